@@ -6,6 +6,9 @@ extension PostgreSQLError {
         if case .timeout(.statement) = self { true } else { isCancelledStatement }
     }
 
+    /// Whether the server answered that this statement cannot be done, or not in time, so that another one may.
+    var isOfStatement: Bool { isCancelledStatement || !isNoAnswer }
+
     /// Whether a row has no partition, or another than when it set out.
     ///
     /// A partition's bounds are the one check that has no name (PostgreSQL, `ExecFindPartition` and

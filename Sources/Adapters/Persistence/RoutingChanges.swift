@@ -5,22 +5,25 @@ import Tenancy
 
 /// Which rows changed between two snapshots.
 struct RoutingChanges {
-    private struct Whole: Hashable {
-        let relation: RoutingRelation
-        let tenant: TenantID
+    /// The changes of one tenant's catalogue.
+    struct OfCatalogue {
+        /// Relations of which so many rows changed that all rows have to be copied.
+        var wholes: Set<RoutingRelation> = []
+        var rows = RoutingKeys()
+        /// The transactions that made the changes.
+        var transactions: Set<UInt64> = []
     }
 
-    private struct RowKey {
-        let tenant: TenantID
-        let key: [String]
-    }
+    /// Changed rows of relations that are no catalogue, of all tenants.
+    private(set) var control = RoutingKeys()
+    /// Relations that are no catalogue of which all rows of a tenant have to be copied.
+    private(set) var controlWholes: [(relation: RoutingRelation, tenant: TenantID)] = []
+    private(set) var catalogues: [TenantID: OfCatalogue] = [:]
 
-    private var wholes: Set<Whole> = []
-    private var rows: [RoutingRelation: [RowKey]] = [:]
+    var isEmpty: Bool { control.isEmpty && controlWholes.isEmpty && catalogues.isEmpty }
 
-    var isEmpty: Bool { wholes.isEmpty && rows.isEmpty }
-    var relationCount: Int { wholes.count }
-    var rowCount: Int { rows.values.reduce(0) { $0 + $1.count } }
+    /// If more rows than this of one tenant's relation changed since the last follow, all of them are copied, in pages. [ours]
+    static let mostRows = 10_000
 
     /// What the transaction's snapshot sees and an earlier one did not.
     ///
@@ -28,42 +31,198 @@ struct RoutingChanges {
     init(_ transaction: Transaction, since snapshot: String) async throws {
         let changes = try await transaction.execute(
             """
-            SELECT DISTINCT relation, tenant_id, key FROM doorstep.changes
-            WHERE xid >= pg_snapshot_xmin(\(snapshot)::pg_snapshot)
-                AND xid < pg_snapshot_xmax(pg_current_snapshot())
-                AND NOT pg_visible_in_snapshot(xid, \(snapshot)::pg_snapshot)
+            WITH c AS (
+                SELECT relation, tenant_id, key, xid FROM doorstep.changes
+                WHERE xid >= pg_snapshot_xmin(\(snapshot)::pg_snapshot)
+                    AND xid < pg_snapshot_xmax(pg_current_snapshot())
+                    AND NOT pg_visible_in_snapshot(xid, \(snapshot)::pg_snapshot)
+            ), n AS (
+                SELECT relation, tenant_id, count(DISTINCT key) > \(Int64(Self.mostRows)) AS are_many
+                FROM c GROUP BY relation, tenant_id
+            )
+            SELECT relation, tenant_id, CASE WHEN are_many THEN NULL ELSE key END AS key,
+                array_agg(DISTINCT xid::text) AS transactions
+            FROM c JOIN n USING (relation, tenant_id)
+            GROUP BY 1, 2, 3
             """)
         for change in changes {
-            let (name, tenant, key) = try change.decode(String.self, UUID.self, [String]?.self)
+            let (name, id, key, transactions) = try change.decode(
+                String.self, UUID.self, [String]?.self, [String].self)
             // A relation that a later version feeds is nothing to this one.
             guard let relation = RoutingRelation(rawValue: name) else { continue }
-            if let key, key.count == relation.keyColumns.count {
-                rows[relation, default: []].append(RowKey(tenant: TenantID(tenant), key: key))
-            } else {
-                wholes.insert(Whole(relation: relation, tenant: TenantID(tenant)))
+            let tenant = TenantID(id)
+            let row = key.flatMap { $0.count == relation.keyColumns.count ? $0 : nil }
+            if relation.isCatalogue {
+                var changes = catalogues[tenant] ?? OfCatalogue()
+                if let row {
+                    changes.rows.insert(relation, tenant, row)
+                } else {
+                    changes.wholes.insert(relation)
+                }
+                changes.transactions.formUnion(transactions.compactMap { UInt64($0) })
+                catalogues[tenant] = changes
+            } else if let row {
+                control.insert(relation, tenant, row)
+            } else if !controlWholes.contains(where: { $0 == (relation, tenant) }) {
+                controlWholes.append((relation, tenant))
+            }
+        }
+    }
+}
+
+/// The primary keys of rows.
+struct RoutingKeys: Sendable {
+    /// By the bytes of its text: `String` takes the composed and the decomposed form of a character for equal.
+    struct Name: Hashable, Sendable {
+        let tenant: TenantID
+        private let bytes: [[UInt8]]
+
+        init(_ tenant: TenantID, _ key: [String]) {
+            self.tenant = tenant
+            bytes = key.map { Array($0.utf8) }
+        }
+
+        var key: [String] { bytes.map { String(decoding: $0, as: UTF8.self) } }
+    }
+
+    private(set) var names: [RoutingRelation: Set<Name>] = [:]
+
+    var isEmpty: Bool { names.isEmpty }
+    var count: Int { names.values.reduce(0) { $0 + $1.count } }
+    /// Relations with more rows than are read one by one.
+    var overflowing: Set<RoutingRelation> {
+        Set(names.filter { $1.count > RoutingChanges.mostRows }.keys)
+    }
+
+    mutating func insert(_ relation: RoutingRelation, _ tenant: TenantID, _ key: [String]) {
+        names[relation, default: []].insert(Name(tenant, key))
+    }
+
+    mutating func formUnion(_ other: Self) {
+        names.merge(other.names) { $0.union($1) }
+    }
+
+    mutating func remove(_ relation: RoutingRelation) {
+        names[relation] = nil
+    }
+}
+
+/// Rows that changed, with their content: ready to be put into a table.
+///
+/// A value, so that the table and a copy of it that is in the making can be given the same.
+struct RoutingBatch: Sendable {
+    /// All rows of a tenant's relation.
+    private var wholes: [(relation: RoutingRelation, tenant: TenantID, rows: CopiedRows)] = []
+    private var keys = RoutingKeys()
+    /// Those of `keys` that there are.
+    private var rows: [(relation: RoutingRelation, row: RoutingRow)] = []
+
+    var isEmpty: Bool { wholes.isEmpty && keys.isEmpty }
+    var rowCount: Int { keys.count }
+    var relationCount: Int { wholes.count }
+
+    /// So many rows are read by one statement. [ours]
+    private static let statementLength = 1_000
+
+    init() {}
+
+    /// Reads rows as they are in the transaction's snapshot.
+    init(
+        _ keys: RoutingKeys, _ wholes: [(relation: RoutingRelation, tenant: TenantID)] = [],
+        _ transaction: Transaction
+    ) async throws {
+        self.keys = keys
+        for (relation, tenant) in wholes {
+            let rows = try await transaction.copied(relation, relation.copy(of: tenant))
+            self.wholes.append((relation, tenant, rows))
+        }
+        for (relation, names) in keys.names {
+            let names = Array(names)
+            for start in stride(from: 0, to: names.count, by: Self.statementLength) {
+                let part = names[start..<min(start + Self.statementLength, names.count)]
+                let texts = part.map(\.key)
+                let columns = relation.keyColumns.indices.map { column in texts.map { $0[column] } }
+                for row in try await transaction.execute(relation.rows(part.map(\.tenant), columns)) {
+                    rows.append((relation, try RoutingRow(row)))
+                }
             }
         }
     }
 
-    /// Makes the changed rows of a table what they are in the transaction's snapshot.
+    mutating func append(_ other: Self) {
+        wholes += other.wholes
+        keys.formUnion(other.keys)
+        rows += other.rows
+    }
+
+    /// Makes the rows of a table what they are here.
     /// - Returns: How many of them could not be read, and were left out.
-    func apply(to table: inout RoutingTable, _ transaction: Transaction) async throws -> Int {
+    func apply(to table: inout RoutingTable) throws -> Int {
         var unreadable = 0
-        for whole in wholes {
-            table.removeAll(whole.relation, of: whole.tenant)
-            unreadable += try await transaction.copyRows(
-                of: whole.relation, of: whole.tenant, into: &table)
+        for (relation, tenant, rows) in wholes {
+            table.removeAll(relation, of: tenant)
+            unreadable += try rows.insert(into: &table)
         }
-        for (relation, keys) in rows {
-            let keys = keys.filter { !wholes.contains(Whole(relation: relation, tenant: $0.tenant)) }
-            guard !keys.isEmpty else { continue }
-            for key in keys { table.remove(relation, of: key.tenant, key: key.key) }
-            let columns = relation.keyColumns.indices.map { column in keys.map { $0.key[column] } }
-            for row in try await transaction.execute(relation.rows(keys.map(\.tenant), columns)) {
-                let row = try RoutingRow(row)
-                do { try table.set(relation, row) } catch { unreadable += 1 }
-            }
+        for (relation, names) in keys.names {
+            for name in names { table.remove(relation, of: name.tenant, key: name.key) }
+        }
+        for (relation, row) in rows {
+            do { try table.set(relation, row) } catch { unreadable += 1 }
         }
         return unreadable
+    }
+}
+
+/// Rows of a relation as COPY sent them.
+struct CopiedRows: Sendable {
+    let relation: RoutingRelation
+    private(set) var count = 0
+    /// The primary key of the last one, without the tenant.
+    private(set) var lastKey: [String]?
+    /// Each of whole rows.
+    private var pieces: [[UInt8]] = []
+
+    init(_ relation: RoutingRelation) {
+        self.relation = relation
+    }
+
+    /// - Throws: `PostgreSQLError.malformedCopy` for a piece that holds no rows.
+    mutating func append(_ piece: [UInt8], _ reader: inout BinaryCopyReader) throws {
+        let keyFields = 1..<(1 + relation.keyColumns.count)
+        try reader.read(piece) { fields in
+            count += 1
+            lastKey = keyFields.map { field in
+                String(decoding: fields[field].map { piece[$0] } ?? [], as: UTF8.self)
+            }
+        }
+        pieces.append(piece)
+    }
+
+    /// Puts the rows into a table that has none of them.
+    /// - Returns: How many of them could not be read, and were left out.
+    func insert(into table: inout RoutingTable) throws -> Int {
+        var reader = BinaryCopyReader(columnCount: relation.columns.count)
+        var unreadable = 0
+        for piece in pieces {
+            try reader.read(piece) { fields in
+                do {
+                    try table.set(relation, RoutingRow(bytes: piece, fields: fields), isNew: true)
+                } catch {
+                    unreadable += 1
+                }
+            }
+        }
+        table.settle()
+        return unreadable
+    }
+}
+
+extension Transaction {
+    /// Receives rows of a relation.
+    func copied(_ relation: RoutingRelation, _ query: Query) async throws -> CopiedRows {
+        var reader = BinaryCopyReader(columnCount: relation.columns.count)
+        var rows = CopiedRows(relation)
+        try await copyOut(query) { try rows.append($0, &reader) }
+        return rows
     }
 }

@@ -1,3 +1,4 @@
+import Encodings
 import PostgreSQL
 import Routing
 import Tenancy
@@ -20,6 +21,24 @@ extension RoutingRelation {
         return """
             COPY (SELECT \(unsafeSQL: fields) FROM doorstep.\(identifier: rawValue) r \
             WHERE \(unsafeSQL: predicate) AND \(unsafeSQL: tenant)) TO STDOUT (FORMAT binary)
+            """
+    }
+
+    /// Up to `length` of a tenant's rows in the order of their keys, those that follow a key if one is given, as a COPY in binary.
+    ///
+    /// The primary key's index has them in this order: a page costs the same wherever it begins. A key's text is written as
+    /// hexadecimal digits, which can hold no SQL.
+    func page(of tenant: TenantID, after key: [String]?, length: Int) -> Query {
+        let columns = keyColumns.map { "r.\($0.columnName)" }.joined(separator: ", ")
+        let values = (key ?? []).map {
+            "convert_from(decode('\(Base16.text($0.utf8))', 'hex'), 'UTF8')"
+        }
+        let start = key == nil ? "true" : "(\(columns)) > (\(values.joined(separator: ", ")))"
+        return """
+            COPY (SELECT \(unsafeSQL: fields) FROM doorstep.\(identifier: rawValue) r \
+            WHERE \(unsafeSQL: predicate) AND r.tenant_id = '\(unsafeSQL: "\(tenant)")' \
+            AND \(unsafeSQL: start) ORDER BY \(unsafeSQL: columns) LIMIT \(unsafeSQL: "\(length)")) \
+            TO STDOUT (FORMAT binary)
             """
     }
 

@@ -70,6 +70,11 @@ public struct Query: Sendable, ExpressibleByStringInterpolation {
             sql += Query.quoted(name)
         }
 
+        /// Writes a constant of the program as it is.
+        public mutating func appendInterpolation(constant text: StaticString) {
+            sql += text.description
+        }
+
         /// Writes text as it is: never anything that came from outside the program.
         public mutating func appendInterpolation(unsafeSQL text: String) {
             sql += text

@@ -45,6 +45,7 @@ public final class LiveRoutingTable: Sendable {
     }
 
     private let state = Mutex<State?>(nil)
+    private let quarantine = Mutex<[TenantID: Date]>([:])
     private let trust: PlaceTrust
 
     /// - Parameter trust: Which places that URLs carry in themselves are believed.
@@ -54,6 +55,16 @@ public final class LiveRoutingTable: Sendable {
 
     /// Nil before the first table is there.
     public var current: State? { state.withLock { $0 } }
+
+    /// The tenants whose catalogue cannot be copied from the database, each with the time of its first failure.
+    ///
+    /// Their lookups are answered from the last version that was copied; their keys, limits, clips and domains are up to date.
+    public var quarantined: [TenantID: Date] { quarantine.withLock { $0 } }
+
+    /// Records that a tenant's catalogue cannot be copied, or, with nil, that it was.
+    public func setQuarantined(_ since: Date?, _ tenant: TenantID) {
+        quarantine.withLock { $0[tenant] = since }
+    }
 
     /// Puts a table in the place of the one before, for everyone who asks from now on.
     public func replace(by table: RoutingTable, from source: Source, asOf: Date) {

@@ -18,6 +18,16 @@ public enum RoutingRelation: String, Sendable, Hashable, CaseIterable {
     /// In the order of a row's fields; the tenant's ID is the first of each relation.
     public var columns: [any RoutingColumn] { columnType.list }
 
+    /// Whether a tenant may have very many rows of it.
+    ///
+    /// The other relations decide who may ask, and for what: the feed applies their changes first.
+    public var isCatalogue: Bool {
+        switch self {
+        case .locations, .experiences, .shortCodes: true
+        case .tenants, .clips, .keys, .domains, .revokedAttestKeys: false
+        }
+    }
+
     /// The columns of the primary key beside the tenant, in the order of a change's key.
     public var keyColumns: [any RoutingColumn] { Array(columns.dropFirst().prefix(columnType.keyLength)) }
 

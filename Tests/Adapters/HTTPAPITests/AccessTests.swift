@@ -1,3 +1,4 @@
+import Encodings
 import Foundation
 import HTTPTypes
 import JSON
@@ -127,6 +128,20 @@ import Testing
             #expect((3_600...3_660).contains(try #require(table["ageSeconds"]?.numberValue?.int)))
             #expect(table["experiences"] == 2)
             #expect(table["locations"] == 2)
+        }
+    }
+
+    @Test func readinessNamesQuarantinedTenants() async throws {
+        let api = TestAPI()
+        let tenant = TenantID(UUID())
+        let since = Date(timeIntervalSince1970: 1_800_000_000)
+        let named: JSONValue = [["tenant": .string("\(tenant)"), "since": .string(since.rfc3339)]]
+        try await api.test { client in
+            for isQuarantined in [false, true, false] {
+                api.table.setQuarantined(isQuarantined ? since : nil, tenant)
+                let table = try await client.send(.get, "/readyz", key: nil)["table"]?.objectValue
+                #expect(table?["quarantinedTenants"] == (isQuarantined ? named : nil))
+            }
         }
     }
 

@@ -12,10 +12,12 @@ struct FollowedTable: Sendable {
     private let told: Told
 
     /// - Parameter pollInterval: An hour, so that a test does not pass by waiting.
-    init(_ pool: ConnectionPool, pollInterval: Duration = .seconds(3_600)) {
+    init(_ pool: ConnectionPool, pollInterval: Duration = .seconds(3_600), pageLength: Int = 2_000) {
         let told = Told()
         self.told = told
-        feed = RoutingFeed(pool, live: live, pollInterval: pollInterval) { told.add($0) }
+        feed = RoutingFeed(pool, live: live, pollInterval: pollInterval, pageLength: pageLength) {
+            told.add($0)
+        }
     }
 
     /// The table as the database is now.
@@ -71,6 +73,8 @@ extension RoutingFeed.Event {
             "loaded \(experiences) experiences, \(locations) locations, \(unreadable) unreadable"
         case .changed(let rows, let relations, let unreadable):
             "changed \(rows) rows, \(relations) relations, \(unreadable) unreadable"
+        case .quarantined(let tenant, _): "quarantined \(tenant)"
+        case .released(let tenant): "released \(tenant)"
         case .interrupted: "interrupted"
         case .resumed: "resumed"
         case .notListening: "not listening"

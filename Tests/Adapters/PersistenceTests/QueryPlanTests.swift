@@ -38,6 +38,46 @@ import Testing
         }
     }
 
+    /// A page costs the same wherever it begins.
+    @Test func pageOfCatalogueIsReadByPrimaryKey() async throws {
+        try await Stores.withTenant { stores, tenant in
+            try await Self.fill(stores, tenant)
+            let plans = Mutex<[String]>([])
+            try await stores.database.explainEverything(planCacheMode: "auto")
+            try await stores.database.withPool(
+                as: .router,
+                { $0.onNotice = { notice in plans.withLock { $0.append(notice.message) } } }
+            ) { pool in
+                let followed = FollowedTable(pool, pageLength: 500)
+                _ = try await followed.refreshed()
+                plans.withLock { $0 = [] }
+                try await stores.administer(
+                    tenant,
+                    """
+                    UPDATE doorstep.locations SET radius = radius + 1;
+                    UPDATE doorstep.experiences SET identifier_rule = 'path:1', location_identifier = NULL;
+                    UPDATE doorstep.short_codes SET url = url || '/x'
+                    """)
+                _ = try await followed.refreshed()
+            }
+            for table in ["locations", "experiences", "short_codes"] {
+                let pages = plans.withLock { plans in
+                    plans.filter { $0.contains(" on \(table) ") && $0.contains("LIMIT") }
+                }
+                #expect(pages.count >= Self.count / 500, "\(table)")
+                for plan in pages {
+                    #expect(plan.contains("Index Scan using \(table)_pkey"), "\(plan)")
+                    #expect(!plan.contains("Sort"), "\(plan)")
+                }
+                let later = pages.filter { $0.contains("decode(") }
+                #expect(!later.isEmpty)
+                for plan in later {
+                    #expect(plan.contains(#/Index Cond: [^\n]* > /#), "\(plan)")
+                }
+            }
+        }
+    }
+
     /// Tables of many rows.
     private static let fed = ["locations", "experiences", "short_codes", "api_keys"]
 

@@ -10,6 +10,8 @@ import Routing
 struct OperationsRoutes: Sendable {
     private let table: LiveRoutingTable
     private let foreignAttestationRoot: String?
+    /// So many quarantined tenants are named. [ours]
+    private static let mostTenants = 100
     /// The metrics in Prometheus' text format.
     private let exposition: @Sendable () -> String
 
@@ -40,16 +42,21 @@ struct OperationsRoutes: Sendable {
     private func readyz(_ request: APIRequest) throws(Problem) -> Answer {
         guard let state = table.current else { throw .unavailable }
         let age = max(0, Date().timeIntervalSince(state.asOf))
-        var status: JSONObject = [
-            "status": "ok",
-            "table": [
-                "source": .string(state.source.rawValue),
-                "asOf": .string(state.asOf.rfc3339),
-                "ageSeconds": JSONValue(Int(age)),
-                "experiences": JSONValue(state.table.experienceCount),
-                "locations": JSONValue(state.table.locationCount),
-            ],
+        var description: JSONObject = [
+            "source": .string(state.source.rawValue),
+            "asOf": .string(state.asOf.rfc3339),
+            "ageSeconds": JSONValue(Int(age)),
+            "experiences": JSONValue(state.table.experienceCount),
+            "locations": JSONValue(state.table.locationCount),
         ]
+        let quarantined = table.quarantined.sorted { ($0.value, $0.key) < ($1.value, $1.key) }
+        if !quarantined.isEmpty {
+            description["quarantinedTenants"] = .array(
+                quarantined.prefix(Self.mostTenants).map { tenant, since in
+                    ["tenant": .string("\(tenant)"), "since": .string(since.rfc3339)]
+                })
+        }
+        var status: JSONObject = ["status": "ok", "table": .object(description)]
         // Whoever has that root's key can attest anything.
         if let foreignAttestationRoot { status["attestationRoot"] = .string(foreignAttestationRoot) }
         return Answer(uncached: JSONValue.object(status).serialized())

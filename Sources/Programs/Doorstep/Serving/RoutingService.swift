@@ -107,11 +107,22 @@ extension RoutingFeed.Event {
                 metadata: [
                     "rows": "\(rows)", "whole_relations": "\(relations)", "unreadable_rows": "\(unreadable)",
                 ])
-        case .interrupted(let error):
+        case .quarantined(let tenant, let error):
+            logger.error(
+                "a tenant's catalogue cannot be copied from the database: its lookups use the last copy until a retry succeeds",
+                metadata: ["tenant": "\(tenant)", "error": "\(error)"])
+        case .released(let tenant):
+            logger.notice(
+                "the tenant's catalogue is copied from the database again", metadata: ["tenant": "\(tenant)"])
+        case .interrupted(let error as PostgreSQLError) where error.isNoAnswer && !error.isCancelledStatement:
             logger.warning(
                 "the database does not answer: serving the last table", metadata: ["error": "\(error)"])
+        case .interrupted(let error):
+            logger.error(
+                "changes cannot be read from the database: serving the last table",
+                metadata: ["error": "\(error)"])
         case .resumed:
-            logger.notice("the database answers again")
+            logger.notice("changes are read from the database again")
         case .notListening(let error):
             logger.info("no notifications of changes: asking every second", metadata: ["error": "\(error)"])
         }

@@ -1,0 +1,144 @@
+import Foundation
+import Routing
+import Tenancy
+
+/// One tenant's catalogue on its way from the database into the table, page by page.
+///
+/// Each page is a transaction of its own, with a snapshot of its own. The pages are put right by the log of changes: rows
+/// that change while pages are read are noted, and read once more by the follow that comes after the last page. Only then
+/// is the copy put into the table, all at once, so that lookups see the tenant's catalogue before or after a transaction and
+/// never in between. If more than ``RoutingChanges/mostRows`` change, or one statement changes more than a thousand, the
+/// relation is copied from its start; what happens when this goes on for ever, see ``mostRestarts``.
+struct CatalogueCopy {
+    /// What has been copied of a relation.
+    struct Pages {
+        let id = UUID()
+        fileprivate(set) var pages: [CopiedRows] = []
+        fileprivate(set) var isAtEnd = false
+
+        /// The key after which the next page begins; nil for the first.
+        var lastKey: [String]? { pages.last?.lastKey }
+    }
+
+    private(set) var relations: [RoutingRelation: Pages] = [:]
+    /// Rows that changed meanwhile.
+    private(set) var touched: RoutingKeys
+    /// The transactions whose changes the table lacks until the copy is in it.
+    private(set) var transactions: Set<UInt64>
+    /// The number of the follow that was the last to begin before the last page came.
+    private var lastPage = 0
+    private var restarts = 0
+    /// Rows read by follows after the last page; nil before.
+    private(set) var later: [RoutingBatch]?
+
+    var pageLength: Int
+    private let longestPage: Int
+    /// How often in a row it failed.
+    private(set) var failures = 0
+    private var retryAt: ContinuousClock.Instant?
+    /// When it had its turn, in an order without gaps.
+    var turn = 0
+
+    /// A tenant that changes its catalogue faster than it is copied gets, after so many restarts, a version in which a change
+    /// may be there in part; the next copy completes it. Otherwise the tenant would see none of its changes until it pauses. [ours]
+    private static let mostRestarts = 3
+    private static let longestPause = 60
+
+    init(_ changes: RoutingChanges.OfCatalogue, pageLength: Int) {
+        touched = changes.rows
+        transactions = changes.transactions
+        self.pageLength = pageLength
+        longestPage = pageLength
+        for relation in changes.wholes { copyFromStart(relation) }
+    }
+
+    /// A relation of which pages are missing.
+    var unfinished: RoutingRelation? {
+        RoutingRelation.allCases.first { relations[$0]?.isAtEnd == false }
+    }
+
+    var isReady: Bool { later != nil }
+
+    /// Whether changes would have it begin anew, as often as it may.
+    func wouldStarve(by changes: RoutingChanges.OfCatalogue) -> Bool {
+        guard restarts >= Self.mostRestarts else { return false }
+        var rows = touched
+        rows.formUnion(changes.rows)
+        return !changes.wholes.isEmpty || !rows.overflowing.isEmpty
+    }
+
+    /// Whether all pages were read before a follow began.
+    func isComplete(before follow: Int) -> Bool { unfinished == nil && lastPage < follow }
+
+    func isDue(at now: ContinuousClock.Instant) -> Bool { retryAt.map { $0 <= now } ?? true }
+
+    // MARK: Changes
+
+    /// Notes changes that the pages may lack.
+    mutating func note(_ changes: RoutingChanges.OfCatalogue) {
+        transactions.formUnion(changes.transactions)
+        touched.formUnion(changes.rows)
+        later = nil
+        let relations = changes.wholes.union(touched.overflowing)
+        if !relations.isEmpty { restarts += 1 }
+        for relation in relations { copyFromStart(relation) }
+    }
+
+    private mutating func copyFromStart(_ relation: RoutingRelation) {
+        relations[relation] = Pages()
+        touched.remove(relation)
+    }
+
+    /// Takes rows that a follow read after the last page.
+    mutating func add(_ batch: RoutingBatch, _ changes: RoutingChanges.OfCatalogue?) {
+        transactions.formUnion(changes?.transactions ?? [])
+        touched.formUnion(changes?.rows ?? RoutingKeys())
+        later = (later ?? []) + [batch]
+        retryAt = nil
+    }
+
+    // MARK: Pages
+
+    /// Takes a page that was asked for, unless the relation was begun anew meanwhile.
+    mutating func add(_ page: CopiedRows, to pages: UUID, isLast: Bool, during follow: Int) {
+        guard relations[page.relation]?.id == pages else { return }
+        relations[page.relation]?.pages.append(page)
+        relations[page.relation]?.isAtEnd = isLast
+        lastPage = follow
+        (failures, retryAt) = (0, nil)
+        pageLength = min(longestPage, pageLength * 2)
+    }
+
+    /// Has the next page be shorter.
+    /// - Returns: False for one that cannot be.
+    mutating func shortenPages() -> Bool {
+        guard pageLength > 1 else { return false }
+        pageLength = max(1, pageLength / 4)
+        return true
+    }
+
+    mutating func retryLater(at now: ContinuousClock.Instant) {
+        failures += 1
+        retryAt = now + .seconds(min(1 << min(failures, 10), Self.longestPause))
+    }
+
+    mutating func retryNow() { retryAt = nil }
+
+    // MARK: Result
+
+    /// A table with the tenant's catalogue as it was copied, and how many rows could not be read.
+    ///
+    /// Takes time by the size of the catalogue and of the table.
+    @concurrent func merged(
+        into table: RoutingTable, of tenant: TenantID
+    ) async throws -> (table: RoutingTable, unreadable: Int) {
+        var table = table
+        var unreadable = 0
+        for (relation, pages) in relations {
+            table.removeAll(relation, of: tenant)
+            for page in pages.pages { unreadable += try page.insert(into: &table) }
+        }
+        for batch in later ?? [] { unreadable += try batch.apply(to: &table) }
+        return (table, unreadable)
+    }
+}
