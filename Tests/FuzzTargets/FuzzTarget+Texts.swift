@@ -106,7 +106,7 @@ private struct FileContent<Row: Hashable & Sendable>: Equatable {
     private mutating func add(_ imported: [ImportedRow<Row>]) {
         for row in imported {
             switch row {
-            case .row(let row, let line):
+            case .row(let row, let line, _):
                 rows.append(row)
                 lines.append(line)
             case .refused(let problem): problems.append(problem)

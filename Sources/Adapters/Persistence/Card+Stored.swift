@@ -32,12 +32,13 @@ extension Card {
         return JSONValue.object(card.json).text
     }
 
-    /// As columns of rows that are staged: with one whose card is not said nothing is to be done.
+    /// As columns of rows that are staged.
     static let stagedColumns = [
-        (column: "card", type: "jsonb", field: "card"),
-        (column: "card_image", type: #"text COLLATE "C""#, field: "card.image"),
+        StagedColumn("card", "jsonb", .card(empty: "'{}'")),
+        StagedColumn("card_image", #"text COLLATE "C""#, .card(empty: "''"), field: "card.image"),
     ]
 
+    /// - Parameter card: nil keeps the card that is there.
     static func staged(_ card: Card?) -> [String?] {
         [card?.textWithoutImage, card?.image?.description]
     }

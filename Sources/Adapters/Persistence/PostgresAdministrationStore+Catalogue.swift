@@ -190,7 +190,7 @@ private struct ArchiveLoad {
         // What points to a row that was refused is not wrong itself: nothing more is asked of the database.
         if !archive.problems.isEmpty { return try refuse() }
         try await transaction.merge(Item.self, count)
-        try await transaction.execute("DROP TABLE pg_temp.staged, pg_temp.refused")
+        try await transaction.execute("DROP TABLE pg_temp.staged, pg_temp.refused, pg_temp.cleared")
         counts.append(RowCount(relation: Item.relation, count: count))
     }
 

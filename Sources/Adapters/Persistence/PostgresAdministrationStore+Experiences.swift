@@ -60,10 +60,10 @@ extension ExperienceRecord: StoredItem {
         """
     }
 
-    private var storedCard: (json: String?, image: String?) { (card ?? Card()).stored }
+    private var storedCard: (json: String?, image: String?) { card.stored }
 
     func refusal(_ error: PostgreSQLError) -> any Error {
-        if let refusal = card?.refusal(error, in: Self.relation) {
+        if let refusal = card.refusal(error, in: Self.relation) {
             refusal
         } else if error.isUniqueViolation("experiences_one_default_per_clip") {
             AdministrationError.secondDefaultExperience(experience.clip)
@@ -121,15 +121,17 @@ extension ExperienceRecord: StagedItem {
     static let relation = "experiences"
     static let keyColumns = ["kind", "url"]
     static let keyField = "url"
-    static let changeableColumns =
+    static let changeableColumns: [StagedColumn] =
         [
-            (column: "bundle_id", type: #"text COLLATE "C""#, field: "clip"),
-            (column: "location_identifier", type: #"text COLLATE "C""#, field: "location"),
-            (column: "identifier_rule", type: #"text COLLATE "C""#, field: "identifierRule"),
-            (column: "title", type: "text", field: "title"),
-            (column: "subtitle", type: "text", field: "subtitle"),
+            StagedColumn("bundle_id", #"text COLLATE "C""#, .required, field: "clip"),
+            StagedColumn(
+                "location_identifier", #"text COLLATE "C""#, .either(or: "identifier_rule"), field: "location"
+            ),
+            StagedColumn(
+                "identifier_rule", #"text COLLATE "C""#, .either(or: "location_identifier"),
+                field: "identifierRule"),
+            StagedColumn("title", "text", .optional), StagedColumn("subtitle", "text", .optional),
         ] + Card.stagedColumns
-    static let hasCard = true
 
     static func key(from columns: [String]) throws -> ExperienceID {
         guard columns.count == 2, let kind = ExperienceKind(rawValue: columns[0]) else {
@@ -138,7 +140,9 @@ extension ExperienceRecord: StagedItem {
         return ExperienceID(kind, try PersistenceError.reading(relation) { try URLPrefix(columns[1]) })
     }
 
-    var fields: [String?] {
+    var stagedCard: Card? { card }
+
+    func fields(with card: Card?) -> [String?] {
         [
             experience.kind.rawValue, experience.url.canonical, experience.clip.text,
             experience.binding.location?.text, experience.binding.rule?.description, title, subtitle,

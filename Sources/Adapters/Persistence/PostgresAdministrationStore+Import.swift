@@ -1,4 +1,5 @@
 import Administration
+import Cards
 import JSON
 import PostgreSQL
 import Tenancy
@@ -35,9 +36,13 @@ extension TenantTransaction {
         _ rows: some AsyncSequence<ImportedRow<Item>, any Error>, _ options: ImportOptions
     ) async throws -> ImportOutcome {
         var rows = rows.makeAsyncIterator()
-        let (count, refused) = try await copy(Item.self) { try await rows.next() }
+        let (count, refused) = try await copy(Item.self, replaces: options.replaces) {
+            try await rows.next()
+        }
         try await waitForImports()
         guard try await tenant() != nil else { throw AdministrationError.tenantDeleted }
+        let unmerged = try await mergeCards(Item.self, locks: !options.isDryRun)
+        guard unmerged.isEmpty else { throw ImportRefused(problems: unmerged) }
         var problems = try await self.problems(Item.self, prunes: options.prunes)
         problems.add(refused)
         guard problems.isEmpty else { throw ImportRefused(problems: problems) }
@@ -77,24 +82,86 @@ extension TenantTransaction {
     }
 
     /// Copies rows into `pg_temp.staged`.
-    /// - Parameter next: the next row, until there is none.
+    /// - Parameters:
+    ///   - replaces: whether each row is the whole item.
+    ///   - next: the next row, until there is none.
     /// - Returns: How many rows there are, and what is wrong with those that were refused.
     func copy<Item: StagedItem>(
-        _: Item.Type, _ next: () async throws -> ImportedRow<Item>?
+        _: Item.Type, replaces: Bool = true, _ next: () async throws -> ImportedRow<Item>?
     ) async throws -> (count: Int, problems: ImportProblems) {
         try await execute(Item.stagingTable)
         try await execute(Item.refusalTable)
         var problems = ImportProblems()
+        let all = ClearedFields(members: Item.changeableColumns.map(\.field))
+        // All rows of a table clear the same fields, which are written once.
+        var first: ClearedFields?
         let count = try await copyIn("COPY pg_temp.staged FROM STDIN") { writer in
             while let row = try await next() {
                 switch row {
-                case .row(let row, let line): try await writer.writeRow([String(line)] + row.fields)
+                case .row(let row, let line, let clears):
+                    let clears = (replaces ? all : clears ?? all).storable
+                    if first == nil { first = clears }
+                    let keepsCard =
+                        clears.card.isEmpty && row.stagedCard?.isEmpty != false
+                        && !clears.members.contains("card")
+                    try await writer.writeRow(
+                        [String(line), clears == first ? nil : JSONValue.object(clears.json).text]
+                            + row.fields(with: keepsCard ? nil : row.stagedCard))
                 case .refused(let problem): problems.add(problem)
                 }
             }
         }
+        for query in Item.clearedTable(first ?? ClearedFields()) { try await execute(query) }
         try await execute("ANALYZE pg_temp.staged")
         return (count, problems)
+    }
+
+    /// Puts into `pg_temp.staged` the whole cards of rows that set or clear a part of one: what a card may be, ``Card`` knows.
+    /// - Returns: What is wrong with rows after which a card would be none.
+    private func mergeCards<Item: StagedItem>(_: Item.Type, locks: Bool) async throws -> ImportProblems {
+        var problems = ImportProblems()
+        guard Item.hasCard else { return problems }
+        try await execute(
+            #"CREATE TEMPORARY TABLE cards (line bigint, card jsonb, card_image text COLLATE "C") ON COMMIT DROP"#
+        )
+        try await execute(Item.partialCards(of: tenant, locks: locks))
+        while true {
+            let rows = try await execute("FETCH 1000 FROM cards")
+            var (lines, cards, images): ([Int], [String], [String]) = ([], [], [])
+            for row in rows {
+                let (line, said, saidImage, cleared, stored, storedImage) = try row.decode(
+                    Int.self, JSONText.self, String?.self, [String].self, JSONText?.self, String?.self)
+                let (there, set) = (
+                    try Card(stored: stored, image: storedImage), try Card(stored: said, image: saidImage)
+                )
+                do throws(JSONFieldError) {
+                    let card = try there.patched(clearing: cleared, setting: set)
+                    let fields = Card.staged(card)
+                    lines.append(line)
+                    cards.append(fields[0] ?? "{}")
+                    images.append(fields[1] ?? "")
+                } catch {
+                    problems.add(line: line, "\(error)")
+                }
+            }
+            if !lines.isEmpty {
+                try await execute(
+                    """
+                    INSERT INTO pg_temp.cards
+                    SELECT line, card, nullif(image, '')
+                    FROM unnest(\(lines), \(cards)::jsonb[], \(images)) c (line, card, image)
+                    """
+                )
+            }
+            guard rows.count == 1_000 else { break }
+        }
+        try await execute("CLOSE cards")
+        try await execute(
+            """
+            UPDATE pg_temp.staged s SET card = c.card, card_image = c.card_image
+            FROM pg_temp.cards c WHERE c.line = s.line
+            """)
+        return problems
     }
 
     /// What is wrong with the rows in `pg_temp.staged`.
@@ -116,12 +183,9 @@ extension TenantTransaction {
     /// - Parameter removed: how many were removed before.
     @discardableResult
     func merge<Item: StagedItem>(_: Item.Type, _ count: Int, removed: Int = 0) async throws -> ImportCounts {
-        var (added, changed) = (0, 0)
-        for query in Item.merges(into: tenant) {
-            let (new, old) = try await execute(query).one().decode(Int.self, Int.self)
-            added += new
-            changed += old
-        }
+        let added = try await execute(Item.addition(to: tenant)).affectedRows
+        // After the addition: what somebody else has added meanwhile is changed, too.
+        let changed = added == count ? 0 : try await execute(Item.change(of: tenant)).affectedRows
         return ImportCounts(
             added: added, changed: changed, removed: removed, unchanged: count - added - changed)
     }
@@ -162,14 +226,24 @@ extension TenantTransaction {
         let state = try await state(Item.self, prunes: options.prunes, locks: false).hash
         var items: [String: [ImportPlan.Item]] = [:]
         var totals: [String: Int] = [:]
-        for row in try await execute(Item.plan(for: tenant, prunes: options.prunes)) {
-            let (action, key, fields, total) = try row.decode(
-                String.self, [String].self, [String]?.self, Int.self)
+        let planned = try await execute(Item.plan(for: tenant, prunes: options.prunes)).map {
+            try $0.decode(String.self, [String].self, Int.self)
+        }
+        let changes = try await changes(Item.self, planned.filter { $0.0 == "changed" }.map(\.1))
+        for (action, key, total) in planned {
             totals[action] = total
+            let fields = action == "changed" ? changes[key] ?? [] : []
             items[action, default: []].append(
                 try Item.planned(
-                    key, (fields ?? []).joined(separator: ", "),
-                    fields.map { ["fields": .array($0.map(JSONValue.string))] } ?? [:]))
+                    key, fields.map(\.description).joined(separator: ", "),
+                    action == "changed" ? ["changes": .array(fields.map { .object($0.json) })] : [:]))
+        }
+        var cleared: [ImportPlan.Clearing] = []
+        if totals["changed"] != nil {
+            cleared = try await execute(Item.clearings(of: tenant)).map { row in
+                let (field, count) = try row.decode(String.self, Int.self)
+                return ImportPlan.Clearing(field: field, count: count)
+            }
         }
         let (added, changed) = (totals["added"] ?? 0, totals["changed"] ?? 0)
         let removed = totals["removed"] ?? 0
@@ -178,9 +252,49 @@ extension TenantTransaction {
         return ImportPlan(
             counts: ImportCounts(
                 added: added, changed: changed, removed: removed, unchanged: count - added - changed),
-            added: items["added"] ?? [], changed: items["changed"] ?? [], removed: items["removed"] ?? [],
+            added: items["added"] ?? [], changed: items["changed"] ?? [], cleared: cleared,
+            removed: items["removed"] ?? [],
             inUse: options.prunes ? try await removalsInUse(Item.self) : RemovalsInUse(),
             removalsAreAllowed: removed <= allowed, state: state)
+    }
+
+    /// What changes of some items, by their keys: field by field in the order of the columns.
+    private func changes<Item: StagedItem>(
+        _: Item.Type, _ keys: [[String]]
+    ) async throws -> [[String]: [ImportPlan.Change]] {
+        guard !keys.isEmpty else { return [:] }
+        var values: [[String]: [String: (before: JSONValue, after: JSONValue)]] = [:]
+        for row in try await execute(Item.changes(of: tenant, keys)) {
+            let (key, field, before, after) = try row.decode(
+                [String].self, String.self, JSONText?.self, JSONText?.self)
+            values[key, default: [:]][field] = (
+                try before.map { try JSONValue(parsing: $0.text.utf8) } ?? .null,
+                try after.map { try JSONValue(parsing: $0.text.utf8) } ?? .null
+            )
+        }
+        return values.mapValues { fields in
+            Item.changeableColumns.flatMap { column in
+                fields[column.field].map {
+                    ImportPlan.Change.all(from: $0.before, to: $0.after, in: column.field)
+                } ?? []
+            }
+        }
+    }
+}
+
+extension ImportPlan.Change {
+    /// One change, or of objects one of each member that differs.
+    fileprivate static func all(
+        from before: JSONValue, to after: JSONValue, in field: String
+    ) -> [ImportPlan.Change] {
+        guard before != after else { return [] }
+        guard before.objectValue != nil || after.objectValue != nil else {
+            return [ImportPlan.Change(field: field, before: before, after: after)]
+        }
+        let (old, new) = (before.objectValue ?? [:], after.objectValue ?? [:])
+        return Set(old.map(\.key) + new.map(\.key)).sorted().flatMap {
+            all(from: old[$0] ?? .null, to: new[$0] ?? .null, in: "\(field).\($0)")
+        }
     }
 }
 

@@ -54,7 +54,7 @@ extension LocationRecord: StoredItem {
     }
 
     func refusal(_ error: PostgreSQLError) -> any Error {
-        card?.refusal(error, in: Self.relation) ?? error
+        card.refusal(error, in: Self.relation) ?? error
     }
 
     static let canBeReferredTo = true
@@ -93,7 +93,7 @@ extension LocationRecord {
     /// The row's columns by their names.
     fileprivate var jsonText: JSONText {
         var columns = json
-        let stored = (card ?? Card()).stored
+        let stored = card.stored
         columns["card"] = stored.json.flatMap { try? JSONValue(parsing: $0.utf8) }
         columns["card_image"] = stored.image.map(JSONValue.string)
         return JSONText(JSONValue.object(columns).text)
@@ -112,19 +112,24 @@ extension LocationRecord: StagedItem {
     static let relation = "locations"
     static let keyColumns = ["identifier"]
     static let keyField = "identifier"
-    static let changeableColumns =
+    static let changeableColumns: [StagedColumn] =
         [
-            ("name", "text"), ("latitude", "double precision"), ("longitude", "double precision"),
-            ("radius", "double precision"), ("metadata", "jsonb"), ("details", "jsonb"),
-        ].map { (column: $0.0, type: $0.1, field: $0.0) } + Card.stagedColumns
-    static let hasCard = true
+            StagedColumn("name", "text", .required),
+            StagedColumn("latitude", "double precision", .required),
+            StagedColumn("longitude", "double precision", .required),
+            StagedColumn("radius", "double precision", .required),
+            StagedColumn("metadata", "jsonb", .names(empty: "'{}'::jsonb")),
+            StagedColumn("details", "jsonb", .names(empty: "NULL::jsonb")),
+        ] + Card.stagedColumns
     static var reference: Reference? { experiences }
 
     static func key(from columns: [String]) throws -> LocationIdentifier {
         try PersistenceError.reading(relation) { try LocationIdentifier(columns.first ?? "") }
     }
 
-    var fields: [String?] {
+    var stagedCard: Card? { card }
+
+    func fields(with card: Card?) -> [String?] {
         [
             identifier.text, name.text, region.center.latitude.description,
             region.center.longitude.description, region.radius.meters.description,
@@ -133,7 +138,9 @@ extension LocationRecord: StagedItem {
         ] + Card.staged(card)
     }
 
-    static func problems(of tenant: TenantID, prunes: Bool) -> [Query] { [Card.unknownImages(of: tenant)] }
+    static func problems(of tenant: TenantID, prunes: Bool) -> [Query] {
+        [longDetails(of: tenant), Card.unknownImages(of: tenant)]
+    }
 }
 
 // MARK: - History

@@ -1,4 +1,5 @@
 public import Administration
+import Cards
 import Invocation
 import PostgreSQL
 public import Tenancy
@@ -70,9 +71,9 @@ extension ShortCode: StagedItem {
     static let relation = "short_codes"
     static let keyColumns = ["code"]
     static let keyField = "code"
-    static let changeableColumns = [(column: "url", type: #"text COLLATE "C""#, field: "url")]
+    static let changeableColumns = [StagedColumn("url", #"text COLLATE "C""#, .required)]
 
     static func key(from columns: [String]) throws -> String { columns.joined() }
 
-    var fields: [String?] { [code, url.canonical] }
+    func fields(with card: Card?) -> [String?] { [code, url.canonical] }
 }

@@ -1,6 +1,8 @@
 import Administration
 import Cards
+import JSON
 import PostgreSQL
+import Routing
 import Tenancy
 
 /// An item of which whole files are imported: by COPY into a temporary table, where SQL finds what a row alone does not
@@ -11,10 +13,8 @@ protocol StagedItem: StoredItem, WrittenItem {
     static var keyColumns: [String] { get }
     /// What a row is told by whose key comes twice.
     static var keyField: String { get }
-    /// The other columns, with their types, and what their members in JSON are called.
-    static var changeableColumns: [(column: String, type: String, field: String)] { get }
-    /// Whether the columns of a card are among the changeable ones: they stay as they are where a row says nothing of its card.
-    static var hasCard: Bool { get }
+    /// The other columns.
+    static var changeableColumns: [StagedColumn] { get }
     /// Whatever refers to an item, by the first column of its key.
     static var reference: Reference? { get }
     /// Each adds line and reason of rows that cannot be merged to `pg_temp.refused`, where they are not there yet.
@@ -23,14 +23,76 @@ protocol StagedItem: StoredItem, WrittenItem {
     /// - Parameter columns: those of the key.
     static func key(from columns: [String]) throws -> Key
 
+    /// What a row sets of a card; nil for items without one.
+    var stagedCard: Card? { get }
     /// The key's columns and the others, as COPY's text format takes them.
-    var fields: [String?] { get }
+    /// - Parameter card: nil keeps the card that is there.
+    func fields(with card: Card?) -> [String?]
+}
+
+/// A column of a staged item other than those of its key.
+struct StagedColumn {
+    /// How a value comes of the row that is staged, `s`, and the row that is there, `t`, if there is one.
+    enum Merge {
+        /// Each row has a value.
+        case required
+        /// NULL keeps the value that is there, unless the row clears it.
+        case optional
+        /// As ``optional``; a row that sets the other column clears this one.
+        case either(or: String)
+        /// Names with texts; each of them is set, cleared or kept. Where none are left, the column has this value.
+        case names(empty: String)
+        /// NULL keeps the card; all else is the whole card. See `TenantTransaction.mergeCards`.
+        case card(empty: String)
+    }
+
+    let column: String
+    let type: String
+    /// What its member in JSON is called.
+    let field: String
+    let merge: Merge
+
+    init(_ column: String, _ type: String, _ merge: Merge, field: String? = nil) {
+        self.column = column
+        self.type = type
+        self.field = field ?? column
+        self.merge = merge
+    }
+
+    /// The value of the column for an item that is there, in SQL.
+    var merged: String {
+        switch merge {
+        case .required: "s.\(column)"
+        case .optional: "coalesce(s.\(column), CASE WHEN NOT \(isCleared) THEN t.\(column) END)"
+        case .either(let other):
+            """
+            CASE WHEN s.\(other) IS NULL
+                THEN coalesce(s.\(column), CASE WHEN NOT \(isCleared) THEN t.\(column) END) END
+            """
+        case .names(let empty):
+            """
+            coalesce(nullif(coalesce(CASE WHEN NOT \(isCleared) THEN t.\(column) - s.\(column)_cleared END, '{}')
+                || coalesce(s.\(column), '{}'), '{}'), \(empty))
+            """
+        case .card: "CASE WHEN s.card IS NULL THEN t.\(column) ELSE \(new) END"
+        }
+    }
+
+    /// The value of the column for an item that is new.
+    var new: String {
+        if case .card(let empty) = merge { "nullif(s.\(column), \(empty))" } else { "s.\(column)" }
+    }
+
+    private var isCleared: String { "'\(field)' = ANY (s.members_cleared)" }
+
+    var differs: String { "\(merged) IS DISTINCT FROM t.\(column)" }
 }
 
 extension StagedItem {
     static var reference: Reference? { nil }
-    static var hasCard: Bool { false }
+    static var hasCard: Bool { changeableColumns.contains { $0.column == "card" } }
     static func problems(of tenant: TenantID, prunes: Bool) -> [Query] { [] }
+    var stagedCard: Card? { nil }
 
     /// The columns of an item, the key's first.
     static var columnList: String {
@@ -42,7 +104,7 @@ extension StagedItem {
         changeableColumns.map { prefix + $0.column }.joined(separator: ", ")
     }
 
-    private static func keyList(_ prefix: String = "") -> String {
+    fileprivate static func keyList(_ prefix: String = "") -> String {
         keyColumns.map { prefix + $0 }.joined(separator: ", ")
     }
 
@@ -54,7 +116,7 @@ extension StagedItem {
             keyColumns.map { #"\#($0) text COLLATE "C""# }
             + changeableColumns.map { "\($0.column) \($0.type)" }
         return """
-            CREATE TEMPORARY TABLE staged (line bigint, \(unsafeSQL: columns.joined(separator: ", "))) ON COMMIT DROP
+            CREATE TEMPORARY TABLE staged (line bigint, cleared jsonb, \(unsafeSQL: columns.joined(separator: ", "))) ON COMMIT DROP
             """
     }
 
@@ -84,74 +146,175 @@ extension StagedItem {
         """
     }
 
-    /// Add and change rows, and give how many were added and how many changed: those that say what their card is, and those that
-    /// do not.
-    static func merges(into tenant: TenantID) -> [Query] {
-        guard hasCard else { return [merge(into: tenant, changeableColumns.map(\.column), where: "true")] }
-        let cards = Set(Card.stagedColumns.map(\.column))
-        let columns = changeableColumns.map(\.column)
-        return [
-            merge(into: tenant, columns.filter { !cards.contains($0) }, where: "card IS NULL"),
-            merge(into: tenant, columns, where: "card IS NOT NULL"),
+    /// Creates `pg_temp.cleared`, of one row: the fields that staged rows clear where their own `cleared` is NULL, as all rows of a
+    /// table have it.
+    static func clearedTable(_ cleared: ClearedFields) -> [Query] {
+        [
+            """
+            CREATE TEMPORARY TABLE cleared (members text[], metadata text[], details text[], card text[]) ON COMMIT DROP
+            """,
+            """
+            INSERT INTO pg_temp.cleared
+            VALUES (\(cleared.members), \(cleared.metadata), \(cleared.details), \(cleared.card))
+            """,
         ]
     }
 
-    private static func merge(into tenant: TenantID, _ columns: [String], where condition: String) -> Query {
-        let (all, staged) = (
-            (keyColumns + columns).joined(separator: ", "),
-            (keyColumns + columns.map(Self.staged)).joined(separator: ", ")
-        )
-        let list = { (prefix: String) in columns.map { prefix + $0 }.joined(separator: ", ") }
-        return """
-            WITH merged AS (
-            INSERT INTO doorstep.\(identifier: relation) AS t (tenant_id, \(unsafeSQL: all))
-            SELECT \(tenant.uuid), \(unsafeSQL: staged) FROM pg_temp.staged AS s WHERE \(unsafeSQL: condition)
-            ON CONFLICT (tenant_id, \(unsafeSQL: keyList())) DO UPDATE
-            SET (\(unsafeSQL: list(""))) = ROW (\(unsafeSQL: list("excluded.")))
-            WHERE (\(unsafeSQL: list("t."))) IS DISTINCT FROM (\(unsafeSQL: list("excluded.")))
-            RETURNING xmax = 0 AS is_new)
-            SELECT count(*) FILTER (WHERE is_new), count(*) FILTER (WHERE NOT is_new) FROM merged
+    /// The rows that are staged, with the fields that they clear.
+    fileprivate static var stagedRows: String {
+        let lists = ["members", "metadata", "details", "card"].map { name in
             """
+            CASE WHEN s.cleared IS NULL THEN (SELECT \(name) FROM pg_temp.cleared)
+                ELSE ARRAY(SELECT jsonb_array_elements_text(s.cleared -> '\(name)')) END AS \(name)_cleared
+            """
+        }
+        return "(SELECT s.*, \(lists.joined(separator: ", ")) FROM pg_temp.staged s)"
     }
 
-    /// What a column is to hold of a staged row: of a card that says nothing, nothing.
-    private static func staged(_ column: String) -> String {
-        column == "card" && hasCard ? "nullif(s.card, '{}')" : "s.\(column)"
+    private static var isChanged: String {
+        changeableColumns.map { "(\($0.differs))" }.joined(separator: " OR ")
     }
 
-    /// Whether a column is to be changed.
-    private static func differs(_ column: String) -> String {
-        let differs = "\(staged(column)) IS DISTINCT FROM t.\(column)"
-        return hasCard && Card.stagedColumns.contains { $0.column == column }
-            ? "s.card IS NOT NULL AND \(differs)" : differs
+    /// Adds the rows whose items are new.
+    static func addition(to tenant: TenantID) -> Query {
+        """
+        INSERT INTO doorstep.\(identifier: relation) (tenant_id, \(unsafeSQL: columnList))
+        SELECT \(tenant.uuid), \(unsafeSQL: (keyList("s.") + ", " + changeableColumns.map(\.new).joined(separator: ", ")))
+        FROM pg_temp.staged s
+        WHERE NOT EXISTS (SELECT FROM doorstep.\(identifier: relation) t
+            WHERE t.tenant_id = \(tenant.uuid) AND (\(unsafeSQL: keyList("t."))) = (\(unsafeSQL: keyList("s."))))
+        ON CONFLICT (tenant_id, \(unsafeSQL: keyList())) DO NOTHING
+        """
+    }
+
+    /// Changes the items that are there to what rows say.
+    ///
+    /// MERGE, and not UPDATE: a row that somebody changes meanwhile is merged as it is then, and with an INSERT, even one that never
+    /// happens, the staged rows are the outer side of the join.
+    static func change(of tenant: TenantID) -> Query {
+        """
+        MERGE INTO doorstep.\(identifier: relation) t USING \(unsafeSQL: stagedRows) s
+        ON t.tenant_id = \(tenant.uuid) AND (\(unsafeSQL: keyList("t."))) = (\(unsafeSQL: keyList("s.")))
+        WHEN MATCHED AND (\(unsafeSQL: isChanged)) THEN
+            UPDATE SET \(unsafeSQL: changeableColumns.map { "\($0.column) = \($0.merged)" }.joined(separator: ", "))
+        WHEN NOT MATCHED AND false THEN INSERT (tenant_id) VALUES (\(tenant.uuid))
+        """
     }
 
     /// What becomes of which items, of each kind the first by their keys, and how many there are.
     static func plan(for tenant: TenantID, prunes: Bool) -> Query {
-        let fields = changeableColumns.map {
-            "CASE WHEN \(differs($0.column)) THEN '\($0.field)' END"
-        }.joined(separator: ", ")
-        let isChanged = changeableColumns.map { "(\(differs($0.column)))" }.joined(separator: " OR ")
         // Where nothing is removed, what is not staged need not be read.
+        """
+        WITH compared AS (
+            SELECT ARRAY[\(unsafeSQL: keyList())]::text[] AS key,
+                CASE WHEN s.line IS NULL THEN CASE WHEN \(prunes) THEN 'removed' END
+                    WHEN t.tenant_id IS NULL THEN 'added'
+                    WHEN \(unsafeSQL: isChanged) THEN 'changed' END AS action
+            FROM \(compared: Self.self, of: tenant, join: prunes ? "FULL" : "LEFT")
+        ), numbered AS (
+            SELECT key, action, row_number() OVER (PARTITION BY action ORDER BY key) AS position,
+                count(*) OVER (PARTITION BY action) AS total
+            FROM compared WHERE action IS NOT NULL
+        )
+        SELECT action, key, total FROM numbered WHERE position <= \(ImportPlan.limit) ORDER BY action, position
+        """
+    }
+
+    /// Of some items each field that changes: the values of its column before and after. Of names with texts only those that
+    /// differ, the first hundred; a long text is cut.
+    static func changes(of tenant: TenantID, _ keys: [[String]]) -> Query {
+        let values = changeableColumns.map { column -> String in
+            let (before, after) = ("t.\(column.column)", column.merged)
+            guard case .names = column.merge else {
+                return "('\(column.field)', to_jsonb(\(before)), to_jsonb(\(after)))"
+            }
+            return
+                "('\(column.field)', \(names(of: before, otherThan: after)), \(names(of: after, otherThan: before)))"
+        }.joined(separator: ", ")
         return """
-            WITH compared AS (
-                SELECT ARRAY[\(unsafeSQL: keyList())]::text[] AS key,
-                    CASE WHEN s.line IS NULL THEN CASE WHEN \(prunes) THEN 'removed' END
-                        WHEN t.tenant_id IS NULL THEN 'added'
-                        WHEN \(unsafeSQL: isChanged) THEN 'changed' END AS action,
-                    array_remove(ARRAY[\(unsafeSQL: fields)], NULL) AS fields
-                FROM pg_temp.staged s \(unsafeSQL: prunes ? "FULL" : "LEFT") JOIN (
-                    SELECT tenant_id, \(unsafeSQL: columnList) FROM doorstep.\(identifier: relation)
-                    WHERE tenant_id = \(tenant.uuid)
-                ) t USING (\(unsafeSQL: keyList()))
-            ), numbered AS (
-                SELECT key, action, fields, row_number() OVER (PARTITION BY action ORDER BY key) AS position,
-                    count(*) OVER (PARTITION BY action) AS total
-                FROM compared WHERE action IS NOT NULL
-            )
-            SELECT action, key, CASE action WHEN 'changed' THEN fields END, total
-            FROM numbered WHERE position <= \(ImportPlan.limit) ORDER BY action, position
+            SELECT ARRAY[\(unsafeSQL: keyList())]::text[], c.field, c.before, c.after
+            FROM \(compared: Self.self, of: tenant) CROSS JOIN LATERAL (VALUES \(unsafeSQL: values)) c (field, before, after)
+            WHERE ARRAY[\(unsafeSQL: keyList())]::text[] IN (
+                    SELECT ARRAY(SELECT jsonb_array_elements_text(k)) FROM jsonb_array_elements(\(JSONText(keysText(keys)))) k)
+                AND c.before IS DISTINCT FROM c.after
             """
+    }
+
+    private static func keysText(_ keys: [[String]]) -> String {
+        JSONValue.array(keys.map { .array($0.map(JSONValue.string)) }).text
+    }
+
+    private static func names(of object: String, otherThan other: String) -> String {
+        """
+        (SELECT jsonb_object_agg(key, CASE WHEN char_length(value) > 200 THEN left(value, 200) || '…' ELSE value END)
+        FROM (SELECT key, value FROM jsonb_each_text(\(object)) e
+            WHERE (\(other)) ->> key IS DISTINCT FROM value ORDER BY key COLLATE "C" LIMIT 100) first)
+        """
+    }
+
+    /// The fields that changed items lose, and how many of them lose each: the first hundred.
+    static func clearings(of tenant: TenantID) -> Query {
+        let fields = changeableColumns.compactMap { column -> String? in
+            let (before, after) = ("t.\(column.column)", column.merged)
+            switch (column.merge, column.type) {
+            case (.required, _): return nil
+            case (.names, _):
+                return """
+                    SELECT '\(column.field).' || key FROM jsonb_object_keys(\(before)) key
+                    WHERE (\(after) ? key) IS NOT TRUE
+                    """
+            case (.card, "jsonb"):
+                // Members, and the members of those that are objects.
+                return """
+                    SELECT 'card.' || a.key || coalesce('.' || b.key, '') FROM jsonb_each(\(before)) a
+                    LEFT JOIN LATERAL jsonb_object_keys(
+                        CASE jsonb_typeof(a.value) WHEN 'object' THEN a.value END) b (key) ON true
+                    WHERE (\(after) #> array_remove(ARRAY[a.key, b.key], NULL)) IS NULL
+                    """
+            case (.optional, _), (.either, _), (.card, _):
+                return "SELECT '\(column.field)' WHERE \(before) IS NOT NULL AND \(after) IS NULL"
+            }
+        }
+        guard !fields.isEmpty else { return "SELECT ''::text, 0::bigint WHERE false" }
+        return """
+            SELECT c.field, count(*) FROM \(compared: Self.self, of: tenant)
+            CROSS JOIN LATERAL (\(unsafeSQL: fields.joined(separator: " UNION ALL "))) c (field)
+            WHERE \(unsafeSQL: isChanged)
+            GROUP BY c.field ORDER BY c.field COLLATE "C" LIMIT \(ImportPlan.limit)
+            """
+    }
+
+    /// Refuses rows after which the details of a location would be too long.
+    static func longDetails(of tenant: TenantID) -> Query {
+        let details = changeableColumns.first { $0.column == "details" }?.merged ?? "NULL::jsonb"
+        return """
+            INSERT INTO pg_temp.refused
+            SELECT line, \("details: \(LocationDetailsError.tooLong)") FROM (
+                SELECT s.line, \(unsafeSQL: details) AS details FROM \(compared: Self.self, of: tenant)
+                WHERE s.details IS NOT NULL
+            ) merged
+            -- As the table's own check measures it: without the blanks that PostgreSQL writes.
+            WHERE octet_length(details::text) + 1 - 2 * (SELECT count(*) FROM jsonb_object_keys(details))
+                > \(LocationDetails.maximumLength)
+            ON CONFLICT DO NOTHING
+            """
+    }
+
+    /// Declares the cursor `cards`: staged rows that set or clear a part of a card, with the card that is there.
+    /// - Parameter locks: whether it stays so until the end.
+    static func partialCards(of tenant: TenantID, locks: Bool) -> Query {
+        """
+        DECLARE cards NO SCROLL CURSOR FOR
+        SELECT s.line, s.card, s.card_image, s.card_cleared, t.card, t.card_image
+        FROM \(unsafeSQL: stagedRows) s CROSS JOIN LATERAL (
+            SELECT card, card_image FROM doorstep.\(identifier: relation) t
+            WHERE t.tenant_id = \(tenant.uuid) AND (\(unsafeSQL: keyList("t."))) = (\(unsafeSQL: keyList("s.")))
+                AND (t.card, t.card_image) IS DISTINCT FROM (nullif(s.card, '{}'), s.card_image)
+                AND (t.card IS NOT NULL OR t.card_image IS NOT NULL)
+            \(unsafeSQL: locks ? "FOR NO KEY UPDATE" : "OFFSET 0")
+        ) t
+        WHERE s.card IS NOT NULL AND 'card' <> ALL (s.members_cleared)
+        """
     }
 
     /// Of the rows that are staged. The other way round it is `NOT` before it, and only so: for the planner `NOT (NOT EXISTS …)` is no
@@ -210,5 +373,26 @@ extension StagedItem {
         WHERE t.tenant_id = \(tenant.uuid) AND r.count > 0 AND NOT \(unsafeSQL: isStaged)
         ORDER BY key LIMIT \(ImportPlan.limit)
         """
+    }
+}
+
+extension Query.StringInterpolation {
+    /// Staged rows, `s`, with the rows that are there of them, `t`. The staged rows stay the outer side of the join, whatever the
+    /// planner knows of the table, where no condition on `t` is strict.
+    fileprivate mutating func appendInterpolation<Item: StagedItem>(
+        compared _: Item.Type, of tenant: TenantID, join: String = "LEFT"
+    ) {
+        appendInterpolation(unsafeSQL: Item.stagedRows)
+        appendLiteral(" s ")
+        appendInterpolation(unsafeSQL: join)
+        appendLiteral(" JOIN (SELECT tenant_id, ")
+        appendInterpolation(unsafeSQL: Item.columnList)
+        appendLiteral(" FROM doorstep.")
+        appendInterpolation(identifier: Item.relation)
+        appendLiteral(" WHERE tenant_id = ")
+        appendInterpolation(tenant.uuid)
+        appendLiteral(") t USING (")
+        appendInterpolation(unsafeSQL: Item.keyList())
+        appendLiteral(")")
     }
 }

@@ -32,13 +32,14 @@ extension RemoteServer {
         of _: Item.Type, _ file: FileChunks, _ options: ImportOptions
     ) async throws -> ImportOutcome {
         var query: [(String, String)] = []
+        if options.prunes { query.append(("prune", "true")) }
         if options.isDryRun { query.append(("dry_run", "true")) }
         if let allowed = options.allowedRemovals { query.append(("allow_removals", "\(allowed)")) }
         let body = UploadedFile(file)
         let reply: Reply
         do {
             reply = try await ask(
-                options.prunes ? .PUT : .PATCH, Item.path, query,
+                .PATCH, Item.path, query,
                 content: ("text/csv", .stream(body, length: .unknown)), within: Self.importTimeout,
                 problems: ["invalid_rows"])
         } catch {
@@ -132,6 +133,11 @@ extension ImportPlan {
         self.init(
             counts: counts, added: try Self.items("added", of: Item.self, &fields),
             changed: try Self.items("changed", of: Item.self, &fields),
+            cleared: try fields.requiredArray("cleared").map { value in
+                var cleared = try JSONObjectReader(value, path: "cleared")
+                return Clearing(
+                    field: try cleared.requiredString("field"), count: try cleared.requiredInteger("count"))
+            },
             removed: try Self.items("removed", of: Item.self, &fields),
             inUse: RemovalsInUse(
                 count: try inUse.requiredInteger("count"),
@@ -148,13 +154,23 @@ extension ImportPlan {
             if let referents = try item.optionalArray("by") {
                 detail = try referents.map { try Referents($0).description }.joined(separator: " and ")
             } else {
-                detail = (try item.optionalArray("fields") ?? []).compactMap(\.stringValue)
+                detail = try (try item.optionalArray("changes") ?? []).map { try Change($0).description }
                     .joined(separator: ", ")
             }
             return ImportPlan.Item(
                 name: try Item.namingMembers.map { try item.requiredString($0) }.joined(separator: " "),
                 detail: detail, members: value.objectValue ?? [:])
         }
+    }
+}
+
+extension ImportPlan.Change {
+    fileprivate init(_ value: JSONValue) throws {
+        let members = value.objectValue ?? [:]
+        var fields = try JSONObjectReader(value, path: "changes")
+        self.init(
+            field: try fields.requiredString("field"), before: members["before"] ?? .null,
+            after: members["after"] ?? .null)
     }
 }
 

@@ -4,7 +4,7 @@
 /// refused.
 struct CSVTable {
     private var parser: CSVParser
-    private var header: CSVHeader?
+    private(set) var header: CSVHeader?
     private let required: [String]
 
     /// - Parameters:
@@ -62,7 +62,7 @@ struct CSVTable {
 }
 
 /// The names of a table's columns.
-struct CSVHeader {
+public struct CSVHeader: Sendable {
     let names: [String]
     /// The columns that are not required, by their positions.
     let others: [(name: String, position: Int)]
@@ -70,7 +70,7 @@ struct CSVHeader {
 
     /// Compared by bytes, as an export writes names: `String` takes the composed and the decomposed form of a character
     /// for equal.
-    private struct Name: Hashable {
+    private struct Name: Hashable, Sendable {
         let text: String
 
         static func == (one: Name, other: Name) -> Bool { one.text.utf8.elementsEqual(other.text.utf8) }

@@ -1,8 +1,8 @@
 public import Cards
-import JSON
+public import JSON
 
 // The card of a clip, a location or an experience: as JSON, where it is left out when it says nothing, and as columns of a
-// table, where a row says nothing of a card whose cells are all empty.
+// table.
 
 extension Card {
     /// What the columns of a card begin with; the path in its JSON follows.
@@ -27,12 +27,20 @@ extension Card {
         return columns
     }
 
-    /// Reads the columns of a row that begin with ``columnPrefix``, the empty ones left out; nil where that leaves none.
-    init?(columns: [(name: String, text: String)]) throws(RowRefusal) {
-        guard !columns.isEmpty else { return nil }
+    /// The path that a column of a card sets.
+    static func path(ofColumn name: String) -> String {
+        String(decoding: name.utf8.dropFirst(columnPrefix.utf8.count), as: UTF8.self)
+    }
+
+    /// Reads the columns of a row that begin with ``columnPrefix``, the empty ones left out.
+    init(columns: [(name: String, text: String)]) throws(RowRefusal) {
+        guard !columns.isEmpty else {
+            self.init()
+            return
+        }
         var fields: [(path: String, value: JSONValue)] = []
         for (name, text) in columns {
-            let path = String(decoding: name.utf8.dropFirst(Self.columnPrefix.utf8.count), as: UTF8.self)
+            let path = Self.path(ofColumn: name)
             fields.append((path, try Self.value(of: text, in: name, as: CardField(path: path))))
         }
         do throws(JSONFieldError) {
@@ -60,6 +68,29 @@ extension Card {
         }
     }
 
+    /// The card after a row that clears some paths of it and sets what another card holds.
+    /// - Throws: `JSONFieldError` where what remains is no card, such as a phone number without its digits.
+    public func patched(clearing paths: [String], setting said: Card) throws(JSONFieldError) -> Card {
+        let cleared = Set(paths.map(Self.withCanonicalLanguage))
+        let kept = fields.filter { path, _ in
+            // A path goes with each that it begins with.
+            !path.indices.contains { path[$0] == "." && cleared.contains(String(path[..<$0])) }
+                && !cleared.contains(path)
+        }
+        let all = kept.merging(said.fields) { $1 }
+        return try Card(fields: all.map { (path: $0, value: $1) }, path: "card")
+    }
+
+    /// Writes the language of a text as ``fields`` does.
+    private static func withCanonicalLanguage(_ path: String) -> String {
+        var parts = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count > 1, parts[0] == "texts", let language = try? CardLanguage(tag: parts[1]) else {
+            return path
+        }
+        parts[1] = language.rawValue
+        return parts.joined(separator: ".")
+    }
+
     /// Adds it to the members of what has it, unless it says nothing.
     func add(to members: inout JSONObject) {
         if !isEmpty { members["card"] = .object(json) }
@@ -83,8 +114,8 @@ extension JSONObjectReader {
 }
 
 extension CSVFields {
-    /// What a row says of its card; nil where all of that is empty.
-    func card() throws(RowRefusal) -> Card? {
+    /// What a row sets of its card.
+    func card() throws(RowRefusal) -> Card {
         var columns: [(name: String, text: String)] = []
         try forEachOther { name, text throws(RowRefusal) in
             if name.isOfCard { columns.append((name, text)) }

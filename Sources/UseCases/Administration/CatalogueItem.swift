@@ -80,7 +80,7 @@ extension WrittenItem {
         var fields = JSONObjectReader(members)
         let item = try Self(&fields)
         try fields.finish()
-        try item.refuseUnknown(json)
+        try item.refuseUnknown(json.lazy.filter { $1 == .null }.map(\.key))
         return item
     }
 
@@ -89,15 +89,14 @@ extension WrittenItem {
         guard case .object(let members) = JSONValue.object(patchable).merging(.object(patch)) else {
             return self
         }
-        try refuseUnknown(patch)
+        try refuseUnknown(patch.lazy.filter { $1 == .null }.map(\.key))
         return try Self.read(members, as: key)
     }
 
-    /// A name that nothing reads is refused with null, too.
-    private func refuseUnknown(_ members: JSONObject) throws(JSONFieldError) {
+    /// Refuses a null member whose name nothing reads.
+    func refuseUnknown(_ nullMembers: some Sequence<String>) throws(JSONFieldError) {
         let known = json
-        for (name, value) in members
-        where value == .null && known[name] == nil && !Self.omitted.contains(name) {
+        for name in nullMembers where known[name] == nil && !Self.omitted.contains(name) {
             throw .unknown(path: JSONPath.member(name, of: ""))
         }
     }

@@ -33,12 +33,12 @@ extension CatalogueLint {
         }
 
         mutating func note(_ record: ExperienceRecord) {
-            if record.card?.image != nil { experiences.insert(record.experience) }
+            if record.card.image != nil { experiences.insert(record.experience) }
         }
 
         mutating func note(_ record: LocationRecord) {
             locationCount += 1
-            if record.card?.image != nil { locations.insert(record.identifier) }
+            if record.card.image != nil { locations.insert(record.identifier) }
         }
 
         func findings(

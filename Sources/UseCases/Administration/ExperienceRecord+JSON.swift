@@ -44,7 +44,7 @@ extension ExperienceRecord: WrittenItem {
         case .location(let identifier): json["location"] = .string(identifier.text)
         case .rule(let rule): json["identifierRule"] = .string(rule.description)
         }
-        card?.add(to: &json)
+        card.add(to: &json)
         return json
     }
 

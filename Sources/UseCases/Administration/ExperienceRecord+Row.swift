@@ -1,3 +1,4 @@
+import Cards
 public import Invocation
 import Tenancy
 
@@ -26,6 +27,19 @@ extension ExperienceRecord: ImportableRow {
             )
         }
     }
+
+    public static func cleared(by header: CSVHeader) -> ClearedFields {
+        var cleared = ClearedFields()
+        for (column, _) in header.others {
+            switch column {
+            case "location", "title", "subtitle": cleared.members.append(column)
+            case "identifier_rule": cleared.members.append("identifierRule")
+            case _ where column.isOfCard: cleared.card.append(Card.path(ofColumn: column))
+            default: break
+            }
+        }
+        return cleared
+    }
 }
 
 extension ExperienceRecord {
@@ -47,7 +61,7 @@ extension ExperienceRecord {
     }
 
     /// What stands in the columns after ``columns``, by their names: the card.
-    public var furtherFields: [String: String] { card?.furtherFields ?? [:] }
+    public var furtherFields: [String: String] { card.furtherFields }
 }
 
 extension LocationBinding {

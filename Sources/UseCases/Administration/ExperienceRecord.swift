@@ -8,13 +8,12 @@ public struct ExperienceRecord: Sendable, Hashable {
     public let title: String?
     /// At most 56 characters [Apple].
     public let subtitle: String?
-    /// What else the card says of itself, before its location and its clip are asked; nil where that is not said, as in a row of a
-    /// table: then what there is stays.
-    public var card: Card?
+    /// What else the card says of itself, before its location and its clip are asked.
+    public var card: Card
 
     /// - Throws: `AdministrationError.invalidTitle` or `.invalidSubtitle` for an empty or too long text.
     public init(
-        _ experience: Experience, title: String? = nil, subtitle: String? = nil, card: Card? = Card()
+        _ experience: Experience, title: String? = nil, subtitle: String? = nil, card: Card = Card()
     ) throws(AdministrationError) {
         do throws(CardError) {
             _ = try CardText(title: title, subtitle: subtitle)

@@ -4,6 +4,8 @@ public import JSON
 public struct ImportOptions: Sendable, Hashable {
     /// Whether what the file does not have is removed.
     public var prunes: Bool
+    /// Whether the rows are the whole of their items: fields that a row does not name are cleared as well.
+    public var replaces: Bool
     /// Whether it is only said what would be done.
     public var isDryRun: Bool
     /// How many may be removed; nil for half of what there is.
@@ -12,10 +14,11 @@ public struct ImportOptions: Sendable, Hashable {
     public var expectedState: String?
 
     public init(
-        prunes: Bool = false, isDryRun: Bool = false, allowedRemovals: Int? = nil,
+        prunes: Bool = false, replaces: Bool = false, isDryRun: Bool = false, allowedRemovals: Int? = nil,
         expectedState: String? = nil
     ) {
         self.prunes = prunes
+        self.replaces = replaces
         self.isDryRun = isDryRun
         self.allowedRemovals = allowedRemovals
         self.expectedState = expectedState
@@ -79,11 +82,50 @@ public struct ImportPlan: Sendable, Hashable {
         }
     }
 
+    /// A field that a row changes, with its values; a text of more than 200 characters is cut.
+    public struct Change: Sendable, Hashable, CustomStringConvertible {
+        /// Such as `name`, `metadata.cuisine` or `card.texts.EN.title`.
+        public let field: String
+        /// Null where the field has no value.
+        public let before: JSONValue
+        public let after: JSONValue
+
+        public init(field: String, before: JSONValue, after: JSONValue) {
+            self.field = field
+            self.before = before
+            self.after = after
+        }
+
+        public var json: JSONObject { ["field": .string(field), "before": before, "after": after] }
+
+        /// `radius: 100 → 250`.
+        public var description: String { "\(field): \(Self.text(before)) → \(Self.text(after))" }
+
+        private static func text(_ value: JSONValue) -> String {
+            value == .null ? "(empty)" : value.stringValue ?? value.text
+        }
+    }
+
+    /// A field that changed items lose, and how many of them.
+    public struct Clearing: Sendable, Hashable {
+        public let field: String
+        public let count: Int
+
+        public init(field: String, count: Int) {
+            self.field = field
+            self.count = count
+        }
+
+        public var json: JSONObject { ["field": .string(field), "count": JSONValue(count)] }
+    }
+
     public let counts: ImportCounts
     /// By name; at most ``limit``, like the two below.
     public let added: [Item]
-    /// With `fields`, the names of what changes.
+    /// With `changes`, at most 100 of metadata and of details.
     public let changed: [Item]
+    /// Fields that have a value now and would have none, of all changed items; by name, at most ``limit``.
+    public let cleared: [Clearing]
     public let removed: [Item]
     /// Those of them that cannot be removed.
     public let inUse: RemovalsInUse
@@ -97,12 +139,13 @@ public struct ImportPlan: Sendable, Hashable {
     public static let limit = 100
 
     public init(
-        counts: ImportCounts, added: [Item], changed: [Item], removed: [Item], inUse: RemovalsInUse,
-        removalsAreAllowed: Bool = true, state: String = ""
+        counts: ImportCounts, added: [Item], changed: [Item], cleared: [Clearing] = [],
+        removed: [Item], inUse: RemovalsInUse, removalsAreAllowed: Bool = true, state: String = ""
     ) {
         self.counts = counts
         self.added = added
         self.changed = changed
+        self.cleared = cleared
         self.removed = removed
         self.inUse = inUse
         self.removalsAreAllowed = removalsAreAllowed
@@ -112,7 +155,8 @@ public struct ImportPlan: Sendable, Hashable {
     /// The counts, and under `plan` what they are of.
     public var json: JSONObject {
         var plan: JSONObject = [
-            "inUse": .object(inUse.json), "removalsAreAllowed": .bool(removalsAreAllowed),
+            "cleared": .array(cleared.map { .object($0.json) }), "inUse": .object(inUse.json),
+            "removalsAreAllowed": .bool(removalsAreAllowed),
         ]
         for (name, items) in [("added", added), ("changed", changed), ("removed", removed)] {
             plan[name] = .array(items.map { .object($0.members) })

@@ -1,6 +1,7 @@
 import JSON
 
-/// Reads items from lines of JSON (`application/x-ndjson`), each an object as it is written for the item alone.
+/// Reads items from lines of JSON (`application/x-ndjson`), each an object as it is written for the item alone. A null member
+/// clears the field, also within metadata, details and card; a member that is absent leaves it.
 ///
 /// Memory is bounded by one line. A line without anything in it is no row.
 public struct JSONLineReader<Item: WrittenItem>: RowReader {
@@ -49,10 +50,13 @@ public struct JSONLineReader<Item: WrittenItem>: RowReader {
         guard !isTooLong else { return refused("the row is longer than \(maximumLineLength) bytes") }
         guard !line.allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\r") }) else { return nil }
         do {
-            guard case .object(let members) = try JSONValue(parsing: line) else {
+            guard case .object(var members) = try JSONValue(parsing: line) else {
                 return refused("the row is not a JSON object")
             }
-            return .row(try Item.read(members), line: number)
+            let clears = ClearedFields(removingNullsFrom: &members)
+            let item = try Item.read(members)
+            try item.refuseUnknown(clears.members)
+            return .row(item, line: number, clears: clears)
         } catch {
             return refused("\(error)")
         }

@@ -23,7 +23,7 @@ extension LocationRecord: WrittenItem {
             "radius": JSONValue(finite: region.radius.meters), "metadata": .object(metadata),
         ]
         if !details.isEmpty { json["details"] = .object(details.texts) }
-        card?.add(to: &json)
+        card.add(to: &json)
         return json
     }
 

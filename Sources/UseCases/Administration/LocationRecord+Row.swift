@@ -51,6 +51,21 @@ extension LocationRecord: ImportableRow {
             }, card: try Card(columns: card))
     }
 
+    public static func cleared(by header: CSVHeader) -> ClearedFields {
+        var cleared = ClearedFields()
+        for (column, _) in header.others {
+            if column.isOfCard {
+                cleared.card.append(Card.path(ofColumn: column))
+            } else if isMetadata(column) {
+                cleared.metadata.append(metadataName(ofColumn: column))
+            } else {
+                cleared.details.append(
+                    String(decoding: column.utf8.dropFirst(detailsPrefix.utf8.count), as: UTF8.self))
+            }
+        }
+        return cleared
+    }
+
     /// Whether metadata can have a name: neither that of one of the location's own columns nor of one of its details.
     public static func isMetadata(_ column: String) -> Bool {
         !column.isEmpty && !ownColumns.contains(column) && !column.utf8.starts(with: detailsPrefix.utf8)
@@ -82,7 +97,7 @@ extension LocationRecord: ImportableRow {
         var fields: JSONObject = [:]
         for (name, value) in metadata { fields[Self.column(ofMetadata: name)] = value }
         for (name, value) in details.texts { fields[Self.detailsPrefix + name] = value }
-        for (name, text) in card?.furtherFields ?? [:] { fields[name] = .string(text) }
+        for (name, text) in card.furtherFields { fields[name] = .string(text) }
         return fields
     }
 

@@ -13,13 +13,12 @@ public struct LocationRecord: Sendable, Hashable {
     public var metadata: JSONObject
     /// What lookups give back of it.
     public var details: LocationDetails
-    /// What Apple's card of its experiences says where they do not; nil where that is not said, as in a row of a table: then what
-    /// there is stays.
-    public var card: Card?
+    /// What Apple's card of its experiences says where they do not.
+    public var card: Card
 
     public init(
         identifier: LocationIdentifier, name: DisplayName, region: CircularRegion, metadata: JSONObject,
-        details: LocationDetails = .none, card: Card? = Card()
+        details: LocationDetails = .none, card: Card = Card()
     ) {
         self.identifier = identifier
         self.name = name

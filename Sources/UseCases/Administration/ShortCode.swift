@@ -43,4 +43,6 @@ extension ShortCode: ImportableRow {
             try ShortCode(code: fields["code"], url: url)
         }
     }
+
+    public static func cleared(by header: CSVHeader) -> ClearedFields { ClearedFields() }
 }

@@ -94,6 +94,8 @@ public struct FileChunks: AsyncSequence, Sendable {
 /// Throws `AdministrationError.invalidHeader`.
 public struct TableReader<Row: ImportableRow>: RowReader {
     private var table: CSVTable
+    /// What each row of the file clears, unless it sets it.
+    private var clears: ClearedFields?
 
     public init() {
         table = CSVTable(required: Row.requiredColumns)
@@ -105,27 +107,34 @@ public struct TableReader<Row: ImportableRow>: RowReader {
     }
 
     public mutating func rows(in chunk: [UInt8]) throws -> [ImportedRow<Row>] {
-        try table.rows(in: chunk).map(ImportedRow.init)
+        try rows(table.rows(in: chunk))
     }
 
     public mutating func finish() throws -> [ImportedRow<Row>] {
-        try table.finish().map(ImportedRow.init)
+        try rows(table.finish())
+    }
+
+    private mutating func rows(_ rows: [CSVTable.Row]) -> [ImportedRow<Row>] {
+        if clears == nil, let header = table.header { clears = Row.cleared(by: header) }
+        return rows.map { ImportedRow($0, clears: clears) }
     }
 }
 
 /// A row of a file, by the line on which it starts.
 public enum ImportedRow<Row: Sendable>: Sendable {
-    case row(Row, line: Int)
+    /// A row with what it clears of an item that is there already; nil where the row is the whole item and clears all that it does
+    /// not set.
+    case row(Row, line: Int, clears: ClearedFields? = nil)
     case refused(ImportProblem)
 }
 
 extension ImportedRow where Row: ImportableRow {
-    fileprivate init(_ row: CSVTable.Row) {
+    fileprivate init(_ row: CSVTable.Row, clears: ClearedFields?) {
         switch row {
         case .refused(let reason, let line): self = .refused(ImportProblem(line: line, reason: reason))
         case .fields(let fields, let line):
             do throws(RowRefusal) {
-                self = .row(try Row.read(fields), line: line)
+                self = .row(try Row.read(fields), line: line, clears: clears)
             } catch {
                 self = .refused(ImportProblem(line: line, reason: error.reason))
             }
@@ -137,6 +146,8 @@ extension ImportedRow where Row: ImportableRow {
 public protocol ImportableRow: Sendable {
     static var requiredColumns: [String] { get }
     static func read(_ fields: CSVFields) throws(RowRefusal) -> Self
+    /// The fields that have a column: rows set or clear them. All others stay as they are.
+    static func cleared(by header: CSVHeader) -> ClearedFields
 }
 
 /// Why one row was refused, or an item that is written as JSON, whose members have the names of columns.

@@ -41,7 +41,7 @@ import Testing
             let cookie = try await console.signIn("ada")
             let next = try await Self.paste("door,The gate,52.01,13,100\nnew,New,1,2,50\n", console, cookie)
             let page = try await console.get(next, cookie).text
-            #expect(page.contains("1.1 km") && page.contains("name, latitude"))
+            #expect(page.contains("1.1 km") && page.contains("The gate, latitude: 52 → 52.01"))
             #expect(page.contains("doorstep location import --tenant acme places.csv --dry-run"))
             #expect(try await Self.identifiers(console) == ["door"])
             let path = String(next.prefix { $0 != "?" })

@@ -182,7 +182,7 @@ import Testing
                 (HTTPRequest.Method.put, "dry_run=1", "invalid_parameter"),
                 (.put, "allow_removals=-1", "invalid_parameter"),
                 (.put, "allow_removals=x", "invalid_parameter"),
-                (.patch, "allow_removals=1", "unknown_parameter"), (.put, "limit=1", "unknown_parameter"),
+                (.patch, "allow_removals=1", "invalid_parameter"), (.put, "limit=1", "unknown_parameter"),
             ] {
                 let answer = try await Self.send(method, "/v1/locations?\(query)", "", client)
                 #expect(answer.status == 400 && answer.code == code, "\(query)")

@@ -88,7 +88,7 @@ final class MemoryCatalogueStore<Item: CatalogueItem>: CatalogueStore, Collectio
         var (sent, problems): ([String: Item], ImportProblems) = ([:], ImportProblems())
         for try await row in rows {
             switch row {
-            case .row(let item, _): sent[Item.name(of: item.key)] = item
+            case .row(let item, _, _): sent[Item.name(of: item.key)] = item
             case .refused(let problem): problems.add(problem)
             }
         }

@@ -34,7 +34,7 @@ import Testing
             """)
     }
 
-    private static func experience(_ card: Card?, title: String? = nil) throws -> ExperienceRecord {
+    private static func experience(_ card: Card, title: String? = nil) throws -> ExperienceRecord {
         try ExperienceRecord(
             Experience(
                 url: URLPrefix("https://example.com/a"), kind: .advanced,
@@ -98,45 +98,6 @@ import Testing
         }
     }
 
-    /// A table that knows nothing of cards changes none; one that does changes those of the rows that say something.
-    @Test func aRowThatSaysNothingOfItsCardKeepsIt() async throws {
-        try await Stores.withTenant { stores, tenant in
-            let card = try Self.card()
-            try await stores.importLocations(
-                [.sample("a", card: card), .sample("b", card: nil), .sample("c", card: card)], of: tenant)
-            #expect(
-                try await stores.importLocations(
-                    [
-                        .sample("a", radius: 7, card: nil), .sample("b", card: nil),
-                        .sample("c", card: Card()),
-                        .sample("d", card: try Self.card("New")),
-                    ], of: tenant) == .done(1, 2, 1))
-            let expected = try [
-                LocationRecord.sample("a", radius: 7, card: card), .sample("b"), .sample("c"),
-                .sample("d", card: Self.card("New")),
-            ]
-            #expect(
-                try await stores.administration.locations(of: tenant, after: nil, limit: 9) == expected)
-
-            try await stores.createClip(of: tenant)
-            try await stores.importExperiences([Self.experience(card)], of: tenant)
-            let plan = try await stores.administration.importExperiences(
-                of: tenant, Rows([Self.experience(nil, title: "T")]), ImportOptions(isDryRun: true))
-            guard case .planned(let planned) = plan else {
-                Issue.record("not planned: \(plan)")
-                return
-            }
-            #expect(planned.changed.map(\.detail) == ["title"])
-            let cleared = try await stores.administration.importExperiences(
-                of: tenant, Rows([Self.experience(Card())]), ImportOptions(isDryRun: true))
-            guard case .planned(let clearing) = cleared else {
-                Issue.record("not planned: \(cleared)")
-                return
-            }
-            #expect(clearing.changed.map(\.detail) == ["card"])
-        }
-    }
-
     /// What pages are made of follows cards, and their texts and images alone.
     @Test func serversFollowWhatCardsShow() async throws {
         try await Stores.withTenant { stores, tenant in
@@ -148,7 +109,7 @@ import Testing
                 // A table that is loaded afresh says the same as one that has followed.
                 try await [followed.refreshed(), stores.loadTable()].map { table in
                     let table = table.of(tenant)
-                    let url = try InvocationURL(Self.experience(nil).experience.url.canonical)
+                    let url = try InvocationURL(Self.experience(Card()).experience.url.canonical)
                     let experience = try #require(table.match(url)).experience
                     return table.presentation(
                         of: experience, at: table.location(try LocationIdentifier("a")))

@@ -559,7 +559,7 @@ import Testing
             let others = try await transaction.execute(
                 """
                 SELECT s.attname::text FROM pg_attribute s
-                WHERE s.attrelid = 'pg_temp.staged'::regclass AND s.attnum > 1 AND NOT EXISTS (
+                WHERE s.attrelid = 'pg_temp.staged'::regclass AND s.attnum > 2 AND NOT EXISTS (
                     SELECT FROM pg_attribute t
                     WHERE t.attrelid = \("doorstep.\(Item.relation)")::regclass AND t.attname = s.attname
                         AND t.atttypid = s.atttypid AND t.attcollation = s.attcollation)

@@ -164,7 +164,17 @@ import Testing
                     "added": 1, "changed": 1, "removed": 2, "unchanged": 1,
                     "plan": [
                         "added": [["identifier": "e"]],
-                        "changed": [["identifier": "b", "fields": ["name", "radius", "details"]]],
+                        "changed": [
+                            [
+                                "identifier": "b",
+                                "changes": [
+                                    ["field": "name", "before": "A place", "after": "B"],
+                                    ["field": "radius", "before": 100, "after": 5],
+                                    ["field": "details.phone", "before": .null, "after": "1"],
+                                ],
+                            ]
+                        ],
+                        "cleared": [],
                         "removed": [["identifier": "c"], ["identifier": "d"]],
                         "inUse": ["count": 1, "first": [["identifier": "c", "by": by]]],
                         "removalsAreAllowed": true,
@@ -312,11 +322,15 @@ import Testing
                 ExperienceRecord.members(of: ExperienceID(kind, try URLPrefix(url)))
             }
             var changed = try named(.advanced, "https://example.com/c")
-            changed["fields"] = ["location", "identifierRule", "title"]
+            changed["changes"] = [
+                ["field": "location", "before": "c", "after": .null],
+                ["field": "identifierRule", "before": .null, "after": "path:1"],
+                ["field": "title", "before": .null, "after": "T"],
+            ]
             #expect(
                 try Self.plan(planned)["plan"] == [
                     "added": [.object(try named(.default, "https://example.com/new"))],
-                    "changed": [.object(changed)],
+                    "changed": [.object(changed)], "cleared": [["field": "location", "count": 1]],
                     "removed": [
                         .object(try named(.advanced, "https://example.com/b")),
                         .object(try named(.default, "https://example.com/old")),
@@ -346,7 +360,19 @@ import Testing
             let planned = try await store.importShortCodes(of: tenant, Rows(rows), Self.planning)
             #expect(
                 try Self.plan(planned)["plan"] == [
-                    "added": [["code": "c"]], "changed": [["code": "a", "fields": ["url"]]],
+                    "added": [["code": "c"]],
+                    "changed": [
+                        [
+                            "code": "a",
+                            "changes": [
+                                [
+                                    "field": "url", "before": "https://example.com/long",
+                                    "after": "https://example.com/x",
+                                ]
+                            ],
+                        ]
+                    ],
+                    "cleared": [],
                     "removed": [["code": "b"]], "inUse": ["count": 0, "first": []],
                     "removalsAreAllowed": true,
                 ])

@@ -127,7 +127,7 @@ extension LocationRecord {
     static func sample(
         _ identifier: String, name: String = "A place", latitude: Double = 37.334722,
         longitude: Double = -122.008889, radius: Double = 100, metadata: JSONObject = [:],
-        details: JSONObject = [:], card: Card? = Card()
+        details: JSONObject = [:], card: Card = Card()
     ) throws -> LocationRecord {
         try LocationRecord(
             identifier: LocationIdentifier(identifier), name: DisplayName(name),

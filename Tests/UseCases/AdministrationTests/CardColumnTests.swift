@@ -15,7 +15,7 @@ import Testing
 
     private static func locations(_ text: String) throws -> [LocationRecord] {
         try rows(text, LocationRecord.self).compactMap { row in
-            guard case .row(let record, _) = row else { return nil }
+            guard case .row(let record, _, _) = row else { return nil }
             return record
         }
     }
@@ -46,8 +46,8 @@ import Testing
         #expect(
             records.first?.card
                 == Card(action: .view, texts: [.portuguese: try CardText(title: "Loja")], place: place))
-        #expect(records.dropFirst().first?.card?.place?.names == ["One"])
-        #expect(records.count == 3 && records[2].card == nil)
+        #expect(records.dropFirst().first?.card.place?.names == ["One"])
+        #expect(records.count == 3 && records[2].card == Card())
         #expect(records.allSatisfy { $0.metadata.isEmpty })
     }
 
@@ -95,7 +95,7 @@ import Testing
         #expect(header.contains(",metadata.card.action,") && !header.contains(",card.action"))
         let read = try Self.locations(written.text)
         #expect(read.map(\.metadata) == catalogue.locations.map(\.metadata))
-        #expect(read.map(\.card) == [nil])
+        #expect(read.map(\.card) == [Card()])
 
         // And from JSON, as rows from before there were cards have it.
         let json = try #require(catalogue.locations.first).json
@@ -120,12 +120,12 @@ import Testing
         _ = try await catalogue.exportLocations(to: locations.append)
         _ = try await catalogue.exportExperiences(to: experiences.append)
         #expect(
-            try Self.locations(locations.text).map { $0.card ?? Card() }
-                == catalogue.locations.map { $0.card ?? Card() })
+            try Self.locations(locations.text).map { $0.card }
+                == catalogue.locations.map { $0.card })
         let read = try Self.rows(experiences.text, ExperienceRecord.self).compactMap { row in
-            if case .row(let record, _) = row { record.card ?? Card() } else { nil }
+            if case .row(let record, _, _) = row { record.card } else { nil }
         }
-        #expect(read == catalogue.experiences.map { $0.card ?? Card() })
+        #expect(read == catalogue.experiences.map { $0.card })
     }
 
     @Test func aPatchChangesPartsOfACard() throws {

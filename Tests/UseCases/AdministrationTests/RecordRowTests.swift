@@ -121,7 +121,7 @@ import Testing
         let expected = try ExperienceRecord(
             Experience(
                 url: URLPrefix("https://example.com/a"), kind: .advanced,
-                clip: BundleID("com.example.MyApp.Clip")), card: nil)
+                clip: BundleID("com.example.MyApp.Clip")))
         #expect(try experience() == expected)
         #expect(
             try experience(

@@ -16,6 +16,8 @@ import Testing
             guard fields["value"] != "bad" else { throw RowRefusal("value", "bad") }
             return Word(text: fields["value"])
         }
+
+        static func cleared(by header: CSVHeader) -> ClearedFields { ClearedFields() }
     }
 
     /// Hands out chunks one by one, and throws after the last if it is told to.
@@ -40,7 +42,7 @@ import Testing
     private func read(_ chunks: Chunks, rows: inout [String], problems: inout [ImportProblem]) async throws {
         for try await row in TableRows<Word>({ try chunks.next() }) {
             switch row {
-            case .row(let row, let line): rows.append("\(line): \(row.text)")
+            case .row(let row, let line, _): rows.append("\(line): \(row.text)")
             case .refused(let problem): problems.append(problem)
             }
         }
@@ -90,5 +92,11 @@ import Testing
             try await read(Chunks(["value\none\n"], isFailing: true), rows: &rows, problems: &problems)
         }
         #expect(rows == ["2: one"])
+    }
+
+    @Test func clearedNameThatCannotBeStoredIsLeftOut() {
+        #expect(
+            ClearedFields(metadata: ["a\u{0}", "b"], card: ["\u{0}"]).storable
+                == ClearedFields(metadata: ["b"]))
     }
 }

@@ -26,7 +26,7 @@ struct ExperiencePage: Sendable {
         if case .location(let identifier) = record.experience.binding {
             location = try await items.locations.item(identifier, of: tenant.id)
         }
-        let card = (record.card ?? Card()).inheriting(location?.card ?? Card())
+        let card = record.card.inheriting(location?.card ?? Card())
             .inheriting(clip?.card ?? Card())
         return .page(page(tenant, record, card))
     }

@@ -28,7 +28,7 @@ struct MovedPlaces: Sendable {
     }
 
     private mutating func add(_ rows: [ImportedRow<LocationRecord>], _ table: TenantTable) {
-        for case .row(let record, _) in rows {
+        for case .row(let record, _, _) in rows {
             guard let now = table.location(record.identifier) else { continue }
             let distance = now.region.center.distance(to: record.region.center)
             guard distance > Self.threshold else { continue }
@@ -84,8 +84,23 @@ extension HTMLWriter {
             more(moved.count - moved.first.count)
         }
         items("Changed", plan.changed, of: plan.counts.changed)
+        cleared(plan.cleared)
         items("New", plan.added, of: plan.counts.added)
         if prunes { items("Removed", plan.removed, of: plan.counts.removed) }
+    }
+
+    /// The fields that would be lost.
+    private mutating func cleared(_ fields: [ImportPlan.Clearing]) {
+        guard !fields.isEmpty else { return }
+        element(.h2, text: "Cleared")
+        element(.ul) { list in
+            for cleared in fields {
+                list.element(.li) { item in
+                    item.element(.code) { $0.name(cleared.field) }
+                    item.text(": of \(cleared.count.grouped) \(cleared.count == 1 ? "place" : "places")")
+                }
+            }
+        }
     }
 
     private mutating func items(_ title: String, _ items: [ImportPlan.Item], of count: Int) {

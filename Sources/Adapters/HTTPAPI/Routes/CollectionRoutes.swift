@@ -4,8 +4,10 @@ import JSON
 import Routing
 import Tenancy
 
-/// The routes by which all items of one kind are written at once, from CSV or lines of JSON: `PATCH` adds and changes, `PUT`
-/// also removes what is not sent.
+/// The routes that write many items of one kind at once, from CSV or lines of JSON.
+///
+/// `PUT` replaces the collection: it removes items and clears fields that are not sent. `PATCH` adds and changes items and keeps
+/// the fields that a row does not name; with `prune` it also removes the items that are not sent.
 struct CollectionRoutes<Item: WrittenItem & ImportableRow>: Sendable {
     let store: any CollectionStore<Item>
 
@@ -19,14 +21,20 @@ struct CollectionRoutes<Item: WrittenItem & ImportableRow>: Sendable {
     private func put(_ request: AdmittedRequest) throws(Problem) -> Route.BodyHandler {
         let parameters = try request.queryParameters(named: ["dry_run", "allow_removals"])
         let options = ImportOptions(
-            prunes: true, isDryRun: try parameters.flag("dry_run"),
+            prunes: true, replaces: true, isDryRun: try parameters.flag("dry_run"),
             allowedRemovals: try parameters.count("allow_removals"))
         return { try await write(request, $0, options) }
     }
 
     private func patch(_ request: AdmittedRequest) throws(Problem) -> Route.BodyHandler {
-        let parameters = try request.queryParameters(named: ["dry_run"])
-        let options = ImportOptions(isDryRun: try parameters.flag("dry_run"))
+        let parameters = try request.queryParameters(named: ["prune", "dry_run", "allow_removals"])
+        let options = ImportOptions(
+            prunes: try parameters.flag("prune"), isDryRun: try parameters.flag("dry_run"),
+            allowedRemovals: try parameters.count("allow_removals"))
+        guard options.prunes || options.allowedRemovals == nil else {
+            throw Problem.field(
+                "allow_removals", code: "invalid_parameter", "the parameter needs prune=true")
+        }
         return { try await write(request, $0, options) }
     }
 

@@ -80,7 +80,7 @@ extension ExperienceCommand {
                             url: old.url, kind: old.kind, clip: clip ?? old.clip,
                             binding: given ?? old.binding),
                         title: title.given(or: record.title), subtitle: subtitle.given(or: record.subtitle),
-                        card: patch(record.card ?? Card()))
+                        card: patch(record.card))
                 }
             }
             output.print(

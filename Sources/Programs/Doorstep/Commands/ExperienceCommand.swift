@@ -22,7 +22,8 @@ struct ExperienceCommand: AsyncParsableCommand {
             abstract: "Import experiences: all rows or none.",
             discussion: """
                 The first line names the columns: clip, url; and where they are wanted kind, location or \
-                identifier_rule, title, subtitle, and card.PATH for what Apple's card says. An experience that is there already is changed to what the file says.
+                identifier_rule, title, subtitle, and card.PATH for what Apple's card says. \
+                A column that the file does not have leaves its field as it is; an empty cell clears it.
                 """)
 
         @OptionGroup var tenant: TenantOptions

@@ -9,7 +9,7 @@ struct ImportFile: ParsableArguments {
     var file: String
 
     @Flag(help: "Only say what would be done.") var dryRun = false
-    @Flag(help: "Also remove what the file does not have: at most half of what there is.") var prune = false
+    @Flag(help: "Also remove items that the file does not have: at most half of all.") var prune = false
     @Option(help: ArgumentHelp("Remove so many at most, instead of half.", valueName: "n"))
     var allowRemovals: Int?
 
@@ -61,10 +61,12 @@ extension ImportPlan {
             }
             return count > items.count ? lines + ["\(action) \(count - items.count) more"] : lines
         }
+        let clearings = cleared.map { "clear \($0.field) of \($0.count)" }
         let refusal =
             removalsAreAllowed
             ? [] : ["As many are removed only with --allow-removals \(self.counts.removed)"]
-        return (["Nothing is changed; there would be \(counts)"] + items + refusal).joined(separator: "\n")
+        return (["Nothing is changed; there would be \(counts)"] + items + clearings + refusal).joined(
+            separator: "\n")
     }
 }
 

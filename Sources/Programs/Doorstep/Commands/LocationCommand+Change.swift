@@ -94,7 +94,7 @@ extension LocationCommand {
                         radius: radius ?? record.region.radius)
                     changed.metadata = metadata.map(\.entry).merged(into: record.metadata)
                     changed.details = try LocationDetails(detail.merged(into: record.details.texts))
-                    changed.card = try patch(record.card ?? Card())
+                    changed.card = try patch(record.card)
                     return changed
                 }
             }

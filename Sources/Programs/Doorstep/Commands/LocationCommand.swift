@@ -25,8 +25,8 @@ struct LocationCommand: AsyncParsableCommand {
             discussion: """
                 The first line names the columns: identifier, name, latitude, longitude, radius (metres, at most \
                 500). Columns details.NAME are texts that lookups give back, at most 4,096 bytes of a location as \
-                JSON, columns card.PATH say what Apple's card says; others are kept as metadata. A location that is there \
-                already is changed to what the file says; where that says nothing of its card, it keeps it.
+                JSON, columns card.PATH say what Apple's card says; others are kept as metadata. A column that \
+                the file does not have leaves its field as it is; an empty cell clears it.
                 """)
 
         @OptionGroup var tenant: TenantOptions
