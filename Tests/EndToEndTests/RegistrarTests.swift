@@ -96,6 +96,89 @@ import Testing
         }
     }
 
+    private static func shown(_ members: JSONObject) -> RemoteEdit {
+        var edit = RemoteEdit()
+        edit.shown = members
+        return edit
+    }
+
+    private static var bengali: RemoteEdit {
+        var edit = RemoteEdit()
+        edit.texts = ["EN": ["language": "BN"]]
+        return edit
+    }
+
+    private static let unreadableRows: [(edit: RemoteEdit, member: String)] = [
+        (shown(["status": "IN_LIMBO"]), #"status "IN_LIMBO""#), (shown(["status": .null]), "status null"),
+        (shown(["link": .null]), "link null"), (shown(["action": "DANCE"]), #"action "DANCE""#),
+        (shown(["businessCategory": "SPACE_TRAVEL"]), #"businessCategory "SPACE_TRAVEL""#),
+        (shown(["defaultLanguage": "BN"]), #"defaultLanguage "BN""#), (bengali, #"language "BN""#),
+        (shown(["placeStatus": "MAYBE"]), #"placeStatus "MAYBE""#),
+        (shown(["place": ["mapAction": "TELEPORT"]]), #"place.mapAction "TELEPORT""#),
+        (shown(["place": ["relationship": "RIVAL"]]), #"place.relationship "RIVAL""#),
+    ]
+
+    /// App Store Connect may show values that Doorstep does not know: the row with one is left alone, all others go on.
+    @Test(arguments: unreadableRows.indices)
+    func unreadableRowIsNamedAndLeftUntouched(_ index: Int) async throws {
+        let (edit, member) = Self.unreadableRows[index]
+        try await RegisteredTenant.lend { tenant in
+            try await tenant.add(["a", "b", "c"], image: tenant.addImage())
+            try await tenant.apply()
+            let id = try #require(tenant.remote["a"]?.first?.id)
+            tenant.simulator.edit(id, edit)
+            for name in ["a", "b"] { try await tenant.retitle(name, "New") }
+            try await tenant.delete("c")
+            let survey = try await tenant.plan()
+            let row = try #require(survey.plan.rows.first { $0.url == "https://example.com/a" })
+            #expect(row.step == .blocked([.unreadable(id: id, member)]))
+            #expect(survey.text().contains("! https://example.com/a: unreadable (\(id): \(member))"))
+            #expect(survey.driftText.contains(member) && survey.drifted.isEmpty)
+
+            let before = tenant.simulator.experiences.first { $0.id == id }
+            let outcome = try await tenant.apply {
+                $0.allowedRemovals = 1
+                $0.grace = 0
+            }
+            #expect(outcome.hasSucceeded && outcome.updated == 1 && outcome.removed == 1)
+            #expect(tenant.remote["b"].title == "New" && tenant.remote["c"] == nil)
+            let after = tenant.simulator.experiences.first { $0.id == id }
+            #expect(after?.texts == before?.texts && after?.attributes == before?.attributes)
+
+            // Also where the catalogue has it no more.
+            try await tenant.delete("a")
+            let removal = try await tenant.plan {
+                $0.allowedRemovals = 1
+                $0.grace = 0
+            }
+            #expect(
+                removal.plan.rows.first { $0.url == "https://example.com/a" }?.step
+                    == .blocked([.unreadable(id: id, member)]))
+        }
+    }
+
+    @Test func unreadableRowOfSomebodyElseStopsNothing() async throws {
+        try await RegisteredTenant.lend { tenant in
+            try await tenant.add(["a"], image: tenant.addImage())
+            try await tenant.apply()
+            let other = try #require(tenant.remote["a"]?.first?.id)
+            try await tenant.execute("DELETE FROM doorstep.app_store_experiences")
+            tenant.simulator.edit(other, Self.shown(["status": "IN_LIMBO"]))
+            try await tenant.add(["b"], image: tenant.addImage(seed: 1))
+            // An unknown value keeps it from being taken over.
+            let outcome = try await tenant.apply { $0.adopts = true }
+            #expect(outcome.created == 1 && outcome.adopted == 0)
+            #expect(tenant.remote["a"]?.count == 1)
+            tenant.simulator.edit(other, Self.shown(["link": .null]))
+            try await tenant.delete("a")
+            let survey = try await tenant.plan()
+            #expect(
+                survey.plan.rows.first { $0.url == "experience \(other)" }?.findings
+                    == [.unreadable(id: other, "link null")])
+            #expect(survey.text().contains("unreadable (\(other): link null)"))
+        }
+    }
+
     /// Answers are lost, and the service would take a second experience of one link: none is made.
     @Test(arguments: [1, 2, 3, 4, 5]) func aLostAnswerIsNeverAskedForAgainBlindly(_ seed: Int) async throws {
         try await RegisteredTenant.lend {

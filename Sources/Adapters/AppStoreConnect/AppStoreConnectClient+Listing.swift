@@ -50,9 +50,8 @@ extension AppStoreConnectClient {
             guard case .refused(let refusal) = error, refusal.verdict == .gone else { throw error }
             return nil
         }
-        guard let data = document["data"],
-            let row = ListedExperience(data, ListedExperience.Included(document), images: images)
-        else { throw Self.unreadable }
+        guard let data = document["data"] else { throw Self.unreadable }
+        let row = ListedExperience(data, at: 1, ListedExperience.Included(document), images: images)
         return Self.listing([row], total: 1)
     }
 
@@ -78,10 +77,7 @@ extension AppStoreConnectClient {
             let included = ListedExperience.Included(page)
             guard let data = page["data"]?.arrayValue else { throw Self.unreadable }
             for value in data {
-                guard let row = ListedExperience(value, included, images: images) else {
-                    throw Self.unreadable
-                }
-                rows.append(row)
+                rows.append(ListedExperience(value, at: rows.count + 1, included, images: images))
             }
             totals.insert(page["meta"]?.objectValue?["paging"]?.objectValue?["total"]?.numberValue?.int)
             guard let next = page["links"]?.objectValue?["next"]?.stringValue else {

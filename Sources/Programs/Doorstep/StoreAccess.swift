@@ -40,16 +40,19 @@ struct StoreAccess: Sendable {
     }
 
     /// Lends what registers a clip's experiences.
-    /// - Parameter readsOnly: whether its tokens are good for reading alone.
+    /// - Parameters:
+    ///   - readsOnly: whether its tokens are good for reading alone.
+    ///   - onWait: told at once until when requests wait, if the key's rate limit is spent.
     func withRegistrar<Result: Sendable>(
         of clip: BundleID, _ tenant: TenantID, readsOnly: Bool,
-        _ settings: Registrar.Settings = Registrar.Settings(), _ body: (Registrar) async throws -> Result
+        _ settings: Registrar.Settings = Registrar.Settings(),
+        onWait: @escaping @Sendable (Date) -> Void, _ body: (Registrar) async throws -> Result
     ) async throws -> Result {
         let credentials = try await connections.credentials(of: clip, of: tenant)
         let key = try AppStoreConnectKey(
             id: credentials.keyID, issuer: credentials.issuerID, pem: credentials.pem)
         let clock = SystemClock()
-        let pacer = RequestPacer(ledger(credentials.keyID, tenant), clock)
+        let pacer = RequestPacer(ledger(credentials.keyID, tenant), clock, onWait: onWait)
         var client = AppStoreConnectClient.Settings()
         if let service { client.server = service }
         client.readsOnly = readsOnly

@@ -4,6 +4,8 @@ public import JSON
 public struct RemoteEdit: Sendable {
     /// Of the experience; null takes one away.
     public var attributes: JSONObject = [:]
+    /// What reads answer in the place of attributes from now on, as it is: unknown values, and null.
+    public var shown: JSONObject = [:]
     /// Of the localizations that there are, by language.
     public var texts: [String: JSONObject] = [:]
     /// Whether it cannot be changed or removed from now on.
@@ -13,10 +15,11 @@ public struct RemoteEdit: Sendable {
 
     public init() {}
 
-    /// - Throws: for a member that is not `attributes`, `texts`, `frozen`, `inTransfer` or `removed`.
+    /// - Throws: for a member that is not `attributes`, `shown`, `texts`, `frozen`, `inTransfer` or `removed`.
     public init(json: JSONValue) throws(JSONFieldError) {
         var reader = try JSONObjectReader(json)
         attributes = try reader.optionalMembers("attributes") ?? [:]
+        shown = try reader.optionalMembers("shown") ?? [:]
         for (language, value) in try reader.optionalMembers("texts") ?? [:] {
             guard let members = value.objectValue else {
                 throw .wrongType(path: "texts.\(language)", expected: "an object")

@@ -105,6 +105,12 @@ struct SimulatedAccount: Sendable {
 
     /// As they are read.
     func attributes(of experience: SimulatedExperience, at now: Date) -> JSONObject {
+        var attributes = truth(of: experience, at: now)
+        for (key, value) in experience.shown { attributes[key] = value }
+        return attributes
+    }
+
+    private func truth(of experience: SimulatedExperience, at now: Date) -> JSONObject {
         var attributes = experience.attributes
         attributes["link"] = .string(experience.link)
         attributes["version"] = 1

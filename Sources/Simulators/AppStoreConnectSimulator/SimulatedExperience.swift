@@ -15,6 +15,8 @@ struct SimulatedExperience: Sendable {
     var placed: Date
     var removed: Date?
     var isInTransfer = false
+    /// What reads answer in the place of attributes.
+    var shown: JSONObject = [:]
     /// Whether it cannot be changed or removed.
     var isFrozen = false
 }

@@ -52,6 +52,7 @@ extension StoreSimulation {
             experience.attributes[key] = value == .null ? nil : value
             if key == "place" { experience.placed = now.addingTimeInterval(advanced) }
         }
+        for (key, value) in edit.shown { experience.shown[key] = value }
         for index in texts.indices {
             for (key, value) in texts[index].language.flatMap({ edit.texts[$0] }) ?? [:] {
                 texts[index].attributes[key] = value

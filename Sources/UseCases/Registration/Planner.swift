@@ -60,6 +60,7 @@ struct Planner {
         let row = applied[url]
         if let row, let id = row.id {
             let remote = owned[id]
+            if let block = Self.block(remote) { return .blocked([block]) }
             let current = remote?.content ?? row.content
             let content = desired.content.inheriting(current)
             let changes = desired.content.changes(applied: row.content, remote: current).filter {
@@ -78,12 +79,18 @@ struct Planner {
             if !listingIsComplete { blocks.append(.incompleteListing) }
             return blocks.isEmpty ? .create(desired.content) : .blocked(blocks)
         }
+        if let block = candidates.lazy.compactMap(Self.block).first { return .blocked([block]) }
         guard candidates.count == 1 else { return .blocked([.ambiguous(ids: candidates.map(\.id))]) }
         guard row != nil || policy.adopts else { return .blocked([.notOwned(id: candidate.id)]) }
         let content = desired.content.inheriting(candidate.content)
         let changes = desired.content.changes(applied: row?.content, remote: candidate.content)
         let blocks = blocks(desired, content, candidate)
         return blocks.isEmpty ? .adopt(id: candidate.id, changes, content) : .blocked(blocks)
+    }
+
+    /// What cannot be read is left as it is: a change would overwrite it. [ours]
+    private static func block(_ remote: RemoteExperience?) -> Block? {
+        remote.flatMap { remote in remote.unreadable.map { .unreadable(id: remote.id, $0) } }
     }
 
     /// Whether Maps has put its own words in the place of ours, which would come back as often as ours were sent: what we send
@@ -122,6 +129,7 @@ struct Planner {
             if row.isUnsettled { return .blocked([.unsettledCreation]) }
             return others[url].map { .unmanaged(ids: $0.map(\.id)) } ?? .inStep
         }
+        if let block = Self.block(owned[id]) { return .blocked([block]) }
         return switch owned[id]?.status {
         case .received:
             if let since = row.undesiredSince, since > policy.removesWhatVanishedBefore {
@@ -157,10 +165,14 @@ struct Planner {
     }
 
     private func findings(_ url: String) -> [Finding] {
-        guard desired[url] != nil || applied[url] != nil else { return [] }
-        var findings: [Finding] = []
-        let id = applied[url]?.id
         let candidates = others[url] ?? []
+        let id = applied[url]?.id
+        // One that may be adopted is blocked, which says the same.
+        let isCandidate = id == nil && desired[url] != nil
+        var findings: [Finding] =
+            isCandidate
+            ? [] : candidates.compactMap { one in one.unreadable.map { .unreadable(id: one.id, $0) } }
+        guard desired[url] != nil || applied[url] != nil else { return findings }
         if id == nil ? candidates.count > 1 : !candidates.isEmpty {
             findings.append(.duplicate(ids: candidates.map(\.id)))
         }

@@ -101,7 +101,9 @@ extension RegistrationPlan.Row {
         if isMissing { json["missing"] = true }
         switch step {
         case .unmanaged(let ids): json["unmanaged"] = .array(ids.map(JSONValue.string))
-        case .blocked(let blocks) where blocks.contains(.deactivated): json["deactivated"] = true
+        case .blocked(let blocks):
+            if blocks.contains(.deactivated) { json["deactivated"] = true }
+            for case .unreadable(_, let member) in blocks { json["unreadable"] = .string(member) }
         case .update(_, let changes, _):
             let drifted = changes.filter { $0.cause != .intended }
             if !drifted.isEmpty {
@@ -113,7 +115,7 @@ extension RegistrationPlan.Row {
         let told = findings.filter {
             switch $0 {
             case .placePending, .languageMissing, .unlisted: false
-            case .duplicate, .placeNotMatched, .placeRewritten: true
+            case .duplicate, .placeNotMatched, .placeRewritten, .unreadable: true
             }
         }
         if !told.isEmpty { json["findings"] = .array(told.map { .object($0.json) }) }

@@ -6,7 +6,7 @@ public struct RegistrationPlan: Sendable, Hashable {
     public let rows: [Row]
 
     public struct Row: Sendable, Hashable {
-        /// Canonical, or a remote link as it is where that is no URL.
+        /// Canonical, or a remote link as it is where that is no URL; `experience ID` for a remote one without a link.
         public let url: String
         public let step: Step
         public let findings: [Finding]
@@ -47,6 +47,8 @@ public struct RegistrationPlan: Sendable, Hashable {
         case placeRewritten(paths: [String])
         /// The app has the language, the card has not.
         case languageMissing(String)
+        /// A member of an experience that Doorstep did not make has an unknown value.
+        case unreadable(id: String, String)
     }
 
     /// Why nothing is done where something should be.
@@ -56,6 +58,8 @@ public struct RegistrationPlan: Sendable, Hashable {
         case missing(path: String)
         case deactivated
         case appTransfer
+        /// A member has an unknown value, which a change would overwrite.
+        case unreadable(id: String, String)
         /// There is an experience that Doorstep did not make, and adopting is not allowed.
         case notOwned(id: String)
         /// Several could be meant: nobody guesses.
@@ -77,6 +81,7 @@ public struct RegistrationPlan: Sendable, Hashable {
             case .missing: "field_missing"
             case .deactivated: "deactivated"
             case .appTransfer: "app_transfer"
+            case .unreadable: "unreadable"
             case .notOwned: "not_owned"
             case .ambiguous: "ambiguous"
             case .unsettledCreation: "unsettled_creation"

@@ -48,7 +48,7 @@ extension RegistrationSurvey {
     func shownRows(withUnmanaged showsUnmanaged: Bool) -> [RegistrationPlan.Row] {
         plan.rows.filter { row in
             switch row.step {
-            case .unmanaged: showsUnmanaged
+            case .unmanaged: showsUnmanaged || row.isUnreadable
             case .inStep: !row.findings.isEmpty
             default: true
             }
@@ -76,6 +76,9 @@ extension RegistrationSurvey {
 }
 
 extension RegistrationPlan.Row {
+    /// Whether an experience that Doorstep did not make cannot be read.
+    var isUnreadable: Bool { findings.contains { $0.code == "unreadable" } }
+
     public var json: JSONObject {
         var json: JSONObject = ["url": .string(url), "step": .string(step.name)]
         switch step {
@@ -127,6 +130,7 @@ extension RegistrationPlan.Block {
         switch self {
         case .missing(let path): path
         case .notOwned(let id), .unlisted(let id): id
+        case .unreadable(let id, let member): "\(id): \(member)"
         case .ambiguous(let ids): ids.joined(separator: ", ")
         case .tooManyRemovals(let count), .massRemoval(let count): "\(count)"
         case .grace(let since): "since \(since.rfc3339)"
@@ -152,6 +156,7 @@ extension RegistrationPlan.Finding {
         case .placePending: "place_pending"
         case .placeRewritten: "place_rewritten"
         case .languageMissing: "language_missing"
+        case .unreadable: "unreadable"
         }
     }
 
@@ -160,6 +165,7 @@ extension RegistrationPlan.Finding {
         case .duplicate(let ids): ids.joined(separator: ", ")
         case .unlisted(let id): id
         case .languageMissing(let language): language
+        case .unreadable(let id, let member): "\(id): \(member)"
         case .placeRewritten(let paths): paths.joined(separator: ", ")
         case .placeNotMatched, .placePending: nil
         }

@@ -11,7 +11,7 @@ extension RegistrationSurvey {
         let shown = plan.rows.filter { row in
             switch row.step {
             case .inStep: false
-            case .unmanaged: showsUnmanaged
+            case .unmanaged: showsUnmanaged || row.isUnreadable
             default: true
             }
         }
@@ -50,7 +50,7 @@ extension RegistrationSurvey {
 
     /// What somebody changed at Apple, for people.
     public var driftText: String {
-        var lines = drifted.prefix(Self.maximumRows).flatMap(\.lines)
+        var lines = (drifted + unreadable).prefix(Self.maximumRows).flatMap(\.lines)
         if drifted.count > Self.maximumRows {
             lines.append("… and \(drifted.count - Self.maximumRows) more: --format json has them all")
         }
@@ -69,6 +69,7 @@ extension RegistrationSurvey {
             "unmanaged": JSONValue(counts.first { $0.name == "unmanaged" }?.count ?? 0),
             "places": Self.json(placeCounts), "findings": Self.json(findingCounts),
             "rows": .array(drifted.map { .object($0.json) }),
+            "unreadable": .array(unreadable.map { .object($0.json) }),
         ]
     }
 
@@ -111,7 +112,9 @@ extension RegistrationPlan.Row {
                     .joined(
                         separator: ", ")
             ]
-        case .unmanaged(let ids): ["\(mark) \(url) (\(ids.joined(separator: ", ")))"]
+        case .unmanaged(let ids):
+            ["\(mark) \(url) (\(ids.joined(separator: ", ")))"]
+                + findings.filter { $0.code == "unreadable" }.map { "    unreadable (\($0.detail ?? ""))" }
         }
     }
 

@@ -51,6 +51,18 @@ public struct RegistrationSurvey: Sendable {
     }
 }
 
+extension RegistrationSurvey {
+    /// The rows whose experience at Apple has a member that cannot be read.
+    public var unreadable: [RegistrationPlan.Row] {
+        plan.rows.filter { row in
+            if case .blocked(let blocks) = row.step, blocks.contains(where: { $0.code == "unreadable" }) {
+                return true
+            }
+            return row.isUnreadable
+        }
+    }
+}
+
 extension Registrar {
     /// How often a listing is asked for while rows come twice or not at all. [ours]
     private static let maximumListings = 5
@@ -182,8 +194,10 @@ extension AppliedExperience {
     ) -> AppliedExperience? {
         guard case .creating(let missing) = phase else { return nil }
         let owned = Set(memory.applied.compactMap(\.id)).union(memory.removedIDs)
-        let found = listing.experiences.filter { $0.canonicalURL == url.canonical && !owned.contains($0.id) }
-        guard found.count <= 1 else { return nil }
+        let others = listing.experiences.filter { !owned.contains($0.id) }
+        let found = others.filter { $0.canonicalURL == url.canonical }
+        // One without a link may be it.
+        guard found.count <= 1, !others.contains(where: \.link.isEmpty) else { return nil }
         var row = self
         if let one = found.first {
             row.phase = .created(id: one.id)

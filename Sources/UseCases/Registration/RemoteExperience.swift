@@ -3,11 +3,15 @@ import Invocation
 /// An advanced experience as App Store Connect lists it.
 public struct RemoteExperience: Sendable, Hashable {
     public var id: String
+    /// Empty if it cannot be read.
     public var link: String
     /// Its image is the digest that Doorstep has on record for the resource, nil for any other.
     public var content: ExperienceContent
     public var status: Status
     public var placeStatus: PlaceStatus?
+    /// The first member that could not be read, with its value, such as `status "IN_LIMBO"`; nil if all could. Such an
+    /// experience is never changed or removed. [ours]
+    public var unreadable: String?
 
     /// Source: App Store Connect API 4.4.1, `AppClipAdvancedExperience`. [Apple]
     public enum Status: String, Sendable, Hashable, CaseIterable {
@@ -25,17 +29,20 @@ public struct RemoteExperience: Sendable, Hashable {
 
     public init(
         id: String, link: String, _ content: ExperienceContent, status: Status = .received,
-        placeStatus: PlaceStatus? = nil
+        placeStatus: PlaceStatus? = nil, unreadable: String? = nil
     ) {
         self.id = id
         self.link = link
         self.content = content
         self.status = status
         self.placeStatus = placeStatus
+        self.unreadable = unreadable
     }
 }
 
 extension RemoteExperience {
-    /// As the catalogue writes it; a link that is no URL as it is.
-    var canonicalURL: String { (try? InvocationURL(link))?.canonical ?? link }
+    /// As the catalogue writes it; a link that is no URL as it is; without a link a text that names the experience.
+    var canonicalURL: String {
+        link.isEmpty ? "experience \(id)" : (try? InvocationURL(link))?.canonical ?? link
+    }
 }

@@ -24,6 +24,9 @@ extension RemoteExperience {
     /// Chooses between versions of one experience in the same way, whatever order the pages came in.
     fileprivate var sortKey: [String] {
         let card = JSONValue.object(content.card.json).text
-        return [link, status.rawValue, placeStatus?.rawValue ?? "", "\(content.isPoweredBy)", card]
+        return [
+            link, status.rawValue, placeStatus?.rawValue ?? "", "\(content.isPoweredBy)", card,
+            unreadable ?? "",
+        ]
     }
 }

@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 /// Lets requests go one by one, so that all processes that use a key stay within its budget together.
 ///
@@ -17,6 +17,9 @@ public actor RequestPacer {
     private var loan: Task<Date?, any Error>?
     private var pausedUntil = Date.distantPast
     private var refusals = 0
+    private let onWait: (@Sendable (Date) -> Void)?
+    /// Until when it was last said that requests wait.
+    private var announced = Date.distantPast
 
     /// Requests that are set aside at once: with fewer, each costs a transaction; with more, more are lost with a process. [ours]
     public static let loanSize = 10
@@ -27,9 +30,14 @@ public actor RequestPacer {
     /// So many refusals in a row, and nobody waits any longer. [ours]
     static let maximumRefusals = 20
 
-    public init(_ ledger: any RequestLedger, _ clock: any RegistrationClock) {
+    /// - Parameter onWait: told once for each wait, when it begins, until when requests wait for the key's budget.
+    public init(
+        _ ledger: any RequestLedger, _ clock: any RegistrationClock,
+        onWait: (@Sendable (Date) -> Void)? = nil
+    ) {
         self.ledger = ledger
         self.clock = clock
+        self.onWait = onWait
     }
 
     /// Requests of an hour that are sent, at most.
@@ -42,14 +50,22 @@ public actor RequestPacer {
             guard refusals < Self.maximumRefusals else { throw RegistrationError.tooManyRefusals }
             let now = clock.now()
             if pausedUntil > now {
-                try await clock.sleep(until: pausedUntil)
+                try await wait(until: pausedUntil)
             } else if lent > 0, now < lentUntil {
                 lent -= 1
                 return
             } else if let next = try await borrow() {
-                try await clock.sleep(until: next)
+                try await wait(until: next)
             }
         }
+    }
+
+    private func wait(until end: Date) async throws {
+        if end > announced {
+            announced = end
+            onWait?(end)
+        }
+        try await clock.sleep(until: end)
     }
 
     /// Sets requests aside, or waits for whoever does.

@@ -257,7 +257,11 @@ import Testing
     }
 
     private static let oddAnswers = [
-        "", "[]", "null", "{", #"{"data":{}}"#, #"{"data":[{"id":"1"}]}"#,
+        "", "[]", "null", "{", #"{"data":{}}"#,
+    ]
+
+    private static let oddRows = [
+        #"{"data":[{"id":"1"}]}"#,
         #"{"data":[{"id":"1","attributes":{"link":"https://a.example"},"relationships":{"localizations":{"data":[]}}}]}"#,
         #"{"data":[{"id":"1","attributes":{"link":"https://a.example","status":"NEW"},"relationships":{"localizations":{"data":[]}}}]}"#,
         #"{"data":[{"id":"1","attributes":{"link":"https://a.example","status":"RECEIVED"}}]}"#,
@@ -273,6 +277,17 @@ import Testing
                     try await client.listing(ofClip: "1")
                 }
                 #expect(error?.code == "unreadable_answer")
+            }
+        }
+    }
+
+    @Test(arguments: oddRows)
+    func oddRowIsMarkedUnreadable(_ body: String) async throws {
+        try await LocalWebServer.lend({ _ in .init(body) }) { server in
+            try await Store.client(of: "http://127.0.0.1:\(server.port)") { client in
+                let listing = try await client.listing(ofClip: "1").listing
+                #expect(listing.experiences.map(\.id) == ["1"])
+                #expect(listing.experiences.allSatisfy { $0.unreadable != nil })
             }
         }
     }

@@ -82,6 +82,25 @@ import Testing
         #expect(await pacer.allowance == 90)
     }
 
+    /// A command that waits for an hour says so when the wait begins.
+    @Test func spentBudgetIsToldBeforeTheWait() async throws {
+        let (clock, ledger) = (Clock(), Ledger())
+        let told = Mutex<[(at: Date, until: Date)]>([])
+        let pacer = RequestPacer(ledger, clock) { end in told.withLock { $0.append((clock.now(), end)) } }
+        try await pacer.permit()
+        let early = told.withLock { $0.count }
+        #expect(early == 0)
+        try await pacer.observe(hour: (limit: 100, rest: 0), minute: nil, refusal: nil)
+        let start = clock.now()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<3 { group.addTask { try await pacer.permit() } }
+            try await group.waitForAll()
+        }
+        let waits = told.withLock { $0 }
+        #expect(waits.count == 1 && waits.first?.at == start)
+        #expect(waits.first.map { $0.until.timeIntervalSince(start) >= 3_600 } == true)
+    }
+
     @Test func aRefusalIsWaitedOut() async throws {
         let (clock, ledger) = (Clock(), Ledger())
         let pacer = RequestPacer(ledger, clock)

@@ -17,7 +17,8 @@ struct AppStoreSimulatorCommand: AsyncParsableCommand {
             effect (pass, answer, cut, lose-reply, truncate, repeat-row, omit-row), code, delayMilliseconds, probability, \
             seed, method, path. Knobs are for what Apple does not say: {"sharesImages": false}. While it runs, plain HTTP at \
             the control port has GET, PUT, POST and DELETE /faults, GET and PATCH /knobs, GET /experiences, \
-            PATCH /experiences/ID, GET /counters and POST /advance?seconds=3600.
+            PATCH /experiences/ID (members attributes, texts, frozen, inTransfer, removed; shown replaces what reads answer, such as \
+            {"shown": {"status": "IN_LIMBO", "link": null}}), GET /counters and POST /advance?seconds=3600.
             """)
 
     @Option(help: "The port for HTTP, on the loopback address; 0 for one that is free.")

@@ -1,4 +1,5 @@
 import AppStoreConnect
+import Encodings
 import Foundation
 import Logging
 import Metrics
@@ -102,7 +103,14 @@ struct DriftService: Service {
     private func check(_ clip: BundleID, of tenant: TenantID) async throws -> RegistrationCheck {
         try await withThrowingTaskGroup(of: RegistrationCheck?.self) { group in
             group.addTask {
-                try await access.withRegistrar(of: clip, tenant, readsOnly: true) {
+                try await access.withRegistrar(
+                    of: clip, tenant, readsOnly: true,
+                    onWait: { [logger] end in
+                        logger.notice(
+                            "the rate limit of a key of App Store Connect is spent",
+                            metadata: ["tenant": "\(tenant)", "clip": "\(clip)", "until": "\(end.rfc3339)"])
+                    }
+                ) {
                     try await $0.look().check
                 }
             }

@@ -1,5 +1,6 @@
 import Administration
 import ArgumentParser
+import Encodings
 import Foundation
 import Invocation
 import Persistence
@@ -44,7 +45,10 @@ struct RegistrationOptions: ParsableArguments {
             let clip = try await connectedClip(plan?.clip, access.connections, tenant.id)
             var settings = Registrar.Settings()
             settings.settlingTime = TimeInterval(settleAfter)
-            return try await access.withRegistrar(of: clip, tenant.id, readsOnly: readsOnly, settings) {
+            return try await access.withRegistrar(
+                of: clip, tenant.id, readsOnly: readsOnly, settings,
+                onWait: Self.tellWait
+            ) {
                 try await body($0, clip, tenant.id)
             }
         }
@@ -59,13 +63,26 @@ struct RegistrationOptions: ParsableArguments {
                 pool, keys: keys, service: try Settings.appStore.value(appStore)?.text,
                 outbound: try outbound.settings(), actor: TenantOptions.actor)
             let clip = try await connectedClip(nil, access.connections, tenant.id)
-            let (survey, check) = try await access.withRegistrar(of: clip, tenant.id, readsOnly: true) {
+            let (survey, check) = try await access.withRegistrar(
+                of: clip, tenant.id, readsOnly: true, onWait: Self.tellWait
+            ) {
                 try await $0.look()
             }
             show(survey)
             try await PostgresRegistrationChecks(pool).record(check, of: tenant.id)
             return survey
         }
+    }
+
+    /// Says at once that the command waits: it may take an hour.
+    @Sendable private static func tellWait(_ end: Date) {
+        FileHandle.standardError.write(
+            Data(
+                """
+                The key's rate limit at App Store Connect is spent: waiting until \(end.rfc3339). You can end the command and \
+                run it again later.
+
+                """.utf8))
     }
 
     private func connectedClip(
