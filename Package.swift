@@ -144,8 +144,8 @@ let package = Package(
         Floor.useCases.library(
             "Notifications",
             [
-                "APNsPayload", "AppAttest", "Encodings", "Invocation", "JSON", "Receipts", "Routing",
-                "Tenancy",
+                "APNsPayload", "AppAttest", "Encodings", "IPAddresses", "Invocation", "JSON", "Receipts",
+                "Routing", "Tenancy",
             ],
             hasGuide: true),
         Floor.useCases.library(
@@ -182,14 +182,15 @@ let package = Package(
             "AppStoreConnect",
             ["Cards", "JSON", "OutboundHTTP", "Registration", "Tenancy", asyncHTTPClient, jwtKit, nioHTTP1]),
         Floor.adapters.library(
-            "WebhookClient", ["Notifications", "OutboundHTTP", asyncHTTPClient, crypto, nioHTTP1]),
+            "WebhookClient",
+            ["Encodings", "Notifications", "OutboundHTTP", asyncHTTPClient, crypto, nioHTTP1]),
         Floor.adapters.library(
             "Persistence",
             [
                 "APNsPayload", "Administration", "AppAttest", "AppSiteAssociation", "Attestation",
                 "Cards", "Encodings", "Geodesy", "Invocation",
-                "JSON", "Locations", "Notifications", "Platform", "PostgreSQL", "RateLimiting", "Receipts",
-                "Registration",
+                "IPAddresses", "JSON", "Locations", "Notifications", "Platform", "PostgreSQL", "RateLimiting",
+                "Receipts", "Registration",
                 "Routing", "Tenancy", crypto,
             ],
             resources: [.embedInCode("Migrations"), .embedInCode("roles.sql")]),
@@ -330,8 +331,8 @@ let package = Package(
         Floor.useCases.tests(
             "NotificationsTests",
             [
-                "APNsPayload", "AppAttest", "Invocation", "JSON", "Notifications", "PropertyTesting",
-                "Receipts", "Routing", "RoutingSupport", "Tenancy",
+                "APNsPayload", "AppAttest", "IPAddresses", "Invocation", "JSON", "Notifications",
+                "PropertyTesting", "Receipts", "Routing", "RoutingSupport", "Tenancy",
             ]),
         Floor.useCases.tests(
             "AdministrationTests",
@@ -363,7 +364,7 @@ let package = Package(
             ["Administration", "DomainProof", "IPAddresses", "LocalServers", "OutboundHTTP"]),
         Floor.adapters.tests(
             "WebhookClientTests",
-            ["IPAddresses", "LocalServers", "Notifications", "OutboundHTTP", "WebhookClient"]),
+            ["Encodings", "IPAddresses", "LocalServers", "Notifications", "OutboundHTTP", "WebhookClient"]),
         Floor.adapters.tests(
             "AppStoreConnectTests",
             [
@@ -383,7 +384,8 @@ let package = Package(
             [
                 "APNsPayload", "Administration", "AppAttest", "AppAttestSimulator", "AppSiteAssociation",
                 "Attestation", "Cards", "EmbeddedPostgreSQL", "Geodesy",
-                "Invocation", "JSON", "Locations", "Notifications", "Persistence", "PostgreSQL",
+                "IPAddresses", "Invocation", "JSON", "Locations", "Notifications", "Persistence",
+                "PostgreSQL",
                 "ProcessSupport", "PropertyTesting", "RateLimiting", "Receipts", "Registration", "Routing",
                 "RoutingSupport",
                 "StoreSupport",

@@ -280,7 +280,7 @@ import Testing
                 while taken.withLock({ $0.count }) < 2 { await Task.yield() }
                 #expect(
                     try await webhook("replay", id, "--since", "2026-03-01T12:30:00Z").objectValue?["queued"]
-                        == 0)
+                        == 1)
                 #expect(try await webhook("delete", id).objectValue?["deleted"] == .string(id))
                 #expect(try await webhook("list") == [])
             }

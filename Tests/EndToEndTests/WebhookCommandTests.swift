@@ -75,14 +75,21 @@ import Testing
                 #expect(messages.arrayValue?.count == 1 && message["type"] == "location.changed")
                 #expect(message["state"] == "waiting" && message["attempts"] == [])
                 let messageID = try #require(message["id"]?.stringValue)
+                // It waits, and is due at once.
+                #expect(try await webhook("replay", secondID, "--message", messageID) == ["queued": 1])
+                let unknown = "7d3c2f9a-8b1e-4c55-9e0f-2a6d1b7c4e10"
                 #expect(
-                    try await refusal("replay", secondID, "--message", messageID).contains("no such message"))
+                    try await refusal("replay", secondID, "--message", unknown).contains("no such message"))
+                #expect(
+                    try await strict.run(["webhook", "create", "https://127.0.0.1/x"] + options).errors
+                        .contains("--outbound-allow"))
                 let off = try await webhook("update", secondID, "--disable")
                 #expect(off.objectValue?["enabled"] == false && off.objectValue?["waiting"] == 0)
                 #expect(
                     try await refusal("replay", secondID, "--message", messageID).contains("switched off"))
                 #expect(try await webhook("update", secondID, "--enable").objectValue?["enabled"] == true)
-                let replayed = try await webhook("replay", secondID, "--since", "2020-01-01T00:00:00Z")
+                let replayed = try await webhook(
+                    "replay", secondID, "--since", "2020-01-01T00:00:00Z", "--state", "given_up")
                 #expect(replayed == ["queued": 1])
 
                 #expect(

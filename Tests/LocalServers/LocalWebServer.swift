@@ -21,6 +21,8 @@ public struct LocalWebServer: Sendable {
         public var body: [UInt8]
         /// Whether the connection stays open after the body, as if there were more to come.
         public var isUnended: Bool
+        /// Whether the connection's end is the body's end, as in HTTP/1.0, and over TLS comes without close_notify.
+        public var isCutOff = false
 
         public init(
             _ body: String, status: Int = 200,
@@ -120,15 +122,27 @@ private final class PageHandler: ChannelInboundHandler {
                     body: Array(requestBody.readableBytesView)))
         else { return }
         var headers = HTTPHeaders(page.headers)
-        if page.isUnended {
+        if page.isCutOff {
+            headers.add(name: "Connection", value: "close")
+        } else if page.isUnended {
             headers.add(name: "Transfer-Encoding", value: "chunked")
         } else {
             headers.add(name: "Content-Length", value: "\(page.body.count)")
         }
         let response = HTTPResponseHead(
-            version: .http1_1, status: .init(statusCode: page.status), headers: headers)
+            version: page.isCutOff ? .http1_0 : .http1_1, status: .init(statusCode: page.status),
+            headers: headers)
         context.write(wrapOutboundOut(.head(response)), promise: nil)
         context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: page.body)))), promise: nil)
+        if page.isCutOff {
+            let tls = try? context.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self)
+            let lowest = NIOLoopBound(tls ?? context, eventLoop: context.eventLoop)
+            context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in
+                // From below TLS, which would say good-bye.
+                lowest.value.close(promise: nil)
+            }
+            return
+        }
         if !page.isUnended { context.write(wrapOutboundOut(.end(nil)), promise: nil) }
         context.flush()
     }

@@ -4,6 +4,7 @@ public import IPAddresses
 import NIOCore
 import NIOHTTP1
 import NIOSSL
+import Synchronization
 
 /// Asks servers that somebody else named, with async-http-client: no redirect followed, no cookie kept, TLS 1.2 or later,
 /// with limits of size and time, and at public addresses only, unless others are allowed.
@@ -79,14 +80,16 @@ public struct OutboundClient: Sendable {
     /// - Parameters:
     ///   - limit: how many bytes of the answer's body to take, at most.
     ///   - timeout: another one than that of the settings.
+    ///   - needsBody: false where the status decides: then a body that does not come to its end is no error.
     public func execute(
-        _ request: HTTPClientRequest, limit: Int, timeout: Duration? = nil
+        _ request: HTTPClientRequest, limit: Int, timeout: Duration? = nil, needsBody: Bool = true
     ) async throws(OutboundError) -> OutboundAnswer {
         let timeout = timeout ?? self.timeout
+        let head = Head()
         do {
             // Around the body too, which a server can send as slowly as it likes.
             return try await withThrowingTaskGroup(of: OutboundAnswer?.self) { group in
-                group.addTask { try await answer(to: request, limit: limit, timeout: timeout) }
+                group.addTask { try await answer(to: request, limit: limit, timeout: timeout, head) }
                 group.addTask {
                     try await Task.sleep(for: timeout)
                     return nil
@@ -96,30 +99,42 @@ public struct OutboundClient: Sendable {
                 return answer
             }
         } catch {
+            if !needsBody, let answer = head.answer { return answer }
             throw OutboundError(error)
         }
     }
 
+    /// An answer without its body, as soon as it is there.
+    private final class Head: Sendable {
+        private let storage = Mutex<OutboundAnswer?>(nil)
+
+        var answer: OutboundAnswer? {
+            get { storage.withLock { $0 } }
+            set { storage.withLock { $0 = newValue } }
+        }
+    }
+
     private func answer(
-        to request: HTTPClientRequest, limit: Int, timeout: Duration
+        to request: HTTPClientRequest, limit: Int, timeout: Duration, _ head: Head
     ) async throws -> OutboundAnswer {
         // As the library reads it.
         guard let url = URL(string: request.url), ["http", "https"].contains(url.scheme?.lowercased()),
             let host = url.host, !host.isEmpty
         else { throw HTTPClientError.invalidURL }
         return try await hosts.withClient(for: host) { client in
-            try await answer(to: request, limit: limit, timeout: timeout, by: client)
+            try await answer(to: request, limit: limit, timeout: timeout, head, by: client)
         }
     }
 
     private func answer(
-        to request: HTTPClientRequest, limit: Int, timeout: Duration, by client: HTTPClient
+        to request: HTTPClientRequest, limit: Int, timeout: Duration, _ head: Head, by client: HTTPClient
     ) async throws -> OutboundAnswer {
         let response = try await client.execute(prepared(request), timeout: TimeAmount(timeout))
         var answer = OutboundAnswer(
             status: Int(response.status.code),
             fields: Dictionary(
                 response.headers.map { ($0.name.lowercased(), [$0.value]) }, uniquingKeysWith: +))
+        head.answer = answer
         for try await piece in response.body {
             let room = limit - answer.body.count
             answer.body += piece.readableBytesView.prefix(room)

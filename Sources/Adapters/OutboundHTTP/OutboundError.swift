@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import Foundation
 import NIOCore
+import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
@@ -15,6 +16,8 @@ public struct OutboundError: Error, Sendable, Hashable, CustomStringConvertible 
 
     static let noAddress = OutboundError(
         reason: "the host has no address", detail: "the host has no address")
+
+    private static let truncated = "the connection was closed before the end of the response"
 
     static func notPublic(_ address: String) -> OutboundError {
         OutboundError(
@@ -38,6 +41,9 @@ public struct OutboundError: Error, Sendable, Hashable, CustomStringConvertible 
             switch error {
             case let error as HTTPClientError where error == .deadlineExceeded || error == .connectTimeout:
                 Self.late.reason
+            // A body without a length ends with TLS's close_notify; without that, it may be cut off (RFC 9112 §9.8).
+            case NIOSSLError.uncleanShutdown, HTTPParserError.invalidEOFState: Self.truncated
+            case let error as HTTPClientError where error == .remoteConnectionClosed: Self.truncated
             case let error as NIOConnectionError where error.connectionErrors.isEmpty:
                 Self.noAddress.reason
             case let error as IOError: String(cString: strerror(error.errnoCode))

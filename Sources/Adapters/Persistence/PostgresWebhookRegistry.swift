@@ -1,6 +1,7 @@
 import Administration
 import Encodings
 public import Foundation
+public import IPAddresses
 import JSON
 public import Notifications
 public import PostgreSQL
@@ -13,17 +14,27 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
     private let role: DatabaseRole
     /// Whether the database refuses all changes: what would be one is `ReadOnlyAccess`.
     private let isReadOnly: Bool
+    /// Addresses that are not public, and can be delivered to all the same.
+    private let allowed: [AddressRange]
 
-    public init(_ pool: ConnectionPool, keys: SealingKeys, isReadOnly: Bool = false) {
-        self.init(pool, keys, as: .admin, isReadOnly: isReadOnly)
+    /// - Parameter allowed: addresses that are not public, and may be registered all the same.
+    public init(
+        _ pool: ConnectionPool, keys: SealingKeys, isReadOnly: Bool = false,
+        allowing allowed: [AddressRange] = []
+    ) {
+        self.init(pool, keys, as: .admin, isReadOnly: isReadOnly, allowed)
     }
 
     /// As `doorstep_manager`, for requests.
-    public init(managing pool: ConnectionPool, keys: SealingKeys) {
-        self.init(pool, keys, as: .manager, isReadOnly: false)
+    public init(managing pool: ConnectionPool, keys: SealingKeys, allowing allowed: [AddressRange] = []) {
+        self.init(pool, keys, as: .manager, isReadOnly: false, allowed)
     }
 
-    private init(_ pool: ConnectionPool, _ keys: SealingKeys, as role: DatabaseRole, isReadOnly: Bool) {
+    private init(
+        _ pool: ConnectionPool, _ keys: SealingKeys, as role: DatabaseRole, isReadOnly: Bool,
+        _ allowed: [AddressRange]
+    ) {
+        self.allowed = allowed
         self.pool = pool
         self.keys = keys
         self.role = role
@@ -70,6 +81,7 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
     public func create(
         _ webhook: Webhook, events: Set<WebhookEvent>, of tenant: TenantID, by actor: String
     ) async throws -> RegisteredWebhook {
+        try requireReachable(webhook.url)
         let id = WebhookID(.timeOrdered(at: Date()))
         return try await write(tenant, by: actor) { transaction in
             // Who else creates one waits, so that both count what there is.
@@ -93,7 +105,8 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
         _ webhook: WebhookReference, _ change: WebhookChange, by actor: String,
         checking check: @Sendable (RegisteredWebhook) throws -> Void
     ) async throws -> RegisteredWebhook {
-        try await write(webhook.tenant, by: actor) { transaction in
+        if let url = change.url { try requireReachable(url) }
+        return try await write(webhook.tenant, by: actor) { transaction in
             try check(try await transaction.locked(webhook.id, for: "NO KEY UPDATE"))
             try await transaction.execute(
                 """
@@ -124,6 +137,10 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
             }
             return try await transaction.known(webhook.id)
         }
+    }
+
+    private func requireReachable(_ url: WebhookURL) throws(WebhookRefusal) {
+        guard url.isReachable(allowing: allowed) else { throw .addressNotPublic }
     }
 
     public func replaceSecret(
@@ -249,12 +266,18 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
             let ids = try await transaction.execute(
                 """
                 UPDATE doorstep.webhook_messages
-                SET state = 'waiting', due_at = now(), queued_at = now(), attempt = 0
+                SET state = 'waiting',
+                    -- One that is lent is due when its lease ends: it must not be lent twice.
+                    due_at = CASE WHEN state = 'waiting'
+                            AND due_at <= now() + make_interval(secs => \(WebhookDispatcher.lease / .seconds(1)))
+                        THEN due_at ELSE now() END,
+                    queued_at = CASE WHEN state = 'waiting' THEN queued_at ELSE now() END,
+                    attempt = CASE WHEN state = 'waiting' THEN attempt ELSE 0 END
                 WHERE tenant_id = \(webhook.tenant.uuid) AND webhook_id = \(webhook.id.uuid)
-                    AND state <> 'waiting' AND message_id IN (
+                    AND message_id IN (
                         SELECT message_id FROM doorstep.webhook_messages
                         WHERE tenant_id = \(webhook.tenant.uuid) AND webhook_id = \(webhook.id.uuid)
-                            AND state <> 'waiting' AND \(selection)
+                            AND \(selection)
                         ORDER BY message_id LIMIT \(ReplaySelection.limit))
                 RETURNING message_id
                 """
@@ -347,18 +370,19 @@ extension TenantTransaction {
 }
 
 extension Query.StringInterpolation {
-    /// The condition of the messages that are to be sent once more.
+    /// The condition of the messages that are to be sent now.
     fileprivate mutating func appendInterpolation(_ selection: ReplaySelection) {
         switch selection {
         case .message(let id):
             appendLiteral("message_id = ")
             appendInterpolation(id)
-        case .since(let start, let includesTaken, let last):
+        case .since(let start, let state, let last):
             appendLiteral("created_at >= ")
             appendInterpolation(start)
-            appendLiteral(" AND (state = 'given_up' OR ")
-            appendInterpolation(includesTaken)
-            appendLiteral(")")
+            if let state {
+                appendLiteral(" AND state = ")
+                appendInterpolation(state.rawValue)
+            }
             if let last {
                 appendLiteral(" AND message_id > ")
                 appendInterpolation(last)

@@ -183,7 +183,7 @@ extension TenantTransaction {
             """)
     }
 
-    /// Keeps in mind since when a webhook fails, and switches off one that has failed for so long.
+    /// Keeps in mind since when a webhook fails, and switches off one that has failed for so long or is gone.
     /// - Returns: Whether it was switched off.
     fileprivate func note(
         _ attempt: WebhookAttempt, of webhook: WebhookID, patience: Duration
@@ -205,7 +205,8 @@ extension TenantTransaction {
             """
             UPDATE doorstep.webhooks SET disabled_at = now(), disabled_reason = \(attempt.reply.failure)
             WHERE tenant_id = \(tenant.uuid) AND webhook_id = \(webhook.uuid) AND disabled_at IS NULL
-                AND failing_since < now() - make_interval(secs => \(patience / .seconds(1)))
+                AND (\(attempt.reply.isGone)
+                    OR failing_since < now() - make_interval(secs => \(patience / .seconds(1))))
             RETURNING url, failing_since, disabled_at
             """
         ).first
@@ -267,8 +268,11 @@ extension RegisteredWebhook {
 extension WebhookReply {
     /// Of what a webhook is switched off, in at most 200 characters.
     fileprivate var failure: String {
-        String(
-            "it has failed for \(WebhookSchedule.patienceDays) days, the last time so: \(self)".prefix(200))
+        isGone
+            ? "it answered 410 Gone"
+            : String(
+                "it has failed for \(WebhookSchedule.patienceDays) days, the last time so: \(self)".prefix(
+                    200))
     }
 }
 

@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import Crypto
+import Encodings
 public import Foundation
 import NIOHTTP1
 public import Notifications
@@ -32,10 +33,32 @@ public struct StandardWebhookSender: WebhookSender {
         ])
         request.body = .bytes(message.body)
         do throws(OutboundError) {
-            return .status(try await client.execute(request, limit: Self.answerLimit).status)
+            let answer = try await client.execute(request, limit: Self.answerLimit, needsBody: false)
+            return .status(
+                answer.status,
+                retryAfter: answer.values(of: "Retry-After").first.flatMap { Self.pause($0, at: Date()) })
         } catch {
             return .noAnswer(error.reason)
         }
+    }
+
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
+    /// What `Retry-After` asks for, in seconds or as a time (RFC 9110 §10.2.3); nil for anything else.
+    static func pause(_ text: String, at now: Date) -> Duration? {
+        if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+            // More than any timer is for.
+            return .seconds(Int(text) ?? Int(Int32.max))
+        }
+        // Such as "Sun, 06 Nov 1994 08:49:37 GMT"; the obsolete forms are left out.
+        let parts = text.split(separator: " ", omittingEmptySubsequences: false)
+        guard parts.count == 6, parts[5] == "GMT", let month = months.firstIndex(of: String(parts[2])),
+            let time = Date(
+                rfc3339: "\(parts[3])-\(month < 9 ? "0" : "")\(month + 1)-\(parts[1])T\(parts[4])Z")
+        else { return nil }
+        return .seconds(max(0, time.timeIntervalSince(now)))
     }
 
     /// What a receiver verifies a message by.

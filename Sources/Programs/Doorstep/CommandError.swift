@@ -66,7 +66,7 @@ enum CommandError: Error, CustomStringConvertible {
             "each secret of DOORSTEP_TOKEN_SECRET must have at least 32 bytes: 'openssl rand -base64 32' makes one"
         case .invalidAPNsKeys(let path, let reason):
             "\(path) does not list keys for APNs: \(reason)"
-        case .webhookNotTaken(.status(let status)):
+        case .webhookNotTaken(.status(let status, _)):
             "the webhook did not take the message: it answered \(status)"
         case .webhookNotTaken(.noAnswer(let reason)):
             "the webhook did not take the message: \(reason)"

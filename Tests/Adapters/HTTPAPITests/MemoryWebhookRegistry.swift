@@ -49,7 +49,8 @@ final class MemoryWebhookRegistry: WebhookRegistry {
     func create(
         _ webhook: Webhook, events: Set<WebhookEvent>, of tenant: TenantID, by actor: String
     ) async throws -> RegisteredWebhook {
-        try state.withLock { state in
+        guard webhook.url.isReachable(allowing: []) else { throw WebhookRefusal.addressNotPublic }
+        return try state.withLock { state in
             guard state.webhooks.count(where: { $0.key.tenant == tenant }) < RegisteredWebhook.limit else {
                 throw WebhookRefusal.tooManyWebhooks
             }
@@ -69,6 +70,7 @@ final class MemoryWebhookRegistry: WebhookRegistry {
         checking check: @Sendable (RegisteredWebhook) throws -> Void
     ) async throws -> RegisteredWebhook {
         try state.withLock { state in
+            if change.url?.isReachable(allowing: []) == false { throw WebhookRefusal.addressNotPublic }
             let old = try Self.known(webhook, in: state)
             try check(old)
             let isEnabled = change.isEnabled ?? (old.switchOff == nil)
@@ -137,15 +139,15 @@ final class MemoryWebhookRegistry: WebhookRegistry {
         try state.withLock { state in
             try Self.requireEnabled(webhook, in: state)
             state.replays.append(selection)
-            let messages = (state.messages[webhook] ?? []).filter { $0.state != .waiting }
+            let messages = (state.messages[webhook] ?? [])
                 .sorted { $0.id.uuidString < $1.id.uuidString }
             switch selection {
             case .message(let id):
                 guard messages.contains(where: { $0.id == id }) else { throw WebhookRefusal.unknownMessage }
                 return (1, nil)
-            case .since(let start, let includesTaken, let last):
+            case .since(let start, let wanted, let last):
                 let selected = messages.filter {
-                    $0.createdAt >= start && ($0.state == .givenUp || includesTaken)
+                    $0.createdAt >= start && (wanted == nil || $0.state == wanted)
                         && $0.id.uuidString > last?.uuidString ?? ""
                 }
                 let first = selected.prefix(state.replayLimit)

@@ -216,22 +216,23 @@ import Testing
             }
             let one = try await replay(["message": .string(taken.id.uuidString.lowercased())])
             #expect(one.status == 202 && one["queued"] == 1)
-            let several = try await replay(["since": "2026-03-01T00:00:00Z"])
-            #expect(several.status == 202 && several["queued"] == 1)
-            let all = try await replay(["since": "2026-03-01T00:00:00Z", "includeTaken": true])
+            let all = try await replay(["since": "2026-03-01T00:00:00Z"])
             #expect(all.status == 202 && all["queued"] == 2)
+            let some = try await replay(["since": "2026-03-01T00:00:00Z", "state": "given_up"])
+            #expect(some.status == 202 && some["queued"] == 1)
             #expect(
                 api.webhooks.replays == [
                     .message(taken.id),
-                    .since(Date(timeIntervalSince1970: 1_772_323_200), includesTaken: false),
-                    .since(Date(timeIntervalSince1970: 1_772_323_200), includesTaken: true),
+                    .since(Date(timeIntervalSince1970: 1_772_323_200)),
+                    .since(Date(timeIntervalSince1970: 1_772_323_200), state: .givenUp),
                 ])
             let none = try await replay(["message": .string(UUID(number: 9).uuidString)])
             #expect(none.status == 422 && none.code == "unknown_message")
             for (body, field) in [
-                ([:], "message"), (["message": "x"], "message"), (["since": "yesterday"], "since"),
+                ([:], "message or since"), (["message": "x"], "message"), (["since": "yesterday"], "since"),
                 (["since": "2026-03-01T00:00:00Z", "message": "x"], "since"),
-                (["message": "x", "includeTaken": true], "includeTaken"), (["all": true], "all"),
+                (["message": "x", "state": "taken"], "state"), (["all": true], "all"),
+                (["since": "2026-03-01T00:00:00Z", "state": "lost"], "state"),
                 (["message": "x", "after": "x"], "after"),
                 (["since": "2026-03-01T00:00:00Z", "after": "x"], "after"),
             ] as [(JSONValue, String)] {
@@ -248,7 +249,7 @@ import Testing
         try await api.test(over: [.router]) { client in
             let (path, reference) = try await Self.created(client)
             for age in 1...3 { api.webhooks.add(Self.message(.taken, age: Double(age)), of: reference) }
-            var body: JSONObject = ["since": "2026-03-01T00:00:00Z", "includeTaken": true]
+            var body: JSONObject = ["since": "2026-03-01T00:00:00Z"]
             var counts: [JSONValue?] = []
             repeat {
                 let answer = try await client.post("\(path)/replay", key: api.manager, .object(body))
@@ -265,7 +266,7 @@ import Testing
         try await api.test(over: [.router]) { client in
             for (body, field) in [
                 ([:], "url"), (["url": "http://example.com/"], "url"),
-                (["url": "https://user:x@example.com/"], "url"),
+                (["url": "https://user:x@example.com/"], "url"), (["url": "https://10.0.0.1/x"], "url"),
                 (["url": Self.url, "events": []], "events"),
                 (["url": Self.url, "events": ["other"]], "events"),
                 (["url": Self.url, "events": ["key.revoked", "key.revoked"]], "events"),
@@ -278,6 +279,8 @@ import Testing
             let (path, _) = try await Self.created(client)
             let answer = try await Self.patch(client, path, ["enabled": "no"])
             #expect(answer.status == 400 && answer.field == "enabled")
+            let inside = try await Self.patch(client, path, ["url": "https://[fd00::1]/"])
+            #expect(inside.status == 400 && inside.field == "url" && inside.text.contains("--outbound-allow"))
             for path in ["/v1/webhooks/x", "/v1/webhooks/wh_x", path.uppercased()] {
                 #expect(try await client.send(.get, path, key: api.reader).status == 404)
             }

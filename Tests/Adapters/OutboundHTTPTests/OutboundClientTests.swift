@@ -43,6 +43,26 @@ import Testing
         #expect(!page.isCutOff)
     }
 
+    @Test func bodyWithoutCloseNotifyIsNamedCutOff() async throws {
+        try await TestCertificate.lend(for: ["localhost"]) { certificate in
+            try await LocalWebServer.lend(
+                over: certificate,
+                { _ in
+                    var page = LocalWebServer.Page("half of")
+                    page.isCutOff = true
+                    return page
+                }
+            ) { server in
+                try await OutboundClient.withClient(Self.local(certificate.path)) { client in
+                    let error = await #expect(throws: OutboundError.self) {
+                        try await client.get("https://localhost:\(server.port)/", limit: 1_000)
+                    }
+                    #expect(error?.reason == "the connection was closed before the end of the response")
+                }
+            }
+        }
+    }
+
     @Test func aRedirectIsNotFollowed() async throws {
         let page = try await Self.fetch { request in
             request.path == "/page"

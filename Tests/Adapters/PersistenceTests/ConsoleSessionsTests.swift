@@ -275,7 +275,7 @@ import Testing
             }
             await #expect(throws: ReadOnlyAccess.self) {
                 try await registry.replay(
-                    .since(start, includesTaken: true), of: reference, by: "console:ada")
+                    .since(start), of: reference, by: "console:ada")
             }
             await #expect(throws: ReadOnlyAccess.self) {
                 try await registry.delete(reference, by: "console:ada")

@@ -1,5 +1,6 @@
 import Administration
 import Foundation
+import IPAddresses
 import Invocation
 import JSON
 import Locations
@@ -386,7 +387,7 @@ import Testing
             #expect(try await fixture.waiting(webhook) == 3)
             // Asked for again, it waits as one that is new.
             #expect(
-                try await fixture.replay(.since(.distantPast, includesTaken: false), of: webhook) == 3)
+                try await fixture.replay(.since(.distantPast, state: .givenUp), of: webhook) == 3)
             #expect(try await fixture.claim(webhook).map(\.attempt) == [1, 1, 1])
         }
     }
@@ -419,13 +420,12 @@ import Testing
                     of: WebhookReference(WebhookID(UUID()), of: fixture.tenant), before: nil, limit: 1)
             }
 
-            // Only one that does not wait is sent once more, and those that were taken where that is said.
             let registry = fixture.registry
-            #expect(try await fixture.replay(.since(.distantPast, includesTaken: false), of: webhook) == 0)
-            #expect(try await fixture.replay(.since(.distantFuture, includesTaken: true), of: webhook) == 0)
-            #expect(try await fixture.replay(.since(.distantPast, includesTaken: true), of: webhook) == 1)
+            #expect(try await fixture.replay(.since(.distantPast, state: .givenUp), of: webhook) == 0)
+            #expect(try await fixture.replay(.since(.distantFuture), of: webhook) == 0)
+            #expect(try await fixture.replay(.since(.distantPast), of: webhook) == 1)
             await #expect(throws: WebhookRefusal.unknownMessage) {
-                try await registry.replay(.message(message.id), of: webhook, by: "operator:test")
+                try await registry.replay(.message(UUID()), of: webhook, by: "operator:test")
             }
             let again = try #require(try await fixture.claim(webhook).first)
             #expect(again.id == message.id && again.attempt == 1)
@@ -434,6 +434,50 @@ import Testing
                 try await registry.replay(.message(message.id), of: webhook, by: "operator:test").count == 1)
             #expect(
                 try await registry.messages(of: webhook, before: nil, limit: 1).first?.attempts.count == 4)
+        }
+    }
+
+    @Test func waitingMessageIsSentNowAndKeepsItsAttempts() async throws {
+        try await Self.withFixture { fixture in
+            let webhook = try await fixture.create()
+            try await fixture.addMessages(1, of: webhook)
+            let first = try #require(try await fixture.claim(webhook).first)
+            // Lent: it must not be lent twice.
+            #expect(try await fixture.replay(.message(first.id), of: webhook) == 1)
+            #expect(try await fixture.claim(webhook).isEmpty)
+            try await fixture.record(.status(503), at: first, of: webhook, again: .seconds(3_600))
+            #expect(try await fixture.claim(webhook).isEmpty)
+            #expect(try await fixture.replay(.message(first.id), of: webhook) == 1)
+            let second = try #require(try await fixture.claim(webhook).first)
+            #expect(second.id == first.id && second.attempt == 2)
+            try await fixture.record(.status(503), at: second, of: webhook, again: .seconds(3_600))
+            #expect(try await fixture.replay(.since(.distantPast), of: webhook) == 1)
+            #expect(try await fixture.claim(webhook).map(\.attempt) == [3])
+        }
+    }
+
+    @Test func replaySinceSendsAllMessagesOfTheWindow() async throws {
+        try await Self.withFixture { fixture in
+            let webhook = try await fixture.create()
+            try await fixture.addMessages(3, of: webhook)
+            let messages = try await fixture.claim(webhook)
+            try await fixture.record(.status(200), at: messages[0], of: webhook)
+            try await fixture.record(.status(500), at: messages[1], of: webhook)
+            try await fixture.record(.status(500), at: messages[2], of: webhook, again: .seconds(3_600))
+            #expect(try await fixture.replay(.since(.distantPast), of: webhook) == 3)
+            #expect(Set(try await fixture.claim(webhook).map(\.id)) == Set(messages.map(\.id)))
+        }
+    }
+
+    @Test func replayOfAStateSendsThoseOnly() async throws {
+        try await Self.withFixture { fixture in
+            let webhook = try await fixture.create()
+            try await fixture.addMessages(2, of: webhook)
+            let messages = try await fixture.claim(webhook)
+            try await fixture.record(.status(200), at: messages[0], of: webhook)
+            try await fixture.record(.status(500), at: messages[1], of: webhook)
+            #expect(try await fixture.replay(.since(.distantPast, state: .givenUp), of: webhook) == 1)
+            #expect(try await fixture.claim(webhook).map(\.id) == [messages[1].id])
         }
     }
 
@@ -455,11 +499,11 @@ import Testing
             }
             #expect(try await take() == ReplaySelection.limit + 1)
             let first = try await fixture.registry.replay(
-                .since(.distantPast, includesTaken: true), of: webhook, by: "operator:ada")
+                .since(.distantPast), of: webhook, by: "operator:ada")
             #expect(first.count == ReplaySelection.limit && first.last != nil)
             #expect(try await take() == ReplaySelection.limit)
             let second = try await fixture.registry.replay(
-                .since(.distantPast, includesTaken: true, after: first.last), of: webhook,
+                .since(.distantPast, after: first.last), of: webhook,
                 by: "operator:ada")
             #expect(second.count == 1 && second.last == nil)
             let entries = try await PostgresAdministrationStore(fixture.stores.adminPool, actor: "").auditLog
@@ -612,10 +656,10 @@ import Testing
             let since = try #require(try await fixture.registry.webhook(broken)?.failingSince)
             #expect(
                 try await fixture.record(
-                    .status(410), at: messages[1], of: broken, again: .seconds(5), patience: .zero))
+                    .status(503), at: messages[1], of: broken, again: .seconds(5), patience: .zero))
             let off = try #require(try await fixture.registry.webhook(broken))
             #expect(
-                off.switchOff?.reason == "it has failed for 3 days, the last time so: it answered 410")
+                off.switchOff?.reason == "it has failed for 3 days, the last time so: it answered 503")
             #expect(off.failingSince == since && off.waitingCount == 0)
 
             let told = try #require(try await fixture.claim(other).first)
@@ -636,11 +680,49 @@ import Testing
                 broken, WebhookChange(isEnabled: true), by: Fixture.actor)
             #expect(on.switchOff == nil && on.failingSince == nil)
             #expect(
-                try await fixture.replay(.since(.distantPast, includesTaken: false), of: broken) == 4)
+                try await fixture.replay(.since(.distantPast, state: .givenUp), of: broken) == 4)
             let again = try #require(try await fixture.claim(broken, 1).first)
             #expect(
                 try await !fixture.record(
                     .status(500), at: again, of: broken, again: .zero, patience: .seconds(60)))
+        }
+    }
+
+    @Test func webhookThatIsGoneIsSwitchedOffAtOnce() async throws {
+        try await Self.withFixture { fixture in
+            let gone = try await fixture.create()
+            let other = try await fixture.create("https://example.com/other", events: [.webhookDisabled])
+            try await fixture.addMessages(3, of: gone)
+            let messages = try await fixture.claim(gone, 2)
+            #expect(try await fixture.record(.status(410), at: messages[0], of: gone))
+            let off = try #require(try await fixture.registry.webhook(gone))
+            #expect(off.switchOff?.reason == "it answered 410 Gone" && off.waitingCount == 0)
+            let told = try #require(try await fixture.claim(other).first)
+            let data = try JSONValue(parsing: told.body).objectValue?["data"]?.objectValue
+            #expect(data?["reason"] == "it answered 410 Gone")
+            // Another that was under way.
+            #expect(try await !fixture.record(.status(410), at: messages[1], of: gone))
+        }
+    }
+
+    @Test func addressThatIsNotPublicIsRefusedUnlessAllowed() async throws {
+        try await Self.withFixture { fixture in
+            let inside = Webhook(url: try WebhookURL("https://10.0.0.1/x"), secret: .generate())
+            let webhook = try await fixture.create()
+            await #expect(throws: WebhookRefusal.addressNotPublic) {
+                try await fixture.registry.create(
+                    inside, events: WebhookEvent.usual, of: fixture.tenant, by: Fixture.actor)
+            }
+            await #expect(throws: WebhookRefusal.addressNotPublic) {
+                try await fixture.registry.change(
+                    webhook, WebhookChange(url: inside.url), by: Fixture.actor)
+            }
+            let permitting = PostgresWebhookRegistry(
+                fixture.stores.adminPool, keys: try Self.keys("a"),
+                allowing: [try #require(AddressRange("10.0.0.0/8"))])
+            #expect(
+                try await permitting.change(webhook, WebhookChange(url: inside.url), by: Fixture.actor).url
+                    == inside.url)
         }
     }
 

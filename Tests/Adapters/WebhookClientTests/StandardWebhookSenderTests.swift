@@ -1,3 +1,4 @@
+import Encodings
 import Foundation
 import IPAddresses
 import LocalServers
@@ -78,15 +79,61 @@ import Testing
                 to: "http://127.0.0.1:\(server.port)/", timeout: .milliseconds(200))
             #expect(reply == .noAnswer("no answer in time"))
         }
+    }
+
+    /// The status decides, whatever becomes of the body.
+    @Test func statusWhoseBodyDoesNotEndIsTheReply() async throws {
         try await LocalWebServer.lend({ _ in
             var page = LocalWebServer.Page("x")
             page.isUnended = true
             return page
         }) { server in
             let reply = try await Self.send(
-                to: "http://127.0.0.1:\(server.port)/", timeout: .milliseconds(200))
-            #expect(reply == .noAnswer("no answer in time"))
+                to: "http://127.0.0.1:\(server.port)/", timeout: .seconds(2))
+            #expect(reply == .status(200))
         }
+    }
+
+    @Test(arguments: [200, 204, 500])
+    func statusWithoutCloseNotifyIsTheReply(status: Int) async throws {
+        try await TestCertificate.lend(for: ["localhost"]) { certificate in
+            try await LocalWebServer.lend(
+                over: certificate,
+                { _ in
+                    var page = LocalWebServer.Page(status == 204 ? "" : "ok", status: status)
+                    page.isCutOff = true
+                    return page
+                }
+            ) { server in
+                let reply = try await Self.send(
+                    to: "https://localhost:\(server.port)/", authorities: certificate.path)
+                #expect(reply == .status(status))
+            }
+        }
+    }
+
+    @Test func retryAfterOfARefusalIsPartOfTheReply() async throws {
+        try await LocalWebServer.lend({ _ in .init("", status: 429, headers: [("Retry-After", "70")]) }) {
+            server in
+            let reply = try await Self.send(to: "http://127.0.0.1:\(server.port)/")
+            #expect(reply == .status(429, retryAfter: .seconds(70)))
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("0", 0), ("120", 120), ("Sun, 06 Nov 1994 08:49:37 GMT", 60),
+            ("Sun, 06 Nov 1994 08:40:00 GMT", 0), ("", nil), ("-1", nil), ("1.5", nil), ("soon", nil),
+            ("Sunday, 06-Nov-94 08:49:37 GMT", nil), ("Sun, 6 Nov 1994 08:49:37 GMT", nil),
+        ] as [(String, Int?)])
+    func retryAfterIsSecondsOrATime(text: String, seconds: Int?) throws {
+        let now = try #require(Date(rfc3339: "1994-11-06T08:48:37Z"))
+        #expect(StandardWebhookSender.pause(text, at: now) == seconds.map { .seconds($0) })
+    }
+
+    @Test func retryAfterBeyondAnyNumberIsLong() throws {
+        let pause = StandardWebhookSender.pause(String(repeating: "9", count: 100), at: Date())
+        #expect(try #require(pause) > .seconds(86_400))
     }
 
     @Test func nobodyThereIsNoAnswer() async throws {

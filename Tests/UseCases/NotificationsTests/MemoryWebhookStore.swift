@@ -114,7 +114,9 @@ final class MemoryWebhookStore: WebhookStore {
             }
             state.lentIDs[message.id] = nil
             state.attempts[message.id, default: []].append(attempt)
-            isSwitchedOff = !attempt.reply.isTaken && state.failing.remove(webhook) != nil
+            isSwitchedOff =
+                !attempt.reply.isTaken
+                && (state.failing.remove(webhook) != nil || attempt.reply.isGone)
         }
         return isSwitchedOff
     }

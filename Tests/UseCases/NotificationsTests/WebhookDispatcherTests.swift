@@ -65,7 +65,7 @@ import Testing
         await Self.withDispatcher(
             store,
             onEvent: { event in
-                if case .gaveUp(let webhook, 1, .status(404)) = event {
+                if case .gaveUp(let webhook, 1, .status(404, _)) = event {
                     givenUp.withLock { $0.append(webhook) }
                 }
             }, reply: { _ in .status(404) }
@@ -74,6 +74,35 @@ import Testing
         }
         #expect(store.current.waiting.map(\.message.attempt) == [9])
         #expect(givenUp.withLock { $0 } == [last.webhook])
+    }
+
+    @Test func messageAnswered410IsGivenUpAndTheWebhookSwitchedOff() async throws {
+        let store = try MemoryWebhookStore([Self.webhooks[0]: 1])
+        let events = Mutex<[String]>([])
+        await Self.withDispatcher(
+            store,
+            onEvent: { event in
+                switch event {
+                case .gaveUp(_, let count, .status(410, _)?):
+                    events.withLock { $0.append("gave up \(count)") }
+                case .switchedOff(_, .status(410, _)): events.withLock { $0.append("switched off") }
+                default: break
+                }
+            }, reply: { _ in .status(410, retryAfter: .seconds(7)) }
+        ) {
+            await store.wait { $0.attempts.count == 1 }
+        }
+        #expect(store.current.waiting.isEmpty && store.current.retries.isEmpty)
+        #expect(events.withLock { $0 } == ["gave up 1", "switched off"])
+    }
+
+    @Test(arguments: [429, 503])
+    func messageWaitsAsLongAsTheReceiverAsks(status: Int) async throws {
+        let store = try MemoryWebhookStore([Self.webhooks[0]: 1])
+        await Self.withDispatcher(store, reply: { _ in .status(status, retryAfter: .seconds(70)) }) {
+            await store.wait { $0.retries.count == 1 }
+        }
+        #expect(Array(store.current.retries.values) == [.seconds(70)])
     }
 
     /// What the log is made of, and that it is told of when one is switched off.
@@ -95,7 +124,7 @@ import Testing
                     })
             },
             onEvent: { event in
-                if case .switchedOff(let webhook, .status(500)) = event {
+                if case .switchedOff(let webhook, .status(500, _)) = event {
                     off.withLock { $0.append(webhook) }
                 }
             })

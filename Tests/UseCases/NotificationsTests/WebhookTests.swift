@@ -1,4 +1,5 @@
 import Foundation
+import IPAddresses
 import JSON
 import Notifications
 import Testing
@@ -23,6 +24,38 @@ import Testing
         } catch {
             #expect(error == refusal, "\(text)")
         }
+    }
+
+    @Test(
+        arguments: [
+            ("https://10.0.0.1/x", "10.0.0.0/8"), ("https://169.254.169.254/", "169.254.0.0/16"),
+            ("https://[fd00::1]/", "fd00::/8"), ("http://127.0.0.1:9000/", "127.0.0.1"),
+            ("http://[::1]:9/", "::1"), ("http://localhost/x", "::1"), ("https://LOCALHOST/", "127.0.0.0/8"),
+            ("https://192.168.1.1:8443/", "192.168.0.0/16"),
+        ])
+    func addressThatIsNotPublicIsReachableOnlyWhenAllowed(text: String, range: String) throws {
+        let url = try WebhookURL(text)
+        #expect(!url.isReachable(allowing: []))
+        #expect(!url.isReachable(allowing: [try #require(AddressRange("11.0.0.0/8"))]))
+        #expect(url.isReachable(allowing: [try #require(AddressRange(range))]))
+    }
+
+    @Test(arguments: [
+        "https://example.com/hooks", "https://8.8.8.8/", "https://[2606:4700:4700::1111]/",
+        "https://10.0.0.1.example.com/", "https://localhost.example.com/",
+    ])
+    func publicAddressOrNameIsReachable(text: String) throws {
+        #expect(try WebhookURL(text).isReachable(allowing: []))
+    }
+
+    @Test func pauseIsAsLongAsTheReceiverAsksUpToADay() {
+        func pause(_ wish: Duration?) -> Duration? {
+            WebhookSchedule.pause(afterAttempt: 2, random: 0, wish: wish)
+        }
+        #expect(pause(nil) == .seconds(300) && pause(.seconds(7)) == .seconds(300))
+        #expect(pause(.seconds(301)) == .seconds(301))
+        #expect(pause(.seconds(1_000_000_000_000)) == .seconds(86_400))
+        #expect(WebhookSchedule.pause(afterAttempt: 10, random: 0, wish: .seconds(7)) == nil)
     }
 
     @Test func aURLHasABound() {

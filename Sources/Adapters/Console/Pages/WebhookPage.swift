@@ -107,7 +107,7 @@ struct WebhookPage: Sendable {
                 ?? request.now.addingTimeInterval(-hours * 3_600)
             since = start
             selection = .since(
-                start, includesTaken: request.form["taken"] == "1",
+                start, state: request.form["givenup"] == "1" ? .givenUp : nil,
                 after: request.form["after"].flatMap { UUID(text: $0) })
         } else {
             throw ConsoleRefusal.malformed("It takes a message, or hours from 0 to 168. Nothing was sent.")
@@ -123,7 +123,7 @@ struct WebhookPage: Sendable {
                     + (last.map { last in
                         [
                             ("hours", request.form["hours"]), ("since", since?.rfc3339),
-                            ("taken", request.form["taken"]), ("after", last.uuidString.lowercased()),
+                            ("givenup", request.form["givenup"]), ("after", last.uuidString.lowercased()),
                         ]
                     } ?? [])))
     }
@@ -144,7 +144,7 @@ struct WebhookPage: Sendable {
         case "replayed":
             let count = request.query["count"].flatMap { Int($0) } ?? 0
             let more = request.query["after"] == nil ? "" : " There may be more behind them: go on below."
-            return "\(count.grouped) \(count == 1 ? "message is" : "messages are") sent once more.\(more)"
+            return "\(count.grouped) \(count == 1 ? "message is" : "messages are") sent now.\(more)"
         default: return nil
         }
     }
@@ -187,7 +187,7 @@ struct WebhookPage: Sendable {
         guard !messages.isEmpty else { return html.element(.p, text: "There is none.") }
         let shown = messages.prefix(pageLength)
         html.table(
-            "Messages, the newest first", columns: ["Made", "Type", "State", "Attempts", "Once more"]
+            "Messages, the newest first", columns: ["Made", "Type", "State", "Attempts", "Send now"]
         ) { rows in
             for message in shown {
                 rows.element(.tr) { row in
@@ -196,13 +196,13 @@ struct WebhookPage: Sendable {
                     row.element(.td) { $0.state(of: message) }
                     row.element(.td) { $0.attempts(of: message) }
                     row.element(.td) { td in
-                        guard request.mayChange, message.state != .waiting, subject.webhook.switchOff == nil
+                        guard request.mayChange, subject.webhook.switchOff == nil
                         else { return }
                         let id = message.id.uuidString.lowercased()
                         td.element(.form, .post, .action(action(subject, "replay"))) { form in
                             form.hiddenField("message", id)
                             form.element(
-                                .button, .class("plain"), .ariaLabel("Send message \(id) once more"),
+                                .button, .class("plain"), .ariaLabel("Send message \(id) now"),
                                 text: "Send")
                         }
                     }
@@ -232,12 +232,12 @@ struct WebhookPage: Sendable {
             html.element(.form, .post, .action(action(subject, "test"))) { form in
                 form.element(.p) { $0.element(.button, text: "Send a message of the type doorstep.test") }
             }
-            html.element(.h2, text: "Send messages once more")
+            html.element(.h2, text: "Send messages now")
             if let after = request.query["after"], let hours = request.query["hours"] {
                 html.element(.form, .post, .action(action(subject, "replay"))) { form in
                     for (name, value) in [
                         ("hours", hours), ("since", request.query["since"]),
-                        ("taken", request.query["taken"]),
+                        ("givenup", request.query["givenup"]),
                         ("after", after),
                     ] {
                         if let value { form.hiddenField(name, value) }
@@ -251,8 +251,8 @@ struct WebhookPage: Sendable {
                     hint:
                         "Up to 168, at most \(ReplaySelection.limit.grouped) at a time, with the IDs they had.",
                     inputmode: "decimal")
-                form.tick("those that were taken, too", name: "taken")
-                form.element(.p) { $0.element(.button, text: "Send once more") }
+                form.tick("only those that were given up", name: "givenup")
+                form.element(.p) { $0.element(.button, text: "Send now") }
             }
         }
         html.element(.h2, text: "Change it")

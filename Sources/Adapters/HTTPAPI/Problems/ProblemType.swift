@@ -488,8 +488,8 @@ struct ProblemType: Sendable {
                 """,
             remedy: "Switch it on with `PATCH /v1/webhooks/{id}` and `{\"enabled\": true}`, then try again."),
         ProblemType(
-            "unknown_message", .unprocessableContent, title: "There is no such message to be sent once more",
-            cause: "The webhook's log has no message of this ID, or it waits to be sent as it is.",
+            "unknown_message", .unprocessableContent, title: "There is no such message",
+            cause: "The webhook's log has no message of this ID.",
             remedy: "`GET /v1/webhooks/{id}/messages` lists those of the last seven days, with their states."),
     ]
 

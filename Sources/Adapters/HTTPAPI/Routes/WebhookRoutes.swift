@@ -164,6 +164,8 @@ struct WebhookRoutes: Sendable {
             return try await body()
         } catch let error as JSONFieldError {
             throw Problem(error)
+        } catch WebhookRefusal.addressNotPublic {
+            throw Problem(JSONFieldError.invalid(path: "url", reason: WebhookURL.unreachable))
         } catch let refusal as WebhookRefusal {
             throw Problem(refusal.status, refusal.code, refusal.description)
         }
@@ -175,7 +177,7 @@ extension WebhookRefusal {
         switch self {
         case .unknownWebhook: .notFound
         case .tooManyWebhooks, .webhookDisabled: .conflict
-        case .unknownMessage: .unprocessableContent
+        case .unknownMessage, .addressNotPublic: .unprocessableContent
         }
     }
 }
@@ -229,17 +231,17 @@ extension JSONObjectReader {
 }
 
 extension ReplaySelection {
-    /// `message`, or `since` with `includeTaken` and, to go on, `after`.
+    /// `message`, or `since`, with a `state` and, to go on, `after`.
     fileprivate init(_ json: JSONObject) throws(JSONFieldError) {
         var body = JSONObjectReader(json)
         let message = try body.optionalString("message")
         let since = try body.optionalDate("since")
-        let includesTaken = try body.optionalBool("includeTaken")
+        let stateName = try body.optionalString("state")
         let after = try body.optionalString("after")
         try body.finish()
         switch (message, since) {
         case (let text?, nil):
-            for (name, isThere) in [("includeTaken", includesTaken != nil), ("after", after != nil)] {
+            for (name, isThere) in [("state", stateName != nil), ("after", after != nil)] {
                 guard !isThere else { throw .invalid(path: name, reason: "stands beside since alone") }
             }
             guard let id = UUID(text: text) else {
@@ -251,8 +253,13 @@ extension ReplaySelection {
             guard (after == nil) == (last == nil) else {
                 throw .invalid(path: "after", reason: "must be a message's ID")
             }
-            self = .since(since, includesTaken: includesTaken ?? false, after: last)
-        case (nil, nil): throw .missing(path: "message")
+            let state = stateName.flatMap(RecordedMessage.State.init)
+            guard (stateName == nil) == (state == nil) else {
+                let all = RecordedMessage.State.allCases.map(\.rawValue).joined(separator: ", ")
+                throw .invalid(path: "state", reason: "must be one of \(all)")
+            }
+            self = .since(since, state: state, after: last)
+        case (nil, nil): throw .missing(path: "message or since")
         default: throw .invalid(path: "since", reason: "excludes message")
         }
     }

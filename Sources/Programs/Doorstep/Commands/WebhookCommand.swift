@@ -1,6 +1,7 @@
 import Administration
 import ArgumentParser
 import Foundation
+import IPAddresses
 import JSON
 import Notifications
 import OutboundHTTP
@@ -16,8 +17,8 @@ struct WebhookCommand: AsyncParsableCommand {
         discussion: """
             A tenant has up to \(RegisteredWebhook.limit) webhooks, each told of the events that it wants. Messages are signed \
             as Standard Webhooks has it (webhook-id, webhook-timestamp, webhook-signature), and tried again for days until they \
-            are taken with a status from 200 to 299; a webhook that takes nothing for \(WebhookSchedule.patienceDays) days is \
-            switched off. The signing secret is stored sealed: DOORSTEP_TOKEN_SECRET must be set as it is for the server.
+            are taken with a status from 200 to 299; a webhook that takes nothing for \(WebhookSchedule.patienceDays) days, or answers \
+            410, is switched off. The signing secret is stored sealed: DOORSTEP_TOKEN_SECRET must be set as it is for the server.
             """,
         subcommands: [
             Create.self, List.self, Show.self, Update.self, Delete.self, Rotate.self, Test.self,
@@ -41,10 +42,11 @@ struct WebhookCommand: AsyncParsableCommand {
             name: .customLong("event"),
             help: "What it is told of; can be repeated. (default: deliveries.finished)")
         var events: [WebhookEvent] = []
+        @Option(Settings.outboundAllow) var allowed: [[AddressRange]] = []
 
         func run() async throws {
             let events = events.isEmpty ? WebhookEvent.usual : Set(events)
-            let created = try await tenant.withWebhooks { registry, tenant in
+            let created = try await tenant.withWebhooks(allowing: allowed) { registry, tenant in
                 let secret = WebhookSecret.generate()
                 return try await registry.create(
                     Webhook(url: url, secret: secret), events: events, of: tenant, by: TenantOptions.actor
@@ -103,8 +105,8 @@ struct WebhookCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Change a webhook; what is not named stays, and so does its secret.",
             discussion: """
-                For a webhook that is switched off no messages are kept. Once it is switched on again, 'webhook replay' \
-                has those sent that were given up.
+                For a webhook that is switched off no messages are kept. Once it is switched on again, 'webhook replay \
+                --since TIME --state given_up' sends those that were given up.
                 """)
 
         enum Switch: String, EnumerableFlag {
@@ -121,13 +123,14 @@ struct WebhookCommand: AsyncParsableCommand {
             help: "What it is told of from now on, instead of what it was; can be repeated.")
         var events: [WebhookEvent] = []
         @Flag(help: "Switch it on again, or off.") var state: Switch?
+        @Option(Settings.outboundAllow) var allowed: [[AddressRange]] = []
 
         func validate() throws { try requireChange(url != nil, !events.isEmpty, state != nil) }
 
         func run() async throws {
             let change = WebhookChange(
                 url: url, events: events.isEmpty ? nil : Set(events), isEnabled: state.map { $0 == .enable })
-            let registered = try await tenant.withWebhooks { registry, tenant in
+            let registered = try await tenant.withWebhooks(allowing: allowed) { registry, tenant in
                 try await registry.change(webhook.of(tenant), change, by: TenantOptions.actor).json
             } atServer: { server in
                 try await server.patch(webhook.path, change.json)
@@ -259,27 +262,29 @@ struct WebhookCommand: AsyncParsableCommand {
 
     struct Replay: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Have messages sent once more, with the same IDs: one, or those that were given up.",
-            discussion: "The oldest first, \(ReplaySelection.limit) at a time.")
+            abstract: "Send messages now, with the same IDs: one, or all that were made since a time.",
+            discussion: """
+                A message that waits for its next attempt is sent at once; one that was taken or given up is sent once more. \
+                The oldest first, \(ReplaySelection.limit) at a time.
+                """)
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
         @OptionGroup var webhook: WebhookArgument
         @Option(help: "The ID of one message.") var message: String?
         @Option(help: "All that were made since, as 2026-03-01T12:30:00Z.") var since: Moment?
-        @Flag(name: .customLong("taken"), help: "With --since: those that were taken, too.")
-        var includesTaken = false
+        @Option(help: "With --since: those in this state only.") var state: RecordedMessage.State?
 
         func validate() throws { _ = try selection() }
 
         private func selection() throws -> ReplaySelection {
             switch (message, since) {
             case (let text?, nil):
-                guard let id = UUID(text: text), !includesTaken else {
+                guard let id = UUID(text: text), state == nil else {
                     throw ValidationError("--message takes one message's ID, a UUID, alone")
                 }
                 return .message(id)
-            case (nil, let since?): return .since(since.date, includesTaken: includesTaken)
+            case (nil, let since?): return .since(since.date, state: state)
             default: throw ValidationError("name a message: --message ID, or several: --since TIME")
             }
         }
@@ -289,9 +294,9 @@ struct WebhookCommand: AsyncParsableCommand {
             let count = try await tenant.withWebhooks { registry, tenant in
                 var (count, last) = try await registry.replay(
                     selection, of: webhook.of(tenant), by: TenantOptions.actor)
-                while let next = last, case .since(let start, let includesTaken, _) = selection {
+                while let next = last, case .since(let start, let state, _) = selection {
                     let more = try await registry.replay(
-                        .since(start, includesTaken: includesTaken, after: next), of: webhook.of(tenant),
+                        .since(start, state: state, after: next), of: webhook.of(tenant),
                         by: TenantOptions.actor)
                     (count, last) = (count + more.count, more.last)
                 }
@@ -308,7 +313,7 @@ struct WebhookCommand: AsyncParsableCommand {
             }
             output.print(
                 ["queued": JSONValue(count)],
-                line: "\(count) \(count == 1 ? "message is" : "messages are") sent once more")
+                line: "\(count) \(count == 1 ? "message is" : "messages are") sent now")
         }
     }
 }
@@ -324,20 +329,24 @@ struct WebhookArgument: ParsableArguments {
 }
 
 extension TenantOptions {
+    /// - Parameter allowed: as the flag `--outbound-allow` gives it; a server goes by its own.
     fileprivate func withWebhooks<Result: Sendable>(
+        allowing allowed: [[AddressRange]] = [],
         _ inDatabase: (PostgresWebhookRegistry, TenantID) async throws -> Result,
         atServer: (RemoteServer) async throws -> Result
     ) async throws -> Result {
         if let result = try await withServer(atServer) { return result }
-        return try await withWebhooks(inDatabase)
+        return try await withWebhooks(allowing: allowed, inDatabase)
     }
 
     fileprivate func withWebhooks<Result: Sendable>(
+        allowing allowed: [[AddressRange]] = [],
         _ body: (PostgresWebhookRegistry, TenantID) async throws -> Result
     ) async throws -> Result {
         guard let keys = try TokenSecrets.sealingKeys() else { throw CommandError.noTokenSecret }
+        let allowed = try Settings.outboundAllow.value(allowed.isEmpty ? nil : allowed.flatMap(\.self))
         return try await withPool { pool, _, tenant in
-            try await body(PostgresWebhookRegistry(pool, keys: keys), tenant.id)
+            try await body(PostgresWebhookRegistry(pool, keys: keys, allowing: allowed), tenant.id)
         }
     }
 }

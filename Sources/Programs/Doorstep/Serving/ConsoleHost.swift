@@ -63,7 +63,7 @@ struct ConsoleHost {
         let reading = PostgresAdministrationStore(pool, actor: "", isReadOnly: true)
         return ConsoleServer.Dependencies(
             sessions: sessions,
-            stores: { [keys] access in
+            stores: { [keys, outbound] access in
                 let store = PostgresAdministrationStore(
                     pool, actor: access.actor, isReadOnly: access.isReadOnly)
                 let ledger = PostgresDeliveryLedger(
@@ -76,7 +76,8 @@ struct ConsoleHost {
                     registrations: PostgresRegistrationOverview(pool),
                     registrationChecks: PostgresRegistrationChecks(pool), keys: store,
                     webhooks: keys.map {
-                        PostgresWebhookRegistry(pool, keys: $0, isReadOnly: access.isReadOnly)
+                        PostgresWebhookRegistry(
+                            pool, keys: $0, isReadOnly: access.isReadOnly, allowing: outbound.allowed)
                     })
             }, table: routing.table,
             findings: { tenant in

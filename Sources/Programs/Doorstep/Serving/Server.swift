@@ -120,7 +120,10 @@ struct Server {
                     instances: sealingKeys.map { InstanceRegistrar(PostgresInstanceStore(pool, keys: $0)) },
                     notifications: delivery?.intake,
                     channels: sender.map { ChannelDirectory($0, PostgresChannelStore(pool)) },
-                    webhooks: sealingKeys.map { PostgresWebhookRegistry(managing: managementPool, keys: $0) },
+                    webhooks: sealingKeys.map {
+                        PostgresWebhookRegistry(
+                            managing: managementPool, keys: $0, allowing: outbound.allowed)
+                    },
                     catalogue: catalogue,
                     proveDomain: { try await verifyDomain($0, $1, $2, .unknown, $3) },
                     diagnose: { [outbound] url, table, asksSite in

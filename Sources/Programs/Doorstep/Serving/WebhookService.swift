@@ -55,7 +55,7 @@ struct WebhookService: Service {
         case .switchedOff(let webhook, let reply):
             Counter(label: "doorstep_webhooks_disabled").increment()
             logger.warning(
-                "a webhook is switched off: it has failed for days",
+                "a webhook is switched off",
                 metadata: [
                     "tenant": "\(webhook.tenant)", "webhook": "\(webhook.id)", "reply": "\(reply)",
                 ])

@@ -94,6 +94,7 @@ extension AttestationEnvironment: ExpressibleByArgument {}
 extension ClipAttestation.Demand: ExpressibleByArgument {}
 extension ClipAttestation.ConfirmationDemand: ExpressibleByArgument {}
 extension KeyKind: ExpressibleByArgument {}
+extension RecordedMessage.State: ExpressibleByArgument {}
 extension ExperienceKind: ExpressibleByArgument {}
 extension InvocationSource: ExpressibleByArgument {}
 extension ConfirmationRequest.LocationAccess: ExpressibleByArgument {}

@@ -22,7 +22,7 @@ extension WebhookAttempt {
             "status": .null, "reason": .null,
         ]
         switch reply {
-        case .status(let status): json["status"] = JSONValue(status)
+        case .status(let status, _): json["status"] = JSONValue(status)
         case .noAnswer(let reason): json["reason"] = .string(reason)
         }
         return json
@@ -39,6 +39,6 @@ extension WebhookAttempt {
         try reader.finish()
         self.init(
             at: at, duration: duration,
-            reply: status.map(WebhookReply.status) ?? .noAnswer(reason ?? ""))
+            reply: status.map { .status($0) } ?? .noAnswer(reason ?? ""))
     }
 }

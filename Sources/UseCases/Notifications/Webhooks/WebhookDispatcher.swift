@@ -6,14 +6,15 @@ public import Foundation
 /// another, nor a tenant with many webhooks others: each has a few messages under way at most, and so has a tenant of all its
 /// webhooks; room that one message leaves is filled at once. What the store
 /// throws for one webhook is reported, and that webhook is left alone for a while. What became of a message is kept until it
-/// can be written down, but no longer than the message is lent. A webhook that takes nothing for days is switched off.
+/// can be written down, but no longer than the message is lent. A webhook that takes nothing for days, or answers 410, is
+/// switched off.
 public final class WebhookDispatcher: Sendable {
     /// Something that who runs the server may want to know.
     public enum Event: Sendable {
         case replied(WebhookReference, WebhookReply, attempt: Int)
         /// So many messages are not tried any more: after the last reply, or, without one, because they are too old.
         case gaveUp(WebhookReference, Int, WebhookReply?)
-        /// It has taken nothing for days, the last time with this reply.
+        /// It has taken nothing for days, the last time with this reply, or answered 410.
         case switchedOff(WebhookReference, WebhookReply)
         /// What was asked of the store for a webhook, or for all; it is asked again.
         case failed(WebhookReference?, any Error)
@@ -30,7 +31,7 @@ public final class WebhookDispatcher: Sendable {
     /// How many webhooks are looked for at once.
     private static let webhooks = 32
     /// Longer than any attempt takes.
-    static let lease = Duration.seconds(60)
+    public static let lease = Duration.seconds(60)
 
     private let store: any WebhookStore
     private let sender: any WebhookSender
@@ -122,7 +123,13 @@ extension WebhookDispatcher: LeasedWork {
         let attempt = WebhookAttempt(
             at: start, duration: .seconds(max(0, now().timeIntervalSince(start))), reply: reply)
         if reply.isTaken { return .tried(attempt, again: nil) }
-        let pause = WebhookSchedule.pause(afterAttempt: message.attempt, random: .random(in: 0...1))
+        var wish: Duration?
+        if case .status(_, let retryAfter) = reply { wish = retryAfter }
+        let pause =
+            reply.isGone
+            ? nil
+            : WebhookSchedule.pause(
+                afterAttempt: message.attempt, random: .random(in: 0...1), wish: wish)
         if pause == nil { onEvent(.gaveUp(webhook, 1, reply)) }
         return .tried(attempt, again: pause)
     }

@@ -4,6 +4,8 @@ public enum WebhookRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     case tooManyWebhooks
     case unknownMessage
     case webhookDisabled
+    /// Nothing can be delivered there, as this server connects to public addresses only.
+    case addressNotPublic
 
     /// A name that stays the same across versions.
     public var code: String {
@@ -12,6 +14,7 @@ public enum WebhookRefusal: Error, Sendable, Hashable, CustomStringConvertible {
         case .tooManyWebhooks: "too_many_webhooks"
         case .unknownMessage: "unknown_message"
         case .webhookDisabled: "webhook_disabled"
+        case .addressNotPublic: "invalid_field"
         }
     }
 
@@ -19,8 +22,9 @@ public enum WebhookRefusal: Error, Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .unknownWebhook: "the tenant has no such webhook"
         case .tooManyWebhooks: "the tenant has \(RegisteredWebhook.limit) webhooks, and can have no more"
-        case .unknownMessage: "the webhook has no such message, or it waits to be sent as it is"
+        case .unknownMessage: "the webhook has no such message of the last seven days"
         case .webhookDisabled: "the webhook is switched off: switch it on first"
+        case .addressNotPublic: "the URL \(WebhookURL.unreachable)"
         }
     }
 }

@@ -13,7 +13,7 @@ public protocol WebhookRegistry: Sendable {
     /// Nil when there is none.
     func webhook(_ webhook: WebhookReference) async throws -> RegisteredWebhook?
 
-    /// - Throws: ``WebhookRefusal/tooManyWebhooks``.
+    /// - Throws: ``WebhookRefusal/tooManyWebhooks``, ``WebhookRefusal/addressNotPublic``.
     func create(
         _ webhook: Webhook, events: Set<WebhookEvent>, of tenant: TenantID, by actor: String
     ) async throws -> RegisteredWebhook
@@ -23,6 +23,7 @@ public protocol WebhookRegistry: Sendable {
     ///
     /// For one that is switched off what waits is given up: a thousand messages at once, and the rest by the servers, soon after.
     /// - Parameter check: is told the webhook as it is before, and throws where that is not what is meant.
+    /// - Throws: ``WebhookRefusal/addressNotPublic``.
     func change(
         _ webhook: WebhookReference, _ change: WebhookChange, by actor: String,
         checking check: @Sendable (RegisteredWebhook) throws -> Void
@@ -50,7 +51,8 @@ public protocol WebhookRegistry: Sendable {
         of webhook: WebhookReference, before: UUID?, limit: Int
     ) async throws -> [RecordedMessage]
 
-    /// Has messages sent once more that do not wait: as they were, with the same IDs.
+    /// Has messages sent now, as they were, with the same IDs: those that wait before their time, all others once more. A
+    /// message that is under way, or due within a minute, stays as it is.
     /// - Returns: How many; and where as many were as may be at a time, the last of them, after which to go on.
     /// - Throws: ``WebhookRefusal/webhookDisabled``; ``WebhookRefusal/unknownMessage`` where one is named.
     func replay(
@@ -72,22 +74,22 @@ extension WebhookRegistry {
     }
 }
 
-/// Which messages are to be sent once more.
+/// Which messages are to be sent now.
 public enum ReplaySelection: Sendable, Hashable {
     case message(UUID)
-    /// Those made since then, the oldest first, up to ``limit``; taken ones too where that is said. Those after one, where it
-    /// is named.
-    case since(Date, includesTaken: Bool, after: UUID? = nil)
+    /// All made since then, or those of one state, the oldest first, up to ``limit``. Those after one, where it is named.
+    case since(Date, state: RecordedMessage.State? = nil, after: UUID? = nil)
 
-    /// How many messages are sent once more at a time, at most. [ours]
+    /// How many messages are sent at a time, at most. [ours]
     public static let limit = 1_000
 
     /// As requests have it.
     public var json: JSONObject {
         switch self {
         case .message(let id): return ["message": .string(id.uuidString.lowercased())]
-        case .since(let time, let includesTaken, let last):
-            var json: JSONObject = ["since": JSONValue(time), "includeTaken": .bool(includesTaken)]
+        case .since(let time, let state, let last):
+            var json: JSONObject = ["since": JSONValue(time)]
+            if let state { json["state"] = .string(state.rawValue) }
             if let last { json["after"] = .string(last.uuidString.lowercased()) }
             return json
         }

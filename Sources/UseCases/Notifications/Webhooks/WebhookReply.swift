@@ -1,19 +1,25 @@
 /// What became of one attempt to deliver a message.
 public enum WebhookReply: Sendable, Hashable {
-    case status(Int)
+    /// - Parameter retryAfter: how long the receiver asks to wait, from its `Retry-After`; nil for no wish.
+    case status(Int, retryAfter: Duration? = nil)
     /// No answer, and why, in a few words.
     case noAnswer(String)
 
     /// Standard Webhooks 1.0: any status from 200 to 299 takes a message.
     public var isTaken: Bool {
-        if case .status(200...299) = self { true } else { false }
+        if case .status(200...299, _) = self { true } else { false }
+    }
+
+    /// Standard Webhooks 1.0: after 410 the receiver wants no more messages.
+    public var isGone: Bool {
+        if case .status(410, _) = self { true } else { false }
     }
 }
 
 extension WebhookReply: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .status(let status): "it answered \(status)"
+        case .status(let status, _): "it answered \(status)"
         case .noAnswer(let reason): reason
         }
     }

@@ -12,10 +12,17 @@ public enum WebhookSchedule {
     /// - Parameters:
     ///   - attempt: the one that failed, from 1.
     ///   - random: from 0 to 1: spreads what failed together, by up to a fifth.
-    public static func pause(afterAttempt attempt: Int, random: Double) -> Duration? {
+    ///   - wish: what the receiver asked for (`Retry-After`): the pause is as long at least, up to a day [ours].
+    public static func pause(
+        afterAttempt attempt: Int, random: Double, wish: Duration? = nil
+    ) -> Duration? {
         guard attempt >= 1, attempt <= pauses.count else { return nil }
-        return pauses[attempt - 1] * (1 + random / 5)
+        let pause = pauses[attempt - 1] * (1 + random / 5)
+        return max(pause, min(wish ?? .zero, longestWish))
     }
+
+    /// So long a receiver can have a message wait, at most.
+    private static let longestWish = Duration.seconds(86_400)
 
     /// How long a message waits: longer than all attempts take, so that only what waits behind others for days is given up.
     static let maximumAge = Duration.seconds(4 * 86_400)

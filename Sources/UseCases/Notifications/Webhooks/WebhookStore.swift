@@ -16,8 +16,8 @@ public protocol WebhookStore: Sendable {
         of webhook: WebhookReference, limit: Int, lease: Duration, maximumAge: Duration
     ) async throws -> WebhookClaim?
 
-    /// Writes down how an attempt ended, in the log and in what is known of the webhook: one that has failed for so long is
-    /// switched off, and the tenant's others are told.
+    /// Writes down how an attempt ended, in the log and in what is known of the webhook: one that has failed for so long, or
+    /// answered 410 (``WebhookReply/isGone``), is switched off, and the tenant's others are told.
     /// - Parameters:
     ///   - pause: After how long the message is due again; nil where it was taken, or is given up.
     ///   - patience: How long a webhook may fail.

@@ -1,4 +1,5 @@
 import Foundation
+public import IPAddresses
 
 /// Where a tenant's webhook is: an `https` URL, or `http` at this machine itself, for those who develop.
 public struct WebhookURL: Sendable, Hashable, CustomStringConvertible {
@@ -28,6 +29,25 @@ public struct WebhookURL: Sendable, Hashable, CustomStringConvertible {
         guard parts.user == nil, parts.password == nil else { throw .credentials }
         guard parts.fragment == nil else { throw .fragment }
         self.text = text
+    }
+
+    /// What is wrong with a URL that is not reachable (``isReachable(allowing:)``).
+    public static let unreachable =
+        "must name a host with a public address, or one that --outbound-allow permits: nothing could be delivered there"
+
+    /// Whether messages could be delivered there: false for an address that is not public, or `localhost`, unless it is
+    /// allowed. Where another name leads is known only when a message is sent.
+    /// - Parameter allowed: what `--outbound-allow` names.
+    public func isReachable(allowing allowed: [AddressRange]) -> Bool {
+        guard let host = URLComponents(string: text)?.host?.lowercased() else { return false }
+        let literal = host.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
+        let addresses = (literal == "localhost" ? ["127.0.0.1", "::1"] : [literal]).compactMap {
+            IPAddress($0)
+        }
+        return addresses.isEmpty
+            || addresses.contains { address in
+                address.isPublic || allowed.contains { $0.contains(address) }
+            }
     }
 
     private static let ownHosts: Set<String> = ["localhost", "127.0.0.1", "::1", "[::1]"]
