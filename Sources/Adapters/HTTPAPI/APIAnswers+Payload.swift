@@ -17,7 +17,7 @@ extension APIAnswers {
             let notification = try composer.compose(request, launchedAt: launchedAt, in: table, at: now)
             return JSONValue.object(notification.json).serialized()
         } catch {
-            throw Problem(.unprocessableContent, error)
+            throw Problem(error)
         }
     }
 }

@@ -9,7 +9,8 @@ extension QueryParameters {
     func cursor<Value>(_ read: (String) -> Value?) throws(Problem) -> Value? {
         guard let text = optional("after") else { return nil }
         guard let value = PageCursor.name(in: text).flatMap(read) else {
-            throw .noSuchValue("after", "the parameter must be the next of a page of this list")
+            throw .field(
+                "after", code: "invalid_parameter", "the parameter must be the next of a page of this list")
         }
         return value
     }

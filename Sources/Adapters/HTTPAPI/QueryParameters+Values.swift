@@ -74,7 +74,7 @@ extension QueryParameters {
     ) throws(Problem) -> Value? {
         guard let text = optional(name) else { return nil }
         guard let value = read(text) else {
-            throw .noSuchValue(name, requirement)
+            throw .field(name, code: "invalid_parameter", requirement)
         }
         return value
     }

@@ -838,8 +838,8 @@ import Testing
         let tries: [(String, JSONValue, Int, String)] = [
             ("challenges", ["clip": .string(Self.clip)], 400, "missing_field"),
             ("challenges", ["clip": .string(Self.clip), "purpose": "x"], 400, "invalid_field"),
-            ("challenges", ["clip": "x", "purpose": "token"], 422, "unknown_clip"),
-            ("challenges", ["clip": "com.example.No.Clip", "purpose": "token"], 422, "unknown_clip"),
+            ("challenges", ["clip": "x", "purpose": "token"], 404, "unknown_clip"),
+            ("challenges", ["clip": "com.example.No.Clip", "purpose": "token"], 404, "unknown_clip"),
             (
                 "keys",
                 ["clip": .string(Self.clip), "keyID": "AA==", "challenge": "x", "attestation": "AAAA"], 400,
@@ -858,7 +858,7 @@ import Testing
                     "clip": "com.example.No.Clip", "keyID": device.keyText, "challenge": "x",
                     "attestation": "AAAA",
                 ],
-                422, "unknown_clip"
+                404, "unknown_clip"
             ),
             (
                 "tokens",

@@ -111,7 +111,7 @@ final class MemoryChannels: ChannelManager, ChannelStore {
                 ([:], 400, "missing_field"), (["clip": 1], 400, "invalid_field"),
                 (["clip": "com.example.MyApp.Clip", "name": "x"], 400, "unknown_field"),
                 (["clip": "com.example.MyApp.Clip", "environment": "test"], 400, "invalid_field"),
-                (["clip": "com.example.MyApp"], 422, "unknown_clip"), (["clip": "x"], 422, "unknown_clip"),
+                (["clip": "com.example.MyApp"], 404, "unknown_clip"), (["clip": "x"], 404, "unknown_clip"),
             ] as [(JSONValue, Int, String)] {
                 let answer = try await client.post("/v1/channels", body)
                 #expect(answer.status == status && answer.code == code, "\(body): \(answer.text)")

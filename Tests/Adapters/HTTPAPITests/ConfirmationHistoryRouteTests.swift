@@ -120,8 +120,8 @@ final class MemoryConfirmationHistory: ConfirmationHistory {
                     """)
             for (path, status, field) in [
                 ("/v1/confirmations?from=1", 400, "from"), ("/v1/confirmations?to=2026-13-01", 400, "to"),
-                ("/v1/confirmations?location=%00", 422, "location"),
-                ("/v1/confirmations?after=AA", 422, "after"),
+                ("/v1/confirmations?location=%00", 400, "location"),
+                ("/v1/confirmations?after=AA", 400, "after"),
                 ("/v1/confirmations/summary?limit=1", 400, "limit"),
             ] {
                 let answer = try await client.send(.get, path, key: api.reader)

@@ -125,7 +125,7 @@ import Testing
                     (["pages": true], 400, "invalid_field", "pages"),
                     (["status": "proved"], 400, "invalid_field", "status"),
                     (["host": "other.example.com"], 400, "invalid_field", "host"),
-                    (["content": ["appclips": ["apps": []]]], 422, "invalid_field", "content"),
+                    (["content": ["appclips": ["apps": []]]], 400, "invalid_field", "content"),
                 ] as [(JSONValue, Int, String, String)] {
                     let answer = try await Self.put(client, body)
                     #expect(answer.status == status && answer.code == code && answer.field == field)

@@ -139,7 +139,7 @@ import Testing
                 "invalid_field", "audience.activity.activity"
             ),
             (["environment": "staging"], 400, "invalid_field", "environment"),
-            (["url": "https://example.org/x"], 422, "does_not_match", nil),
+            (["url": "https://example.org/x"], 404, "does_not_match", nil),
             (
                 ["headers": ["id": "7d3c2f9a-8b1e-4c55-9e0f-2a6d1b7c4e10"]], 422, "invalid_notification",
                 "headers.id"

@@ -23,7 +23,7 @@ import Testing
                     #expect(page.text.contains(Self.markup(text)), "\(type.code): \(text)")
                 }
                 #expect(page.text.contains("<code>\(type.code)</code>"))
-                #expect(type.statuses.allSatisfy { page.text.contains("\($0.code)") }, "\(type.code)")
+                #expect(page.text.contains("with status \(type.status.code)"), "\(type.code)")
             }
             let list = try await client.send(.get, "/problems", key: nil)
             #expect(list.status == 200)
@@ -72,6 +72,31 @@ import Testing
         }
     }
 
+    /// Each place that makes a problem with a status in so many words uses the one of its code.
+    @Test func codeHasOneStatus() throws {
+        let names: [String: Int] = [
+            "badRequest": 400, "unauthorized": 401, "forbidden": 403, "notFound": 404,
+            "methodNotAllowed": 405,
+            "requestTimeout": 408, "conflict": 409, "preconditionFailed": 412, "contentTooLarge": 413,
+            "unsupportedMediaType": 415, "unprocessableContent": 422, "tooManyRequests": 429,
+            "requestHeaderFieldsTooLarge": 431, "internalServerError": 500, "notImplemented": 501,
+            "badGateway": 502, "serviceUnavailable": 503,
+        ]
+        var count = 0
+        for (file, text) in try Self.sources() {
+            for made in text.matches(of: /(?:Problem|init)\(\s*\.(\w+),\s*"([a-z_]+)"/) {
+                let (status, code) = (String(made.output.1), String(made.output.2))
+                #expect(names[status] == ProblemType.byCode[code]?.status.code, "\(code) in \(file)")
+                count += 1
+            }
+            for made in text.matches(of: /\.field\(\s*[^,()]+,\s*code: "([a-z_]+)"/) {
+                #expect(ProblemType.byCode[String(made.output.1)]?.status == .badRequest, "\(file)")
+                count += 1
+            }
+        }
+        #expect(count > 25)
+    }
+
     @Test func textsAreEscaped() {
         #expect(
             Self.markup("<a href='x'> & \"`b<c`")
@@ -81,7 +106,7 @@ import Testing
             for text in [type.cause, type.remedy] {
                 #expect(text.count { $0 == "`" } % 2 == 0 && text.hasSuffix("."), "\(type.code)")
             }
-            #expect(type.code.allSatisfy { $0 == "_" || ("a"..."z").contains($0) } && !type.statuses.isEmpty)
+            #expect(type.code.allSatisfy { $0 == "_" || ("a"..."z").contains($0) })
         }
     }
 
@@ -94,7 +119,7 @@ import Testing
                 let code = try #require(object["code"]?.stringValue)
                 let type = try #require(ProblemType.byCode[code], "\(code)")
                 #expect(path == type.path && object["title"]?.stringValue == type.title, "\(code)")
-                #expect(type.statuses.contains { $0.code == object["status"]?.numberValue?.int }, "\(code)")
+                #expect(type.status.code == object["status"]?.numberValue?.int, "\(code)")
             }
             guard let properties = object["properties"]?.objectValue,
                 let codes = properties["code"]?.objectValue.map(Self.values),
@@ -103,9 +128,8 @@ import Testing
             #expect(properties["title"] == nil, "a title is the code's: \(codes)")
             for code in codes.compactMap(\.stringValue) {
                 named.insert(code)
-                let known = ProblemType.byCode[code]?.statuses.map(\.code) ?? []
                 for status in statuses.compactMap({ $0.numberValue?.int }) {
-                    #expect(known.contains(status), "\(code) with \(status)")
+                    #expect(ProblemType.byCode[code]?.status.code == status, "\(code) with \(status)")
                 }
             }
         }
@@ -139,9 +163,8 @@ import Testing
             }
         }
         for type in ProblemType.all {
-            for status in type.statuses {
-                #expect(codes[status.code]?.contains(type.code) == true, "\(type.code) with \(status.code)")
-            }
+            let statuses = codes.filter { $0.value.contains(type.code) }.map(\.key)
+            #expect(statuses.contains(type.status.code), "\(type.code) with \(type.status.code)")
         }
         let members: Set = ["reason", "field", "limit", "successor"]
         for (status, named) in codes {
@@ -153,19 +176,24 @@ import Testing
 
     /// Every code that is written where problems are made, whether or not another test comes by it.
     @Test func everyCodeInTheSourcesHasAType() throws {
-        let sources = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../../Sources/Adapters/HTTPAPI").standardizedFileURL
-        let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
         var count = 0
-        for case let file as URL in files where file.pathExtension == "swift" {
-            let text = try String(contentsOf: file, encoding: .utf8)
+        for (file, text) in try Self.sources() {
             let made = text.matches(of: /(?:Problem|init)\(\s*\.\w+,\s*"([a-z_]+)"/).map(\.output.1)
             let ofFields = text.matches(of: /code: "([a-z_]+)"/).map(\.output.1)
             for code in made + ofFields {
                 count += 1
-                #expect(ProblemType.byCode[String(code)] != nil, "\(code) in \(file.lastPathComponent)")
+                #expect(ProblemType.byCode[String(code)] != nil, "\(code) in \(file)")
             }
         }
         #expect(count > 25)
+    }
+
+    /// The names and texts of the files in which problems are made.
+    private static func sources() throws -> [(file: String, text: String)] {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../../Sources/Adapters/HTTPAPI").standardizedFileURL
+        let files = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
+        return try files.compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }
+            .map { ($0.lastPathComponent, try String(contentsOf: $0, encoding: .utf8)) }
     }
 }

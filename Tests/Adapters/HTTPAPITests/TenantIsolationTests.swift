@@ -239,7 +239,7 @@ import Testing
             status: 200),
         "composePayload": Probe(
             body: { ["url": .string($0), "aps": ["alert": "Your order is ready."]] },
-            isForSecretKeysOnly: true, isForAdvancedOnly: true, isFound: { $0.status == 200 }, status: 422,
+            isForSecretKeysOnly: true, isForAdvancedOnly: true, isFound: { $0.status == 200 }, status: 404,
             statusWithoutLocation: 200),
         "registerInstance": Probe(
             body: {
@@ -251,7 +251,7 @@ import Testing
             isFound: {
                 $0.status == 201
                     && $0["launches"]?.arrayValue?.first?.objectValue?["location"]?.stringValue != nil
-            }, status: 422, statusWithoutLocation: 201,
+            }, status: 404, statusWithoutLocation: 201,
             undo: { key, client in
                 _ = try await client.send(.delete, "/v1/instances/\(instance)", key: key)
             }),

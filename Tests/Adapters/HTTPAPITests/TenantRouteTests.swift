@@ -57,7 +57,7 @@ import Testing
                 (["colour": "red"], 400, "unknown_field", "colour"),
                 (["colour": .null], 400, "unknown_field", "colour"),
                 (["collapsePolicy": "all"], 400, "invalid_field", "collapsePolicy"),
-                (["name": .null], 400, "missing_field", "name"), (["name": ""], 422, "invalid_field", "name"),
+                (["name": .null], 400, "missing_field", "name"), (["name": ""], 400, "invalid_field", "name"),
             ] as [(JSONValue, Int, String, String)] {
                 let answer = try await Self.patch(client, body)
                 #expect(

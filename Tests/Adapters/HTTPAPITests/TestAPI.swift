@@ -317,7 +317,7 @@ struct TestAPI: Sendable {
                 return
             }
             #expect(self["type"]?.stringValue == type.path && self["title"]?.stringValue == type.title)
-            #expect(type.statuses.contains { $0.code == status }, "\(text)")
+            #expect(type.status.code == status, "\(text)")
         }
     }
 }

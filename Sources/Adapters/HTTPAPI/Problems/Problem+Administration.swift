@@ -7,29 +7,16 @@ import JSON
 import Tenancy
 
 extension Problem {
-    /// A parameter that could be read, and which nothing can answer.
-    static func noSuchValue(_ parameter: String, _ detail: String) -> Problem {
-        Problem(
-            .unprocessableContent, "invalid_parameter", detail, members: ["field": .string(parameter)])
-    }
-
-    /// Gives what is refused of managing its status.
-    /// - Parameter missing: That there is nothing where the request's path leads.
-    static func managing<Result>(
-        _ missing: AdministrationError?, _ body: () async throws -> Result
-    ) async throws -> Result {
+    /// Turns the errors of managing into problems.
+    static func managing<Result>(_ body: () async throws -> Result) async throws -> Result {
         do {
             return try await body()
         } catch let error as JSONFieldError {
             throw Problem(error)
         } catch let refusal as RowRefusal {
-            // It could be read, and breaks a rule of ours.
-            throw Problem(
-                .unprocessableContent, "invalid_field", refusal.detail,
-                members: ["field": .string(refusal.column)])
+            throw Problem.field(refusal.column, code: "invalid_field", refusal.detail)
         } catch let error as AssociationContentError {
-            throw Problem(
-                .unprocessableContent, "invalid_field", error.description, members: ["field": "content"])
+            throw Problem.field("content", code: "invalid_field", error.description)
         } catch let error as AdministrationError {
             switch error {
             case .inUse(_, let referents):
@@ -71,7 +58,7 @@ extension Problem {
             case .widerKey: throw Problem(.forbidden, error)
             case .tenantDeleted: throw Problem.unauthorized
             case .tenantSuspended: throw Problem.tenantSuspended
-            default: throw Problem(error == missing ? .notFound : .unprocessableContent, error)
+            default: throw Problem(ProblemType.byCode[error.code]?.status ?? .internalServerError, error)
             }
         }
     }

@@ -94,7 +94,7 @@ extension Problem {
     static let notFound = Problem(.notFound, "not_found", "there is nothing at this path")
     static let unknownHost = Problem(.notFound, "unknown_host", "nobody has proved the host")
     static let unknownClip = Problem(
-        .unprocessableContent, "unknown_clip", "the tenant has no such clip")
+        .notFound, "unknown_clip", "the tenant has no such clip")
     static let internalError = Problem(
         .internalServerError, "internal_error",
         "the request failed; the request ID finds it in the server's log")
@@ -116,6 +116,11 @@ extension Problem {
 
     static func field(_ path: String, code: String, _ detail: String) -> Problem {
         Problem(.badRequest, code, detail, members: ["field": .string(path)])
+    }
+
+    /// A refusal with the status of its code's ``ProblemType``.
+    init(_ refusal: some Refusal) {
+        self.init(ProblemType.byCode[refusal.code]?.status ?? .internalServerError, refusal)
     }
 
     init(_ status: HTTPResponse.Status, _ refusal: some Refusal) {

@@ -34,7 +34,7 @@ enum ProblemPages {
             main.element(.h1) { write(type.title, to: &$0) }
             main.element(.p) { p in
                 p.element(.code, text: type.code)
-                p.text(", with status \(statuses(of: type))")
+                p.text(", with status \(type.status.code)")
             }
             main.element(.h2, text: "What happened")
             main.element(.p) { write(type.cause, to: &$0) }
@@ -53,15 +53,11 @@ enum ProblemPages {
                     dt.element(.a, HTMLLink(path: type.path).map { .href($0) }) {
                         $0.element(.code, text: type.code)
                     }
-                    dt.text(" \(statuses(of: type))")
+                    dt.text(" \(type.status.code)")
                 }
                 list.element(.dd) { write(type.title, to: &$0) }
             }
         }
-    }
-
-    private static func statuses(of type: ProblemType) -> String {
-        type.statuses.map { "\($0.code)" }.joined(separator: " or ")
     }
 
     private static func page(title: String, _ content: (inout HTMLWriter) -> Void) -> Answer.Shared {

@@ -9,8 +9,8 @@ import Notifications
 struct ProblemType: Sendable {
     /// What clients branch on.
     let code: String
-    /// With which it comes.
-    let statuses: [HTTPResponse.Status]
+    /// The one status of its responses.
+    let status: HTTPResponse.Status
     /// The same whenever it comes (RFC 9457 §3.1.3).
     let title: String
     /// What happened. What stands between backticks is code, here and below.
@@ -19,10 +19,10 @@ struct ProblemType: Sendable {
     let remedy: String
 
     private init(
-        _ code: String, _ statuses: HTTPResponse.Status..., title: String, cause: String, remedy: String
+        _ code: String, _ status: HTTPResponse.Status, title: String, cause: String, remedy: String
     ) {
         self.code = code
-        self.statuses = statuses
+        self.status = status
         self.title = title
         self.cause = cause
         self.remedy = remedy
@@ -125,10 +125,10 @@ struct ProblemType: Sendable {
             cause: "The body lacks a member that the route needs; `field` names it.",
             remedy: "Add it, as `/openapi.json` describes it."),
         ProblemType(
-            "invalid_field", .badRequest, .unprocessableContent, title: "A field has the wrong value",
+            "invalid_field", .badRequest, title: "A field has the wrong value",
             cause: """
-                A member of the body, or a part of the path, is of the wrong kind or out of its range; \
-                `field` names it, and `detail` says what it must be.
+                A member of the body is of the wrong type, out of its range, or breaks another rule; `field` \
+                names it, and `detail` says what is allowed.
                 """,
             remedy: "Correct it, as `/openapi.json` describes it."),
         ProblemType(
@@ -143,7 +143,7 @@ struct ProblemType: Sendable {
             cause: "The query lacks a parameter that the route needs; `field` names it.",
             remedy: "Add it to the query, percent-encoded."),
         ProblemType(
-            "invalid_parameter", .badRequest, .unprocessableContent,
+            "invalid_parameter", .badRequest,
             title: "A parameter has the wrong value",
             cause: """
                 A parameter of the query comes twice, is not percent-encoded UTF-8, or has a value that the \
@@ -301,7 +301,7 @@ struct ProblemType: Sendable {
     /// What an invocation URL stands for.
     private static let places: [ProblemType] = [
         ProblemType(
-            "does_not_match", .notFound, .unprocessableContent, title: "No experience matches the URL",
+            "does_not_match", .notFound, title: "No experience matches the URL",
             cause: """
                 The tenant has no experience whose URL is a prefix of this one, or, for a notification, \
                 none that is advanced where the clip serves many businesses.
@@ -327,7 +327,7 @@ struct ProblemType: Sendable {
                 Add the location (`doorstep location create`), or correct the URL that was printed.
                 """),
         ProblemType(
-            "unknown_clip", .notFound, .unprocessableContent, title: "The App Clip is unknown",
+            "unknown_clip", .notFound, title: "The App Clip is unknown",
             cause: "The tenant has no App Clip of this bundle ID.",
             remedy: """
                 Register it with `doorstep clip create`, or correct the bundle ID: it ends in the clip's \
@@ -341,7 +341,7 @@ struct ProblemType: Sendable {
                 """,
             remedy: "Send the bundle ID of the clip that runs, and the URL that it was launched by."),
         ProblemType(
-            "unknown_instance", .notFound, .unprocessableContent, title: "The instance is unknown",
+            "unknown_instance", .notFound, title: "The instance is unknown",
             cause: """
                 The tenant has no instance of this ID, or none where the clip has to be known from one; or the key \
                 is restricted to locations, and none was launched there.
@@ -366,11 +366,11 @@ struct ProblemType: Sendable {
     /// What a tenant manages.
     private static let catalogue: [ProblemType] = [
         ProblemType(
-            "unknown_location", .notFound, .unprocessableContent, title: "The location is unknown",
+            "unknown_location", .notFound, title: "The location is unknown",
             cause: "The tenant has no location of this identifier, which is compared byte by byte.",
             remedy: "Create it with `PUT /v1/locations/{identifier}`, or correct the identifier."),
         ProblemType(
-            "unknown_image", .notFound, .unprocessableContent, title: "The image is unknown",
+            "unknown_image", .notFound, title: "The image is unknown",
             cause: "The tenant has no image of this SHA-256.",
             remedy:
                 "Send it with `PUT /v1/images/{sha256}` before the cards that name it, or correct the digest."
@@ -554,7 +554,7 @@ struct ProblemType: Sendable {
                 `--notification-retention`.
                 """),
         ProblemType(
-            "unknown_channel", .notFound, .unprocessableContent, title: "The channel is unknown",
+            "unknown_channel", .notFound, title: "The channel is unknown",
             cause: """
                 The tenant has no broadcast channel of this ID, or the clip has none in this environment.
                 """,

@@ -45,7 +45,8 @@ struct AppStoreRoutes: Sendable {
         let all = try await checks.latest(of: tenant, clip: clip ?? nil, summarized: false)
         guard name != nil else {
             guard all.count <= 1 else {
-                throw Problem.noSuchValue("clip", "several clips are connected: name one")
+                throw Problem.field(
+                    "clip", code: "invalid_parameter", "several clips are connected: name one")
             }
             guard let only = all.first else { throw Self.notConnected }
             return only

@@ -29,7 +29,7 @@ struct AttestKeyRoutes: Sendable {
         guard let text = request.parameter("id").removingPercentEncoding, let id = AttestKeyID(text) else {
             throw Problem(.notFound, AdministrationError.unknownAttestKey)
         }
-        return try await Problem.managing(.unknownAttestKey) {
+        return try await Problem.managing {
             let isVisible = try await store.revoke(id, of: request.tenant, by: request.actor)
             return isVisible ? Answer(.noContent) : .notVisible
         }

@@ -43,7 +43,7 @@ struct CatalogueRoutes<Item: CatalogueItem>: Sendable {
         for (name, written) in Item.filters {
             guard let text = parameters.optional(name) else { continue }
             guard let value = written(text) else {
-                throw Problem.noSuchValue(name, "nothing can have this value")
+                throw Problem.field(name, code: "invalid_parameter", "nothing can have this value")
             }
             filter[name] = value
         }
@@ -65,7 +65,7 @@ struct CatalogueRoutes<Item: CatalogueItem>: Sendable {
     fileprivate func put(_ request: AdmittedRequest) async throws -> Answer where Item: WrittenItem {
         let isInsisting = try isInsisting(request)
         let key = try self.key(of: request, hasParameters: true)
-        return try await Problem.managing(Item.unknown(key)) {
+        return try await Problem.managing {
             let item = try Item.read(request.body, as: key)
             return try await change(key, request, insisting: isInsisting) { current in
                 try request.checkConditions(on: current)
@@ -77,7 +77,7 @@ struct CatalogueRoutes<Item: CatalogueItem>: Sendable {
     fileprivate func patch(_ request: AdmittedRequest) async throws -> Answer where Item: WrittenItem {
         let isInsisting = try isInsisting(request)
         let key = try self.key(of: request, hasParameters: true)
-        return try await Problem.managing(Item.unknown(key)) {
+        return try await Problem.managing {
             try await change(key, request, insisting: isInsisting) { current in
                 guard let current else { throw Item.unknown(key) }
                 try request.checkConditions(on: current)
@@ -88,7 +88,7 @@ struct CatalogueRoutes<Item: CatalogueItem>: Sendable {
 
     fileprivate func create(_ request: AdmittedRequest) async throws -> Answer where Item: WrittenItem {
         try request.refuseParameters()
-        return try await Problem.managing(nil) {
+        return try await Problem.managing {
             let item = try Item.read(request.body)
             return try await change(item.key, request) { current in
                 guard current == nil || current == item else {
@@ -118,7 +118,7 @@ struct CatalogueRoutes<Item: CatalogueItem>: Sendable {
         let parameters = try request.queryParameters(named: ["cascade"])
         let cascade = try parameters.flag("cascade")
         let key = try self.key(of: request, hasParameters: true)
-        return try await Problem.managing(Item.unknown(key)) {
+        return try await Problem.managing {
             let deletion = try await store.delete(
                 key, of: request.tenant, by: request.actor, cascade: cascade
             ) { try request.checkConditions(on: $0) }

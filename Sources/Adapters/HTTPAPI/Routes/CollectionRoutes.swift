@@ -41,7 +41,7 @@ struct CollectionRoutes<Item: WrittenItem & ImportableRow>: Sendable {
     private func write(
         _ request: AdmittedRequest, _ body: SpooledBody, _ options: ImportOptions
     ) async throws -> Answer {
-        try await Problem.managing(nil) {
+        try await Problem.managing {
             let (outcome, isVisible) =
                 switch request.request.fields.bodyType(among: [.csv, .jsonLines]) {
                 case .jsonLines:

@@ -35,7 +35,7 @@ struct DomainRoutes: Sendable {
         let name = try domains.key(of: request)
         let claim = DomainRecord(
             name: name, challenge: DomainRecord.makeChallenge(), claimedAt: request.now)
-        return try await Problem.managing(.unknownDomain(name)) {
+        return try await Problem.managing {
             try await domains.change(name, request) { current in
                 try request.checkConditions(on: current)
                 return try (current ?? claim).replaced(by: request.body)
@@ -45,7 +45,7 @@ struct DomainRoutes: Sendable {
 
     private func patch(_ request: AdmittedRequest) async throws -> Answer {
         let name = try domains.key(of: request)
-        return try await Problem.managing(.unknownDomain(name)) {
+        return try await Problem.managing {
             try await domains.change(name, request) { current in
                 guard let current else { throw AdministrationError.unknownDomain(name) }
                 try request.checkConditions(on: current)
@@ -57,7 +57,7 @@ struct DomainRoutes: Sendable {
     /// 200 whether a proof was found or not: either is an answer.
     private func verify(_ request: AdmittedRequest) async throws -> Answer {
         let name = try domains.key(of: request)
-        return try await Problem.managing(.unknownDomain(name)) {
+        return try await Problem.managing {
             try JSONObjectReader(request.body).finish()
             let outcome = try await verifications.with(request.tenant) {
                 try await prove(name, request.tenant, request.actor, request.now)

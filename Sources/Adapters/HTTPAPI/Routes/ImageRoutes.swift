@@ -27,7 +27,7 @@ struct ImageRoutes: Sendable {
         return { body in
             var file: [UInt8] = []
             for try await piece in body { file += piece }
-            return try await Problem.managing(nil) { [file] in
+            return try await Problem.managing { [file] in
                 let image = try CardImage(file: file, addedAt: request.now)
                 guard image.key == digest else { throw AdministrationError.otherImage(image.key) }
                 return try await images.change(digest, request) { current in

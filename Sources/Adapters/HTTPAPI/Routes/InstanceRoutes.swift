@@ -322,9 +322,9 @@ extension Problem {
 
     fileprivate init(_ refusal: RegistrationRefusal) {
         switch refusal {
-        case .doesNotMatch: self.init(.unprocessableContent, "does_not_match", "\(refusal)")
+        case .doesNotMatch: self.init(.notFound, "does_not_match", "\(refusal)")
         case .unknownInstance:
-            self.init(.unprocessableContent, "unknown_instance", "\(refusal)", members: ["field": "clip"])
+            self.init(.notFound, "unknown_instance", "\(refusal)", members: ["field": "clip"])
         case .unknownClip:
             self = .unknownClip
             members["field"] = "clip"

@@ -38,7 +38,7 @@ struct KeyRoutes: Sendable {
 
     private func create(_ request: AdmittedRequest) async throws -> Answer {
         try request.refuseParameters()
-        return try await Problem.managing(nil) {
+        return try await Problem.managing {
             var body = JSONObjectReader(request.body)
             let kind = try body.requiredCase("kind", of: KeyKind.self)
             let scopes = try body.optionalScopes("scopes", of: kind)
@@ -62,7 +62,7 @@ struct KeyRoutes: Sendable {
     /// When the key expires; null stands for never, as in a merge patch (RFC 7396).
     private func update(_ request: AdmittedRequest) async throws -> Answer {
         let id = try self.id(of: request)
-        return try await Problem.managing(.unknownKey) {
+        return try await Problem.managing {
             var patch = request.body
             let neverExpires = patch["expiresAt"] == .null
             if neverExpires { patch["expiresAt"] = nil }
@@ -79,7 +79,7 @@ struct KeyRoutes: Sendable {
 
     private func rotate(_ request: AdmittedRequest) async throws -> Answer {
         let id = try self.id(of: request)
-        return try await Problem.managing(.unknownKey) {
+        return try await Problem.managing {
             var body = JSONObjectReader(request.body)
             let overlap = try body.optionalDouble("overlapHours") ?? APIKey.usualOverlap
             try body.finish()
@@ -95,7 +95,7 @@ struct KeyRoutes: Sendable {
 
     private func revoke(_ request: AdmittedRequest) async throws -> Answer {
         let id = try self.id(of: request)
-        return try await Problem.managing(.unknownKey) {
+        return try await Problem.managing {
             let isVisible = try await store.revoke(id, by: request.caller.key, of: request.tenant)
             return isVisible ? Answer(.noContent) : .notVisible
         }

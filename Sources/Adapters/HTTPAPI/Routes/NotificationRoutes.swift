@@ -48,7 +48,7 @@ struct NotificationRoutes: Sendable {
             var answer = Answer(.ok, made: trace)
             answer.headers[.idempotentReplayed] = "true"
             return answer
-        case .refused(let refusal): throw Problem(.unprocessableContent, refusal)
+        case .refused(let refusal): throw Problem(refusal)
         }
     }
 

@@ -15,14 +15,14 @@ struct TenantRoutes: Sendable {
 
     private func show(_ request: AdmittedRequest) async throws -> Answer {
         try request.refuseParameters()
-        return try await Problem.managing(nil) {
+        return try await Problem.managing {
             Answer(reading: try await store.tenant(request.tenant), for: request)
         }
     }
 
     private func patch(_ request: AdmittedRequest) async throws -> Answer {
         try request.refuseParameters()
-        return try await Problem.managing(nil) {
+        return try await Problem.managing {
             let change = try await store.change(request.tenant, by: request.actor) { tenant in
                 try request.checkConditions(on: tenant)
                 return try tenant.patched(by: request.body)
