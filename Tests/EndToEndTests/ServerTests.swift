@@ -121,6 +121,50 @@ import Testing
         }
     }
 
+    /// RFC 9325 §4, RFC 9113 §9.2.2.
+    @Test func tls12OffersForwardSecrecyAndAuthenticatedEncryptionAlone() async throws {
+        try await Installation.lend { installation in
+            let directory = try TemporaryDirectory()
+            for (algorithm, accepted, refused) in [
+                (
+                    ["rsa:2048"], ["ECDHE-RSA-AES128-GCM-SHA256", "ECDHE-RSA-CHACHA20-POLY1305"],
+                    [
+                        "AES128-SHA", "AES256-SHA", "AES128-GCM-SHA256", "AES256-GCM-SHA384",
+                        "ECDHE-RSA-AES128-SHA",
+                    ]
+                ),
+                (
+                    ["ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"], ["ECDHE-ECDSA-AES256-GCM-SHA384"],
+                    ["ECDHE-ECDSA-AES128-SHA", "ECDHE-ECDSA-AES256-SHA"]
+                ),
+            ] {
+                let (certificate, key) = (directory.path("certificate.pem"), directory.path("key.pem"))
+                try await Self.run(
+                    ["openssl", "req", "-x509", "-newkey"] + algorithm + [
+                        "-nodes", "-days", "2", "-subj", "/CN=localhost", "-keyout", key, "-out", certificate,
+                    ])
+                let tls = (certificate: certificate, key: key)
+                let (_, status) = try await RunningServer.lend(installation.binary, tls: tls) { server in
+                    let address = server.address.dropFirst("https://".count)
+                    for suite in accepted + refused {
+                        let process = Process()
+                        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+                        process.arguments = [
+                            "openssl", "s_client", "-tls1_2", "-alpn", "h2", "-cipher", suite, "-connect",
+                            String(address),
+                        ]
+                        process.standardInput = FileHandle.nullDevice
+                        process.standardOutput = FileHandle.nullDevice
+                        process.standardError = FileHandle.nullDevice
+                        let isAgreedOn = try await process.runToEnd() == 0
+                        #expect(isAgreedOn == accepted.contains(suite), "\(suite)")
+                    }
+                }
+                #expect(status == 0)
+            }
+        }
+    }
+
     @Test(arguments: [0o644, 0o604, 0o620]) func aTLSKeyThatOthersMayReadIsRefused(mode: Int) async throws {
         let directory = try TemporaryDirectory()
         let key = directory.path("key.pem")

@@ -233,6 +233,14 @@ public struct APIServer: Service {
 
     static let name = "Doorstep"
 
+    /// What TLS 1.2 may use: forward secrecy and authenticated encryption alone (RFC 9325 §4.2, RFC 9113 §9.2.2). TLS 1.3 has
+    /// nothing else.
+    private static let cipherSuites: [NIOTLSCipher] = [
+        .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
+        .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
+        .TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, .TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
+    ]
+
     /// What builds the server, with the router behind the exchanges.
     static func builder(
         _ answerer: Answerer, _ settings: Settings, _ connections: OpenConnections
@@ -250,6 +258,7 @@ public struct APIServer: Service {
             certificateChain: try NIOSSLCertificate.fromPEMFile(tls.certificate).map { .certificate($0) },
             privateKey: .privateKey(try NIOSSLPrivateKey(file: tls.key, format: .pem)))
         configuration.minimumTLSVersion = .tlsv12
+        configuration.cipherSuiteValues = cipherSuites
         return HTTPServerBuilder { [configuration] responder in
             KnownChannel(
                 library: try TLSConnection(configuration, answerer, timeouts, responder),
