@@ -69,7 +69,16 @@ struct PostgresKeyStore: KeyStore {
     }
 
     func revoke(_ id: KeyID, by maker: KeyID, of tenant: TenantID) async throws -> Bool {
-        try await access.write(tenant, by: maker.actor) { try await $0.revokeKey(id) }.isVisible
+        try await access.write(tenant, by: maker.actor) { transaction in
+            let maker = try await transaction.caller(maker)
+            guard let old = try await transaction.key(id, lock: "FOR UPDATE") else {
+                throw AdministrationError.unknownKey
+            }
+            guard maker.covers(old.scopes, at: old.locations, until: old.expiresAt) else {
+                throw AdministrationError.widerKey
+            }
+            return try await transaction.revokeKey(id)
+        }.isVisible
     }
 }
 

@@ -2,7 +2,8 @@ public import Foundation
 public import Invocation
 public import Tenancy
 
-/// Where tenants' keys are kept, for keys that manage keys. None makes another that may do more than itself, or for longer.
+/// Where tenants' keys are kept, for keys that manage keys. None makes, changes or revokes
+/// another that may do more than itself, or for longer.
 public protocol KeyStore: Sendable {
     /// By ID, after one, up to `limit`.
     func keys(of tenant: TenantID, after: KeyID?, limit: Int) async throws -> [KeyRecord]
@@ -35,7 +36,7 @@ public protocol KeyStore: Sendable {
     ) async throws -> (record: KeyRecord, isVisible: Bool)
 
     /// - Returns: Whether this server refuses the key.
-    /// - Throws: `AdministrationError.unknownKey`.
+    /// - Throws: `AdministrationError.unknownKey`; `widerKey`.
     func revoke(_ id: KeyID, by maker: KeyID, of tenant: TenantID) async throws -> Bool
 }
 

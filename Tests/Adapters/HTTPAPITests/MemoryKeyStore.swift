@@ -77,7 +77,11 @@ final class MemoryKeyStore: KeyStore {
     }
 
     func revoke(_ id: KeyID, by maker: KeyID, of tenant: TenantID) async throws -> Bool {
-        try records.withLock { records in
+        guard let old = try await key(id, of: tenant) else { throw AdministrationError.unknownKey }
+        guard let maker = try await self.key(maker, of: tenant),
+            maker.covers(old.scopes, at: old.locations, until: old.expiresAt)
+        else { throw AdministrationError.widerKey }
+        return try records.withLock { records in
             guard records[tenant]?.removeValue(forKey: id) != nil else {
                 throw AdministrationError.unknownKey
             }

@@ -87,10 +87,13 @@ import Testing
                     try await keys.rotate(
                         id, to: { KeyTests.key($0, number: 5) }, oldExpiresAt: end, by: maker.id, of: tenant)
                 }
+                await #expect(throws: AdministrationError.widerKey) {
+                    try await keys.revoke(id, by: maker.id, of: tenant)
+                }
             }
             #expect(try await keys.key(wide.id, of: tenant) == wide)
             let other = try await stores.createTenant("other")
-            await #expect(throws: AdministrationError.unknownKey) {
+            await #expect(throws: AdministrationError.keyNotActive) {
                 try await keys.revoke(maker.id, by: maker.id, of: other)
             }
             await #expect(throws: AdministrationError.keyNotActive) {
