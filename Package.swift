@@ -163,6 +163,7 @@ let package = Package(
         ),
 
         Floor.adapters.systemLibrary("CLibPQ", pkgConfig: "libpq", package: "libpq-dev"),
+        Floor.adapters.systemLibrary("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
         Floor.adapters.library("PostgreSQL", ["CLibPQ"]),
         Floor.adapters.library("EmbeddedPostgreSQL", []),
         Floor.adapters.library("Platform", []),
@@ -218,7 +219,7 @@ let package = Package(
             "HTTPAPI",
             [
                 "APNsPayload", "Administration", "AppAttest", "AppSiteAssociation", "Attestation", "COpenAPI",
-                "Cards", "Encodings", "Geodesy", "HTML", "HTTPSyntax",
+                "CZlib", "Cards", "Encodings", "Geodesy", "HTML", "HTTPSyntax",
                 "IPAddresses", "Invocation", "JSON", "Locations", "Notifications", "RateLimiting", "Receipts",
                 "Registration", "Routing", "Tenancy", crypto, httpTypes, hummingbird, hummingbirdCore,
                 hummingbirdHTTP2,
@@ -423,7 +424,7 @@ let package = Package(
             "HTTPAPITests",
             [
                 "APNsClient", "APNsPayload", "Administration", "AppAttest", "AppAttestSimulator",
-                "AppSiteAssociation", "Attestation", "CSteps", "Cards", "DNSClient", "Encodings",
+                "AppSiteAssociation", "Attestation", "CSteps", "CZlib", "Cards", "DNSClient", "Encodings",
                 "FuzzTargets", "Geodesy", "HTML", "HTTPAPI", "HTTPSyntax", "IPAddresses", "Invocation",
                 "JSON",
                 "LandingPages",

@@ -18,7 +18,7 @@ public struct HTTPPageFetcher: PageFetcher {
             let answer = try await client.execute(request, limit: limit)
             return Page(
                 status: answer.status, contentType: answer.contentType, location: answer.location,
-                body: answer.body, isCutOff: answer.isCutOff)
+                body: answer.body, isCutOff: answer.isCutOff, contentCoding: answer.contentCoding)
         } catch {
             throw NoAnswer(error.detail)
         }

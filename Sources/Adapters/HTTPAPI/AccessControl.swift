@@ -79,6 +79,7 @@ extension RequestFields {
         // Whether there is one is known when it has been read.
         if route.isBodyOptional, length ?? 0 == 0 { return }
         try checkType(of: route)
+        _ = try ContentCoding(contentEncoding)
         if let length, let type = bodyType(among: route.bodyTypes), length > type.maximumLength {
             throw .bodyTooLarge(type)
         }

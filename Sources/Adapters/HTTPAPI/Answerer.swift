@@ -132,7 +132,8 @@ struct Answerer: Sendable {
                     by: { admitted in
                         let take = try handler(admitted)
                         return try await uploads.with(admitted.tenant) {
-                            try await take(
+                            context.wantBody(of: request)
+                            return try await take(
                                 try await request.withUpload(of: route.bodyTypes[0], within: bodyTimeout) {
                                     try await SpooledBody($0)
                                 })
@@ -162,6 +163,7 @@ struct Answerer: Sendable {
                 admitted.tenant, client: isClient ? admitted.asker : nil
             ) {
                 guard route.takesBody else { return Response(try await answer(admitted, nil)) }
+                context.wantBody(of: request)
                 var body = try await request.readBody(within: bodyTimeout)
                 if route.isBodyOptional {
                     if body.readableBytes == 0 {
@@ -230,19 +232,35 @@ extension Request {
     }
 
     private func collectBody() async throws -> ByteBuffer {
+        let decoder = try ContentCoding(headers[.contentEncoding]).decoder()
         var collected = ByteBuffer()
+        var isEmpty = true
+        var received = 0
+        func add(_ part: ByteBuffer) throws(Problem) {
+            guard collected.readableBytes + part.readableBytes <= Route.maximumBodyLength else {
+                throw .bodyTooLarge(.json)
+            }
+            collected.writeImmutableBuffer(part)
+        }
         do {
             for try await part in body {
-                guard collected.readableBytes + part.readableBytes <= Route.maximumBodyLength else {
-                    throw Problem.bodyTooLarge(.json)
+                isEmpty = isEmpty && part.readableBytes == 0
+                received += part.readableBytes
+                // Gzip makes a body that does not shrink a little longer.
+                guard received <= Route.maximumBodyLength + 4_096 else { throw Problem.bodyTooLarge(.json) }
+                guard let decoder else {
+                    try add(part)
+                    continue
                 }
-                collected.writeImmutableBuffer(part)
+                decoder.add(Array(part.readableBytesView))
+                while let piece = try decoder.next() { try add(ByteBuffer(bytes: piece)) }
             }
         } catch let problem as Problem {
             throw problem
         } catch {
             throw Problem.bodyCutOff
         }
+        if !isEmpty { try decoder?.finish() }
         return collected
     }
 }

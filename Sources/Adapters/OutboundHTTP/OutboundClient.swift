@@ -149,6 +149,8 @@ public struct OutboundClient: Sendable {
     private func prepared(_ request: HTTPClientRequest) -> HTTPClientRequest {
         var request = request
         request.headers.replaceOrAdd(name: "User-Agent", value: "Doorstep")
+        // No content coding is decoded here (RFC 9110 §12.5.3).
+        request.headers.replaceOrAdd(name: "Accept-Encoding", value: "identity")
         if let detour, var parts = URLComponents(string: request.url), parts.host == detour.host,
             parts.port == nil
         {
@@ -173,6 +175,11 @@ public struct OutboundAnswer: Sendable, Hashable {
     /// Where a redirect leads.
     public var location: String? { values(of: "Location").first }
     public var entityTag: String? { values(of: "ETag").first }
+    /// The coding of the body, such as `gzip`, in lower case, if the server used one although none was asked for.
+    public var contentCoding: String? {
+        let coding = values(of: "Content-Encoding").joined(separator: ", ").lowercased()
+        return ["", "identity"].contains(coding) ? nil : coding
+    }
 
     /// The values of a field of the header, in their order.
     public func values(of name: String) -> [String] { fields[name.lowercased()] ?? [] }

@@ -53,11 +53,14 @@ public struct Page: Sendable, Hashable {
     public var body: [UInt8]
     /// Whether there was more of the body.
     public var isCutOff: Bool
+    /// The coding of the body, such as `gzip`, if the site used one although none was asked for.
+    public var contentCoding: String?
 
     public init(
         status: Int, contentType: String? = nil, location: String? = nil, body: [UInt8] = [],
-        isCutOff: Bool = false
+        isCutOff: Bool = false, contentCoding: String? = nil
     ) {
+        self.contentCoding = contentCoding
         self.status = status
         self.contentType = contentType
         self.location = location

@@ -141,6 +141,11 @@ private struct Judge {
             isTooLarge
                 ? "the page is larger than \(PageCheck.maximumSize) bytes"
                 : "\(page.body.count) of \(PageCheck.maximumSize) bytes")
+        if let coding = page.contentCoding {
+            return say(
+                .contentType, false,
+                "the site sent the page with the content coding \(coding), which was not asked for: not read")
+        }
         let metadata = PageMetadata(ofPage: page.body)
         banner(metadata.banner, clip: clip)
         preview(metadata.properties, at: url)

@@ -147,6 +147,12 @@ private struct Judge {
             .size, !isTooLarge,
             isTooLarge ? "the file is larger than \(limit) bytes" : "\(page.body.count) of \(limit) bytes")
         guard !isTooLarge else { return }
+        if let coding = page.contentCoding {
+            return say(
+                .json, .unknown,
+                "the site sent the file with the content coding \(coding), which was not asked for: not read",
+                authority: .ours)
+        }
         do throws(AssociationError) {
             let file = try AssociationFile(parsing: page.body)
             if file.oddities.isEmpty {

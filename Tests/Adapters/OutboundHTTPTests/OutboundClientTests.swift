@@ -43,6 +43,18 @@ import Testing
         #expect(!page.isCutOff)
     }
 
+    @Test func identityIsAskedForAndAnotherCodingIsNamed() async throws {
+        let plain = try await Self.fetch { request in
+            let codings = request.headers.filter { $0.name.lowercased() == "accept-encoding" }.map(\.value)
+            return LocalWebServer.Page(codings.joined(separator: ";"))
+        }
+        #expect(String(decoding: plain.body, as: UTF8.self) == "identity" && plain.contentCoding == nil)
+        let coded = try await Self.fetch { _ in
+            LocalWebServer.Page("x", status: 200, headers: [("Content-Encoding", "GZIP")])
+        }
+        #expect(coded.contentCoding == "gzip")
+    }
+
     @Test func bodyWithoutCloseNotifyIsNamedCutOff() async throws {
         try await TestCertificate.lend(for: ["localhost"]) { certificate in
             try await LocalWebServer.lend(

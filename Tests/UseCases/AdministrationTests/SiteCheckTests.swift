@@ -37,6 +37,16 @@ import Testing
         #expect(Self.notChecked(try Self.check()) == [.clipListed])
     }
 
+    @Test func contentCodingThatWasNotAskedForIsNamed() throws {
+        let page = Page(
+            status: 200, contentType: "application/json", body: [0x1F, 0x8B], contentCoding: "gzip")
+        let check = SiteCheck(Self.url, .success(page), clip: nil)
+        let finding = try #require(check.findings.first { $0.point == .json })
+        #expect(finding.verdict == .unknown && finding.authority == .ours)
+        #expect(finding.detail.contains("content coding gzip"))
+        #expect(!check.hasFailed)
+    }
+
     @Test func whatDoorstepWritesPasses() throws {
         let id = try AppID(Self.clip)
         let written = SiteAssociation(clips: [.init(id: id, app: try #require(id.parent))], links: nil)

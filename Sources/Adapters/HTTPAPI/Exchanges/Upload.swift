@@ -7,6 +7,7 @@ import Synchronization
 /// Throws a problem: `body_too_large`, `request_timeout` or, where the connection ends before the body, `malformed_request`.
 struct Upload: AsyncSequence, Sendable {
     fileprivate let body: RequestBody
+    fileprivate let coding: ContentCoding
     fileprivate let progress: Progress
 
     /// In bytes. [ours]
@@ -21,14 +22,40 @@ struct Upload: AsyncSequence, Sendable {
     static let timeout = Duration.seconds(900)
 
     func makeAsyncIterator() -> Iterator {
-        Iterator(body: body.makeAsyncIterator(), progress: progress)
+        Iterator(body: body.makeAsyncIterator(), coding: coding, progress: progress)
     }
 
     struct Iterator: AsyncIteratorProtocol {
-        fileprivate var body: RequestBody.AsyncIterator
-        fileprivate let progress: Progress
+        private var body: RequestBody.AsyncIterator
+        private let coding: ContentCoding
+        private let progress: Progress
+        private var decoder: GzipDecoder?
 
+        fileprivate init(body: RequestBody.AsyncIterator, coding: ContentCoding, progress: Progress) {
+            self.body = body
+            self.coding = coding
+            self.progress = progress
+        }
+
+        /// A piece of the content, decoded; nil at the end. The limit is for decoded bytes.
         mutating func next() async throws -> [UInt8]? {
+            guard coding == .gzip else { return try await receive(counting: true) }
+            let decoder = try self.decoder ?? GzipDecoder()
+            self.decoder = decoder
+            while true {
+                if let piece = try decoder.next() {
+                    guard try progress.takes(piece.count) else { throw Problem.bodyTooSlow }
+                    return piece
+                }
+                guard let part = try await receive(counting: false) else {
+                    try decoder.finish()
+                    return nil
+                }
+                decoder.add(part)
+            }
+        }
+
+        private mutating func receive(counting: Bool) async throws -> [UInt8]? {
             progress.waits()
             let part: ByteBuffer?
             do {
@@ -36,10 +63,9 @@ struct Upload: AsyncSequence, Sendable {
             } catch {
                 throw progress.isOverdue ? Problem.bodyTooSlow : Problem.bodyCutOff
             }
+            let length = part.map { counting ? $0.readableBytes : 0 }
             // What was given up does not end well, whoever ended it.
-            guard !Task.isCancelled, try progress.takes(part?.readableBytes) else {
-                throw Problem.bodyTooSlow
-            }
+            guard !Task.isCancelled, try progress.takes(length) else { throw Problem.bodyTooSlow }
             return part.map { Array($0.readableBytesView) }
         }
     }
@@ -112,7 +138,9 @@ extension Request {
         of type: BodyType = .csv, within limit: Duration,
         _ body: @escaping @Sendable (Upload) async throws -> Result
     ) async throws -> Result {
-        let upload = Upload(body: self.body, progress: Upload.Progress(of: type))
+        let upload = Upload(
+            body: self.body, coding: try ContentCoding(headers[.contentEncoding]),
+            progress: Upload.Progress(of: type))
         return try await withThrowingTaskGroup(of: Result?.self) { group in
             group.addTask { try await body(upload) }
             group.addTask {

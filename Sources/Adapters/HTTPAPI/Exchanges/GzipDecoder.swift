@@ -1,0 +1,104 @@
+import CZlib
+import HTTPTypes
+
+/// Decodes a body of the content coding `gzip` (RFC 1952) a piece at a time, with zlib.
+///
+/// Holds one piece of input and one of output, so that a small body that expands to a large one takes no more memory.
+/// To be used by one task.
+final class GzipDecoder {
+    /// Separate from the decoder, because zlib remembers the address.
+    private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
+    private var input: [UInt8] = []
+    private var offset = 0
+    /// Whether a member ended with what was read last; more can follow.
+    private var isBetweenMembers = false
+    /// Whether zlib may have more output for the input that it has taken.
+    private var hasOutput = false
+
+    /// How many bytes come out at once at most. [ours]
+    static let pieceLength = 65_536
+
+    /// - Throws: `internal_error` if zlib has no memory.
+    init() throws(Problem) {
+        stream.initialize(to: z_stream())
+        // 16: gzip alone, and not the zlib format.
+        let status = inflateInit2_(stream, MAX_WBITS + 16, ZLIB_VERSION, CInt(MemoryLayout<z_stream>.size))
+        guard status == Z_OK else { throw .internalError }
+    }
+
+    deinit {
+        inflateEnd(stream)
+        stream.deinitialize(count: 1)
+        stream.deallocate()
+    }
+
+    /// Adds input. To be called when ``next()`` has returned nil.
+    func add(_ bytes: [UInt8]) {
+        (input, offset) = (bytes, 0)
+    }
+
+    /// The next piece of the content; nil if more input is needed.
+    /// - Throws: `malformed_request` if the input is not gzip.
+    func next() throws(Problem) -> [UInt8]? {
+        while offset < input.count || hasOutput {
+            if isBetweenMembers {
+                guard offset < input.count else { return nil }
+                guard inflateReset(stream) == Z_OK else { throw .notGzip }
+                isBetweenMembers = false
+            }
+            var status = Z_OK
+            let output = [UInt8](unsafeUninitializedCapacity: Self.pieceLength) { output, count in
+                status = input.withUnsafeMutableBufferPointer { input in
+                    stream.pointee.next_in = input.baseAddress?.advanced(by: offset)
+                    stream.pointee.avail_in = CUnsignedInt(input.count - offset)
+                    stream.pointee.next_out = output.baseAddress
+                    stream.pointee.avail_out = CUnsignedInt(output.count)
+                    let status = inflate(stream, Z_NO_FLUSH)
+                    offset = input.count - Int(stream.pointee.avail_in)
+                    (stream.pointee.next_in, stream.pointee.next_out) = (nil, nil)
+                    return status
+                }
+                count = output.count - Int(stream.pointee.avail_out)
+            }
+            // Z_BUF_ERROR: there was nothing left to do, which is no error of the input.
+            guard [Z_OK, Z_STREAM_END, Z_BUF_ERROR].contains(status) else { throw .notGzip }
+            isBetweenMembers = status == Z_STREAM_END
+            hasOutput = status == Z_OK && output.count == Self.pieceLength
+            if !output.isEmpty { return output }
+            guard status != Z_BUF_ERROR else { return nil }
+        }
+        return nil
+    }
+
+    /// To be called behind the last input.
+    /// - Throws: `malformed_request` if the input ended too early.
+    func finish() throws(Problem) {
+        guard isBetweenMembers else { throw .notGzip }
+    }
+}
+
+extension Problem {
+    fileprivate static let notGzip = Problem(.badRequest, "malformed_request", "the body is not valid gzip")
+}
+
+/// How the content of a request's body is coded (RFC 9110 §8.4).
+enum ContentCoding {
+    case identity, gzip
+
+    /// - Parameter field: `Content-Encoding`; nil if there is none.
+    /// - Throws: `unsupported_content_coding` for any other coding, and for more than one.
+    init(_ field: String?) throws(Problem) {
+        switch field?.lowercased() {
+        case nil, "", "identity": self = .identity
+        case "gzip", "x-gzip": self = .gzip
+        default:
+            throw Problem(
+                .unsupportedMediaType, "unsupported_content_coding",
+                "the server decodes gzip, and no other content coding",
+                headers: [.acceptEncoding: "gzip, identity"])
+        }
+    }
+
+    /// nil for content that is not coded.
+    func decoder() throws(Problem) -> GzipDecoder? { self == .gzip ? try GzipDecoder() : nil }
+}

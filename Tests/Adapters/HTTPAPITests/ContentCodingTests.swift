@@ -1,0 +1,146 @@
+import CZlib
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import NIOCore
+import Tenancy
+import Testing
+
+@testable import HTTPAPI
+
+/// Bodies that are sent with `Content-Encoding`.
+@Suite struct ContentCodingTests {
+    private static let lookup = #"{"url": "https://example.com/restaurants/restaurant_a"}"#
+
+    /// One member as `gzip` writes it.
+    private static func gzip(_ bytes: [UInt8]) -> [UInt8] {
+        var stream = z_stream()
+        let size = CInt(MemoryLayout<z_stream>.size)
+        #expect(
+            deflateInit2_(
+                &stream, Z_BEST_SPEED, Z_DEFLATED, MAX_WBITS + 16, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION, size)
+                == Z_OK)
+        defer { deflateEnd(&stream) }
+        var input = bytes
+        return [UInt8](unsafeUninitializedCapacity: bytes.count + bytes.count / 8 + 128) { output, count in
+            input.withUnsafeMutableBufferPointer { input in
+                (stream.next_in, stream.avail_in) = (input.baseAddress, CUnsignedInt(input.count))
+                (stream.next_out, stream.avail_out) = (output.baseAddress, CUnsignedInt(output.count))
+                #expect(deflate(&stream, Z_FINISH) == Z_STREAM_END)
+            }
+            count = output.count - Int(stream.avail_out)
+        }
+    }
+
+    private static func gzip(_ text: String) -> [UInt8] { gzip(Array(text.utf8)) }
+
+    private static func send(
+        _ body: [UInt8], _ method: HTTPRequest.Method = .post, to path: String = "/v1/confirmations",
+        coding: String, type: String = "application/json", key: APIKey? = nil, _ client: TestAPI.Client
+    ) async throws -> TestAPI.Answer {
+        try await client.send(
+            method, path, key: key ?? client.api.secret,
+            headers: [.contentType: type, .contentEncoding: coding], body: ByteBuffer(bytes: body))
+    }
+
+    @Test(arguments: ["gzip", "GZIP", "x-gzip"]) func gzipBodyIsDecoded(coding: String) async throws {
+        try await TestAPI().test { client in
+            let answer = try await Self.send(Self.gzip(Self.lookup), coding: coding, client)
+            #expect(answer.status == 200 && answer["outcome"] != nil, "\(answer.text)")
+        }
+    }
+
+    @Test func identityIsNoCoding() async throws {
+        try await TestAPI().test { client in
+            let answer = try await Self.send(Array(Self.lookup.utf8), coding: "identity", client)
+            #expect(answer.status == 200, "\(answer.text)")
+        }
+    }
+
+    @Test(arguments: ["br", "deflate", "compress", "zstd", "gzip, gzip", "identity, gzip"])
+    func otherCodingIsUnsupported(coding: String) async throws {
+        try await TestAPI().test { client in
+            for (method, path, type, key) in [
+                (HTTPRequest.Method.post, "/v1/confirmations", "application/json", client.api.secret),
+                (.put, "/v1/locations", "text/csv", client.api.manager),
+                (.patch, "/v1/locations/a", "application/json", client.api.manager),
+            ] {
+                let answer = try await Self.send(
+                    Array(Self.lookup.utf8), method, to: path, coding: coding, type: type, key: key, client)
+                #expect(answer.status == 415 && answer.code == "unsupported_content_coding", "\(answer.text)")
+                #expect(answer.headers[.acceptEncoding] == "gzip, identity")
+            }
+        }
+    }
+
+    @Test func brokenGzipIsRefused() async throws {
+        let whole = Self.gzip(Self.lookup)
+        var damaged = whole
+        damaged[whole.count - 8] ^= 1
+        for body in [Array(Self.lookup.utf8), Array(whole.dropLast(9)), whole + [0], damaged] {
+            try await TestAPI().test { client in
+                let answer = try await Self.send(body, coding: "gzip", client)
+                #expect(answer.status == 400 && answer.code == "malformed_request", "\(answer.text)")
+            }
+        }
+    }
+
+    @Test func gzipBodyIsHeldToTheLimitOfItsContent() async throws {
+        let content = [UInt8](repeating: UInt8(ascii: " "), count: Route.maximumBodyLength + 1)
+        let body = Self.gzip(content)
+        #expect(body.count < 1_024)
+        try await TestAPI().test { client in
+            let refused = try await Self.send(body, coding: "gzip", client)
+            #expect(refused.status == 413 && refused.code == "body_too_large", "\(refused.text)")
+            // One byte less is read, and is no JSON.
+            let read = try await Self.send(Self.gzip(Array(content.dropLast())), coding: "gzip", client)
+            #expect(read.status == 400 && read.code == "invalid_json", "\(read.text)")
+        }
+    }
+
+    @Test func collectionIsDecoded() async throws {
+        let sample = CollectionRouteTests.samples[0]
+        try await TestAPI().test { client in
+            let answer = try await Self.send(
+                Self.gzip(sample.csv), .put, to: sample.path, coding: "gzip", type: "text/csv",
+                key: client.api.manager, client)
+            #expect(answer.status == 200, "\(answer.text)")
+            let broken = try await Self.send(
+                Array(Self.gzip(sample.csv).dropLast()), .put, to: sample.path, coding: "gzip",
+                type: "text/csv",
+                key: client.api.manager, client)
+            #expect(broken.status == 400 && broken.code == "malformed_request", "\(broken.text)")
+        }
+    }
+
+    /// Of an image, whose limit is smaller than that of a collection.
+    @Test func uploadIsHeldToTheLimitOfItsContent() async throws {
+        let body = Self.gzip([UInt8](repeating: 0, count: BodyType.png.maximumLength + 1))
+        #expect(body.count < 100_000)
+        let request = Request(
+            head: HTTPRequest(
+                method: .put, scheme: nil, authority: nil, path: "/", headerFields: [.contentEncoding: "gzip"]
+            ),
+            body: RequestBody(buffer: ByteBuffer(bytes: body)))
+        let refusal = await #expect(throws: Problem.self) {
+            try await request.withUpload(of: .png, within: .seconds(600)) { upload in
+                for try await piece in upload { #expect(piece.count <= GzipDecoder.pieceLength) }
+            }
+        }
+        #expect(refusal?.code == "body_too_large")
+    }
+
+    @Test func membersAreJoinedHoweverTheyAreSplit() throws {
+        let members = Self.gzip("one ") + Self.gzip("") + Self.gzip("two")
+        for size in [1, 7, members.count] {
+            let decoder = try GzipDecoder()
+            var content: [UInt8] = []
+            for start in stride(from: 0, to: members.count, by: size) {
+                decoder.add(Array(members[start..<min(start + size, members.count)]))
+                while let piece = try decoder.next() { content += piece }
+            }
+            try decoder.finish()
+            #expect(content == Array("one two".utf8))
+        }
+    }
+}
