@@ -7,6 +7,17 @@ import Testing
 
 /// The logins of `deploy/postgres/create-logins.sql` are enough for what each is for, and for nothing else.
 @Suite struct LoginTests {
+    /// Whoever may inspect the database's container must not read the passwords of the server and of the administration.
+    @Test func composeGivesTheDatabaseNoOtherLoginsPassword() throws {
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../deploy/compose.yaml")
+        let text = try String(contentsOf: file, encoding: .utf8)
+        let start = try #require(text.range(of: "\n  postgres:\n"))
+        let end = try #require(text[start.upperBound...].firstMatch(of: /\n  (#|[a-z]+:\n)/)).range.lowerBound
+        let names = text[start.upperBound..<end].matches(of: /\$\{([A-Z_]+)/).map { String($0.1) }
+        #expect(names == ["POSTGRES_PASSWORD"])
+    }
+
     @Test func everyCommandRunsWithItsOwnLogin() async throws {
         try await TestServer.withDatabase { databaseURL in
             let administration = try await TestServer.administration()
