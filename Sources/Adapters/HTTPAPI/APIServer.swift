@@ -39,8 +39,8 @@ public struct APIServer: Service {
         public var handshakeTimeout = Duration.seconds(10)
         /// How long a client may take nothing of an answer. [ours]
         public var answerTimeout = Duration.seconds(30)
-        /// How many connections are open at once, half of them of one client; a few more for a moment, since several are
-        /// accepted at a time.
+        /// How many connections are open at once, a tenth of them of one client; a few more for a moment, because several are
+        /// accepted at a time. When nearly all are open, idle ones are closed for new ones.
         public var maximumConnections = 10_000
         /// How long requests under way may take when the server ends; what is not over then is cut.
         public var shutdownTimeout = Duration.seconds(25)
@@ -205,7 +205,10 @@ public struct APIServer: Service {
     ) throws -> Listening {
         // Monitors neither wait for clients nor count as they do.
         let connections = OpenConnections(
-            maximum: settings.maximumConnections, proxies: answerer.proxies, logger: logger,
+            maximum: settings.maximumConnections,
+            // Monitors may all have one address.
+            share: name == .api ? nil : settings.maximumConnections, proxies: answerer.proxies,
+            logger: logger,
             gauge: name == .api ? Meter(label: "http_server_connections") : nil)
         let application = Application(
             responder: answerer.router().buildResponder(),
@@ -246,7 +249,9 @@ public struct APIServer: Service {
         _ answerer: Answerer, _ settings: Settings, _ connections: OpenConnections
     ) throws -> HTTPServerBuilder {
         let timeouts = ConnectionTimeouts(
-            idle: TimeAmount(settings.idleTimeout), handshake: TimeAmount(settings.handshakeTimeout),
+            idle: TimeAmount(settings.idleTimeout),
+            idleNow: { connections.idleTime(of: TimeAmount(settings.idleTimeout)) },
+            handshake: TimeAmount(settings.handshakeTimeout),
             answer: TimeAmount(settings.answerTimeout))
         guard let tls = settings.tls else {
             return HTTPServerBuilder { responder in

@@ -124,20 +124,101 @@ import Testing
     }
 
     /// A proxy's connections are many clients'.
-    @Test(arguments: [false, true]) func oneClientHasHalfOfThem(isProxy: Bool) throws {
+    @Test(arguments: [false, true]) func clientHasATenthOfAllConnections(isProxy: Bool) throws {
         let log = LogCapture()
         let proxies = isProxy ? ["127.0.0.1/32"].compactMap { AddressRange($0) } : []
         let connections = OpenConnections(
-            maximum: 4, proxies: TrustedProxies(proxies), logger: Logger(label: "test") { _ in log })
+            maximum: 20, proxies: TrustedProxies(proxies), logger: Logger(label: "test") { _ in log })
         let channels = try (0..<4).map { _ in try Self.channel() }
-        #expect(channels.map { connections.add($0) } == [true, true, isProxy, isProxy])
-        #expect(log.lines.withLock { $0.count { $0.contains("half of all") } } == (isProxy ? 0 : 1))
+        #expect(channels.map { connections.add($0) != nil } == [true, true, isProxy, isProxy])
+        #expect(log.lines.withLock { $0.count { $0.contains("its share") } } == (isProxy ? 0 : 1))
         for channel in channels.prefix(3) {
             channel.close(promise: nil)
             channel.embeddedEventLoop.run()
         }
-        #expect(connections.add(try Self.channel()))
-        #expect(try connections.add(Self.channel()) == isProxy)
+        #expect(connections.add(try Self.channel()) != nil)
+        #expect(try (connections.add(Self.channel()) != nil) == isProxy)
+    }
+
+    private static func connections(maximum: Int, share: Int? = nil) -> OpenConnections {
+        OpenConnections(
+            maximum: maximum, share: share, proxies: TrustedProxies([]),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    private static func channel(of address: String) throws -> EmbeddedChannel {
+        let channel = try channel()
+        channel.remoteAddress = try SocketAddress(ipAddress: address, port: 1)
+        return channel
+    }
+
+    /// Two clients hold nearly all connections, and each newcomer gets one.
+    @Test func newConnectionClosesTheLongestIdleOnesOfTheClientWithMost() throws {
+        let connections = Self.connections(maximum: 10, share: 6)
+        let (most, fewer) = (
+            try (0..<5).map { _ in try Self.channel(of: "127.0.0.1") },
+            try (0..<4).map { _ in try Self.channel(of: "127.0.0.2") }
+        )
+        let known = try most.map { try #require(connections.add($0)) }
+        for channel in fewer { #expect(connections.add(channel) != nil) }
+        // The first two have read since.
+        for connection in known.prefix(2) { connection.hasRead() }
+        let newcomer = try Self.channel(of: "127.0.0.3")
+        #expect(connections.add(newcomer) != nil)
+        for channel in most + fewer + [newcomer] { channel.embeddedEventLoop.run() }
+        #expect(most.map(\.isActive) == [true, true, false, false, true])
+        #expect(fewer.allSatisfy(\.isActive) && newcomer.isActive)
+    }
+
+    @Test func connectionWithARequestUnderWayStays() throws {
+        let connections = Self.connections(maximum: 1)
+        let busy = try Self.channel(of: "127.0.0.1")
+        #expect(connections.add(busy) != nil)
+        try Self.ask(on: busy)
+        for number in 2..<5 { #expect(try connections.add(Self.channel(of: "127.0.0.\(number)")) != nil) }
+        busy.embeddedEventLoop.run()
+        #expect(busy.isActive)
+        _ = try? busy.finish()
+    }
+
+    @Test func fullServerClosesIdleConnectionsForThoseThatWait() throws {
+        let connections = Self.connections(maximum: 2, share: 2)
+        let channels = try (0..<2).map { _ in try Self.channel(of: "127.0.0.1") }
+        for channel in channels {
+            connections.connectionOpened()
+            _ = connections.add(channel)
+        }
+        #expect(!connections.isAcceptingNewConnections())
+        for channel in channels { channel.embeddedEventLoop.run() }
+        #expect(channels.allSatisfy { !$0.isActive })
+    }
+
+    @Test func idleTimeShrinksWithOccupancy() {
+        let connections = Self.connections(maximum: 10)
+        var seconds: [Int64] = []
+        for _ in 0...10 {
+            seconds.append(connections.idleTime(of: .seconds(60)).nanoseconds / 1_000_000_000)
+            connections.connectionOpened()
+        }
+        #expect(seconds == [60, 60, 60, 60, 60, 60, 49, 38, 27, 16, 6])
+    }
+
+    /// As a client that sends a request every 40 seconds.
+    @Test func idleConnectionIsClosedByTheTimeThatHoldsNow() throws {
+        let time = Mutex(TimeAmount.seconds(60))
+        let loop = EmbeddedEventLoop()
+        let timeout = ReadTimeout(.seconds(60), now: { time.withLock { $0 } })
+        var reached = 0
+        timeout.begin(on: loop) { reached += 1 }
+        loop.advanceTime(by: .seconds(59))
+        timeout.hasRead(at: loop.now)
+        #expect(reached == 0)
+        time.withLock { $0 = .seconds(6) }
+        loop.advanceTime(by: .seconds(5))
+        #expect(reached == 0)
+        loop.advanceTime(by: .seconds(7))
+        #expect(reached > 0)
+        timeout.end()
     }
 
     // MARK: HTTP/2 without streams
@@ -192,7 +273,7 @@ import Testing
             maximum: 40, proxies: TrustedProxies([]),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let channels = try (0..<2).map { _ in try Self.channel() }
-        for channel in channels { #expect(connections.add(channel)) }
+        for channel in channels { #expect(connections.add(channel) != nil) }
         channels[0].close(promise: nil)
         channels[0].embeddedEventLoop.run()
         #expect(connections.cutAll() == 1)

@@ -33,7 +33,8 @@ struct HTTP1Connection: ServerChildChannel {
             // Answers are written by `HTTP1AnswerWriter`, all of them.
             pipeline.removeHandler(encoder, promise: nil)
             let handler = HTTP1ExchangeHandler(
-                answerer, answerTimeout: timeouts.answer, idleTimeout: timeouts.idle)
+                answerer, answerTimeout: timeouts.answer, idleTimeout: timeouts.idle,
+                idleTimeoutNow: timeouts.idleNow)
             try pipeline.addHandler(handler, position: .after(decoder))
             try pipeline.addHandler(HeldBytes(of: handler.exchanges), position: .before(decoder))
             return value
@@ -48,6 +49,8 @@ struct HTTP1Connection: ServerChildChannel {
 /// How long a connection, or the one at its other end, may do nothing.
 struct ConnectionTimeouts {
     let idle: TimeAmount
+    /// The same at the moment: shorter when many connections are open.
+    let idleNow: @Sendable () -> TimeAmount
     /// While TLS is agreed on.
     let handshake: TimeAmount
     /// While an answer waits to be read.

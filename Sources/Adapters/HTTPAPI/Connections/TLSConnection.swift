@@ -118,6 +118,14 @@ final class StreamDeadlineHandler: ChannelInboundHandler, RemovableChannelHandle
         deadline?.cancel()
     }
 
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if event is RoomIsWanted {
+            if open == 0 { context.channel.cut() }
+        } else {
+            context.fireUserInboundEventTriggered(event)
+        }
+    }
+
     /// Streams have begun or, by a negative number, ended.
     func change(by difference: Int) {
         open += difference
@@ -190,7 +198,7 @@ private final class TLSDeadlineHandler: ChannelInboundHandler, RemovableChannelH
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         // Nothing has been asked for yet.
-        if event is ChannelShouldQuiesceEvent { return context.channel.cut() }
+        if event is ChannelShouldQuiesceEvent || event is RoomIsWanted { return context.channel.cut() }
         context.fireUserInboundEventTriggered(event)
         if case TLSUserEvent.handshakeCompleted = event {
             context.pipeline.syncOperations.removeHandler(self, promise: nil)

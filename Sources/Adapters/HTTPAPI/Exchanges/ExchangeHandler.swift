@@ -19,8 +19,12 @@ final class HTTP1ExchangeHandler: ExchangeHandler {
 
     let exchanges: Exchanges<HTTP1Wire>
 
-    init(_ answerer: Answerer, answerTimeout: TimeAmount, idleTimeout: TimeAmount) {
-        exchanges = Exchanges(answerer, answerTimeout: answerTimeout, idleTimeout: idleTimeout)
+    init(
+        _ answerer: Answerer, answerTimeout: TimeAmount, idleTimeout: TimeAmount,
+        idleTimeoutNow: (@Sendable () -> TimeAmount)? = nil
+    ) {
+        exchanges = Exchanges(
+            answerer, answerTimeout: answerTimeout, idleTimeout: idleTimeout, idleTimeoutNow: idleTimeoutNow)
     }
 }
 

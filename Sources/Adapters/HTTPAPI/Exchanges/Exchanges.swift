@@ -89,10 +89,15 @@ final class Exchanges<Wire: HTTPWire> {
     private static var discardedLength: Int { 262_144 }
     private static var discardingTime: TimeAmount { .seconds(2) }
 
-    /// - Parameter idleTimeout: How long nothing may be read; nil where somebody else sees to that.
-    init(_ answerer: Answerer, answerTimeout: TimeAmount, idleTimeout: TimeAmount?) {
+    /// - Parameters:
+    ///   - idleTimeout: How long nothing may be read; nil where somebody else sees to that.
+    ///   - idleTimeoutNow: The time that holds at the moment; nil if it is always the same.
+    init(
+        _ answerer: Answerer, answerTimeout: TimeAmount, idleTimeout: TimeAmount?,
+        idleTimeoutNow: (@Sendable () -> TimeAmount)? = nil
+    ) {
         self.answerer = answerer
-        readTimeout = idleTimeout.map(ReadTimeout.init)
+        readTimeout = idleTimeout.map { ReadTimeout($0, now: idleTimeoutNow) }
         headTimeout = TimeAmount(answerer.bodyTimeout)
         untaken = UntakenParts(timeout: answerTimeout)
         writer = Wire.Writer(untaken)
@@ -150,6 +155,9 @@ final class Exchanges<Wire: HTTPWire> {
     func receive(event: Any, _ context: ChannelHandlerContext) {
         switch event {
         case is IdleStateHandler.IdleStateEvent: closeIfIdle(context)
+        case is RoomIsWanted:
+            // A request whose body is still on its way has time limits of its own.
+            if case .idle = state { closeIfIdle(context) }
         case is ChannelShouldQuiesceEvent: receive(.end, context)
         case let event as ChannelEvent where event == .inputClosed: receive(.end, context)
         default: context.fireUserInboundEventTriggered(event)

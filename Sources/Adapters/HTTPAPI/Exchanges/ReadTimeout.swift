@@ -5,17 +5,26 @@ import NIOCore
 /// What is read leaves its time, and costs no more. To be used on the connection's event loop.
 final class ReadTimeout {
     private let timeout: TimeAmount
+    private let now: (@Sendable () -> TimeAmount)?
     private var lastRead = NIODeadline.now()
     private var look: Scheduled<Void>?
 
-    init(_ timeout: TimeAmount) {
+    /// How often a timeout that changes is looked at, in parts of the usual one: it can become a tenth.
+    private static let looks: Int64 = 10
+
+    /// - Parameter now: The timeout at the moment, never longer than the usual one; nil if it does not change.
+    init(_ timeout: TimeAmount, now: (@Sendable () -> TimeAmount)? = nil) {
         self.timeout = timeout
+        self.now = now
     }
+
+    /// The longest time until the next look.
+    private var interval: TimeAmount { now == nil ? timeout : .nanoseconds(timeout.nanoseconds / Self.looks) }
 
     /// - Parameter isReached: Called until ``end()``.
     func begin(on eventLoop: any EventLoop, _ isReached: @escaping () -> Void) {
         hasRead(at: eventLoop.now)
-        lookLater(timeout, eventLoop, isReached)
+        lookLater(interval, eventLoop, isReached)
     }
 
     func hasRead(at now: NIODeadline) { lastRead = now }
@@ -28,11 +37,11 @@ final class ReadTimeout {
     private func lookLater(_ delay: TimeAmount, _ eventLoop: any EventLoop, _ isReached: @escaping () -> Void)
     {
         look = eventLoop.assumeIsolated().scheduleTask(in: delay) {
-            let rest = self.lastRead + self.timeout - eventLoop.now
+            let rest = self.lastRead + (self.now?() ?? self.timeout) - eventLoop.now
             if rest <= .zero { isReached() }
             // Whoever is told may end it.
             guard self.look != nil else { return }
-            self.lookLater(rest > .zero ? rest : self.timeout, eventLoop, isReached)
+            self.lookLater(rest > .zero ? min(rest, self.interval) : self.interval, eventLoop, isReached)
         }
     }
 }

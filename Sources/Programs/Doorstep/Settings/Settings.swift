@@ -72,7 +72,10 @@ enum Settings {
         "The certificate's key (PEM); one that others than its owner and its group may read is refused")
     static let maximumConnections = Setting(
         "max-connections", "DOORSTEP_MAX_CONNECTIONS", default: api.maximumConnections, in: 1...1_000_000,
-        "How many connections may be open at once, half of them of one client; others wait until one ends")
+        """
+        How many connections may be open at once, a tenth of them of one client. When nearly all are open, idle ones are \
+        closed for new ones
+        """)
     static let shutdownTimeout = Setting(
         "shutdown-timeout", "DOORSTEP_SHUTDOWN_TIMEOUT", default: Int(api.shutdownTimeout.components.seconds),
         in: 0...3_600,
