@@ -5,6 +5,7 @@ import Crypto
 import Foundation
 import HTTPSyntax
 import HTTPTypes
+import JSON
 import NIOCore
 import Routing
 import Tenancy
@@ -39,6 +40,9 @@ struct AccessControl: Sendable {
             guard !caller.tenantIsSuspended else { throw .tenantSuspended }
             guard caller.scopes.contains(scope) else { throw .keyLacks(scope) }
             guard caller.locations == nil || route.admitsRestrictedKeys else { throw .keyIsRestricted }
+            guard request.fields.idempotencyKeys.isEmpty || route.honoursIdempotencyKey else {
+                throw .idempotencyKeyNotSupported
+            }
             if !route.bodyTypes.isEmpty { try request.fields.checkBody(of: route) }
         } catch {
             throw error.of(caller, standing)
@@ -111,6 +115,11 @@ extension AdmittedRequest {
 }
 
 extension Problem {
+    /// A client that relies on the field would otherwise do twice what it means to do once.
+    fileprivate static let idempotencyKeyNotSupported = Problem(
+        .badRequest, "idempotency_key_not_supported", "this endpoint does not support Idempotency-Key",
+        members: ["field": "Idempotency-Key"])
+
     fileprivate func of(_ caller: KeyHolder, _ standing: RequestStanding) -> Problem {
         var problem = self
         problem.caller = caller

@@ -2,6 +2,7 @@ import Encodings
 import Foundation
 import HTTPTypes
 import JSON
+import NIOCore
 import RateLimiting
 import Routing
 import RoutingSupport
@@ -13,6 +14,26 @@ import Testing
 
 /// Who may ask what, and what becomes of errors.
 @Suite struct AccessTests {
+    @Test(arguments: [
+        (HTTPRequest.Method.post, "/v1/keys"), (.post, "/v1/webhooks"), (.post, "/v1/experiences"),
+        (.post, "/v1/channels"), (.post, "/v1/confirmations"), (.put, "/v1/locations/a"),
+        (.get, "/v1/locations"),
+    ])
+    func idempotencyKeyIsRefusedWhereItIsNotSupported(method: HTTPRequest.Method, path: String) async throws {
+        let api = TestAPI()
+        let all = APIKey.generate(.secret)
+        try api.admit(all, of: TenantID(number: 3), scopes: "confirm,notify,read,manage,manage_keys")
+        try await api.test { client in
+            let answer = try await client.send(
+                method, path, key: all,
+                headers: [
+                    .contentType: "application/json", try #require(HTTPField.Name("Idempotency-Key")): "a",
+                ], body: method == .get ? nil : ByteBuffer(string: "{}"))
+            #expect(answer.status == 400 && answer.code == "idempotency_key_not_supported", "\(answer.text)")
+            #expect(answer.field == "Idempotency-Key")
+        }
+    }
+
     @Test(arguments: [
         nil, "", "Bearer", "Bearer ", "Basic dXNlcjpwYXNz", "Bearer dpk_short", "Bearer a b",
     ])

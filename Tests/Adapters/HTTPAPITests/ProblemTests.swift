@@ -134,7 +134,9 @@ import Testing
             }
         }
         // What is said of any path at once, in the document's own description.
-        named.formUnion(["method_not_allowed", "unsupported_transfer_coding"])
+        named.formUnion([
+            "method_not_allowed", "unsupported_transfer_coding", "idempotency_key_not_supported",
+        ])
         #expect(named == Set(ProblemType.all.map(\.code)))
     }
 

@@ -179,6 +179,7 @@ extension RequestFields {
         case 13 where name.isEqualIgnoringCase(to: "if-none-match"): add(to: &ifNoneMatch)
         case 14 where name.isEqualIgnoringCase(to: "content-length"): add(to: &contentLength)
         case 15 where name.isEqualIgnoringCase(to: "x-forwarded-for"): add(to: &forwardedFor)
+        case 15 where name.isEqualIgnoringCase(to: "idempotency-key"): idempotencyKeys.append(value)
         case 16 where name.isEqualIgnoringCase(to: "content-encoding"): add(to: &contentEncoding)
         case 18 where name.isEqualIgnoringCase(to: "doorstep-assertion"): add(to: &assertion)
         case 20 where name.isEqualIgnoringCase(to: "doorstep-attestation"): add(to: &attestation)

@@ -166,6 +166,13 @@ struct ProblemType: Sendable {
                 """,
             remedy: "Send the URL exactly as the App Clip was given it, with its host, path and query."),
         ProblemType(
+            "idempotency_key_not_supported", .badRequest,
+            title: "The endpoint does not support idempotency keys",
+            cause: "The request has an `Idempotency-Key`, which `POST /v1/notifications` alone supports.",
+            remedy:
+                "Send the request without it. After a lost response, look at what there is before you repeat it."
+        ),
+        ProblemType(
             "invalid_idempotency_key", .badRequest, title: "The idempotency key cannot be used",
             cause: """
                 `Idempotency-Key` comes more than once, or is not 1 to 255 characters of printable ASCII.

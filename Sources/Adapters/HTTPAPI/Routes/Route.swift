@@ -16,6 +16,8 @@ struct Route: Sendable {
     let bodyTypes: [BodyType]
     /// Whether the request may come without a body, which then stands for an empty object, whatever its content type.
     let isBodyOptional: Bool
+    /// Whether a request with an `Idempotency-Key` is done once; other endpoints refuse the field.
+    let honoursIdempotencyKey: Bool
     /// Gives a request that is signed to a handler from memory with what its signature proves, for which the database is
     /// asked; nil for a route that takes no signatures.
     let verifySignature: SignatureCheck?
@@ -55,9 +57,11 @@ struct Route: Sendable {
 
     init(
         _ method: HTTPRequest.Method, _ path: String, _ handler: Handler, taking types: [BodyType]? = nil,
-        isBodyOptional: Bool = false, verifyingSignatureBy verifySignature: SignatureCheck? = nil
+        isBodyOptional: Bool = false, honoursIdempotencyKey: Bool = false,
+        verifyingSignatureBy verifySignature: SignatureCheck? = nil
     ) {
         self.isBodyOptional = isBodyOptional
+        self.honoursIdempotencyKey = honoursIdempotencyKey
         self.verifySignature = verifySignature
         self.method = method
         self.path = path
