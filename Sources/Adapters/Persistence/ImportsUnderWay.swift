@@ -28,12 +28,12 @@ final class ImportsUnderWay: Sendable {
     var waitingCount: Int { state.withLock(\.waiting.count) }
 
     /// - Throws: `AdministrationError.conflict` where one of the tenant's is under way;
-    ///   `StoreUnavailable` where as many wait as may, or its turn does not come in time.
+    ///   `AdministrationError.tooManyImports` where as many wait as may, or its turn does not come in time.
     func with<Result>(_ tenant: TenantID, _ body: () async throws -> Result) async throws -> Result {
         let turn = try state.withLock { state throws -> AsyncStream<Void>? in
             guard !state.tenants.contains(tenant) else { throw AdministrationError.conflict }
             guard state.tenants.count < maximum + Self.maximumWaiting else {
-                throw StoreUnavailable()
+                throw AdministrationError.tooManyImports
             }
             state.tenants.insert(tenant)
             guard state.tenants.count > maximum else { return nil }
@@ -45,7 +45,7 @@ final class ImportsUnderWay: Sendable {
         if let turn {
             let hasTurn = await comes(turn)
             try Task.checkCancellation()
-            guard hasTurn else { throw StoreUnavailable() }
+            guard hasTurn else { throw AdministrationError.tooManyImports }
         }
         return try await body()
     }

@@ -60,8 +60,8 @@ struct ManagerAccess: CatalogueAccess {
     }
 
     /// Runs an import of the tenant's when its turn comes, unless one is under way in this server.
-    /// - Throws: `AdministrationError.conflict` then; `StoreUnavailable` where as many of other tenants' wait
-    ///   as may.
+    /// - Throws: `AdministrationError.conflict` then; `tooManyImports` where as many of other tenants' wait
+    ///   as may, or the turn does not come in time.
     func importing<Result>(_ tenant: TenantID, _ body: () async throws -> Result) async throws -> Result {
         try await imports.with(tenant, body)
     }
@@ -76,9 +76,18 @@ struct ManagerAccess: CatalogueAccess {
         _ tenant: TenantID, by actor: String, statementTimeout: Duration,
         _ body: (TenantTransaction) async throws -> Result
     ) async throws -> (result: Result, isVisible: Bool) {
-        let written: (result: Result, transaction: UInt64?)
+        let written = try await commit(tenant, by: actor, statementTimeout: statementTimeout, body)
+        return (written.result, await isVisible(written.transaction))
+    }
+
+    /// Writes without waiting for this server's lookups.
+    /// - Returns: What the closure does, and the transaction's number, nil where it wrote nothing.
+    func commit<Result: Sendable>(
+        _ tenant: TenantID, by actor: String, statementTimeout: Duration,
+        _ body: (TenantTransaction) async throws -> Result
+    ) async throws -> (result: Result, transaction: UInt64?) {
         do {
-            written = try await store(actor, statementTimeout).writeMuch(tenant) { transaction in
+            return try await store(actor, statementTimeout).writeMuch(tenant) { transaction in
                 try await transaction.execute(
                     "SELECT set_config('lock_timeout', \(Self.lockTimeout), true)")
                 let result = try await body(transaction)
@@ -87,8 +96,12 @@ struct ManagerAccess: CatalogueAccess {
         } catch {
             throw Self.unavailability(error)
         }
-        guard let transaction = written.transaction else { return (written.result, true) }
-        return (written.result, await feed.hasSeen(transaction, within: Self.visibilityTimeout))
+    }
+
+    /// Waits until this server's lookups know what a transaction wrote.
+    func isVisible(_ transaction: UInt64?) async -> Bool {
+        guard let transaction else { return true }
+        return await feed.hasSeen(transaction, within: Self.visibilityTimeout)
     }
 
     private static func unavailability(_ error: any Error) -> any Error {

@@ -45,10 +45,11 @@ struct PostgresCollectionStore<Item: StagedItem>: CollectionStore {
         _ rows: some AsyncSequence<ImportedRow<Item>, any Error>, of tenant: TenantID, by key: KeyID,
         _ options: ImportOptions
     ) async throws -> (outcome: ImportOutcome, isVisible: Bool) {
-        try await access.importing(tenant) {
-            var isVisible = true
+        // The turn ends with the transaction: other tenants' imports do not wait for this server's lookups.
+        let (outcome, transaction) = try await access.importing(tenant) {
+            var transaction: UInt64?
             let outcome = try await ImportRefused.outcome {
-                let written = try await access.write(
+                let written = try await access.commit(
                     tenant, by: key.actor, statementTimeout: ManagerAccess.importTimeout
                 ) { transaction in
                     do {
@@ -60,11 +61,12 @@ struct PostgresCollectionStore<Item: StagedItem>: CollectionStore {
                         throw AdministrationError.conflict
                     }
                 }
-                isVisible = written.isVisible
+                transaction = written.transaction
                 return written.result
             }
-            return (outcome, isVisible)
+            return (outcome, transaction)
         }
+        return (outcome, await access.isVisible(transaction))
     }
 }
 

@@ -37,6 +37,8 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
     /// An import was to remove more than it was allowed to: how many of how many there are.
     case tooManyRemovals(Int, of: Int, allowed: Int)
     case tooManyRows(limit: Int)
+    /// As many imports wait for their turn as may, or other tenants' took too long.
+    case tooManyImports
     /// Another change of the same is under way for longer than is waited.
     case conflict
     case unknownKey
@@ -90,6 +92,7 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
         case .inUse, .removalsInUse: "in_use"
         case .tooManyRemovals: "too_many_removals"
         case .tooManyRows: "too_many_rows"
+        case .tooManyImports: "too_many_imports"
         case .conflict: "conflict"
         case .unknownKey: "unknown_key"
         case .unknownAttestKey: "unknown_attest_key"
@@ -150,7 +153,8 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
             \(count) of \(total) would be removed, and \(allowed) may be: where that is meant, allow the removal \
             of \(count)
             """
-        case .tooManyRows(let limit): "there are more than \(limit) rows"
+        case .tooManyRows(let limit): "there are more than \(limit) rows and blank lines"
+        case .tooManyImports: "the server is busy with imports of other tenants: try again later"
         case .conflict: "another change of the same is under way: try again when it is over"
         case .unknownKey: "the tenant has no such key"
         case .unknownAttestKey: "the tenant has no such key of App Attest"

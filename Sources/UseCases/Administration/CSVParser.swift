@@ -28,6 +28,7 @@ struct CSVParser {
     private var state = State.fieldStart
     private var line = 1
     private var recordLine = 1
+    private(set) var blankLineCount = 0
     private var fields: [String] = []
     private var field: [UInt8] = []
     private var recordLength = 0
@@ -133,6 +134,8 @@ struct CSVParser {
         } else if recordLength > 0 {
             // A blank line is no record; a line that holds one quoted empty field is.
             emit(Record(line: recordLine, content: .fields(fields)))
+        } else {
+            blankLineCount += 1
         }
         fields.removeAll(keepingCapacity: true)
         refusal = nil

@@ -7,6 +7,8 @@ struct CSVTable {
     private(set) var header: CSVHeader?
     private let required: [String]
 
+    var blankLineCount: Int { parser.blankLineCount }
+
     /// - Parameters:
     ///   - required: The columns that must be there.
     ///   - maximumRowLength: In bytes.

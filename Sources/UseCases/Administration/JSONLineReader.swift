@@ -9,6 +9,7 @@ public struct JSONLineReader<Item: WrittenItem>: RowReader {
     private var line: [UInt8] = []
     private var number = 1
     private var isTooLong = false
+    public private(set) var blankLineCount = 0
 
     /// - Parameter maximumLineLength: In bytes; a longer line is refused.
     public init(maximumLineLength: Int) {
@@ -28,7 +29,9 @@ public struct JSONLineReader<Item: WrittenItem>: RowReader {
     }
 
     public mutating func finish() -> [ImportedRow<Item>] {
-        endLine().map { [$0] } ?? []
+        // After the last line feed there is no further line.
+        guard !line.isEmpty || isTooLong else { return [] }
+        return endLine().map { [$0] } ?? []
     }
 
     private mutating func take(_ bytes: ArraySlice<UInt8>) {
@@ -48,7 +51,10 @@ public struct JSONLineReader<Item: WrittenItem>: RowReader {
             isTooLong = false
         }
         guard !isTooLong else { return refused("the row is longer than \(maximumLineLength) bytes") }
-        guard !line.allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\r") }) else { return nil }
+        guard !line.allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\r") }) else {
+            blankLineCount += 1
+            return nil
+        }
         do {
             guard case .object(var members) = try JSONValue(parsing: line) else {
                 return refused("the row is not a JSON object")

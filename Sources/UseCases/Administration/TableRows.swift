@@ -7,6 +7,8 @@ public protocol RowReader<Row>: Sendable {
     mutating func rows(in chunk: [UInt8]) throws -> [ImportedRow<Row>]
     /// The last row, when nothing ends it.
     mutating func finish() throws -> [ImportedRow<Row>]
+    /// How many lines were no rows so far. They count as rows where rows are limited, since they cost what rows do.
+    var blankLineCount: Int { get }
 }
 
 /// The rows of a file, one after another, while it is read.
@@ -18,7 +20,7 @@ where Chunks.Element == [UInt8] {
     private let reader: Reader
     private let maximum: Int
 
-    /// - Parameter maximum: How many rows there may be.
+    /// - Parameter maximum: How many rows and blank lines there may be.
     public init(_ chunks: Chunks, _ reader: Reader, maximum: Int = .max) {
         self.chunks = chunks
         self.reader = reader
@@ -52,7 +54,9 @@ where Chunks.Element == [UInt8] {
                     rows = try reader.finish()[...]
                 }
                 count += rows.count
-                guard count <= maximum else { throw AdministrationError.tooManyRows(limit: maximum) }
+                guard count + reader.blankLineCount <= maximum else {
+                    throw AdministrationError.tooManyRows(limit: maximum)
+                }
             }
             return rows.popFirst()
         }
@@ -96,6 +100,8 @@ public struct TableReader<Row: ImportableRow>: RowReader {
     private var table: CSVTable
     /// What each row of the file clears, unless it sets it.
     private var clears: ClearedFields?
+
+    public var blankLineCount: Int { table.blankLineCount }
 
     public init() {
         table = CSVTable(required: Row.requiredColumns)

@@ -490,6 +490,7 @@ import Testing
                 (AdministrationError.unknownClip(try BundleID("a.b.c")), 404, "unknown_clip"),
                 (AdministrationError.tenantDeleted, 401, "unauthorized"),
                 (StoreUnavailable(), 503, "unavailable"),
+                (AdministrationError.tooManyImports, 503, "too_many_imports"),
             ] as [(any Error, Int, String)] {
                 api.locations.refuse(error)
                 let answer = try await Self.write(.patch, sample.path, sample.patch, client)

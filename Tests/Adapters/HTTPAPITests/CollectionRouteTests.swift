@@ -234,6 +234,15 @@ import Testing
             let conflict = try await send()
             #expect(conflict.status == 409 && conflict.code == "conflict")
             #expect(conflict.headers[.retryAfter] == "2")
+            // A body of too many lines is refused before it takes a turn.
+            let feeds = String(repeating: "\n", count: Upload.maximumRows + 1)
+            let blank = try await Self.send(
+                .put, "/v1/short-codes", feeds, as: "application/x-ndjson", client)
+            #expect(blank.status == 413 && blank.code == "too_many_rows")
+            api.shortCodes.refuse(AdministrationError.tooManyImports)
+            let busy = try await send()
+            #expect(busy.status == 503 && busy.code == "too_many_imports")
+            #expect(busy.headers[.retryAfter] == "60")
             api.shortCodes.refuse(AdministrationError.removalsInUse(inUse))
             let used = try await send()
             #expect(used.status == 409 && used.code == "in_use")
@@ -278,6 +287,36 @@ import Testing
             }
             #expect((refusal as? AdministrationError == .tooManyRows(limit: maximum)) == isRefused)
             #expect(count == (isRefused ? 18 : 20))
+        }
+    }
+
+    /// They cost what rows do.
+    @Test func blankLinesCountAsRows() async throws {
+        struct Chunks: AsyncSequence, AsyncIteratorProtocol {
+            var pieces: ArraySlice<String>
+            mutating func next() async throws -> [UInt8]? { pieces.popFirst().map { Array($0.utf8) } }
+            func makeAsyncIterator() -> Self { self }
+        }
+        func refusal(_ pieces: [String], _ reader: some RowReader<ShortCode>) async -> AdministrationError? {
+            do {
+                for try await _ in FileRows(Chunks(pieces: pieces[...]), reader, maximum: 10) {}
+                return nil
+            } catch {
+                return error as? AdministrationError
+            }
+        }
+        let lines = JSONLineReader<ShortCode>(maximumLineLength: 9)
+        for blank in ["\n", " \n", "\r\n"] {
+            let ten = Array(repeating: blank, count: 10)
+            #expect(await refusal(ten, lines) == nil)
+            #expect(await refusal(ten + [blank], lines) == .tooManyRows(limit: 10))
+            #expect(await refusal(["{}\n"] + ten, lines) == .tooManyRows(limit: 10))
+        }
+        for blank in ["\n", "\r\n"] {
+            let ten = Array(repeating: blank, count: 10)
+            #expect(await refusal(["code,url\n"] + ten, TableReader()) == nil)
+            #expect(await refusal(["code,url\n"] + ten + [blank], TableReader()) == .tooManyRows(limit: 10))
+            #expect(await refusal(ten + [blank], TableReader()) == .tooManyRows(limit: 10))
         }
     }
 

@@ -620,7 +620,7 @@ import Testing
         let imports = ImportsUnderWay(maximum: 1, patience: .milliseconds(20))
         let tenants = (0..<2).map { _ in TenantID(UUID()) }
         try await imports.with(tenants[0]) {
-            await #expect(throws: StoreUnavailable.self) {
+            await #expect(throws: AdministrationError.tooManyImports) {
                 try await imports.with(tenants[1]) { Issue.record("it had a turn") }
             }
             #expect(imports.waitingCount == 0)

@@ -47,6 +47,9 @@ extension Problem {
                     ])
             case .tooManyImages: throw Problem(.conflict, error)
             case .tooManyRows: throw Problem(.contentTooLarge, error)
+            case .tooManyImports:
+                throw Problem(
+                    .serviceUnavailable, error.code, error.description, headers: [.retryAfter: "60"])
             case .conflict:
                 throw Problem(.conflict, error.code, error.description, headers: [.retryAfter: "2"])
             case .keyNotActive: throw Problem(.conflict, error)

@@ -81,8 +81,15 @@ struct ProblemType: Sendable {
                 """,
             remedy: "Send the request again after the seconds that `Retry-After` gives."),
         ProblemType(
+            "too_many_imports", .serviceUnavailable, title: "The server is busy with other imports",
+            cause: """
+                A server works on few imports at once, each of another tenant; the others wait for their turn in the order in which \
+                they came. Too many wait, or the turn did not come within a minute. Nothing was changed.
+                """,
+            remedy: "Send the request again after the seconds that `Retry-After` gives."),
+        ProblemType(
             "too_many_rows", .contentTooLarge, title: "There are too many rows",
-            cause: "A whole collection is written by at most 1,000,000 rows.",
+            cause: "A whole collection is written by at most 1,000,000 rows. Blank lines count as rows.",
             remedy: "Send several requests, each with `PATCH`, which leaves what it does not name as it is."),
         ProblemType(
             "unsupported_media_type", .unsupportedMediaType,

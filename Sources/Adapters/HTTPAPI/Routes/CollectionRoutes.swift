@@ -45,7 +45,7 @@ struct CollectionRoutes<Item: WrittenItem & ImportableRow>: Sendable {
             let (outcome, isVisible) =
                 switch request.request.fields.bodyType(among: [.csv, .jsonLines]) {
                 case .jsonLines:
-                    try await write(
+                    try await writeLines(
                         body, JSONLineReader<Item>(maximumLineLength: Upload.maximumRowLength), request,
                         options)
                 default:
@@ -59,6 +59,21 @@ struct CollectionRoutes<Item: WrittenItem & ImportableRow>: Sendable {
             case .refused(let problems): throw Problem(problems)
             }
         }
+    }
+
+    /// Refuses a body of too many lines before it takes a turn, which it would hold for as long as they are read.
+    private func writeLines(
+        _ body: SpooledBody, _ reader: JSONLineReader<Item>, _ request: AdmittedRequest,
+        _ options: ImportOptions
+    ) async throws -> (outcome: ImportOutcome, isVisible: Bool) {
+        var lines = 0
+        for try await piece in body {
+            for byte in piece where byte == UInt8(ascii: "\n") { lines += 1 }
+            guard lines <= Upload.maximumRows else {
+                throw AdministrationError.tooManyRows(limit: Upload.maximumRows)
+            }
+        }
+        return try await write(body, reader, request, options)
     }
 
     private func write(
