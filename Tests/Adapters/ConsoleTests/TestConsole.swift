@@ -109,6 +109,7 @@ struct TestConsole {
                         diagnose: { url, _, _ in
                             [
                                 "url": .string(url), "ok": true,
+                                "verdict": ["code": "leads", "text": "leads to A door"],
                                 "checks": [["check": "url", "status": "ok", "detail": .string(url)]],
                             ]
                         },

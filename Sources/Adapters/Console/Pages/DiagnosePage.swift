@@ -6,7 +6,7 @@ import JSON
 import Routing
 import Tenancy
 
-/// What becomes of an invocation URL, point by point, as `doorstep diagnose` tells it.
+/// Where an invocation URL leads, point by point, as `doorstep diagnose` shows it.
 struct DiagnosePage: Sendable {
     private let dependencies: ConsoleServer.Dependencies
     private let checks: WorkUnderWay<TenantID>
@@ -79,25 +79,23 @@ struct DiagnosePage: Sendable {
         html.element(.section, .class("verdict"), .ariaLabel("Verdict")) { section in
             section.qrCode(url)
             section.element(.div) { div in
+                let verdict = diagnosis["verdict"]?.objectValue
                 let isWell = diagnosis["ok"] == true
-                div.element(.p, .class(isWell ? "outcome ok" : "outcome failed")) { p in
-                    p.element(.span, .ariaHidden, text: isWell ? "✓ " : "✕ ")
-                    p.text(
-                        isWell
-                            ? "An invocation reaches its business."
-                            : "An invocation does not reach its business.")
+                let isUnknown = verdict?["code"] == "launch_unknown"
+                div.element(
+                    .p, .class(isUnknown ? "outcome unknown" : isWell ? "outcome ok" : "outcome failed")
+                ) { p in
+                    p.element(.span, .ariaHidden, text: isUnknown ? "? " : isWell ? "✓ " : "✕ ")
+                    p.text("The URL ")
+                    p.name(verdict?["text"]?.stringValue ?? "")
+                    p.text(".")
                 }
                 div.element(.p) { p in p.element(.code) { $0.name(url) } }
-                guard let location else { return }
+                guard let location, !location.isEncodedInURL else { return }
                 div.element(.p) { p in
-                    p.text("It leads to ")
-                    if location.isEncodedInURL {
-                        p.text("the place that the URL itself holds, which is signed.")
-                    } else {
-                        p.element(.a, .href(HTMLLink(place: location.identifier, of: tenant))) {
-                            $0.name(location.name ?? location.identifier.text)
-                        }
-                        p.text(".")
+                    p.text("Location: ")
+                    p.element(.a, .href(HTMLLink(place: location.identifier, of: tenant))) {
+                        $0.name(location.name ?? location.identifier.text)
                     }
                 }
             }

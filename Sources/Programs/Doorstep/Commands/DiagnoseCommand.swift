@@ -13,13 +13,15 @@ import Tenancy
 struct DiagnoseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diagnose",
-        abstract: "Tell point by point what becomes of an invocation URL of a tenant.",
+        abstract: "Diagnose where an invocation URL of a tenant leads, and which launches lead there.",
         discussion: """
-            Among the points are the five that iOS's own App Clip diagnostics tell, and which of Apple's launches can lead \
-            to the URL. With --live the site is asked for its association file and for the page at the URL.
+            The first line is the verdict: the location that a lookup finds, and whether iPhones launch the clip there, by \
+            the site's association file. The points follow, failed ones first. Among them are the five of iOS's own App \
+            Clip diagnostics, and Apple's launches. With --live the command asks the site for its association file and for \
+            the page at the URL.
 
-            Exit status: 0 when an invocation reaches its business, 1 when a point has failed. Warnings are about codes, \
-            banners and notifications, which an invocation can do without; what only Apple knows is unknown.
+            Exit status: 1 when the URL leads to no location, or when the association file is known to prevent a launch; \
+            else 0. Warnings concern codes, banners and notifications, which an invocation can do without.
             """)
 
     @OptionGroup var tenant: TenantOptions
@@ -54,6 +56,8 @@ struct DiagnoseCommand: AsyncParsableCommand {
     private func show(_ diagnosis: JSONObject) throws {
         switch output.format {
         case .table:
+            let verdict = diagnosis["verdict"]?.objectValue?["text"]?.stringValue ?? ""
+            print("\(diagnosis["url"]?.stringValue ?? url) \(verdict)")
             output.print(
                 (diagnosis["checks"]?.arrayValue ?? []).compactMap(\.objectValue),
                 columns: ["check", "status", "value", "ios", "detail"])

@@ -8,17 +8,17 @@ import Registration
 import Routing
 import Tenancy
 
-/// What becomes of an invocation URL, point by point, as iOS's App Clip diagnostics tell it of a device.
+/// Where an invocation URL leads, and which launches lead there, point by point as in iOS's App Clip diagnostics.
 struct Diagnosis {
     /// The URL as it was given.
     let text: String
-    private(set) var checks: [DiagnosisCheck] = []
-
-    /// Whether an invocation with the URL reaches its business.
-    var isWell: Bool { checks.allSatisfy { $0.status != .failed } }
+    let verdict: DiagnosisVerdict
+    /// Failed points first, then in the order of an invocation.
+    let checks: [DiagnosisCheck]
 
     init(_ refusal: InvocationURLError, text: String) {
         self.text = text
+        verdict = .noLocation(reason: refusal.code, "\(refusal)", nearest: nil)
         checks = [.failed(.url, refusal.code, nil, "\(refusal)")]
     }
 
@@ -26,45 +26,66 @@ struct Diagnosis {
     init(_ url: InvocationURL, text: String, _ evidence: Evidence) {
         self.text = text
         guard url.isMatchable else {
-            checks = [
-                .failed(
-                    .url, "unmatchable_url", url.canonical,
-                    "only https with a domain name for a host, and without a port, matches an experience")
-            ]
+            let detail = "only https with a domain name for a host, and without a port, matches an experience"
+            verdict = .noLocation(reason: "unmatchable_url", detail, nearest: nil)
+            checks = [.failed(.url, "unmatchable_url", url.canonical, detail)]
             return
         }
-        checks = [.ok(.url, url.canonical, text == url.canonical ? "canonical as it is" : "made canonical")]
+        var checks: [DiagnosisCheck] = [
+            .ok(.url, url.canonical, text == url.canonical ? "canonical as it is" : "made canonical")
+        ]
         let match = evidence.match
         let chosen = match?.experience
         checks.append(Self.experience(chosen, byDefaultLink: match?.isByDefaultLink == true))
         checks.append(Self.next(url, evidence))
+        let lookup = match.map { evidence.table.lookUp(url, by: $0) } ?? .doesNotMatch
+        var location: DiagnosisCheck?
         if let match, let chosen {
-            checks.append(
-                Self.location(
-                    evidence.table.lookUp(url, by: match), chosen, chosen.readIdentifier(in: url, by: match)))
+            location = Self.location(lookup, chosen, chosen.readIdentifier(in: url, by: match))
         }
+        if let location { checks.append(location) }
         let association = Self.association(url.host, chosen, evidence)
-        checks.append(Self.domain(url.host, evidence.domain, association))
+        checks.append(Self.domain(url.host, evidence.domain))
         checks.append(Self.advanced(url, evidence))
         checks.append(
             .unknown(
                 .published, "known_to_apple", chosen?.clip.text, "App Store Connect and devices know alone"))
         checks.append(association)
+        var cache: DiagnosisCheck?
         if let registration = evidence.registration, url.host != DefaultLink.host {
-            checks.append(Self.appleCache(url.host, registration))
+            cache = Self.appleCache(url.host, registration)
         }
+        if let cache { checks.append(cache) }
         let code = try? AppClipCodeURL(text)
         if let code { checks += Self.code(code) }
-        checks.append(Self.banner(url.host, chosen, evidence.site))
+        let banner = Self.banner(url.host, chosen, evidence.site)
+        checks.append(banner)
+        let isAssociated = AssociationEvidence(association, appleCache: cache)
         if let chosen {
-            let kind = LaunchURL(url, kind: chosen.kind)
-            checks += LaunchMethod.allCases.map { Self.launch($0, to: kind, url, code, association) }
+            let conditions = LaunchConditions(
+                url: url, kind: LaunchURL(url, kind: chosen.kind), code: code, association: isAssociated,
+                banner: evidence.site == nil ? nil : banner)
+            checks += LaunchMethod.allCases.map(conditions.check)
         }
         checks.append(Self.payload(url, evidence))
+        self.checks = checks.filter { $0.status == .failed } + checks.filter { $0.status != .failed }
+        guard let found = lookup.location else {
+            let failure = location ?? checks[1]
+            let isTypo = chosen == nil || location?.reason == "no_identifier"
+            verdict = .noLocation(
+                reason: lookup.reason ?? "", failure.detail,
+                nearest: isTypo ? evidence.table.nearestExperience(to: url, otherThan: chosen?.url)?.url : nil
+            )
+            return
+        }
+        verdict = .location(found, isAssociated)
     }
 
     var json: JSONObject {
-        ["url": .string(text), "ok": .bool(isWell), "checks": .array(checks.map { .object($0.json) })]
+        [
+            "url": .string(text), "ok": .bool(verdict.isWell), "verdict": .object(verdict.json),
+            "checks": .array(checks.map { .object($0.json) }),
+        ]
     }
 
     // MARK: - Points
@@ -96,9 +117,9 @@ struct Diagnosis {
                 .location, location.identifier.text,
                 [location.name, how].compactMap(\.self).joined(separator: "; "))
         case .noIdentifier where chosen.binding == .unbound:
-            return .warning(
+            return .failed(
                 .location, "no_identifier", nil,
-                "the experience is for no one place: it has neither location nor rule")
+                "the experience \(chosen.url) has neither a location nor an identifier rule")
         case .noIdentifier:
             return .failed(.location, "no_identifier", nil, how)
         case .unknownIdentifier, .shortCodeAgain, .doesNotMatch:
@@ -121,20 +142,23 @@ struct Diagnosis {
                 .association, "missing_clip", chosen.clip.text, "no clip of the tenant has this bundle ID")
         }
         if let check = evidence.site?.association {
-            let failed = check.findings.filter { $0.verdict == .failed }
-            guard !failed.isEmpty else {
-                return .ok(.association, clip.appID.text, "in the association file that the site serves")
+            func reasons(_ verdict: SiteCheck.Verdict) -> String {
+                check.findings.filter { $0.verdict == verdict }
+                    .map { "\($0.point.rawValue): \($0.detail)" }.joined(separator: "; ")
             }
-            let reasons = failed.map { "\($0.point.rawValue): \($0.detail)" }.joined(separator: "; ")
-            // Advanced experiences need it on every iOS, others for codes up to 16.3. [Apple]
-            return chosen.kind == .advanced
-                ? .failed(.association, "not_associated", clip.appID.text, reasons)
-                : .warning(.association, "not_associated", clip.appID.text, reasons)
+            if check.hasFailed {
+                return .failed(.association, "not_associated", clip.appID.text, reasons(.failed))
+            }
+            if check.findings.contains(where: { $0.verdict == .unknown }) {
+                return .unknown(.association, "not_known", clip.appID.text, reasons(.unknown))
+            }
+            return .ok(.association, clip.appID.text, "in the association file that the site serves")
         }
         guard evidence.domain?.proof != nil else {
             return .unknown(
                 .association, "not_asked", clip.appID.text,
-                "Doorstep serves no file for the domain; --live asks the site")
+                "Doorstep serves no association file for \(host), which the tenant has not "
+                    + (evidence.domain == nil ? "claimed" : "proved") + "; --live asks the site")
         }
         return .ok(
             .association, clip.appID.text, "in the association file that Doorstep serves for the domain")
@@ -170,9 +194,15 @@ struct Diagnosis {
         if let best, best.kind == .advanced {
             return .ok(.advancedExperience, best.url, "registered for \(best.clip)")
         }
+        guard let match = evidence.match else {
+            return .no(.advancedExperience, "not_registered", nil, "no experience matches")
+        }
         return .no(
-            .advancedExperience, "not_registered", evidence.match?.experience.url,
-            "none matches: on iOS 16.3 and earlier nothing is launched, and at no place nor for one of several businesses"
+            .advancedExperience, "not_registered", match.experience.url,
+            match.experience.kind == .default
+                ? "none matches: on iOS 16.3 and earlier a default experience serves websites and Messages alone; a physical "
+                    + "location and one of several businesses need an advanced experience"
+                : "none matches: a physical location and one of several businesses need an advanced experience"
         )
     }
 
@@ -215,52 +245,15 @@ struct Diagnosis {
         }
     }
 
-    /// Whether a launch can lead to the URL.
-    private static func launch(
-        _ launch: LaunchMethod, to kind: LaunchURL, _ url: InvocationURL, _ code: AppClipCodeURL?,
-        _ association: DiagnosisCheck
-    ) -> DiagnosisCheck {
-        let permission = kind.permits(launch)
-        func can(_ detail: String) -> DiagnosisCheck { .ok(.launch, launch.rawValue, detail) }
-        func cannot(_ detail: String) -> DiagnosisCheck {
-            .no(.launch, permission.rawValue, launch.rawValue, detail)
-        }
-        if launch == .appClipCode, permission != .no, let code, code.fit == .refused {
-            return cannot("the URL cannot be in a code")
-        }
-        switch permission {
-        case .yes: return can("can lead to the URL")
-        case .no: return cannot("cannot lead to \(kind.text)")
-        case .limitedPreview: return can("can lead to the URL, with a limited preview")
-        case .notByPlace: return can("can lead to the clip by its name, not by a place")
-        case .shortFormOnly:
-            return url.isShortDemoLink
-                ? can("can lead to the URL, which is the short form of a demo link")
-                : cannot("only the short form of a demo link can be in a code")
-        case .withAssociation:
-            switch association.status {
-            case .ok: return can("can lead to the URL, since the site's association file names the clip")
-            case .unknown:
-                return .unknown(
-                    .launch, permission.rawValue, launch.rawValue,
-                    "leads to the URL if the site's association file names the clip")
-            default: return cannot("the site's association file must name the clip")
-            }
-        }
-    }
-
-    private static func domain(
-        _ host: String, _ domain: DomainRecord?, _ association: DiagnosisCheck
-    ) -> DiagnosisCheck {
+    private static func domain(_ host: String, _ domain: DomainRecord?) -> DiagnosisCheck {
         if host == DefaultLink.host { return .ok(.domain, host, "Apple's own, for default and demo links") }
         guard let domain, let proof = domain.proof else {
             let (reason, detail) =
                 domain == nil
                 ? ("not_claimed", "the tenant has not claimed the host")
                 : ("not_proved", "the tenant has claimed the host, and not proved it")
-            // Another server may answer for the site, and be found to do it right.
-            return association.status == .ok
-                ? .warning(.domain, reason, host, detail) : .failed(.domain, reason, host, detail)
+            // Another server may answer for the site, and do it right.
+            return .warning(.domain, reason, host, detail)
         }
         let proved = "proved at \(JSONValue(proof.provedAt).stringValue ?? "")"
         guard let lapsedAt = domain.lapsedAt else { return .ok(.domain, host, proved) }
@@ -295,18 +288,6 @@ struct Diagnosis {
                 return .warning(.payload, error.code, nil, "\(error)")
             }
             return .warning(.payload, error.code, nil, "\(error): \(register)")
-        }
-    }
-}
-
-extension LaunchURL {
-    /// What it is, in words.
-    fileprivate var text: String {
-        switch self {
-        case .defaultLink: "a default link"
-        case .website: "a website's URL with a default experience"
-        case .demoLink: "a demo link"
-        case .advanced: "a URL with an advanced experience"
         }
     }
 }

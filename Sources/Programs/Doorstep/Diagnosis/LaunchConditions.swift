@@ -1,0 +1,72 @@
+import Invocation
+
+/// What decides whether a launch leads to a URL.
+///
+/// Source: Apple, "Configuring App Clip experiences" and "Associating your App Clip with your website": the system verifies the
+/// association before it permits an invocation of a website's URL.
+struct LaunchConditions {
+    let url: InvocationURL
+    let kind: LaunchURL
+    /// Nil for a URL that is refused for codes as a whole.
+    let code: AppClipCodeURL?
+    let association: AssociationEvidence
+    /// The page's tag; nil where the page was not asked.
+    let banner: DiagnosisCheck?
+
+    /// The conditions of one launch, the most decisive one first.
+    func check(_ launch: LaunchMethod) -> DiagnosisCheck {
+        let permission = kind.permits(launch)
+        let leads: String
+        switch permission {
+        case .no: return no(launch, permission.rawValue, "cannot lead to \(kind.text)")
+        case .limitedPreview: leads = "can lead to the URL, with a limited preview"
+        case .notByPlace: leads = "can lead to the clip by its name, not by a place"
+        case .shortFormOnly:
+            guard url.isShortDemoLink else {
+                return no(launch, permission.rawValue, "only the short form of a demo link can be in a code")
+            }
+            leads = "can lead to the URL, which is the short form of a demo link"
+        case .yes, .withAssociation: leads = "can lead to the URL"
+        }
+        if launch == .appClipCode, code?.fit == .refused {
+            return no(launch, "code_unfit", "the URL cannot be in a code")
+        }
+        var doubts: [(reason: String, detail: String)] = []
+        switch association {
+        case .ok: break
+        case .no(let reason, _):
+            return no(launch, reason, "the site's association file must name the clip")
+        case .unknown(let reason, _):
+            doubts.append((reason, "if the site's association file names the clip"))
+        }
+        if launch == .website, let banner, banner.status != .ok {
+            guard banner.status == .unknown || banner.reason == "incomplete" else {
+                return no(launch, banner.reason ?? "", banner.detail)
+            }
+            doubts.append((banner.reason ?? "", "if the page has the clip's banner"))
+        }
+        if launch == .appClipCode {
+            doubts.append(("known_to_apple", "if the URL fits in a code"))
+        }
+        guard let first = doubts.first else { return .ok(.launch, launch.rawValue, leads) }
+        return .unknown(
+            .launch, first.reason, launch.rawValue,
+            "\(leads) \(doubts.map(\.detail).joined(separator: ", and "))")
+    }
+
+    private func no(_ launch: LaunchMethod, _ reason: String, _ detail: String) -> DiagnosisCheck {
+        .no(.launch, reason, launch.rawValue, detail)
+    }
+}
+
+extension LaunchURL {
+    /// The kind of URL, in words.
+    fileprivate var text: String {
+        switch self {
+        case .defaultLink: "a default link"
+        case .website: "a website's URL with a default experience"
+        case .demoLink: "a demo link"
+        case .advanced: "a URL with an advanced experience"
+        }
+    }
+}
