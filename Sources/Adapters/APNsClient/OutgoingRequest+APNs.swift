@@ -17,16 +17,12 @@ extension OutgoingRequest {
                 method: "POST", authority: authority, path: "/3/device/" + token.hex,
                 fields: request.headers.fields, body: request.payload)
         case .channel(let id, let bundleID):
-            // The app is in the path, and the ID goes by another name. Priority and expiration are required.
-            var fields: [(name: String, value: String)] = [("apns-channel-id", id)]
-            for field in request.headers.fields {
-                switch field.name {
-                case "apns-topic", "apns-collapse-id": continue
-                case "apns-id": fields.append(("apns-request-id", field.value))
-                default: fields.append(field)
+            // The ID goes by another name.
+            let fields =
+                [("apns-channel-id", id)]
+                + request.headers.broadcastFields.map {
+                    ($0.name == "apns-id" ? "apns-request-id" : $0.name, $0.value)
                 }
-            }
-            if request.headers.expiration == nil { fields.append(("apns-expiration", "0")) }
             self.init(
                 method: "POST", authority: authority, path: "/4/broadcasts/apps/" + bundleID.text,
                 fields: fields, body: request.payload)

@@ -51,9 +51,7 @@ extension APS {
     }
 
     private static func validate(time: Int?, _ key: String) throws(PayloadError) {
-        if let time, time < 0 {
-            throw .invalid(field: "aps.\(key)", reason: "must not be negative")
-        }
+        if let time { try EpochSeconds.validate(time, field: "aps.\(key)") }
     }
 
     /// Refuses empty names and texts that say nothing. [ours]

@@ -99,6 +99,13 @@ public struct NotificationHeaders: Sendable, Hashable {
         return fields
     }
 
+    /// The same for a broadcast: its path names the app, it has no collapse ID, and an expiration is required. [Apple]
+    public var broadcastFields: [(name: String, value: String)] {
+        var headers = self
+        headers.expiration = expiration ?? .immediate
+        return headers.fields.filter { $0.name != "apns-topic" && $0.name != "apns-collapse-id" }
+    }
+
     private static func validate(collapseID: String) throws(PayloadError) {
         let bytes = collapseID.utf8
         if bytes.isEmpty || bytes.count > 64 {
@@ -139,10 +146,10 @@ extension NotificationHeaders {
                 }
             }
             if let value = try reader.optionalInteger("expiration") {
-                expiration = Expiration(epochSeconds: value)
-                if expiration == nil {
-                    throw .invalid(path: reader.path(of: "expiration"), reason: "must not be negative")
+                if let reason = EpochSeconds.defect(of: value) {
+                    throw .invalid(path: reader.path(of: "expiration"), reason: reason)
                 }
+                expiration = Expiration(epochSeconds: value)
             }
             collapseID = try reader.optionalString("collapseID")
             id = try reader.optionalString("id")

@@ -64,6 +64,9 @@ public struct NotificationPayload: Sendable, Hashable {
         if let activity = aps.liveActivity, activity.event != .end, activity.dismissalDate != nil {
             warnings.append(.dismissalDateWithoutEnd)
         }
+        if case .start(let start) = aps.liveActivity?.event, start.updates == nil {
+            warnings.append(.startWithoutUpdates)
+        }
         return warnings
     }
 }

@@ -9,6 +9,9 @@ public enum PayloadWarning: String, Sendable, Hashable, CaseIterable {
     case criticalAlertNeedsEntitlement = "critical_alert_needs_entitlement"
     /// Doorstep knows of no documented effect of `dismissal-date` on an activity that does not end. [ours]
     case dismissalDateWithoutEnd = "dismissal_date_without_end"
+    /// From iOS 18 a Live Activity that is started by a notification gets a push token, or follows a channel, only where
+    /// the start asks for it: nothing else can update or end it remotely. [observed]
+    case startWithoutUpdates = "start_without_updates"
 
     public var code: String { rawValue }
 }
@@ -22,6 +25,8 @@ extension PayloadWarning: CustomStringConvertible {
             "mutable-content has no effect: an App Clip cannot have a notification service extension"
         case .criticalAlertNeedsEntitlement:
             "A critical alert needs the critical alerts entitlement, which Apple grants on request"
+        case .startWithoutUpdates:
+            "add input-push-token or input-push-channel: from iOS 18 no notification can update the Live Activity without"
         case .dismissalDateWithoutEnd:
             "dismissal-date is meant for the event end; its effect on start and update is not known"
         }

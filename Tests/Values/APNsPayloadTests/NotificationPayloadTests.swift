@@ -120,6 +120,17 @@ import Testing
 
     // MARK: Warnings
 
+    private static let start: JSONObject = [
+        "alert": ["title": "a", "body": "b"], "timestamp": 1, "event": "start", "content-state": [:],
+        "attributes-type": "Order", "attributes": [:],
+    ]
+
+    private static func starting(_ key: String, _ value: JSONValue) -> JSONObject {
+        var aps = start
+        aps[key] = value
+        return aps
+    }
+
     @Test(
         arguments: [
             (["alert": "a"], []),
@@ -135,6 +146,9 @@ import Testing
                 [.dismissalDateWithoutEnd]
             ),
             (["timestamp": 1, "event": "end", "dismissal-date": 1], []),
+            (start, [.startWithoutUpdates]),
+            (starting("input-push-token", 1), []),
+            (starting("input-push-channel", "YQ=="), []),
         ] as [(JSONObject, [PayloadWarning])])
     func warns(aps: JSONObject, warnings: [PayloadWarning]) throws {
         let payload = try NotificationPayload(aps: try APS(json: aps))
@@ -146,6 +160,7 @@ import Testing
             PayloadWarning.allCases.map(\.code) == [
                 "content_available_has_no_effect", "mutable_content_has_no_effect",
                 "critical_alert_needs_entitlement", "dismissal_date_without_end",
+                "start_without_updates",
             ])
     }
 }
