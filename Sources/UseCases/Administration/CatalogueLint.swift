@@ -7,6 +7,7 @@ import Tenancy
 /// Warnings about all that one tenant has registered.
 ///
 /// What is decided beside ``ExperienceLint`` [ours]:
+/// - `missingDefaultExperience`: a clip has no default experience, which every clip needs [Apple].
 /// - `unbound`: an advanced or default experience of a clip that serves many businesses has neither location nor rule.
 /// - `notBusinessSpecific`: an advanced experience of such a clip reads the business from the URL. Notifications are
 ///   refused unless a more specific experience is bound to the location.
@@ -55,6 +56,7 @@ public struct CatalogueLint: Sendable {
         for case (_, .found(_, let location)) in resolved { reach.insertByCode(location.identifier) }
         findings =
             ExperienceLint(experiences).findings.map { CatalogueFinding($0) }
+            + Self.missingDefaults(experiences, clips)
             + Self.bindings(experiences, clips)
             + Self.unknownIdentifiers(experiences, places, codes)
             + resolved.compactMap(Self.deadCode)
@@ -87,6 +89,18 @@ public struct CatalogueLint: Sendable {
         try await catalogue.eachShortCode { codes.append($0) }
         self.init(
             clips: clips, experiences: experiences, places: places, codes: codes, pages: pages, table: table)
+    }
+
+    private static func missingDefaults(
+        _ experiences: [Experience], _ clips: [Clip]
+    ) -> [CatalogueFinding] {
+        let complete = Set(experiences.filter { $0.kind == .default }.map(\.clip))
+        return clips.filter { !complete.contains($0.bundleID) }.map { clip in
+            let link = DefaultLink(to: clip.bundleID).text
+            return CatalogueFinding(
+                .missingDefaultExperience, url: link,
+                "\(clip.bundleID) has no default experience: register \(link), with kind default")
+        }
     }
 
     private static func bindings(_ experiences: [Experience], _ clips: [Clip]) -> [CatalogueFinding] {

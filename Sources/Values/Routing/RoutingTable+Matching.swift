@@ -232,6 +232,23 @@ extension RoutingTable {
         return hasAll
     }
 
+    /// The index of the clip whose default link a URL is, where the clip has no default experience.
+    func clipWithoutDefaultExperience(openedBy url: InvocationURL, of tenant: TenantIndex) -> Int? {
+        guard let link = DefaultLink(url),
+            let clip = clipIndices[ClipName(tenant: tenant, bundleID: link.clip.text)],
+            clips[Int(clip)].defaultURL == nil, clips[Int(clip)].owner != nil || clips[Int(clip)].isUnreadable
+        else { return nil }
+        return Int(clip)
+    }
+
+    /// The default experience of a clip that has none here, by the clip's default link: bound to no location. [ours]
+    func missingDefaultExperience(of clip: Int) -> RoutedExperience {
+        let entry = clips[clip]
+        return RoutedExperience(
+            url: DefaultLink(to: entry.bundleID).text, kind: .default, clip: entry.bundleID,
+            clipIsMultiBusiness: entry.isMultiBusiness, binding: .unbound, pathComponentCount: 1)
+    }
+
     /// The default experience of a clip, by whatever URL.
     private func defaultExperience(
         of clip: BundleID, _ tenant: TenantIndex, boundTo locations: Set<LocationIdentifier>?,

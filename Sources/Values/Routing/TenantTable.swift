@@ -35,21 +35,37 @@ public struct TenantTable: Sendable {
 
     /// An experience that an invocation URL launches.
     public struct Match: Sendable {
-        fileprivate let snapshot: RoutingSnapshot
-        fileprivate let found: RoutingTable.Found
+        fileprivate enum Choice: Sendable {
+            case registered(RoutingTable.Found)
+            /// The default experience of a clip that has none here: each clip has one at Apple. The clip by its index.
+            case missingDefault(clip: Int)
+        }
 
-        public var experience: RoutedExperience { snapshot.table.experience(at: found.place) }
+        fileprivate let snapshot: RoutingSnapshot
+        fileprivate let choice: Choice
+
+        public var experience: RoutedExperience {
+            switch choice {
+            case .registered(let found): snapshot.table.experience(at: found.place)
+            case .missingDefault(let clip): snapshot.table.missingDefaultExperience(of: clip)
+            }
+        }
 
         /// Whether it is its clip's default experience and the invocation is the clip's default link, at another URL
         /// than the one it is registered with.
-        public var isByDefaultLink: Bool { found.isByDefaultLink }
+        public var isByDefaultLink: Bool {
+            switch choice {
+            case .registered(let found): found.isByDefaultLink
+            case .missingDefault: true
+            }
+        }
     }
 
     /// The experience that an invocation launches, or nil when none matches.
     ///
     /// More path components win, then more query items, then kind (advanced, default, demo), then the smaller
     /// URL. When no registered URL matches a default link, the default experience of the clip that the link names is
-    /// found, whatever URL it is registered with. [Apple: "the most specific matching prefix", and that the link opens
+    /// found, whatever URL it is registered with; where none is registered, one that is bound to no location [ours]. [Apple: "the most specific matching prefix", and that the link opens
     /// the default experience; the order is ours]
     ///
     /// Allocates nothing, but for a default link and for a query of very many items.
@@ -70,18 +86,32 @@ public struct TenantTable: Sendable {
     private func matchOfAll(
         _ url: InvocationURL, preferringAdvanced prefersAdvanced: Bool = false, otherThan other: Match? = nil
     ) -> Match? {
-        guard let index,
-            let found = snapshot.table.find(
-                url, of: index, preferringAdvanced: prefersAdvanced, otherThan: other?.found.place)
-        else { return nil }
-        return Match(snapshot: snapshot, found: found)
+        guard let index else { return nil }
+        var excluded: RoutingTable.Place?
+        switch other?.choice {
+        case .registered(let found): excluded = found.place
+        case .missingDefault: return nil
+        case nil: break
+        }
+        if let found = snapshot.table.find(
+            url, of: index, preferringAdvanced: prefersAdvanced, otherThan: excluded)
+        {
+            return Match(snapshot: snapshot, choice: .registered(found))
+        }
+        return snapshot.table.clipWithoutDefaultExperience(openedBy: url, of: index).map {
+            Match(snapshot: snapshot, choice: .missingDefault(clip: $0))
+        }
     }
 
     /// The clip that an invocation launches where there are no experiences of other locations than those that the table is
     /// restricted to.
     public func clip(launchedBy url: InvocationURL) -> BundleID? {
-        index.flatMap { snapshot.table.find(url, of: $0, boundTo: restriction) }
-            .map { snapshot.table.experience(at: $0.place).clip }
+        guard let index else { return nil }
+        let table = snapshot.table
+        if let found = table.find(url, of: index, boundTo: restriction) {
+            return table.experience(at: found.place).clip
+        }
+        return table.clipWithoutDefaultExperience(openedBy: url, of: index).map { table.clips[$0].bundleID }
     }
 
     /// The experience that the URL invokes, and the location it leads to.

@@ -244,7 +244,8 @@ import Testing
         """
 
     /// From the tables alone: host and path, and query items, of each question; every experience that is a prefix; the
-    /// first of them by the rules; else the default experience that a default link names; then the location.
+    /// first of them by the rules; else the default experience that a default link names, registered or not; then the
+    /// location.
     private static let computation = """
         SET LOCAL work_mem = '64MB';
         SET LOCAL jit = off;
@@ -290,11 +291,20 @@ import Testing
         JOIN registered e ON e.tenant_id = l.tenant_id AND e.bundle_id = l.bundle_id AND e.kind = 'default'
         WHERE NOT EXISTS (SELECT FROM direct d WHERE d.id = l.id);
 
+        CREATE TEMPORARY TABLE unregistered ON COMMIT DROP AS
+        SELECT l.id, 'default' AS kind, 'https://appclip.apple.com/id?p=' || l.bundle_id AS url, l.bundle_id,
+            k.multi_business, true AS is_by_link
+        FROM link l JOIN doorstep.clips k USING (tenant_id, bundle_id)
+        WHERE NOT EXISTS (SELECT FROM chosen c WHERE c.id = l.id);
+
         CREATE TEMPORARY TABLE expected ON COMMIT DROP AS
-        SELECT g.id, c.kind, c.url, c.bundle_id, k.multi_business, c.location_identifier, c.identifier_rule,
-            c.is_by_link, l.identifier, l.name, l.latitude, l.longitude, l.radius, s.url AS code_url
+        SELECT g.id, coalesce(c.kind, u.kind) AS kind, coalesce(c.url, u.url) AS url,
+            coalesce(c.bundle_id, u.bundle_id) AS bundle_id, coalesce(k.multi_business, u.multi_business) AS multi_business,
+            c.location_identifier, c.identifier_rule, coalesce(c.is_by_link, u.is_by_link) AS is_by_link,
+            l.identifier, l.name, l.latitude, l.longitude, l.radius, s.url AS code_url
         FROM given g
         LEFT JOIN chosen c ON c.id = g.id
+        LEFT JOIN unregistered u ON u.id = g.id
         LEFT JOIN doorstep.clips k ON k.tenant_id = g.tenant_id AND k.bundle_id = c.bundle_id
         LEFT JOIN doorstep.locations l ON l.tenant_id = g.tenant_id AND l.identifier = CASE
             WHEN c.identifier_rule LIKE 'path:%' AND NOT c.is_by_link OR c.identifier_rule LIKE 'query:%' THEN g.value

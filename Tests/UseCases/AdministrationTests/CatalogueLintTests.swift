@@ -56,6 +56,13 @@ import Testing
         }
     }
 
+    /// Apple: every clip has a default experience.
+    @Test func clipWithoutDefaultExperienceIsFound() throws {
+        let link = "https://appclip.apple.com/id?p=\(Self.clip)"
+        #expect(try findings(.missingDefaultExperience, [experience("https://example.com")]) == [[link]])
+        #expect(try findings(.missingDefaultExperience, [experience(link, .default)]).isEmpty)
+    }
+
     @Test func `Codes are told apart`() {
         let codes = CatalogueFinding.Code.allCases.map(\.rawValue) + LintFinding.Code.allCases.map(\.rawValue)
         #expect(Set(codes).count == codes.count)

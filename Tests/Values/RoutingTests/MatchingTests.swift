@@ -85,6 +85,32 @@ import Testing
         }
     }
 
+    /// Each clip has a default link at Apple, whatever is registered here.
+    @Test func defaultLinkOfClipWithoutDefaultExperienceLaunchesTheClip() throws {
+        var table = try RoutingTable([Experience.advanced("https://example.com")])
+        let clip = "com.example.MyApp.Clip"
+        let link = "https://appclip.apple.com/id?p=\(clip)"
+        #expect(try table.mostSpecific(for: link) == nil)
+        try table.set(.clips, .clip(RoutingTable.tenant, clip, isMultiBusiness: true))
+        let tenant = table.of(RoutingTable.tenant)
+        for text in [link, link + "&key=1", "https://appclip.apple.com/id?=\(clip)"] {
+            let url = try InvocationURL(text)
+            let match = try #require(tenant.match(url))
+            let experience = match.experience
+            #expect(match.isByDefaultLink)
+            #expect(experience.url == link && experience.kind == .default && experience.binding == .unbound)
+            #expect(experience.clip.text == clip && experience.clipIsMultiBusiness)
+            #expect(tenant.lookUp(url) == .noIdentifier(experience))
+            // What the clip requires of attestations holds for this launch, too.
+            #expect(tenant.clip(launchedBy: url)?.text == clip)
+            #expect(tenant.match(url, otherThan: match) == nil)
+            #expect(tenant.restricted(to: []).match(url) == nil)
+        }
+        let unknown = try InvocationURL("https://appclip.apple.com/id?p=com.example.Other.Clip")
+        #expect(tenant.match(unknown) == nil && tenant.clip(launchedBy: unknown) == nil)
+        #expect(table.of(TenantID(number: 2)).match(try InvocationURL(link)) == nil)
+    }
+
     @Test func whatIsReachedByItsDefaultLinkSaysSo() throws {
         let link = "https://appclip.apple.com/id?p=com.example.MyApp.Clip"
         let rule = try IdentifierRule("path:1")
