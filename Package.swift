@@ -450,8 +450,8 @@ let package = Package(
             dependencies: [
                 "APNsClient", "APNsPayload", "APNsSimulator", "Administration", "AppAttest",
                 "AppAttestSimulator", "AppSiteAssociation", "AppStoreConnect", "AppStoreConnectSimulator",
-                "Cards", "Doorstep", "DoorstepClient", "EmbeddedPostgreSQL", "HTTPAPI", "IPAddresses", "JSON",
-                "LocalServers", "Notifications", "OutboundHTTP",
+                "Cards", "Doorstep", "DoorstepClient", "EmbeddedPostgreSQL", "Encodings", "HTTPAPI",
+                "IPAddresses", "JSON", "LocalServers", "Notifications", "OutboundHTTP",
                 "Persistence", "PostgreSQL", "ProcessSupport", "PropertyTesting", "QRCode", "Registration",
                 "Routing", "StoreSupport",
                 "Tenancy", "TestSupport", asyncHTTPClient,

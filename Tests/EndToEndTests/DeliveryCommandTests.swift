@@ -52,6 +52,10 @@ import Testing
             let refused = try await installation.binary.run(
                 send + ["--instance", Self.instance, "--headers", #"{"priority":7}"#])
             #expect(refused.status == 1 && refused.errors.contains("headers.priority"))
+            let unknown = try await installation.binary.run(
+                send + ["--instance", "11111111-1111-4111-8111-111111111111"])
+            #expect(
+                unknown.status == 1 && (unknown.output + unknown.errors).contains("no instance of this ID"))
             let other = try await installation.binary.succeed(
                 send + ["--url-prefix", Self.url + "/order/2"]
             ).json()

@@ -37,8 +37,8 @@ public struct PostgresNotificationStore: NotificationStore {
                 }
                 return try await addOnce(distribution, for: key, of: tenant)
             }
-        } catch Unsuitable.unknownChannel {
-            return .unknownChannel
+        } catch let unsuitable as Unsuitable {
+            return unsuitable.addition
         } catch let error as PostgreSQLError where error.isNoAnswer || error.isForeignKeyViolation() {
             // Or the tenant was deleted meanwhile, and its keys with it: the next request is refused.
             throw StoreUnavailable()
@@ -48,6 +48,16 @@ public struct PostgresNotificationStore: NotificationStore {
     /// Thrown, so that nothing is kept, the key included.
     private enum Unsuitable: Error {
         case unknownChannel
+        case unknownInstance
+        case channelStoresNothing
+
+        var addition: Addition {
+            switch self {
+            case .unknownChannel: .unknownChannel
+            case .unknownInstance: .unknownInstance
+            case .channelStoresNothing: .channelStoresNothing
+            }
+        }
     }
 
     private func addOnce(
@@ -79,13 +89,19 @@ public struct PostgresNotificationStore: NotificationStore {
         of distribution: Distribution, in transaction: TenantTransaction
     ) async throws -> DecidedPart {
         guard case .channel(let channel) = distribution.audience else {
-            return try await transaction.decidePart(of: distribution, partSize)
+            let part = try await transaction.decidePart(of: distribution, partSize)
+            guard !distribution.namesInstance || !part.counts.isEmpty else {
+                throw Unsuitable.unknownInstance
+            }
+            return part
         }
         let notification = distribution.notification
         let environment = notification.audience.environment ?? .production
-        guard try await transaction.hasChannel(channel, of: notification.clip, environment) else {
-            throw Unsuitable.unknownChannel
-        }
+        let storesLastMessage = try await transaction.storesLastMessage(
+            channel, of: notification.clip, environment)
+        guard let storesLastMessage else { throw Unsuitable.unknownChannel }
+        let hasExpiration = (notification.headers.expiration ?? .immediate) != .immediate
+        guard storesLastMessage || !hasExpiration else { throw Unsuitable.channelStoresNothing }
         let delivery = RecordedDelivery(
             id: DeliveryID(.timeOrdered(at: notification.createdAt)), instance: nil,
             receiver: distribution.receiver, environment: environment, state: .queued,
@@ -164,16 +180,16 @@ extension TenantTransaction {
         return policy
     }
 
-    fileprivate func hasChannel(
+    /// Whether a channel stores its last message; nil where there is no such channel.
+    fileprivate func storesLastMessage(
         _ channel: String, of clip: BundleID, _ environment: APNsEnvironment
-    ) async throws -> Bool {
+    ) async throws -> Bool? {
         try await execute(
             """
-            SELECT EXISTS (
-                SELECT FROM doorstep.channels
-                WHERE tenant_id = \(tenant.uuid) AND bundle_id = \(clip.text)
-                    AND environment = \(environment.rawValue) AND channel_id = \(channel))
+            SELECT stores_last_message FROM doorstep.channels
+            WHERE tenant_id = \(tenant.uuid) AND bundle_id = \(clip.text)
+                AND environment = \(environment.rawValue) AND channel_id = \(channel)
             """
-        ).one().decode(at: 0)
+        ).first.map { try $0.decode(at: 0) }
     }
 }

@@ -57,11 +57,12 @@ extension TenantTransaction {
             ), member AS (
                 SELECT s.instance_id, s.launched_at AS place_launched_at, s.url AS place_url, i.bundle_id, i.app,
                     i.environment, i.permission, i.launched_at, r.url AS route_url,
-                    r.experience_url AS route_experience_url, r.is_there,
+                    r.experience_url AS route_experience_url, r.is_of_no_location, r.is_there,
                     CASE WHEN r.is_there THEN r.launched_at END AS launched_there_at, r.confirmed_at, t.is_retired,
                     i.launched_at > \(start) AS is_recent, coalesce(r.confirmed_at > \(start), false) AS is_confirmed,
                     coalesce(i.bundle_id = \(notification.clip.text)
-                        AND (i.app <> 'clip' OR NOT \(distribution.clipIsMultiBusiness) OR coalesce(r.is_there, false))
+                        AND (i.app <> 'clip' OR NOT \(distribution.clipIsMultiBusiness)
+                            OR coalesce(r.is_there OR \(distribution.namesInstance) AND r.is_of_no_location, false))
                         AND (\(asked.environment == nil) OR i.environment = \(asked.environment?.rawValue ?? ""))
                         AND (NOT \(asked.confirmedOnly) OR r.confirmed_at > \(start))
                         AND NOT t.is_retired
@@ -73,10 +74,10 @@ extension TenantTransaction {
                 -- By what the instance is told from others on its device: its latest launch at the business or, where there
                 -- was none, its latest of all.
                 LEFT JOIN LATERAL (
-                    SELECT o.url, o.experience_url, o.is_there, o.launched_at,
+                    SELECT o.url, o.experience_url, o.is_there, o.launched_at, o.location_identifier IS NULL AS is_of_no_location,
                         max(o.confirmed_at) FILTER (WHERE o.is_there) OVER () AS confirmed_at
                     FROM (
-                        SELECT url, experience_url, launched_at, confirmed_at,
+                        SELECT url, experience_url, location_identifier, launched_at, confirmed_at,
                             \(at: notification.business, isIndexed: false) AS is_there
                         FROM doorstep.launches
                         WHERE tenant_id = \(tenant.uuid) AND instance_id = s.instance_id AND \(meant: distribution.audience, askedAt: askedAt)
@@ -107,7 +108,7 @@ extension TenantTransaction {
                 n.environment AS environment, n.permission AS permission, max(n.launched_at) AS launched_at,
                 max(n.launched_there_at) AS launched_there_at, max(n.route_url) AS route_url,
                 max(n.route_experience_url) AS route_experience_url, max(n.confirmed_at) AS confirmed_at,
-                n.is_retired AS is_retired
+                coalesce(bool_and(n.is_of_no_location), false) AS is_of_no_location, n.is_retired AS is_retired
             FROM last
             LEFT JOIN numbered n ON true
             LEFT JOIN LATERAL (
@@ -200,6 +201,7 @@ extension Candidate {
         let permission: String = try row.decode("permission")
         let url: String? = try row.decode("route_url")
         let experienceURL: String? = try row.decode("route_experience_url")
+        let isOfNoLocation: Bool = try row.decode("is_of_no_location")
         let isRetired: Bool? = try row.decode("is_retired")
         let launchedAt: Date = try row.decode("launched_at")
         let launchedThereAt: Date? = try row.decode("launched_there_at")
@@ -210,7 +212,9 @@ extension Candidate {
                 let permission = NotificationPermission(rawValue: permission)
             else { throw PersistenceError.unreadable("instances") }
             var route: Route?
-            if let url, let experienceURL { route = Route(url: url, experienceURL: experienceURL) }
+            if let url, let experienceURL {
+                route = Route(url: url, experienceURL: experienceURL, isOfNoLocation: isOfNoLocation)
+            }
             return Candidate(
                 instance: InstanceID(instance ?? UUID()), clip: try BundleID(bundleID), app: app,
                 environment: environment, permission: permission, launchedAt: launchedAt,

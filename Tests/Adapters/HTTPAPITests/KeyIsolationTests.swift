@@ -510,6 +510,12 @@ import Testing
         probes["GET /v1/notifications/{id}"] = { ids, _ in
             [Request(path: "/v1/notifications/\(ids.notification)")]
         }
+        probes["GET /v1/deliveries"] = { _, _ in [Request(path: "/v1/deliveries")] }
+        probes["GET /v1/deliveries/{id}"] = { ids, _ in [Request(path: "/v1/deliveries/\(ids.notification)")]
+        }
+        probes["POST /v1/deliveries/retry"] = { ids, _ in
+            [Request(path: "/v1/deliveries/retry", body: ["ids": [.string(ids.notification)]])]
+        }
         probes["POST /v1/channels"] = { _, own in
             [Request(path: "/v1/channels", body: ["clip": .string(own.clip)])]
         }

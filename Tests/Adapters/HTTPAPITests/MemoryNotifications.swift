@@ -91,6 +91,7 @@ final class MemoryNotifications: NotificationStore {
                 }
                 return !distribution.notification.audience.isOfLocation || candidate.launchedAtBusiness != nil
             }
+            guard !distribution.namesInstance || !candidates.isEmpty else { return .unknownInstance }
             let deliveries = candidates.prefix(state.partSize)
                 .map { distribution.delivery(to: $0, id: DeliveryID(UUID())) }
                 .sorted { $0.id.description < $1.id.description }

@@ -213,6 +213,16 @@ import Testing
         }
     }
 
+    @Test func notificationToUnknownInstanceIsNotFound() async throws {
+        let api = TestAPI()
+        try await api.test(over: [.router]) { client in
+            var body = Self.body
+            body["audience"] = ["instance": "11111111-1111-4111-8111-111111111111"]
+            let answer = try await Self.send(body, to: client)
+            #expect(answer.status == 404 && answer.code == "unknown_instance" && answer.field == "audience")
+        }
+    }
+
     @Test func nobodyIsAnAnswer() async throws {
         let api = TestAPI()
         try await api.test(over: [.router]) { client in

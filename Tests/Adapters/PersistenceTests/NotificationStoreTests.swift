@@ -65,8 +65,109 @@ import Testing
                 let trace = try await restaurants.send(to: .instance(id))
                 #expect(trace.decisions == [id: expected])
             }
-            let nobody = try await restaurants.send(to: .instance(InstanceID(UUID())))
-            #expect(nobody.deliveries.isEmpty && nobody.counts.isEmpty)
+        }
+    }
+
+    @Test func notificationToUnknownInstanceIsRefused() async throws {
+        try await Restaurants.withRestaurants { restaurants in
+            let key = try #require(IdempotencyKey("key", for: [:], of: restaurants.tenant))
+            for audience in [
+                Audience.instance(InstanceID(UUID())), .activity(InstanceID(UUID()), "activity"),
+            ] {
+                var aps: JSONObject = ["alert": "Ready."]
+                var headers: JSONObject = [:]
+                if case .activity = audience {
+                    aps = ["timestamp": 1, "event": "update", "content-state": [:]]
+                    headers = ["pushType": "liveactivity"]
+                }
+                let outcome = try await restaurants.accept(
+                    restaurants.submission(to: audience, aps: aps, headers: headers, key: key))
+                #expect(outcome == .refused(.unknownInstance))
+            }
+            // Nothing was stored, the key included.
+            #expect(try await restaurants.notifications.addition(with: key, of: restaurants.tenant) == nil)
+            #expect(try await restaurants.stores.count("SELECT count(*) FROM doorstep.notifications") == 0)
+        }
+    }
+
+    /// Clip of several businesses: Apple's "launch from a generic landing page, then choose a business".
+    @Test func instanceLaunchedByGenericURLIsReachedByIt() async throws {
+        try await Restaurants.withRestaurants { restaurants in
+            let generic = "https://example.com/restaurants"
+            let link = "https://appclip.apple.com/id?p=\(Restaurants.clip)"
+            try await restaurants.stores.importExperiences([.sample(generic)], of: restaurants.tenant)
+            let restaurants = try await restaurants.reloaded()
+            for (url, experience) in [(generic + "?table=1", generic), (link, link)] {
+                var instance = Restaurants.Instance()
+                instance.url = url
+                instance.experience = experience
+                instance.location = nil
+                let id = try await restaurants.register(instance)
+                // By its own launch URL, and by that of the business that the person has chosen.
+                for target in [url, Restaurants.a] {
+                    let trace = try await restaurants.send(target, to: .instance(id))
+                    #expect(trace.decisions == [id: "queued"], "\(url) by \(target)")
+                    let json = try #require(
+                        trace.answer["deliveries"]?.arrayValue?.first?.objectValue)
+                    #expect(json["target"] == .string(url))
+                }
+                let byPrefix = try await restaurants.send(
+                    experience, to: .urlPrefix(try URLPrefix(experience)))
+                #expect(byPrefix.decisions == [id: "queued"], "\(url)")
+                // Who is at a business is not whoever chose none.
+                #expect(try await restaurants.send(to: .business).decisions[id] == nil)
+            }
+            // An instance of another business stays one.
+            let other = try await restaurants.register(
+                Restaurants.Instance(url: Restaurants.b, location: "b"))
+            for target in [generic, Restaurants.a] {
+                let trace = try await restaurants.send(target, to: .instance(other))
+                #expect(trace.decisions == [other: "other_business"], "\(target)")
+            }
+            let forAll = try await restaurants.accept(restaurants.submission(generic, to: .business))
+            guard case .refused(let refusal) = forAll else {
+                Issue.record("accepted")
+                return
+            }
+            #expect(refusal.code == "not_business_specific")
+        }
+    }
+
+    /// APNs refuses an expiration for a channel that stores no message. [Apple]
+    @Test func broadcastWithExpirationNeedsChannelWithStorage() async throws {
+        try await Restaurants.withRestaurants { restaurants in
+            for (id, stores) in [("YQ==", true), ("Yg==", false)] {
+                try await PostgresChannelStore(restaurants.pool).add(
+                    BroadcastChannel(
+                        id: try #require(ChannelID(id)), clip: try BundleID(Restaurants.clip),
+                        environment: .production, storesLastMessage: stores, createdAt: restaurants.now),
+                    of: restaurants.tenant)
+            }
+            let later = JSONValue(Int(restaurants.now.timeIntervalSince1970) + 3_600)
+            for (id, expiration, code) in [
+                ("YQ==", later, nil), ("Yg==", later, "invalid_notification"), ("Yg==", 0, nil),
+                ("Yg==", nil, nil),
+            ] as [(String, JSONValue?, String?)] {
+                var headers: JSONObject = ["pushType": "liveactivity"]
+                headers["expiration"] = expiration
+                let outcome = try await restaurants.accept(
+                    restaurants.submission(
+                        to: .channel(id), aps: ["timestamp": 1, "event": "update", "content-state": [:]],
+                        headers: headers))
+                switch outcome {
+                case .refused(let refusal):
+                    #expect(refusal.code == code && refusal.members["field"] == "headers.expiration")
+                case .accepted(let trace):
+                    #expect(code == nil)
+                    // What a broadcast is sent with, and nothing else.
+                    let headers = try #require(trace.answer["headers"]?.objectValue)
+                    #expect(
+                        Set(headers.map(\.key)) == ["apns-push-type", "apns-priority", "apns-expiration"])
+                    let aps = trace.answer["payload"]?.objectValue?["aps"]?.objectValue
+                    #expect(aps?["target-content-id"] == nil && aps?["event"] == "update")
+                case .repeated: Issue.record("repeated")
+                }
+            }
         }
     }
 
@@ -76,7 +177,8 @@ import Testing
             try await Restaurants.open(of: other, restaurants.stores)
             let id = try await restaurants.register(Restaurants.Instance(), of: other)
             let own = try await restaurants.register(Restaurants.Instance())
-            #expect(try await restaurants.send(to: .instance(id)).deliveries.isEmpty)
+            let refused = try await restaurants.accept(try restaurants.submission(to: .instance(id)))
+            #expect(refused == .refused(.unknownInstance))
             let trace = try await restaurants.send()
             #expect(trace.decisions == [own: "queued"])
             #expect(

@@ -63,7 +63,8 @@ struct Restaurants: Sendable {
         /// Before now.
         var launched: TimeInterval = 60
         var url = Restaurants.a
-        var location = "a"
+        /// Nil for a launch that led to none.
+        var location: String? = "a"
         /// Nil for that of the location.
         var experience: String?
         var confirmed: TimeInterval?
@@ -91,7 +92,7 @@ struct Restaurants: Sendable {
                 INSERT INTO doorstep.launches
                     (tenant_id, instance_id, url, experience_url, location_identifier, launched_at, confirmed_at)
                 VALUES (\(tenant.uuid), \(instance.id.uuid), \(instance.url),
-                    \(instance.experience ?? "https://example.com/restaurants/" + instance.location),
+                    \(instance.experience ?? "https://example.com/restaurants/" + (instance.location ?? "")),
                     \(instance.location), \(launchedAt), \(instance.confirmed.map { now.addingTimeInterval(-$0) }))
                 """)
             guard let token = instance.token else { return }
@@ -174,6 +175,11 @@ struct Restaurants: Sendable {
         of other: TenantID? = nil
     ) async throws -> NotificationTrace {
         try #require(try await accept(try submission(url, to: audience, headers: headers), of: other).trace)
+    }
+
+    /// The same with the catalogue as it is now.
+    func reloaded() async throws -> Restaurants {
+        Restaurants(stores: stores, tenant: tenant, table: try await stores.loadTable(), pool: pool)
     }
 
     /// The same with parts of another size.

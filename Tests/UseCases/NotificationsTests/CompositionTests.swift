@@ -56,6 +56,27 @@ import Testing
                 == Int(court.now.timeIntervalSince1970) + 28_800)
     }
 
+    /// The 8 hours are about notifications: a Live Activity has its own token. [Apple]
+    @Test(arguments: [-9, -7]) func liveActivityHasNoWindow(hours: Double) throws {
+        let composition = try court.compose(
+            aps: ["timestamp": 1, "event": "update", "content-state": [:]],
+            headers: ["pushType": "liveactivity", "expiration": 1_800_000_000],
+            launchedAt: court.now.addingTimeInterval(hours * 3_600))
+        let notification = try #require(composition.composed)
+        #expect(notification.headers.expiration?.epochSeconds == 1_800_000_000)
+        #expect(notification.warnings.isEmpty)
+    }
+
+    /// Apple documents no effect of `target-content-id` on a Live Activity. [ours]
+    @Test func liveActivityHasNoTarget() throws {
+        let composition = try court.compose(
+            aps: ["timestamp": 1, "event": "update", "content-state": [:]],
+            headers: ["pushType": "liveactivity"])
+        let notification = try #require(composition.composed)
+        #expect(notification.target == nil)
+        #expect(notification.payload.json.objectValue?["aps"]?.objectValue?["target-content-id"] == nil)
+    }
+
     // MARK: Payload and headers
 
     @Test func `A payload of 4,096 bytes fits, one of 4,097 does not`() throws {

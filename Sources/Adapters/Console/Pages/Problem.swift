@@ -35,6 +35,10 @@ struct Problem: Sendable {
                     code.rawValue, "no notifications",
                     "Register an advanced experience that is bound to the location; else notifications are refused."
                 )
+            case .missingDefaultExperience:
+                Problem(
+                    code.rawValue, "no default experience",
+                    "Register the clip's default experience: every clip has one at App Store Connect.")
             case .unknownIdentifier:
                 Problem(
                     code.rawValue, "unknown identifier",

@@ -516,7 +516,7 @@ struct ProblemType: Sendable {
                 """,
             remedy: """
                 Register an advanced experience for the business, bound to its location, and send a URL of \
-                it.
+                it. To reach one instance by the URL that launched it, name the instance as the audience.
                 """),
         ProblemType(
             "launch_too_long_ago", .unprocessableContent, title: "The launch was too long ago",

@@ -35,10 +35,13 @@ public struct Candidate: Sendable, Hashable {
         public let url: String
         /// The registered URL of the experience that was launched.
         public let experienceURL: String
+        /// Whether the launch led to no location, as by a generic URL.
+        public let isOfNoLocation: Bool
 
-        public init(url: String, experienceURL: String) {
+        public init(url: String, experienceURL: String, isOfNoLocation: Bool = false) {
             self.url = url
             self.experienceURL = experienceURL
+            self.isOfNoLocation = isOfNoLocation
         }
     }
 

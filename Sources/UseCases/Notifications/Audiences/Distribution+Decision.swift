@@ -32,7 +32,9 @@ extension Distribution {
         let asked = notification.audience
         let recent = now.addingTimeInterval(-Self.presence)
         guard candidate.clip == notification.clip else { return .skip(.otherBusiness) }
-        if clipIsMultiBusiness, candidate.app == .clip, candidate.launchedAtBusiness == nil {
+        if clipIsMultiBusiness, candidate.app == .clip, candidate.launchedAtBusiness == nil,
+            !(namesInstance && candidate.route?.isOfNoLocation == true)
+        {
             return .skip(.otherBusiness)
         }
         if let environment = asked.environment, candidate.environment != environment {
@@ -73,6 +75,16 @@ extension Distribution {
             }
         }
         return .send(expiresAt: end)
+    }
+
+    /// Whether the audience is one instance. If its latest launch led to no location, it is reached whatever business the
+    /// notification is of, by the URL of that launch: a person who launches the clip by a generic URL and then chooses a
+    /// business is at that business. [ours; WWDC20-10118: the instance with the longest matching prefix receives it]
+    public var namesInstance: Bool {
+        switch audience {
+        case .instance, .activity: true
+        case .business, .urlPrefix, .channel: false
+        }
     }
 
     /// Until when it is to be sent by its own expiration; nil leaves it to APNs.

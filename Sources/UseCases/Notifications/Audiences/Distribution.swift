@@ -64,7 +64,7 @@ public struct Distribution: Sendable {
     /// On a device each experience of a clip has an instance of its own, so a target of another one would lead past it
     /// [ours]. The full app is one, whatever launched it.
     func target(of candidate: Candidate) -> String? {
-        guard candidate.app == .clip, let route = candidate.route,
+        guard receiver == .device, candidate.app == .clip, let route = candidate.route,
             route.experienceURL != notification.experienceURL
         else { return nil }
         return route.url

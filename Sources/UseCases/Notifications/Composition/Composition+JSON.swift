@@ -8,7 +8,7 @@ extension ComposedNotification {
     public var json: JSONObject {
         [
             "payload": payload.json,
-            "headers": headers.json,
+            "headers": JSONValue(headers.fields),
             "experience": JSONValue(experience),
             "size": JSONValue(payload.bytes.count),
             "warnings": .array(
@@ -17,12 +17,12 @@ extension ComposedNotification {
     }
 }
 
-extension NotificationHeaders {
-    /// By the names that APNs has for them.
-    var json: JSONValue {
+extension JSONValue {
+    /// Headers by the names that APNs has for them.
+    init(_ fields: [(name: String, value: String)]) {
         var object = JSONObject()
         for field in fields { object[field.name] = .string(field.value) }
-        return .object(object)
+        self = .object(object)
     }
 }
 
@@ -48,7 +48,8 @@ extension IntakeRefusal: Refusal {
     public var members: JSONObject {
         switch self {
         case .composition(let refusal): refusal.members
-        case .wrongAudience, .unknownChannel: ["field": "audience"]
+        case .wrongAudience, .unknownChannel, .unknownInstance: ["field": "audience"]
+        case .channelStoresNothing: ["field": "headers.expiration"]
         case .idempotencyKeyReused: ["field": "Idempotency-Key"]
         }
     }

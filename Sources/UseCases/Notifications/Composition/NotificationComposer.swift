@@ -41,19 +41,29 @@ public struct NotificationComposer: Sendable {
     /// - Parameters:
     ///   - experience: What the request's URL matches.
     ///   - isBroadcast: Whether it goes to a channel, which allows more bytes.
+    ///   - isForBusiness: Whether it is for everybody at the business, so that the URL must name one. Instances that are
+    ///     named, or found by their launch URLs, can be reached by a URL of no business: by that which launched them. [ours]
     package static func compose(
         _ request: NotificationRequest, for experience: RoutedExperience, launchedAt: Date? = nil,
-        isBroadcast: Bool = false, at now: Date
+        isBroadcast: Bool = false, isForBusiness: Bool = true, at now: Date
     ) throws(CompositionRefusal) -> ComposedNotification {
         let isAdvanced = experience.kind == .advanced
-        if experience.clipIsMultiBusiness {
+        if experience.clipIsMultiBusiness, isForBusiness {
             guard isAdvanced else { throw .doesNotMatch }
             guard experience.isBoundToOneLocation else {
                 throw .notBusinessSpecific(
                     matched: experience, register: experience.businessSpecificURL(for: request.url))
             }
         }
-        let deadline = try launchedAt.map { launch throws(CompositionRefusal) in
+        let headers: NotificationHeaders
+        do throws(PayloadError) {
+            headers = try NotificationHeaders(json: request.headers, appClip: experience.clip.text)
+        } catch {
+            throw .invalid(error)
+        }
+        // The 8 hours are about notifications: a Live Activity is updated by its own token. [Apple]
+        let deadline = try (headers.pushType == .alert ? launchedAt : nil).map {
+            launch throws(CompositionRefusal) in
             try Self.deadline(launchedAt: launch, now: now)
         }
         do throws(PayloadError) {
@@ -62,10 +72,13 @@ public struct NotificationComposer: Sendable {
                 throw .invalid(
                     field: "aps.target-content-id", reason: "is taken from url and must be left out")
             }
-            aps.targetContentID = isAdvanced ? request.url.canonical : nil
+            // Apple documents no effect of it on Live Activities. [ours]
+            let hasTarget =
+                headers.pushType == .alert && (isAdvanced || experience.clipIsMultiBusiness)
+            aps.targetContentID = hasTarget ? request.url.canonical : nil
             let payload = try NotificationPayload(aps: aps, custom: request.custom)
             var warnings = payload.warnings.map(CompositionWarning.payload)
-            var headers = try NotificationHeaders(json: request.headers, appClip: experience.clip.text)
+            var headers = headers
             if let deadline {
                 let asked = headers.expiration
                 headers.limitExpiration(to: deadline)

@@ -9,6 +9,10 @@ public enum Addition: Sendable, Hashable {
     /// The key was used for another request.
     case keyReused
     case unknownChannel
+    /// The audience names an instance, and the tenant has none of this ID that the request may reach.
+    case unknownInstance
+    /// The notification has an expiration, and its channel stores no message.
+    case channelStoresNothing
 
     /// How many deliveries the answer holds.
     public static let answeredDeliveries = 1_000

@@ -1,9 +1,15 @@
+import APNsPayload
+
 /// Why a notification is not taken in.
 public enum IntakeRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     case composition(CompositionRefusal)
     case idempotencyKeyReused
     /// The tenant has no such channel of the clip in the environment.
     case unknownChannel
+    /// The tenant has no such instance; a key that is restricted to locations knows those that were launched there alone.
+    case unknownInstance
+    /// The channel stores no message, and the notification has an expiration: APNs refuses it. [Apple]
+    case channelStoresNothing
     /// What is to be sent does not go to those it is for.
     case wrongAudience(String)
 
@@ -13,6 +19,8 @@ public enum IntakeRefusal: Error, Sendable, Hashable, CustomStringConvertible {
         case .composition(let refusal): refusal.code
         case .idempotencyKeyReused: "idempotency_key_reused"
         case .unknownChannel: "unknown_channel"
+        case .unknownInstance: "unknown_instance"
+        case .channelStoresNothing: Self.expirationWithoutStorage.code
         case .wrongAudience: "wrong_audience"
         }
     }
@@ -22,7 +30,12 @@ public enum IntakeRefusal: Error, Sendable, Hashable, CustomStringConvertible {
         case .composition(let refusal): refusal.description
         case .idempotencyKeyReused: "the Idempotency-Key was used for another request within 24 hours"
         case .unknownChannel: "the clip has no such channel in this environment"
+        case .unknownInstance: "there is no instance of this ID"
+        case .channelStoresNothing: Self.expirationWithoutStorage.description
         case .wrongAudience(let reason): reason
         }
     }
+
+    static let expirationWithoutStorage = PayloadError.invalid(
+        field: "headers.expiration", reason: "must be 0 or left out: the channel stores no message")
 }

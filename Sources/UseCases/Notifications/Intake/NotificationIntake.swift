@@ -87,6 +87,8 @@ public struct NotificationIntake: Sendable {
         case .repeated(let trace): return .repeated(trace)
         case .keyReused: return .refused(.idempotencyKeyReused)
         case .unknownChannel: return .refused(.unknownChannel)
+        case .unknownInstance: return .refused(.unknownInstance)
+        case .channelStoresNothing: return .refused(.channelStoresNothing)
         }
     }
 
@@ -96,6 +98,13 @@ public struct NotificationIntake: Sendable {
         var submission = submission
         submission.audience.isOfLocation = table.visibleLocations != nil
         let request = submission.notification
+        if submission.audience.isBroadcast, request.headers["collapseID"] != nil {
+            throw .composition(
+                .invalid(
+                    .invalid(
+                        field: "headers.collapseID",
+                        reason: "must be left out: a broadcast has no collapse ID")))
+        }
         guard request.headers["id"] == nil else {
             throw .composition(
                 .invalid(
@@ -107,7 +116,8 @@ public struct NotificationIntake: Sendable {
         do throws(CompositionRefusal) {
             match = try NotificationComposer.match(request, in: table)
             notification = try NotificationComposer.compose(
-                request, for: match.experience, isBroadcast: submission.audience.isBroadcast, at: now)
+                request, for: match.experience, isBroadcast: submission.audience.isBroadcast,
+                isForBusiness: submission.audience.audience == .business, at: now)
         } catch {
             throw .composition(error)
         }

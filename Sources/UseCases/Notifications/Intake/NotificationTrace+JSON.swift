@@ -59,7 +59,7 @@ extension RecordedNotification {
                 "url": .string(experienceURL), "kind": .string(experienceKind.rawValue),
                 "clip": .string(clip.text),
             ],
-            "headers": headers.json,
+            "headers": JSONValue(audience.isBroadcast ? headers.broadcastFields : headers.fields),
             "payload": (try? JSONValue(parsing: payload)) ?? .null,
             "warnings": .array(
                 warnings.map { ["code": .string($0.code), "detail": .string($0.detail)] }),
