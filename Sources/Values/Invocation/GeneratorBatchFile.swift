@@ -46,8 +46,8 @@ public struct GeneratorBatchFile: Sendable, Hashable {
 
         /// The pair of a number, as the generator takes it by `--index`.
         ///
-        /// Source: Apple, "Creating App Clip Codes with the App Clip Code Generator" (that there are 18); which they are is
-        /// [observed] of what the tool draws. A batch file has no column for the number.
+        /// Source: Apple, "Creating App Clip Codes with the App Clip Code Generator", which lists all 18. A batch file has no
+        /// column for the number.
         public init(index: Int) throws(CodeFileError) {
             guard Self.offered.indices.contains(index) else { throw .invalidColors }
             self = Self.offered[index]
