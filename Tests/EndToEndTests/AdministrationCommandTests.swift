@@ -241,7 +241,7 @@ import Testing
                 "location", "import", "--tenant", Installation.tenant, "-",
                 input: rows.joined(separator: "\n"))
             #expect(outcome.status == 1)
-            #expect(outcome.errors.hasPrefix("-:100001: radius: "))
+            #expect(outcome.errors.hasPrefix("-:100001: last: radius: "))
             #expect(outcome.errors.contains("nothing was imported: 1 row is refused"))
             let locations = try await installation.binary.succeed(
                 "location", "list", "--tenant", Installation.tenant, "--format", "json"

@@ -227,7 +227,10 @@ import Testing
             #expect(outcome.status == 1)
             let lines = outcome.errors.split(separator: "\n").map(String.init)
             #expect(lines.count == 102)
-            #expect(lines[0] == "-:2: latitude: a latitude is a finite number of degrees from -90 to 90")
+            #expect(
+                lines[0]
+                    == "-:2: bad1: latitude: a latitude is a finite number of degrees from -90 to 90; got '91'"
+            )
             #expect(lines[99].hasPrefix("-:101: "))
             #expect(lines[100] == "and 52 more")
             #expect(lines[101].hasSuffix("nothing was imported: 152 rows are refused"))

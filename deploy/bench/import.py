@@ -156,7 +156,7 @@ def measure(options: argparse.Namespace) -> Result:
     database.empty()
     refused = run([*command, str(bad)])
     say(f"bad last row: {refused.seconds:.1f} s, status {refused.status}")
-    line = f"{bad}:{options.rows + 2}: latitude: "
+    line = f"{bad}:{options.rows + 2}: last: latitude: "
     if refused.status != 1 or line not in refused.errors or database.count() != 0:
         fail(f"the bad last row was not refused as it should be: {refused.errors}")
     import_seconds = [run.seconds for run in imports]

@@ -119,7 +119,7 @@ extension Clip: StoredItem {
                 },
                 links: ClipLinks(
                     appStoreID: appStoreID, androidURL: androidURL,
-                    siteName: siteName.map { try DisplayName($0) }),
+                    siteName: siteName.map { try DisplayName(stored: $0) }),
                 card: Card(stored: card, image: image))
         }
     }

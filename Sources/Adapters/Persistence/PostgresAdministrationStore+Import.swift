@@ -172,9 +172,10 @@ extension TenantTransaction {
         }
         var total = 0
         let first = try await execute(Item.refusals).map { row in
-            let (line, reason, count) = try row.decode(Int.self, String.self, Int.self)
+            let (line, reason, count, key) = try row.decode(
+                Int.self, String.self, Int.self, String?.self)
             total = count
-            return ImportProblem(line: line, reason: reason)
+            return ImportProblem(line: line, reason: reason, item: key)
         }
         return ImportProblems(count: total, first: first)
     }

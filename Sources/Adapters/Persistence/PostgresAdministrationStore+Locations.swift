@@ -81,7 +81,7 @@ extension LocationRecord {
                 JSONText?.self, JSONText?.self, String?.self)
         self = try PersistenceError.reading("locations") {
             LocationRecord(
-                identifier: try LocationIdentifier(identifier), name: try DisplayName(name),
+                identifier: try LocationIdentifier(identifier), name: try DisplayName(stored: name),
                 region: try CircularRegion(
                     center: Coordinate(latitude: latitude, longitude: longitude),
                     radius: Distance(meters: radius)),

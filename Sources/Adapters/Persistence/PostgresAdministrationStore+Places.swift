@@ -112,7 +112,7 @@ extension ListedPlace {
         let radius = try row.decode("radius", as: Double.self)
         self = try PersistenceError.reading("locations") {
             ListedPlace(
-                identifier: try LocationIdentifier(identifier), name: try DisplayName(name),
+                identifier: try LocationIdentifier(identifier), name: try DisplayName(stored: name),
                 region: try CircularRegion(
                     center: Coordinate(latitude: latitude, longitude: longitude),
                     radius: Distance(meters: radius)), lastConfirmationDay: nil)

@@ -226,7 +226,7 @@ extension Tenant {
         }
         self = try PersistenceError.reading("tenants") {
             Tenant(
-                id: TenantID(id), slug: try TenantSlug(slug), name: try DisplayName(name),
+                id: TenantID(id), slug: try TenantSlug(slug), name: try DisplayName(stored: name),
                 createdAt: createdAt, suspendedAt: suspendedAt, limits: limits, collapsePolicy: collapsePolicy
             )
         }

@@ -57,7 +57,7 @@ public struct PostgresConsoleSessions: ConsoleSessions {
                     try await transaction.note(
                         .signedOut,
                         try PersistenceError.reading("console_sessions") {
-                            try DisplayName(try row.decode(at: 0, as: String.self))
+                            try DisplayName(stored: try row.decode(at: 0, as: String.self))
                         })
                 }
             }
@@ -181,7 +181,8 @@ extension ConsoleSession {
             ConsoleSession(
                 id: id,
                 access: ConsoleAccess(
-                    name: try DisplayName(name), tenant: tenant.map(TenantID.init), isReadOnly: isReadOnly),
+                    name: try DisplayName(stored: name), tenant: tenant.map(TenantID.init),
+                    isReadOnly: isReadOnly),
                 createdAt: createdAt, seenAt: seenAt, expiresAt: expiresAt)
         }
     }

@@ -141,8 +141,10 @@ extension StagedItem {
     /// The first rows that are refused, and how many are.
     static var refusals: Query {
         """
-        SELECT line, reason, count(*) OVER () FROM pg_temp.refused
-        ORDER BY line LIMIT \(ImportProblems.limit)
+        SELECT r.line, r.reason, r.total, s.\(unsafeSQL: keyField) FROM (
+            SELECT line, reason, count(*) OVER () AS total FROM pg_temp.refused
+            ORDER BY line LIMIT \(ImportProblems.limit)) r LEFT JOIN pg_temp.staged s USING (line)
+        ORDER BY r.line
         """
     }
 

@@ -120,7 +120,8 @@ extension ImportProblems {
             first: try fields.requiredArray("rows").map { value in
                 var row = try JSONObjectReader(value, path: "rows")
                 return ImportProblem(
-                    line: try row.requiredInteger("line"), reason: try row.requiredString("reason"))
+                    line: try row.requiredInteger("line"), reason: try row.requiredString("reason"),
+                    item: try row.optionalString("item"), value: try row.optionalString("value"))
             })
     }
 }

@@ -1,4 +1,5 @@
-/// Reads comma-separated values as RFC 4180 defines them, from chunks of bytes of any size.
+/// Reads comma-separated values as RFC 4180 defines them, from chunks of bytes of any size. Another separator than a comma can be
+/// given.
 ///
 /// Also taken: a byte order mark, and lines that end in LF or CR alone. Memory is bounded by one record: one
 /// that is longer than a record may be is refused. A refused record is reported and reading goes on with
@@ -20,6 +21,7 @@ struct CSVParser {
     static let maximumRecordLength = 1 << 20
 
     private let maximumRecordLength: Int
+    private let separator: UInt8
 
     private enum State {
         case fieldStart, unquoted, quoted, quoteInQuoted, refused
@@ -36,8 +38,11 @@ struct CSVParser {
     private var followsCR = false
     private var markOffset: Int? = 0
 
-    init(maximumRecordLength: Int = Self.maximumRecordLength) {
+    init(
+        maximumRecordLength: Int = Self.maximumRecordLength, separator: UInt8 = Self.comma
+    ) {
         self.maximumRecordLength = maximumRecordLength
+        self.separator = separator
     }
 
     /// Hands each record that ends in `chunk` to `emit`, in order.
@@ -86,7 +91,7 @@ struct CSVParser {
             state = .quoted
         case .fieldStart, .unquoted, .quoteInQuoted:
             switch byte {
-            case Self.comma:
+            case separator:
                 endField()
             case Self.quote where state == .quoteInQuoted:
                 append(byte)
@@ -143,9 +148,9 @@ struct CSVParser {
         recordLine = line
     }
 
-    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
     private static let quote = UInt8(ascii: "\"")
-    private static let comma = UInt8(ascii: ",")
+    static let comma = UInt8(ascii: ",")
     private static let lineFeed = UInt8(ascii: "\n")
     private static let carriageReturn = UInt8(ascii: "\r")
 }

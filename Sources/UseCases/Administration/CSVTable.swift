@@ -1,20 +1,24 @@
 /// A CSV file whose first record names the columns, read row by row.
 ///
-/// Columns are known by name and may come in any order. Rows with more or fewer fields than the header are
-/// refused.
+/// Columns are known by name and may come in any order. A row with more or fewer fields than the header is refused. What
+/// spreadsheets add is taken: a first line `sep=;`, semicolons or tabs instead of commas where the columns tell, empty columns at
+/// the end, and rows whose fields are all empty, which are no rows.
 struct CSVTable {
-    private var parser: CSVParser
+    private var parser: CSVParser?
+    /// The bytes up to the end of the first record, until the separator is known.
+    private var opening = Opening()
     private(set) var header: CSVHeader?
-    private let required: [String]
+    private let columns: CSVColumns
+    private let maximumRowLength: Int
 
-    var blankLineCount: Int { parser.blankLineCount }
+    private var emptyRowCount = 0
+    /// Lines that were no rows so far, rows whose fields are all empty included.
+    var blankLineCount: Int { (parser?.blankLineCount ?? 0) + emptyRowCount }
 
-    /// - Parameters:
-    ///   - required: The columns that must be there.
-    ///   - maximumRowLength: In bytes.
-    init(required: [String], maximumRowLength: Int = CSVParser.maximumRecordLength) {
-        self.required = required
-        parser = CSVParser(maximumRecordLength: maximumRowLength)
+    /// - Parameter maximumRowLength: In bytes.
+    init(_ columns: CSVColumns, maximumRowLength: Int = CSVParser.maximumRecordLength) {
+        self.columns = columns
+        self.maximumRowLength = maximumRowLength
     }
 
     enum Row {
@@ -24,19 +28,34 @@ struct CSVTable {
 
     /// The rows that end in `chunk`.
     mutating func rows(in chunk: [UInt8]) throws(AdministrationError) -> [Row] {
-        var records: [CSVParser.Record] = []
-        parser.consume(chunk) { records.append($0) }
-        return try rows(records)
+        guard parser == nil else { return try read(chunk) }
+        guard opening.add(chunk) || opening.bytes.count > maximumRowLength else { return [] }
+        return try open()
     }
 
     /// The last row, when no line break follows it.
     /// - Throws: `AdministrationError.invalidHeader` when there was no line at all.
     mutating func finish() throws(AdministrationError) -> [Row] {
+        var rows = parser == nil ? try open() : []
         var records: [CSVParser.Record] = []
-        parser.finish { records.append($0) }
-        let rows = try rows(records)
+        parser?.finish { records.append($0) }
+        rows += try self.rows(records)
         guard header != nil else { throw .invalidHeader(reason: "the file is empty") }
         return rows
+    }
+
+    private mutating func open() throws(AdministrationError) -> [Row] {
+        let separator = opening.separator ?? CSVHeader.separator(of: opening.firstRecord, columns)
+        parser = CSVParser(maximumRecordLength: maximumRowLength, separator: separator)
+        let bytes = opening.bytes
+        opening = Opening()
+        return try read(bytes)
+    }
+
+    private mutating func read(_ chunk: [UInt8]) throws(AdministrationError) -> [Row] {
+        var records: [CSVParser.Record] = []
+        parser?.consume(chunk) { records.append($0) }
+        return try rows(records)
     }
 
     private mutating func rows(_ records: [CSVParser.Record]) throws(AdministrationError) -> [Row] {
@@ -47,24 +66,87 @@ struct CSVTable {
             case (.refused(let reason), nil):
                 throw .invalidHeader(reason: reason)
             case (.fields(let names), nil):
-                header = try CSVHeader(names, required: required)
+                header = try CSVHeader(names, columns)
             case (.refused(let reason), _?):
                 rows.append(.refused(reason, line: record.line))
-            case (.fields(let values), let header?) where values.count != header.names.count:
+            case (.fields(var values), let header?):
+                let width = header.names.count
+                if values.count > width, values[width...].allSatisfy(\.isEmpty) {
+                    values.removeSubrange(width...)
+                }
+                if values.count == width, width > 1, values.allSatisfy(\.isEmpty) {
+                    emptyRowCount += 1
+                    continue
+                }
                 rows.append(
-                    .refused(
-                        "the row has \(values.count) fields, the header \(header.names.count)",
-                        line: record.line))
-            case (.fields(let values), let header?):
-                rows.append(.fields(CSVFields(header: header, values: values), line: record.line))
+                    values.count == width
+                        ? .fields(CSVFields(header: header, values: values), line: record.line)
+                        : .refused(
+                            "the row has \(values.count) fields, the header \(width)", line: record.line))
             }
         }
         return rows
     }
 }
 
+/// The beginning of a file, from which its separator is known.
+private struct Opening {
+    /// Without a line `sep=;`.
+    private(set) var bytes: [UInt8] = []
+    /// What such a line names; nil without one.
+    private(set) var separator: UInt8?
+    private var scanned = 0
+    private var isQuoted = false
+    private var hasContent = false
+    private var recordEnd: Int?
+
+    var firstRecord: ArraySlice<UInt8> { bytes[..<(recordEnd ?? bytes.count)] }
+
+    /// - Returns: Whether the first record has ended.
+    mutating func add(_ chunk: [UInt8]) -> Bool {
+        bytes += chunk
+        while scanned < bytes.count, recordEnd == nil {
+            let byte = bytes[scanned]
+            if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
+            let isLineBreak = byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r")
+            if !isLineBreak { hasContent = true }
+            // Blank lines come before the header, too.
+            if isLineBreak, hasContent, !isQuoted, !takeSeparator() { recordEnd = scanned }
+            scanned += 1
+        }
+        return recordEnd != nil
+    }
+
+    /// Takes away a line `sep=;` that ends here; returns whether there was one.
+    private mutating func takeSeparator() -> Bool {
+        guard separator == nil, scanned <= 8 else { return false }
+        var line = bytes[..<scanned]
+        if line.starts(with: CSVParser.byteOrderMark) { line = line.dropFirst(3) }
+        guard line.count == 5, let named = line.last,
+            String(decoding: line.dropLast(), as: UTF8.self).lowercased() == "sep="
+        else { return false }
+        separator = named
+        // The line break stays, so that lines are counted.
+        bytes.removeFirst(scanned)
+        (scanned, hasContent) = (-1, false)
+        return true
+    }
+}
+
+/// The columns that a table of one kind gives a meaning.
+struct CSVColumns: Sendable {
+    let required: [String]
+    let optional: [String]
+
+    init(required: [String], optional: [String] = []) {
+        self.required = required
+        self.optional = optional
+    }
+}
+
 /// The names of a table's columns.
 public struct CSVHeader: Sendable {
+    /// Without empty names at the end.
     let names: [String]
     /// The columns that are not required, by their positions.
     let others: [(name: String, position: Int)]
@@ -82,24 +164,63 @@ public struct CSVHeader: Sendable {
         }
     }
 
-    init(_ names: [String], required: [String]) throws(AdministrationError) {
+    /// A column whose name is a known one but for capitals and for blanks around it is that column, unless the known name itself
+    /// is there.
+    init(_ read: [String], _ columns: CSVColumns) throws(AdministrationError) {
+        var names = read
+        while let last = names.last, last.isBlank { names.removeLast() }
         var positions: [Name: Int] = [:]
         for (position, name) in names.enumerated() {
-            guard !name.isEmpty else { throw .invalidHeader(reason: "column \(position + 1) has no name") }
+            guard !name.isEmpty else {
+                throw .invalidHeader(reason: "column \(position + 1) has no name\(Self.listing(read))")
+            }
             guard positions.updateValue(position, forKey: Name(text: name)) == nil else {
-                throw .invalidHeader(reason: "'\(name.escapingControlCharacters)' comes twice")
+                throw .invalidHeader(reason: "'\(name.excerpt)' comes twice")
             }
         }
-        if let missing = required.first(where: { positions[Name(text: $0)] == nil }) {
-            throw .invalidHeader(reason: "'\(missing)' is missing")
+        for name in columns.required + columns.optional where positions[Name(text: name)] == nil {
+            let alike = names.indices.filter { names[$0].trimmingInvisibleEdges.lowercased() == name }
+            guard let position = alike.first else { continue }
+            guard alike.count == 1 else {
+                let found = alike.map { "'\(names[$0].excerpt)'" }.joined(separator: " and ")
+                throw .invalidHeader(reason: "'\(name)' can be \(found): name one of them '\(name)'")
+            }
+            positions[Name(text: names[position])] = nil
+            names[position] = name
+            positions[Name(text: name)] = position
+        }
+        if let missing = columns.required.first(where: { positions[Name(text: $0)] == nil }) {
+            throw .invalidHeader(reason: "'\(missing)' is missing\(Self.listing(read))")
         }
         self.names = names
         self.positions = positions
-        let isRequired = Set(required.map(Name.init))
+        let isRequired = Set(columns.required.map(Name.init))
         others = names.enumerated().filter { !isRequired.contains(Name(text: $1)) }.map { ($1, $0) }
     }
 
     func position(of name: String) -> Int? { positions[Name(text: name)] }
+
+    private static func listing(_ names: [String]) -> String {
+        let first = names.prefix(20).map { "'\($0.excerpt)'" }.joined(separator: ", ")
+        return "; the columns read are \(first)\(names.count > 20 ? ", …" : "")"
+    }
+
+    /// The separator by which a first record has the required columns: a comma, or where only one of these has them a semicolon or
+    /// a tab.
+    fileprivate static func separator(of record: ArraySlice<UInt8>, _ columns: CSVColumns) -> UInt8 {
+        let separators = [CSVParser.comma, UInt8(ascii: ";"), UInt8(ascii: "\t")]
+        let fitting = separators.filter { separator in
+            var parser = CSVParser(separator: separator)
+            var fits = false
+            let emit = { (record: CSVParser.Record) in
+                if case .fields(let names) = record.content { fits = (try? CSVHeader(names, columns)) != nil }
+            }
+            parser.consume(record, emit: emit)
+            parser.finish(emit: emit)
+            return fits
+        }
+        return fitting.count == 1 ? fitting[0] : CSVParser.comma
+    }
 }
 
 /// One row's values by column name.

@@ -6,6 +6,8 @@ extension ExperienceRecord: ImportableRow {
     /// `clip` is a bundle ID. Read where they are there: `kind` (empty means `advanced`), `location` or
     /// `identifier_rule`, `title`, `subtitle`, and the card's.
     public static let requiredColumns = ["clip", "url"]
+    public static let optionalColumns = ["kind", "location", "identifier_rule", "title", "subtitle"]
+    public static let namingColumn = "url"
 
     public static func read(_ fields: CSVFields) throws(RowRefusal) -> ExperienceRecord {
         let clip = try RowRefusal.naming("clip") { () throws(TenancyError) in try BundleID(fields["clip"]) }

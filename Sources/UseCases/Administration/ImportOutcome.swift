@@ -234,9 +234,29 @@ public struct ImportProblem: Sendable, Hashable {
     /// The line on which the row starts, from 1; a quoted field may hold line breaks.
     public let line: Int
     public let reason: String
+    /// The identifier, code or URL of the row, as it is written; nil where none can be read. Cut after 100 characters, like
+    /// ``value``.
+    public let item: String?
+    /// The value that is refused; nil where the reason is about no single value.
+    public let value: String?
 
-    public init(line: Int, reason: String) {
+    public init(line: Int, reason: String, item: String? = nil, value: String? = nil) {
         self.line = line
         self.reason = reason
+        self.item = item?.isEmpty == false ? item?.excerpt : nil
+        self.value = value?.isEmpty == false ? value?.excerpt : nil
+    }
+
+    /// `r0001: latitude: not a number; got 'abc'`.
+    public var text: String {
+        let found = value.map { "; got '\($0)'" } ?? ""
+        return (item.map { "\($0): " } ?? "") + reason + found
+    }
+
+    public var json: JSONObject {
+        var json: JSONObject = ["line": JSONValue(line), "reason": .string(reason)]
+        json["item"] = item.map(JSONValue.string)
+        json["value"] = value.map(JSONValue.string)
+        return json
     }
 }

@@ -55,16 +55,26 @@ public struct JSONLineReader<Item: WrittenItem>: RowReader {
             blankLineCount += 1
             return nil
         }
+        let parsed: JSONValue
         do {
-            guard case .object(var members) = try JSONValue(parsing: line) else {
-                return refused("the row is not a JSON object")
-            }
+            parsed = try JSONValue(parsing: line)
+        } catch {
+            return refused("\(error)")
+        }
+        guard case .object(let written) = parsed else { return refused("the row is not a JSON object") }
+        do {
+            var members = written
             let clears = ClearedFields(removingNullsFrom: &members)
             let item = try Item.read(members)
             try item.refuseUnknown(clears.members)
             return .row(item, line: number, clears: clears)
         } catch {
-            return refused("\(error)")
+            let column = (error as? RowRefusal)?.column
+            let naming = (Item.self as? any ImportableRow.Type)?.namingColumn
+            return .refused(
+                ImportProblem(
+                    line: number, reason: "\(error)", item: naming.flatMap { written[$0]?.stringValue },
+                    value: column.flatMap { written[$0] }.map { $0.stringValue ?? $0.text }))
         }
     }
 

@@ -36,6 +36,7 @@ extension LocationRecord: WrittenItem {
         let metadata = try fields.requiredMembers("metadata")
         let details = try fields.optionalMembers("details") ?? [:]
         let card = try fields.card()
+        try identifier.requireVisibleEdges(in: "identifier")
         self.init(
             identifier: try RowRefusal.naming("identifier") { () throws(ExperienceError) in
                 try LocationIdentifier(identifier)

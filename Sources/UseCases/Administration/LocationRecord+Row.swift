@@ -8,6 +8,7 @@ import Routing
 extension LocationRecord: ImportableRow {
     /// The columns that an import needs and an export begins with.
     public static let requiredColumns = ["identifier", "name", "latitude", "longitude", "radius"]
+    public static let namingColumn = "identifier"
     private static let ownColumns = Set(requiredColumns)
     /// What the columns of details begin with; their names follow.
     private static let detailsPrefix = "details."
@@ -16,6 +17,7 @@ extension LocationRecord: ImportableRow {
         let identifier = try RowRefusal.naming("identifier") { () throws(ExperienceError) in
             try LocationIdentifier(fields["identifier"])
         }
+        try identifier.text.requireVisibleEdges(in: "identifier")
         let name = try RowRefusal.naming("name") { () throws(AdministrationError) in
             try DisplayName(fields["name"])
         }

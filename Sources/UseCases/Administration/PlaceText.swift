@@ -97,7 +97,7 @@ extension ListedPlace {
     /// Nil for bytes that are no location's.
     init?(_ region: CircularRegion, _ identifier: Span<UInt8>, _ name: Span<UInt8>) {
         guard let identifier = try? LocationIdentifier(String(copyingBytes: identifier)),
-            let name = try? DisplayName(String(copyingBytes: name))
+            let name = try? DisplayName(stored: String(copyingBytes: name))
         else { return nil }
         self.init(identifier: identifier, name: name, region: region, lastConfirmationDay: nil)
     }

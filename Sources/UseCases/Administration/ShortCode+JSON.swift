@@ -14,6 +14,7 @@ extension ShortCode: WrittenItem {
 
     public init(_ fields: inout JSONObjectReader) throws {
         let (code, text) = (try fields.requiredString("code"), try fields.requiredString("url"))
+        try code.requireVisibleEdges(in: "code")
         let url = try RowRefusal.naming("url") { () throws(InvocationURLError) in try InvocationURL(text) }
         self = try RowRefusal.naming({ $0 == .invalidShortCode ? "code" : "url" }) {
             () throws(AdministrationError) in

@@ -33,8 +33,10 @@ extension ShortCode: Hashable {
 
 extension ShortCode: ImportableRow {
     public static let requiredColumns = ["code", "url"]
+    public static let namingColumn = "code"
 
     public static func read(_ fields: CSVFields) throws(RowRefusal) -> ShortCode {
+        try fields["code"].requireVisibleEdges(in: "code")
         let url = try RowRefusal.naming("url") { () throws(InvocationURLError) in
             try InvocationURL(fields["url"])
         }

@@ -104,12 +104,12 @@ public struct TableReader<Row: ImportableRow>: RowReader {
     public var blankLineCount: Int { table.blankLineCount }
 
     public init() {
-        table = CSVTable(required: Row.requiredColumns)
+        table = CSVTable(Row.columns)
     }
 
     /// - Parameter maximumRowLength: In bytes; a longer row is refused.
     public init(maximumRowLength: Int) {
-        table = CSVTable(required: Row.requiredColumns, maximumRowLength: maximumRowLength)
+        table = CSVTable(Row.columns, maximumRowLength: maximumRowLength)
     }
 
     public mutating func rows(in chunk: [UInt8]) throws -> [ImportedRow<Row>] {
@@ -142,7 +142,10 @@ extension ImportedRow where Row: ImportableRow {
             do throws(RowRefusal) {
                 self = .row(try Row.read(fields), line: line, clears: clears)
             } catch {
-                self = .refused(ImportProblem(line: line, reason: error.reason))
+                self = .refused(
+                    ImportProblem(
+                        line: line, reason: error.reason, item: fields[Row.namingColumn],
+                        value: fields[error.column]))
             }
         }
     }
@@ -151,9 +154,18 @@ extension ImportedRow where Row: ImportableRow {
 /// Something that a row of a CSV file describes.
 public protocol ImportableRow: Sendable {
     static var requiredColumns: [String] { get }
+    /// The columns that are not required and have a name of their own.
+    static var optionalColumns: [String] { get }
+    /// The column that names a row to people.
+    static var namingColumn: String { get }
     static func read(_ fields: CSVFields) throws(RowRefusal) -> Self
     /// The fields that have a column: rows set or clear them. All others stay as they are.
     static func cleared(by header: CSVHeader) -> ClearedFields
+}
+
+extension ImportableRow {
+    public static var optionalColumns: [String] { [] }
+    static var columns: CSVColumns { CSVColumns(required: requiredColumns, optional: optionalColumns) }
 }
 
 /// Why one row was refused, or an item that is written as JSON, whose members have the names of columns.

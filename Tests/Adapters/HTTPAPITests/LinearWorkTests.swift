@@ -417,7 +417,7 @@ struct LinearWorkTests {
     private static func csv(_ text: String) -> () -> Void {
         let bytes = Array(text.utf8)
         return {
-            var table = CSVTable(required: [])
+            var table = CSVTable(CSVColumns(required: []))
             _ = try? table.rows(in: bytes)
             _ = try? table.finish()
         }

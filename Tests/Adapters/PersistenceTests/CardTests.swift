@@ -93,7 +93,7 @@ import Testing
             #expect(
                 problems.first == [
                     ImportProblem(
-                        line: 3, reason: "card.image: the tenant has no image \(Self.digest)")
+                        line: 3, reason: "card.image: the tenant has no image \(Self.digest)", item: "b")
                 ])
         }
     }

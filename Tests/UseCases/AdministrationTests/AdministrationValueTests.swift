@@ -6,12 +6,16 @@ import Testing
 
 @Suite struct AdministrationValueTests {
     @Test(arguments: [
-        "a", " ", "Café Zoë", "日本", String(repeating: "\u{1F600}", count: 128), "a\u{200D}b",
+        "a", " a ", "Café Zoë", "日本", String(repeating: "\u{1F600}", count: 128), "a\u{200D}b",
     ])
     func `A name is kept as given`(text: String) throws {
         let name = try DisplayName(text)
         #expect(name.text.utf8.elementsEqual(text.utf8))
         #expect("\(name)" == text)
+    }
+
+    @Test(arguments: [" ", "\u{A0}\u{200B}"]) func blankNameIsRefused(text: String) {
+        #expect(throws: AdministrationError.blankName) { try DisplayName(text) }
     }
 
     @Test(arguments: [

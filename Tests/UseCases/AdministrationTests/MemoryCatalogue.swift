@@ -85,7 +85,8 @@ struct MemoryCatalogue: CatalogueReader {
     }
 
     static let awkward = [
-        "a", "a,b", "\"", "\"\"", "=1+1", " lead", "é", "e\u{301}", "日本", "🍩", "\\N", "{}", "''", "null", "#",
+        "a", "a,b", "\"", "\"\"", "=1+1", "in side", "é", "e\u{301}", "日本", "🍩", "\\N", "{}", "''", "null",
+        "#",
     ]
 
     static func location(

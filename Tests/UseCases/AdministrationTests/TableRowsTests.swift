@@ -11,6 +11,7 @@ import Testing
         let text: String
 
         static let requiredColumns = ["value"]
+        static let namingColumn = "value"
 
         static func read(_ fields: CSVFields) throws(RowRefusal) -> Word {
             guard fields["value"] != "bad" else { throw RowRefusal("value", "bad") }
@@ -69,7 +70,9 @@ import Testing
 
     @Test func `A bad last row without a line break is one too`() async throws {
         let (rows, problems) = try await read(Chunks(["value\nbad"]))
-        #expect(problems == [ImportProblem(line: 2, reason: "value: bad")])
+        #expect(
+            problems == [ImportProblem(line: 2, reason: "value: bad", item: "bad", value: "bad")])
+        #expect(problems.first?.text == "bad: value: bad; got 'bad'")
         #expect(rows.isEmpty)
     }
 

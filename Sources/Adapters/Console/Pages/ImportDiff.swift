@@ -126,11 +126,13 @@ extension HTMLWriter {
             text:
                 "\(problems.count.grouped) \(problems.count == 1 ? "row is" : "rows are") refused, so that nothing would be imported."
         )
-        table("Rows that are refused", columns: ["Line", "Why"]) { rows in
+        table("Rows that are refused", columns: ["Line", "Place", "Why", "Value"]) { rows in
             for problem in problems.first {
                 rows.element(.tr) { row in
                     row.element(.th, .scope("row"), text: "\(problem.line)")
+                    row.element(.td) { $0.name(problem.item ?? "") }
                     row.element(.td) { $0.name(problem.reason) }
+                    row.element(.td) { $0.name(problem.value ?? "") }
                 }
             }
         }

@@ -51,9 +51,11 @@ struct PlaceEditor: Sendable {
 
         /// The place as the fields say; nil where one of them is wrong, and says so.
         mutating func change(_ location: LocationRecord) -> LocationRecord? {
-            let displayName = try? DisplayName(name)
-            if displayName == nil {
-                errors["name"] = "\(AdministrationError.invalidName)".capitalizedSentence + "."
+            var displayName: DisplayName?
+            do throws(AdministrationError) {
+                displayName = try DisplayName(name)
+            } catch {
+                errors["name"] = "\(error)".capitalizedSentence + "."
             }
             let (latitudeNumber, longitudeNumber) = (Double(decimal: latitude), Double(decimal: longitude))
             if latitudeNumber.map({ (-90...90).contains($0) }) != true {

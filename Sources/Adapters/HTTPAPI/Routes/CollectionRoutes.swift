@@ -107,9 +107,7 @@ extension Problem {
             members: [
                 "count": JSONValue(problems.count),
                 "rows": .array(
-                    problems.first.map {
-                        .object(["line": JSONValue($0.line), "reason": .string($0.reason)])
-                    }),
+                    problems.first.map { .object($0.json) }),
             ])
     }
 }

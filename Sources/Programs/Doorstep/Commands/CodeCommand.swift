@@ -26,6 +26,7 @@ struct CodeCommand: AsyncParsableCommand {
         @Option(help: "The URL that it stands for.") var url: String
 
         func run() async throws {
+            try code.requireVisibleEdges(in: "code")
             let record = try ShortCode(code: code, url: InvocationURL(url))
             try await tenant.withItems(\.shortCodes) { try await $0.create(record) }
             output.print(record.json, line: "Created short code \(code)")

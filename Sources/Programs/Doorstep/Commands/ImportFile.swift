@@ -73,7 +73,7 @@ extension ImportPlan {
 extension ImportProblems {
     /// Names every bad line of a file on standard error; returns the error to end with.
     func reported(of file: String) -> CommandError {
-        report { "\(file):\($0.line): \($0.reason)" }
+        report { "\(file):\($0.line): \($0.text)" }
         return .importRefused(self)
     }
 

@@ -27,6 +27,7 @@ extension LocationCommand {
         @OptionGroup var card: CardOptions
 
         func run() async throws {
+            try identifier.text.requireVisibleEdges(in: "identifier")
             let record = try LocationRecord(
                 identifier: identifier, name: DisplayName(name),
                 region: CircularRegion(
