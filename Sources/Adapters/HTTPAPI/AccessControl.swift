@@ -22,10 +22,10 @@ struct AccessControl: Sendable {
     let verifier: AppVerifier?
 
     /// - Parameters:
-    ///   - scope: What its key must be good for.
+    ///   - scope: The scope that the endpoint requires; nil for any secret key.
     ///   - route: What is to answer it.
     func admit(
-        _ request: APIRequest, for scope: Scope, by route: Route, at now: Date
+        _ request: APIRequest, for scope: Scope?, by route: Route, at now: Date
     ) throws(Problem) -> AdmittedRequest {
         guard let state = table.current else { throw .unavailable }
         guard let caller = request.key?.digest.flatMap({ Self.holder($0, in: state, at: now) }) else {
@@ -38,7 +38,11 @@ struct AccessControl: Sendable {
         do throws(Problem) {
             standing = try limiter.admit(caller, from: request.client, by: token?.keyID)
             guard !caller.tenantIsSuspended else { throw .tenantSuspended }
-            guard caller.scopes.contains(scope) else { throw .keyLacks(scope) }
+            if let scope {
+                guard caller.scopes.contains(scope) else { throw .keyLacks(scope) }
+            } else if caller.kind != .secret {
+                throw .keyIsNotSecret
+            }
             guard caller.locations == nil || route.admitsRestrictedKeys else { throw .keyIsRestricted }
             guard request.fields.idempotencyKeys.isEmpty || route.honoursIdempotencyKey else {
                 throw .idempotencyKeyNotSupported

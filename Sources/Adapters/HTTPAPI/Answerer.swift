@@ -146,12 +146,17 @@ struct Answerer: Sendable {
                 let locations = admitted.table.visibleLocations
                 return try await admitted.answered(by: { try await handler($0, locations) }, body: body)
             }
+        case .anySecretKey(let handler):
+            return try await respond(to: request, received, context, by: route, nil, waits: true) {
+                (admitted, body) in
+                try await admitted.answered(by: handler, body: body)
+            }
         }
     }
 
     /// - Parameter waits: whether it waits for a body or the database: only so much of a tenant's may be under way.
     private func respond(
-        to request: Request, _ received: APIRequest, _ context: APIContext, by route: Route, _ scope: Scope,
+        to request: Request, _ received: APIRequest, _ context: APIContext, by route: Route, _ scope: Scope?,
         waits: Bool, _ answer: (AdmittedRequest, ByteBuffer?) async throws -> Answer
     ) async throws -> Response {
         do {

@@ -14,6 +14,18 @@ extension QueryParameters {
         }
         return value
     }
+
+    /// The order of a list, from `order`.
+    /// - Parameter orders: The first is the default.
+    func order(_ orders: [String]) throws(Problem) -> String {
+        guard let text = optional("order") else { return orders[0] }
+        guard orders.contains(text) else {
+            throw .field(
+                "order", code: "invalid_parameter",
+                "the parameter must be \(orders.joined(separator: " or "))")
+        }
+        return text
+    }
 }
 
 extension Answer {

@@ -59,19 +59,18 @@ public struct PostgresConfirmationHistory: ConfirmationHistory {
             """)
     }
 
-    /// The oldest first, from the one after `last` on, up to `limit`.
-    public func page(
-        _ selection: ConfirmationSelection, of tenant: TenantID, after last: RecordedConfirmation?, limit: Int
+    public func oldest(
+        _ selection: ConfirmationSelection, of tenant: TenantID, after last: ConfirmationPlace?, limit: Int
     ) async throws -> [RecordedConfirmation] {
         // The row comparison alone would not tell which days are in question.
-        let start = max(selection.start, last?.record.minute ?? .distantPast)
+        let start = max(selection.start, last?.minute ?? .distantPast)
         return try await records(
             of: tenant,
             """
             SELECT confirmation_id, location_identifier, outcome, source, minute, attestation
                 FROM doorstep.confirmations
             WHERE tenant_id = \(tenant.uuid) AND minute >= \(start) AND minute < \(selection.end)
-                AND (minute, confirmation_id) > (\(last?.record.minute ?? .distantPast), \(last?.id ?? .lowest))
+                AND (minute, confirmation_id) > (\(last?.minute ?? .distantPast), \(last?.id ?? .lowest))
                 AND \(selection)
             ORDER BY minute, confirmation_id LIMIT \(limit)
             """)

@@ -19,16 +19,7 @@ public struct PostgresInstanceCatalogue {
     ) async throws -> [InstanceSummary] {
         try await pool.withTenantTransaction(
             tenant, as: .admin, TransactionMode(isReadOnly: true, statementTimeout: .seconds(600))
-        ) { transaction in
-            try await transaction.execute(
-                """
-                SELECT \(instancesAt: Date(), selection.locations)
-                FROM doorstep.instances AS i
-                WHERE i.tenant_id = \(tenant.uuid) AND \(selection, tenant)
-                ORDER BY i.launched_at DESC, i.instance_id LIMIT \(limit)
-                """
-            ).map { try InstanceSummary(row: $0) }
-        }
+        ) { try await $0.latestInstances(selection, after: nil, limit: limit) }
     }
 
     /// Forgets an instance: its launches and its tokens.
@@ -39,6 +30,20 @@ public struct PostgresInstanceCatalogue {
 }
 
 extension TenantTransaction {
+    /// The latest launched first.
+    func latestInstances(
+        _ selection: InstanceSelection, after last: LaunchPlace?, limit: Int
+    ) async throws -> [InstanceSummary] {
+        try await execute(
+            """
+            SELECT \(instancesAt: Date(), selection.locations)
+            FROM doorstep.instances AS i
+            WHERE i.tenant_id = \(tenant.uuid) AND \(selection, tenant) \(after: last)
+            ORDER BY i.launched_at DESC, i.instance_id LIMIT \(limit)
+            """
+        ).map { try InstanceSummary(row: $0) }
+    }
+
     /// By ID.
     func instances(
         _ selection: InstanceSelection, after last: InstanceID?, limit: Int
@@ -163,6 +168,17 @@ extension Query.StringInterpolation {
         guard let last else { return }
         appendLiteral("AND i.instance_id > ")
         appendInterpolation(last.uuid)
+    }
+
+    fileprivate mutating func appendInterpolation(after last: LaunchPlace?) {
+        guard let last else { return }
+        appendLiteral("AND i.launched_at <= ")
+        appendInterpolation(last.launchedAt)
+        appendLiteral(" AND (i.launched_at < ")
+        appendInterpolation(last.launchedAt)
+        appendLiteral(" OR i.instance_id > ")
+        appendInterpolation(last.id.uuid)
+        appendLiteral(")")
     }
 
     private mutating func appendLaunch(of tenant: TenantID) {

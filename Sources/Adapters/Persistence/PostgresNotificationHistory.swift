@@ -67,6 +67,12 @@ public struct PostgresNotificationHistory: NotificationHistory {
         try await read(tenant) { try await $0.instances(selection, after: last, limit: limit) }
     }
 
+    public func latestInstances(
+        _ selection: InstanceSelection, of tenant: TenantID, after last: LaunchPlace?, limit: Int
+    ) async throws -> [InstanceSummary] {
+        try await read(tenant) { try await $0.latestInstances(selection, after: last, limit: limit) }
+    }
+
     public func channels(
         _ selection: ChannelSelection, of tenant: TenantID, after last: ChannelPlace?, limit: Int
     ) async throws -> [BroadcastChannel] {

@@ -6,7 +6,7 @@ public import JSON
 import NIOCore
 import NIOHTTP1
 import OutboundHTTP
-import Tenancy
+public import Tenancy
 
 /// A server that is asked over HTTP with a secret key, which says whose tenant is meant.
 ///
@@ -57,7 +57,18 @@ public struct RemoteServer: Sendable {
     /// All that is the tenant's, a page at a time: what others change meanwhile is in it as it was or as it is.
     public func catalogue(of tenant: Tenant) -> any CatalogueReader { HTTPCatalogueReader(self, tenant) }
 
-    /// Whose the key is.
+    /// Stands for the tenant where a store asks for its ID: the server takes the tenant of the key, whichever is named.
+    public static let tenantOfKey = TenantID(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)))
+
+    /// The slug of the key's tenant: any secret key may ask.
+    public func tenantSlug() async throws -> TenantSlug {
+        try await ask(.GET, "/v1/key").reading { fields in
+            var tenant = try fields.requiredObject("tenant")
+            return try TenantSlug(try tenant.requiredString("slug"))
+        }
+    }
+
+    /// The key's tenant; requires the scope `read`.
     public func tenant() async throws -> Tenant {
         try await ask(.GET, "/v1/tenant").reading { try Tenant(&$0) }
     }
@@ -80,23 +91,34 @@ public struct RemoteServer: Sendable {
         _ path: String, after: String? = nil, limit: Int = .max, where filter: [(String, String)] = []
     ) async throws -> [JSONObject] {
         var items: [JSONObject] = []
+        try await eachPage(path, after: after, limit: limit, where: filter) { items += $0 }
+        return items
+    }
+
+    /// Reads a list page by page: one page is in memory.
+    public func eachPage(
+        _ path: String, after: String? = nil, limit: Int = .max, where filter: [(String, String)] = [],
+        _ body: ([JSONObject]) throws -> Void
+    ) async throws {
+        var count = 0
         var cursor = after.map(PageCursor.text)
         repeat {
-            var query = [("limit", "\(min(limit - items.count, Self.pageLength))")] + filter
+            var query = [("limit", "\(min(limit - count, Self.pageLength))")] + filter
             if let cursor { query.append(("after", cursor)) }
             let reply = try await ask(.GET, path, query)
             let page = try reply.reading { try $0.requiredArray("data") }
-            items += try page.map { value in
-                guard let members = value.objectValue else {
-                    throw ServerError.unexpected(status: reply.status)
-                }
-                return members
-            }
+            try body(
+                page.map { value in
+                    guard let members = value.objectValue else {
+                        throw ServerError.unexpected(status: reply.status)
+                    }
+                    return members
+                })
+            count += page.count
             // A page may end before its limit.
             let next = reply.json["next"]?.stringValue
             cursor = page.isEmpty || next == cursor ? nil : next
-        } while cursor != nil && items.count < limit
-        return items
+        } while cursor != nil && count < limit
     }
 
     /// Asks for something that is answered with JSON.

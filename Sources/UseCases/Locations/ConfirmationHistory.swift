@@ -8,6 +8,11 @@ public protocol ConfirmationHistory: Sendable {
         _ selection: ConfirmationSelection, of tenant: TenantID, before last: ConfirmationPlace?, limit: Int
     ) async throws -> [RecordedConfirmation]
 
+    /// The oldest first, after one, up to `limit`.
+    func oldest(
+        _ selection: ConfirmationSelection, of tenant: TenantID, after last: ConfirmationPlace?, limit: Int
+    ) async throws -> [RecordedConfirmation]
+
     /// How many of each outcome there were on each day of UTC that had any, the newest first.
     func counts(
         _ selection: ConfirmationSelection, of tenant: TenantID

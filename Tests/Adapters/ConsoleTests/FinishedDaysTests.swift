@@ -20,6 +20,11 @@ import Testing
             limit: Int
         ) -> [RecordedConfirmation] { [] }
 
+        func oldest(
+            _ selection: ConfirmationSelection, of tenant: TenantID, after last: ConfirmationPlace?,
+            limit: Int
+        ) -> [RecordedConfirmation] { [] }
+
         func counts(_ selection: ConfirmationSelection, of tenant: TenantID) -> [ConfirmationCounts] {
             selections.withLock { $0.append(selection) }
             return recorded.withLock { recorded in

@@ -31,6 +31,17 @@ final class MemoryConfirmationHistory: ConfirmationHistory {
         }.prefix(limit).map(\.self)
     }
 
+    func oldest(
+        _ selection: ConfirmationSelection, of tenant: TenantID, after last: ConfirmationPlace?, limit: Int
+    ) async throws -> [RecordedConfirmation] {
+        selected(selection, of: tenant).reversed().filter { confirmation in
+            guard let last else { return true }
+            return (confirmation.record.minute, confirmation.id.uuidString) > (
+                last.minute, last.id.uuidString
+            )
+        }.prefix(limit).map(\.self)
+    }
+
     func counts(
         _ selection: ConfirmationSelection, of tenant: TenantID
     ) async throws -> [ConfirmationCounts] {
@@ -111,6 +122,16 @@ final class MemoryConfirmationHistory: ConfirmationHistory {
                 query = "?limit=1&after=\(next)"
             }
             #expect(seen == ["3", "2", "1"])
+            #expect(try await ids("?order=newest") == ["3", "2", "1"])
+            seen = []
+            query = "?order=oldest&limit=1"
+            while true {
+                let page = try await client.send(.get, "/v1/confirmations\(query)", key: api.reader)
+                seen += try await ids(query)
+                guard let next = page["next"]?.stringValue else { break }
+                query = "?order=oldest&limit=1&after=\(next)"
+            }
+            #expect(seen == ["1", "2", "3"])
             let summary = try await client.send(
                 .get, "/v1/confirmations/summary?location=a", key: api.reader)
             #expect(
@@ -119,6 +140,7 @@ final class MemoryConfirmationHistory: ConfirmationHistory {
                     "undetermined":0}]}
                     """)
             for (path, status, field) in [
+                ("/v1/confirmations?order=id", 400, "order"),
                 ("/v1/confirmations?from=1", 400, "from"), ("/v1/confirmations?to=2026-13-01", 400, "to"),
                 ("/v1/confirmations?location=%00", 400, "location"),
                 ("/v1/confirmations?after=AA", 400, "after"),

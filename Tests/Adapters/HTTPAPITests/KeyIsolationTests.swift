@@ -370,7 +370,7 @@ import Testing
             [Request(path: "/v1/domains/\(ids.place).example/verify", body: [:])]
         }
         probes["PATCH /v1/tenant"] = { _, _ in [Request(path: "/v1/tenant", body: ["name": "Another"])] }
-        for path in ["/v1/audit-log", "/v1/tenant"] {
+        for path in ["/v1/audit-log", "/v1/tenant", "/v1/key"] {
             probes["GET \(path)"] = { _, _ in [Request(path: path)] }
         }
         probes["GET /v1/app-store/plan"] = { ids, own in
@@ -696,7 +696,8 @@ import Testing
             let instance = try await ask("GET /v1/instances/{id}", own.ids)
             #expect(instance[0].status == 200 && instance[0]["activities"] == [])
             let sent = try await ask("POST /v1/notifications", own.ids)
-            #expect(sent.map(\.status) == [201, 422, 422, 422, 201, 201, 201, 422, 201])
+            // The store in memory has an instance that was launched at no location; a restricted key does not see it.
+            #expect(sent.map(\.status) == [201, 422, 422, 422, 201, 404, 201, 422, 201])
             #expect(sent[7].code == "wrong_audience", "\(sent[7].text)")
             // Those of an unrestricted key may have looked at more than the place.
             #expect(try await ask("GET /v1/notifications/{id}", own.ids).map(\.status) == [404])
@@ -714,7 +715,7 @@ import Testing
             #expect(near["data"]?.arrayValue?.count == 1 && near.text.contains(own.name))
             // The second request of a key is known again by that key alone.
             let again = try await ask("POST /v1/notifications", own.ids)
-            #expect(again.map(\.status) == [201, 422, 422, 422, 201, 201, 201, 422, 200])
+            #expect(again.map(\.status) == [201, 422, 422, 422, 201, 404, 201, 422, 200])
             let channel = try await client.write(
                 .post, "/v1/notifications",
                 [

@@ -56,6 +56,16 @@ final class MemoryNotificationHistory: NotificationHistory {
         }
     }
 
+    func latestInstances(
+        _ selection: InstanceSelection, of tenant: TenantID, after last: LaunchPlace?, limit: Int
+    ) async throws -> [InstanceSummary] {
+        let all = try await instances(selection, of: tenant, after: nil, limit: .max)
+        return all.sorted { $0.launchedAt > $1.launchedAt }.drop { instance in
+            last.map { (instance.launchedAt, $0.id.description) >= ($0.launchedAt, instance.id.description) }
+                == true
+        }.prefix(limit).map(\.self)
+    }
+
     func channels(
         _ selection: ChannelSelection, of tenant: TenantID, after last: ChannelPlace?, limit: Int
     ) async throws -> [BroadcastChannel] {

@@ -34,13 +34,14 @@ import Testing
     }
 
     private static func instance(
-        _ number: UInt8, clip: String = "com.example.MyApp.Clip"
+        _ number: UInt8, clip: String = "com.example.MyApp.Clip", launchedAt: Date = now
     ) throws
         -> InstanceSummary
     {
         InstanceSummary(
             id: InstanceID(UUID(number: number)), clip: try BundleID(clip), app: .clip,
-            environment: .production, permission: .ephemeral, launchedAt: now, launchCount: 1, hasToken: true,
+            environment: .production, permission: .ephemeral, launchedAt: launchedAt, launchCount: 1,
+            hasToken: true,
             activityCount: 0)
     }
 
@@ -83,6 +84,33 @@ import Testing
             }
             #expect(seen == Self.ids(whole))
             for text in ["token\"", "secret text", "payload"] { #expect(!whole.text.contains(text)) }
+        }
+    }
+
+    @Test func instancesAreListedByLatestLaunch() async throws {
+        let api = TestAPI()
+        for (number, delay) in [(1, 0.000_001), (2, 1), (3, 0), (4, 1), (5, 0.000_002)] {
+            api.history.add(
+                try Self.instance(UInt8(number), launchedAt: Self.now + delay), of: Self.tenant)
+        }
+        let path = "/v1/instances?order=latest_launch"
+        let restricted = APIKey.generate(.secret)
+        try api.admit(restricted, of: Self.tenant, scopes: "read", locations: "restaurant_a")
+        try await api.test(over: [.router]) { client in
+            var (seen, next) = ([String](), String?(""))
+            while let after = next {
+                let query = after.isEmpty ? "" : "&after=\(after)"
+                let page = try await client.send(.get, "\(path)&limit=1\(query)", key: api.reader)
+                seen += Self.ids(page).map { String($0.suffix(1)) }
+                next = page["next"]?.stringValue
+            }
+            #expect(seen == ["2", "4", "5", "1", "3"])
+            let other = try await client.send(.get, "\(path)&after=YQ", key: api.reader)
+            #expect(other.status == 400 && other.field == "after")
+            let refused = try await client.send(.get, path, key: restricted)
+            #expect(refused.status == 403, "\(refused.text)")
+            let unknown = try await client.send(.get, "/v1/instances?order=newest", key: api.reader)
+            #expect(unknown.status == 400 && unknown.field == "order")
         }
     }
 

@@ -10,7 +10,7 @@ import Testing
 
 @Suite struct TenantRouteTests {
     /// Those that this suite holds to their tenants.
-    static let operations: Set = ["tenant", "patchTenant"]
+    static let operations: Set = ["tenant", "patchTenant", "currentKey"]
 
     private static let path = "/v1/tenant"
 
@@ -78,6 +78,31 @@ import Testing
                 let patched = try await Self.patch(client, ["name": "x"], key: key)
                 #expect(read.status == (isReader ? 200 : 403) && patched.status == 403)
             }
+        }
+    }
+
+    @Test func aSecretKeyOfAnyScopeReadsWhatItIs() async throws {
+        let api = TestAPI()
+        let restricted = APIKey.generate(.secret)
+        try api.admit(restricted, of: TenantID(number: 3), scopes: "look_up,confirm", locations: "b\na")
+        try await api.test(over: [.router]) { client in
+            for key in [api.secret, api.reader, api.keyManager] {
+                let read = try await client.send(.get, "/v1/key", key: key)
+                #expect(read.status == 200 && read["locations"] == .null, "\(read.text)")
+                #expect(read["tenant"]?.objectValue?["id"] == .string("\(TenantID(number: 1))"))
+            }
+            let read = try await client.send(.get, "/v1/key", key: restricted)
+            #expect(read["kind"] == "secret" && read["scopes"] == ["look_up", "confirm"])
+            #expect(read["locations"] == ["a", "b"])
+            #expect(
+                read["tenant"] == [
+                    "id": .string("\(TenantID(number: 3))"), "slug": "tenant",
+                    "name": .string("Tenant \(TenantID(number: 3))"),
+                ])
+            let publishable = try await client.send(.get, "/v1/key", key: api.publishable)
+            #expect(publishable.status == 403 && publishable.code == "forbidden")
+            #expect(try await client.send(.get, "/v1/key", key: nil).status == 401)
+            #expect(try await client.send(.get, "/v1/key?x=1", key: api.secret).status == 400)
         }
     }
 

@@ -188,14 +188,16 @@ struct TestAPI: Sendable {
     }
 
     /// Lets a key of a tenant that there is not yet in.
-    func admit(_ key: APIKey, of tenant: TenantID, scopes: String? = nil) throws {
+    func admit(
+        _ key: APIKey, of tenant: TenantID, scopes: String? = nil, locations: String? = nil
+    ) throws {
         guard var table = table.current?.table else { return }
         try table.set(.tenants, .tenant(tenant))
         try table.set(
             .keys,
             .key(
                 tenant, KeyID(UUID(number: 90)), Array(SHA256.hash(data: Array(key.text.utf8))),
-                kind: key.kind, scopes: scopes))
+                kind: key.kind, scopes: scopes, locations: locations))
         self.table.replace(by: table, from: .database, asOf: Date())
     }
 

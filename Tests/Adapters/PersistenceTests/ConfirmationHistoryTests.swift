@@ -91,8 +91,8 @@ import Testing
         try await Self.withHistory { history, tenant in
             let newestFirst = try await history.latest(ConfirmationSelection(), of: tenant, limit: 100)
             var all: [RecordedConfirmation] = []
-            while case let page = try await history.page(
-                ConfirmationSelection(), of: tenant, after: all.last, limit: limit), !page.isEmpty
+            while case let page = try await history.oldest(
+                ConfirmationSelection(), of: tenant, after: all.last?.place, limit: limit), !page.isEmpty
             {
                 #expect(page.count <= limit)
                 all += page
@@ -152,7 +152,7 @@ import Testing
             ) { pool in
                 let history = PostgresConfirmationHistory(pool)
                 let latest = try await history.latest(selection, of: tenant, limit: 100)
-                let page = try await history.page(selection, of: tenant, after: nil, limit: 100)
+                let page = try await history.oldest(selection, of: tenant, after: nil, limit: 100)
                 #expect(latest.count >= 2 && latest == page.reversed())
             }
             let about = plans.withLock { $0.filter { $0.contains(" on confirmations") } }

@@ -164,6 +164,37 @@ import Testing
         }
     }
 
+    @Test func latestInstancesFollowEachOtherAcrossPages() async throws {
+        try await Self.withHistory { restaurants, history in
+            for _ in 0..<4 {
+                _ = try await restaurants.register(
+                    Restaurants.Instance(url: Restaurants.a, location: "a"))
+            }
+            // Two of one moment, and one a microsecond earlier.
+            try await restaurants.pool.withTenantTransaction(restaurants.tenant, as: .app) { transaction in
+                _ = try await transaction.execute(
+                    """
+                    UPDATE doorstep.instances AS i
+                    SET launched_at = timestamptz '2026-03-01T12:30:00.123457Z' - m.n / 2 * interval '1 microsecond'
+                    FROM (SELECT instance_id, row_number() OVER (ORDER BY instance_id DESC) AS n
+                        FROM doorstep.instances WHERE tenant_id = \(restaurants.tenant.uuid)) AS m
+                    WHERE i.tenant_id = \(restaurants.tenant.uuid) AND i.instance_id = m.instance_id
+                    """)
+            }
+            func page(after last: LaunchPlace?, limit: Int) async throws -> [InstanceSummary] {
+                try await history.latestInstances(
+                    InstanceSelection(), of: restaurants.tenant, after: last, limit: limit)
+            }
+            let all = try await page(after: nil, limit: 10)
+            #expect(all.count == 4 && all.map(\.launchedAt) == all.map(\.launchedAt).sorted(by: >))
+            var seen: [InstanceSummary] = []
+            while let next = try await page(after: seen.last?.launchPlace, limit: 1).first {
+                seen.append(next)
+            }
+            #expect(seen == all)
+        }
+    }
+
     @Test func channelsAreByClipEnvironmentAndID() async throws {
         try await Self.withHistory { restaurants, history in
             let store = PostgresChannelStore(restaurants.stores.appPool)

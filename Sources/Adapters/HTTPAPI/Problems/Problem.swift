@@ -73,6 +73,7 @@ extension Problem {
             .forbidden, "forbidden", "this key has not the scope \(scope.rawValue), which this route asks for"
         )
     }
+    static let keyIsNotSecret = Problem(.forbidden, "forbidden", "this endpoint requires a secret key")
     static let keyIsRestricted = Problem(
         .forbidden, "forbidden",
         "this key is restricted to locations, and this route is for all that a tenant has"

@@ -23,12 +23,15 @@ struct ConfirmationRoutes: Sendable {
     private func list(
         _ request: AdmittedRequest, within locations: Set<LocationIdentifier>?
     ) async throws -> Answer {
-        let parameters = try request.queryParameters(named: ["after", "limit"] + Self.filters)
+        let parameters = try request.queryParameters(named: ["after", "limit", "order"] + Self.filters)
         let limit = try parameters.pageLength()
         let last = try parameters.cursor { ConfirmationPlace(name: $0) }
         let selection = try parameters.selection(within: locations)
+        let order = try parameters.order(["newest", "oldest"])
         return try await Answer.page(after: last, limit: limit, \.json, place: \.place, name: \.name) {
-            try await history.latest(selection, of: request.tenant, before: $0, limit: $1)
+            order == "oldest"
+                ? try await history.oldest(selection, of: request.tenant, after: $0, limit: $1)
+                : try await history.latest(selection, of: request.tenant, before: $0, limit: $1)
         }
     }
 

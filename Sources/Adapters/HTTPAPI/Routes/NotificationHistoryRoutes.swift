@@ -38,13 +38,24 @@ struct NotificationHistoryRoutes: Sendable {
     private func instances(
         _ request: AdmittedRequest, within locations: Set<LocationIdentifier>?
     ) async throws -> Answer {
-        let parameters = try request.queryParameters(named: ["after", "limit", "clip", "location", "url"])
+        let parameters = try request.queryParameters(named: [
+            "after", "limit", "order", "clip", "location", "url",
+        ])
         let limit = try parameters.pageLength()
-        let last = try parameters.cursor { InstanceID(text: $0) }
+        let order = try parameters.order(["id", "latest_launch"])
         let selection = InstanceSelection(
             clip: try parameters.value("clip", Self.noValue) { try? BundleID($0) },
             location: try parameters.value("location", Self.noValue) { try? LocationIdentifier($0) },
             url: try parameters.value("url", Self.noValue) { try? InvocationURL($0) }, within: locations)
+        guard order == "id" else {
+            // The order tells launches at other locations.
+            guard locations == nil else { throw Problem.keyIsRestricted }
+            return try await Answer.page(
+                after: try parameters.cursor { LaunchPlace(name: $0) }, limit: limit, \.json,
+                place: \.launchPlace, name: \.name
+            ) { try await history.latestInstances(selection, of: request.tenant, after: $0, limit: $1) }
+        }
+        let last = try parameters.cursor { InstanceID(text: $0) }
         return try await Answer.page(
             after: last, limit: limit, \.json, place: \.id, name: \.description
         ) { try await history.instances(selection, of: request.tenant, after: $0, limit: $1) }
@@ -60,6 +71,20 @@ struct NotificationHistoryRoutes: Sendable {
         return try await Answer.page(after: last, limit: limit, \.json, place: \.place, name: \.name) {
             try await history.channels(selection, of: request.tenant, after: $0, limit: $1)
         }
+    }
+}
+
+extension LaunchPlace {
+    /// In microseconds, as the database keeps the time.
+    fileprivate var name: String { "\(Int((launchedAt.timeIntervalSince1970 * 1e6).rounded())) \(id)" }
+
+    fileprivate init?(name: String) {
+        let parts = name.split(separator: " ", omittingEmptySubsequences: false)
+        guard parts.count == 2, let microseconds = Int(parts[0]), let id = InstanceID(text: String(parts[1])),
+            // Some 2,000 years around 1970, which PostgreSQL's times hold.
+            microseconds.magnitude < 64_000_000_000_000_000
+        else { return nil }
+        self.init(launchedAt: Date(timeIntervalSince1970: Double(microseconds) / 1e6), id: id)
     }
 }
 

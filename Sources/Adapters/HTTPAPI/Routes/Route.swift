@@ -42,6 +42,8 @@ struct Route: Sendable {
         case streamed(Scope, @Sendable (AdmittedRequest) throws(Problem) -> BodyHandler)
         /// As ``stored(_:_:)``, but for restricted keys too: it is told the locations that it may answer for, nil for all.
         case storedWithin(Scope, @Sendable (AdmittedRequest, Set<LocationIdentifier>?) async throws -> Answer)
+        /// For any secret key, whatever its scopes and locations. Waits for the database.
+        case anySecretKey(@Sendable (AdmittedRequest) async throws -> Answer)
     }
 
     /// What a long body is given to when it has come.
@@ -50,7 +52,7 @@ struct Route: Sendable {
     /// Whether keys may use it that are restricted to locations: only where the handler cannot but know of that.
     var admitsRestrictedKeys: Bool {
         switch handler {
-        case .open, .openStored, .memory, .storedWithin: true
+        case .open, .openStored, .memory, .storedWithin, .anySecretKey: true
         case .stored, .streamed: false
         }
     }

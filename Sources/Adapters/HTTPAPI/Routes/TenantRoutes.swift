@@ -1,13 +1,17 @@
 import Administration
 import HTTPTypes
+import Invocation
+import JSON
+import Routing
 import Tenancy
 
-/// The routes by which a tenant's keys read what it is, and change what is the tenant's own to say.
+/// The endpoints of the tenant itself, and of the key that a request is made with.
 struct TenantRoutes: Sendable {
     let store: any TenantStore
 
     var routes: [Route] {
         [
+            Route(.get, "/v1/key", .anySecretKey(showKey)),
             Route(.get, "/v1/tenant", .stored(.read, show)),
             Route(.patch, "/v1/tenant", .stored(.manage, patch)),
         ]
@@ -17,6 +21,26 @@ struct TenantRoutes: Sendable {
         try request.refuseParameters()
         return try await Problem.managing {
             Answer(reading: try await store.tenant(request.tenant), for: request)
+        }
+    }
+
+    /// The caller's key and tenant: what a program needs to know about its own configuration, with any scope.
+    private func showKey(_ request: AdmittedRequest) async throws -> Answer {
+        try request.refuseParameters()
+        return try await Problem.managing {
+            let tenant = try await store.tenant(request.tenant)
+            let caller = request.caller
+            let json: JSONObject = [
+                "id": .string(caller.key.description), "kind": .string(caller.kind.rawValue),
+                "scopes": .array(caller.scopes.list.map { .string($0.rawValue) }),
+                "locations": caller.locations.map { .array($0.map(\.text).sorted().map(JSONValue.string)) }
+                    ?? .null,
+                "tenant": [
+                    "id": .string(tenant.id.description), "slug": .string(tenant.slug.text),
+                    "name": .string(tenant.name.text),
+                ],
+            ]
+            return Answer(uncached: JSONValue.object(json).serialized())
         }
     }
 

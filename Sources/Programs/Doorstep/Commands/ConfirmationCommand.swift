@@ -75,20 +75,31 @@ struct ConfirmationCommand: AsyncParsableCommand {
         private static let pageLength = 10_000
 
         func run() async throws {
-            try await confirmations.withHistory { history, tenant in
-                let output = FileHandle.standardOutput
-                var writer = CSVWriter { try output.write(contentsOf: Data($0)) }
-                try writer.append(["minute", "location", "outcome", "source", "id", "attestation"])
-                var last: RecordedConfirmation?
-                while true {
-                    let page = try await history.page(
-                        confirmations.selection, of: tenant, after: last, limit: Self.pageLength)
-                    guard let newest = page.last else { return try writer.finish() }
-                    for confirmation in page { try writer.append(confirmation.fields) }
-                    last = newest
+            let output = FileHandle.standardOutput
+            var writer = CSVWriter { try output.write(contentsOf: Data($0)) }
+            try writer.append(Self.columns)
+            func append(_ page: [JSONObject]) throws {
+                for confirmation in page {
+                    try writer.append(Self.columns.map { confirmation[$0]?.stringValue ?? "" })
                 }
             }
+            try await confirmations.withHistory { history, tenant in
+                var last: ConfirmationPlace?
+                while true {
+                    let page = try await history.oldest(
+                        confirmations.selection, of: tenant, after: last, limit: Self.pageLength)
+                    guard let newest = page.last else { return }
+                    try append(page.map(\.json))
+                    last = newest.place
+                }
+            } atServer: { server, filter in
+                try await server.eachPage(
+                    "/v1/confirmations", where: [("order", "oldest")] + filter, append)
+            }
+            try writer.finish()
         }
+
+        private static let columns = ["minute", "location", "outcome", "source", "id", "attestation"]
     }
 }
 
@@ -109,28 +120,13 @@ struct ConfirmationOptions: ParsableArguments {
     ) async throws -> Result {
         let done = try await tenant.withServer { try await atServer($0, filter) }
         if let done { return done }
-        return try await withHistory(inDatabase)
+        return try await tenant.withPool { pool, _, tenant in
+            try await inDatabase(PostgresConfirmationHistory(pool), tenant.id)
+        }
     }
 
     private var filter: [(String, String)] {
         let days = [("from", (days.day ?? days.from)?.text), ("to", (days.day ?? days.to)?.text)]
         return (days + [("location", location?.text)]).compactMap { name, value in value.map { (name, $0) } }
-    }
-
-    func withHistory<Result: Sendable>(
-        _ body: (PostgresConfirmationHistory, TenantID) async throws -> Result
-    ) async throws -> Result {
-        try await tenant.withPool { pool, _, tenant in
-            try await body(PostgresConfirmationHistory(pool), tenant.id)
-        }
-    }
-}
-
-extension RecordedConfirmation {
-    fileprivate var fields: [String] {
-        [
-            record.minute.rfc3339, record.location?.text ?? "", record.outcome.rawValue,
-            record.source.rawValue, id.uuidString.lowercased(), record.attestation.rawValue,
-        ]
     }
 }

@@ -30,3 +30,18 @@ public struct InstanceSummary: Sendable, Hashable {
         self.activityCount = activityCount
     }
 }
+
+/// The position of an instance in a list by latest launch.
+public struct LaunchPlace: Sendable, Hashable {
+    public let launchedAt: Date
+    public let id: InstanceID
+
+    public init(launchedAt: Date, id: InstanceID) {
+        self.launchedAt = launchedAt
+        self.id = id
+    }
+}
+
+extension InstanceSummary {
+    public var launchPlace: LaunchPlace { LaunchPlace(launchedAt: launchedAt, id: id) }
+}

@@ -14,6 +14,11 @@ public protocol NotificationHistory: Sendable {
         _ selection: InstanceSelection, of tenant: TenantID, after last: InstanceID?, limit: Int
     ) async throws -> [InstanceSummary]
 
+    /// The latest launched first, after one, up to `limit`.
+    func latestInstances(
+        _ selection: InstanceSelection, of tenant: TenantID, after last: LaunchPlace?, limit: Int
+    ) async throws -> [InstanceSummary]
+
     /// By clip, environment and ID, after one, up to `limit`.
     func channels(
         _ selection: ChannelSelection, of tenant: TenantID, after last: ChannelPlace?, limit: Int
