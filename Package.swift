@@ -175,8 +175,8 @@ let package = Package(
         Floor.adapters.library(
             "ServerClient",
             [
-                "Administration", "AppSiteAssociation", "Cards", "IPAddresses", "Invocation", "JSON",
-                "OutboundHTTP",
+                "Administration", "AppSiteAssociation", "Cards", "Encodings", "IPAddresses", "Invocation",
+                "JSON", "Notifications", "OutboundHTTP",
                 "Routing", "Tenancy", asyncHTTPClient, nioCore, nioHTTP1,
             ]),
         Floor.adapters.library(

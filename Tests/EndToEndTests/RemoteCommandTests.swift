@@ -118,7 +118,7 @@ import Testing
         let areErrorsTheSame =
             near.errors == far.errors
             || !near.errors.isEmpty && far.errors.hasPrefix(near.errors.dropLast() + " (")
-                && far.errors.contains("; request ")
+                && far.errors.contains("request ")
         #expect(
             near.status == far.status && near.output == far.output && areErrorsTheSame,
             "\(arguments): \(near) and \(far)")

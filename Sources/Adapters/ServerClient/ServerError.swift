@@ -32,7 +32,6 @@ public struct ServerProblem: Sendable, Hashable, CustomStringConvertible {
     public let code: String
     /// The sentence that an operator at the database would be told too.
     public let detail: String
-    let title: String
     let requestID: String
     private let members: JSONObject
 
@@ -44,17 +43,22 @@ public struct ServerProblem: Sendable, Hashable, CustomStringConvertible {
     /// Nil for what is no problem of Doorstep's.
     init?(_ members: JSONObject) {
         guard let code = members["code"]?.stringValue, let detail = members["detail"]?.stringValue,
-            let title = members["title"]?.stringValue, let requestID = members["requestID"]?.stringValue
+            let requestID = members["requestID"]?.stringValue
         else { return nil }
-        (self.code, self.detail, self.title, self.requestID) = (code, detail, title, requestID)
+        (self.code, self.detail, self.requestID) = (code, detail, requestID)
         self.members = members
     }
 
-    /// The sentence, then by what it is found in the guide and in the server's log.
-    public var description: String {
-        // Whatever a server sends is printed at a terminal.
-        let text = "\(detail) (\(code): \(title); request \(requestID))".unicodeScalars
-        return String(
-            String.UnicodeScalarView(text.map { $0.properties.generalCategory == .control ? " " : $0 }))
+    /// The sentence, the code (which the guide explains) and the request's ID (which the server's log has).
+    public var description: String { Self.printable("\(detail) (\(code); request \(requestID))") }
+
+    /// The same without the code, for a message that begins with the code.
+    public var text: String { Self.printable("\(detail) (request \(requestID))") }
+
+    /// Without control characters: the text comes from a server and goes to a terminal.
+    private static func printable(_ text: String) -> String {
+        String(
+            String.UnicodeScalarView(
+                text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
     }
 }

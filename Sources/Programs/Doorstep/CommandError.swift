@@ -2,14 +2,20 @@ import Administration
 import Encodings
 import Foundation
 import Notifications
+import ServerClient
 import Tenancy
 
 /// Why a command could not do what it was asked.
 enum CommandError: Error, CustomStringConvertible {
+    /// Neither a database nor a server.
+    case noInstallation
     case noDatabase
     case needsDatabase
     case noServer
-    case noKey
+    case noTenant
+    case noKey(ServerURL)
+    case noKeyGiven
+    case noLogin(TenantSlug, among: [Login])
     /// Whose it is.
     case keyOfAnotherTenant(TenantSlug)
     case invalidSetting(String, String)
@@ -42,14 +48,22 @@ enum CommandError: Error, CustomStringConvertible {
 
     var description: String {
         switch self {
+        case .noInstallation:
+            "neither a database nor a server is named: log in to a server with 'doorstep login --server URL' (or set --server and DOORSTEP_KEY), or name a database: --database-url, DATABASE_URL or --embedded-postgres DIR"
+        case .noTenant:
+            "name a tenant: its slug, --tenant or DOORSTEP_TENANT"
+        case .noKeyGiven:
+            "standard input has no key: run the command at a terminal and type the key, or pipe it in: 'doorstep login --server URL < FILE'"
+        case .noLogin(let slug, let logins):
+            "there is no login for the tenant '\(slug)'; there are logins for \(logins.map { "\($0.tenant?.text ?? "") at \($0.server)" }.joined(separator: ", "))"
         case .noDatabase:
             "name a database: --database-url, DATABASE_URL or --embedded-postgres DIR"
         case .needsDatabase:
             "this is done at the database, not at a server: --database-url or --embedded-postgres DIR"
         case .noServer:
             "name a server: --server or DOORSTEP_SERVER"
-        case .noKey:
-            "there is no key for the server: set DOORSTEP_KEY, or run 'doorstep login'"
+        case .noKey(let server):
+            "there is no key for \(server): set DOORSTEP_KEY, or run 'doorstep login --server \(server)'"
         case .keyOfAnotherTenant(let slug):
             "the key is the tenant '\(slug)'s"
         case .invalidSetting(let name, let reason):
@@ -106,6 +120,14 @@ enum CommandError: Error, CustomStringConvertible {
             "nothing is kept with \(name)"
         case .domainsNotProved(let count, let all):
             "\(count) of \(all) proofs \(count == 1 ? "was" : "were") not found"
+        }
+    }
+
+    /// Whether the command is to be written otherwise: the exit status is 64.
+    var isUsage: Bool {
+        switch self {
+        case .noInstallation, .noTenant: true
+        default: false
         }
     }
 

@@ -6,6 +6,8 @@ import Tenancy
 /// A key for a tenant at a server.
 struct Login: Sendable {
     let server: ServerURL
+    /// Nil for the key of the environment: only the server knows whose it is.
+    var tenant: TenantSlug?
     let key: String
 
     func withServer<Result: Sendable>(
@@ -58,14 +60,18 @@ struct LoginFile {
     /// The login that is meant: of a server and a tenant, where these are named, else the newest.
     func login(at server: ServerURL?, of tenant: TenantSlug?) throws -> Login? {
         if let key = try Settings.key.value() {
-            guard let server else { return nil }
+            guard let server else { throw CommandError.noServer }
             // The environment's key is for the environment's server; where that names none, for the one that is named.
             let own = try Settings.server.value()
             if own == nil || own == server { return Login(server: server, key: key) }
         }
-        return try entries().first {
-            (server == nil || $0.server == server) && (tenant == nil || $0.tenant == tenant)
-        }.map { Login(server: $0.server, key: $0.key) }
+        return try logins(at: server).first { tenant == nil || $0.tenant == tenant }
+    }
+
+    /// All logins that are kept, or those of a server; the newest first.
+    func logins(at server: ServerURL? = nil) throws -> [Login] {
+        try entries().filter { server == nil || $0.server == server }
+            .map { Login(server: $0.server, tenant: $0.tenant, key: $0.key) }
     }
 
     /// Keeps a key, in the place of one for the same tenant.

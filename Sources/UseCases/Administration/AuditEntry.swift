@@ -56,4 +56,17 @@ extension AuditEntry {
             "after": after.map(JSONValue.object) ?? .null,
         ]
     }
+
+    /// Reads what ``json`` writes, without its nulls.
+    public init(_ fields: inout JSONObjectReader) throws {
+        guard let at = try fields.optionalDate("at") else { throw JSONFieldError.missing(path: "at") }
+        guard let action = Action(rawValue: try fields.requiredString("action")) else {
+            throw JSONFieldError.invalid(path: "action", reason: "must be insert, update or delete")
+        }
+        self.init(
+            id: try fields.requiredInteger("id"), at: at, actor: try fields.requiredString("actor"),
+            login: try fields.requiredString("login"), action: action,
+            relation: try fields.requiredString("relation"), before: try fields.optionalMembers("before"),
+            after: try fields.optionalMembers("after"))
+    }
 }

@@ -29,10 +29,22 @@ public struct DomainVerification: Sendable {
         /// Why no proof was found; nil when one was.
         public let lack: Lack?
 
+        public init(tenant: TenantID, record: DomainRecord, isVisible: Bool, lack: Lack?) {
+            self.tenant = tenant
+            self.record = record
+            self.isVisible = isVisible
+            self.lack = lack
+        }
+
         public struct Lack: Sendable, Hashable {
             /// Whether nobody answered, so that nothing was changed.
             public let isUnanswered: Bool
             public let reason: String
+
+            public init(isUnanswered: Bool, reason: String) {
+                self.isUnanswered = isUnanswered
+                self.reason = reason
+            }
         }
     }
 

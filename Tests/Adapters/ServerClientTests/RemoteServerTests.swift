@@ -77,7 +77,7 @@ import Testing
             _ = try await Self.show(.init(Self.problem, status: 409))
             Issue.record("it was not refused")
         } catch let error as ServerError {
-            #expect("\(error)" == "no [2J (in_use: It is in use; request 7M2V9QK4T1XE)")
+            #expect("\(error)" == "no [2J (in_use; request 7M2V9QK4T1XE)")
         }
     }
 

@@ -40,7 +40,7 @@ struct AttestKeyCommand: AsyncParsableCommand {
                     if page.count < asked { break }
                 }
                 return keys.map(\.json)
-            } atServer: { server, _ in
+            } atServer: { server in
                 try await server.list("/v1/attest-keys", limit: limit)
             }
             output.print(
@@ -66,7 +66,7 @@ struct AttestKeyCommand: AsyncParsableCommand {
         func run() async throws {
             try await tenant.withTenant { store, tenant in
                 _ = try await store.attestKeys.revoke(id, of: tenant.id, by: TenantOptions.actor)
-            } atServer: { server, _ in
+            } atServer: { server in
                 try await server.delete("/v1/attest-keys/\(id)")
             }
             output.print(["id": .string(id.description)], line: "Revoked key \(id)")

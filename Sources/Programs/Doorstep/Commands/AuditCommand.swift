@@ -2,10 +2,12 @@ import Administration
 import ArgumentParser
 import JSON
 import Persistence
+import ServerClient
 
 struct AuditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "audit", abstract: "Tell who changed what of a tenant's, the newest change first.")
+        commandName: "audit", abstract: "List changes to a tenant's data with their actors, the newest first."
+    )
 
     @OptionGroup var tenant: TenantOptions
     @OptionGroup var output: OutputOptions
@@ -25,6 +27,9 @@ struct AuditCommand: AsyncParsableCommand {
         let (chosen, before, limit) = (filter, self.before, self.limit)
         let entries = try await tenant.withTenant { store, tenant in
             try await store.auditLog.entries(of: tenant.id, before: before, limit: limit, where: chosen)
+        } atServer: { server in
+            try await server.auditEntries(
+                before: before, limit: limit, where: chosen.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 })
         }
         output.print(
             entries.map(\.json),

@@ -50,7 +50,7 @@ struct CodeCommand: AsyncParsableCommand {
                 try await tenant.withTenant { store, tenant in
                     try await store.importShortCodes(
                         of: tenant.id, FileRows(chunks, TableReader()), options)
-                } atServer: { server, _ in
+                } atServer: { server in
                     try await server.importShortCodes(chunks, options)
                 }
             }

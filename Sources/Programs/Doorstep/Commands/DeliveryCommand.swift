@@ -7,6 +7,7 @@ import JSON
 import Notifications
 import Persistence
 import PostgreSQL
+import ServerClient
 import Tenancy
 
 struct DeliveryCommand: AsyncParsableCommand {
@@ -37,11 +38,20 @@ struct DeliveryCommand: AsyncParsableCommand {
 
         func run() async throws {
             let selection = DeliverySelection(state: state, reason: reason, since: since?.date)
-            let deliveries = try await tenant.withPool { pool, _, tenant in
-                try await PostgresDeliveryLedger(pool).deliveries(selection, of: tenant.id, limit: limit)
+            let atServer = try await tenant.withServer {
+                try await $0.list("/v1/deliveries", limit: limit, where: selection.query)
+            }
+            let deliveries: [JSONObject]
+            if let atServer {
+                deliveries = atServer
+            } else {
+                deliveries = try await tenant.withPool { pool, _, tenant in
+                    try await PostgresDeliveryLedger(pool).deliveries(selection, of: tenant.id, limit: limit)
+                        .map(\.json)
+                }
             }
             output.print(
-                deliveries.map(\.json),
+                deliveries,
                 columns: ["id", "createdAt", "instance", "state", "reason", "attempts", "expiresAt"])
         }
     }
@@ -68,19 +78,21 @@ struct DeliveryCommand: AsyncParsableCommand {
 
         func run() async throws {
             let last = after.flatMap { UUID(text: $0) }.map(DeliveryID.init)
-            let trace = try await tenant.withPool { pool, _, tenant in
-                try await find(pool, of: tenant.id, after: last)
+            guard let id = UUID(text: id), let trace = try await trace(id, after: last) else {
+                throw CommandError.unknownNotification(id)
             }
-            guard let trace else { throw CommandError.unknownNotification(id) }
-            print(trace.json)
+            print(trace)
         }
 
-        private func find(
-            _ pool: ConnectionPool, of tenant: TenantID, after last: DeliveryID?
-        ) async throws -> NotificationTrace? {
-            guard let uuid = UUID(text: id) else { return nil }
-            let tracer = NotificationTracer(PostgresDeliveryLedger(pool), PostgresNotificationStore(pool))
-            return try await tracer.trace(uuid, of: tenant, after: last, limit: limit)
+        private func trace(_ id: UUID, after last: DeliveryID?) async throws -> JSONObject? {
+            let atServer = try await tenant.withServer { server in
+                try await server.trace(id, after: last, limit: limit)
+            }
+            if let atServer { return atServer }
+            return try await tenant.withPool { pool, _, tenant in
+                let tracer = NotificationTracer(PostgresDeliveryLedger(pool), PostgresNotificationStore(pool))
+                return try await tracer.trace(id, of: tenant.id, after: last, limit: limit)?.json
+            }
         }
 
         private func print(_ trace: JSONObject) {
@@ -119,6 +131,9 @@ struct DeliveryCommand: AsyncParsableCommand {
             guard ids.isEmpty != (state == nil) else {
                 throw ValidationError("name deliveries by their IDs, or all of a --state")
             }
+            guard ids.isEmpty || reason == nil && since == nil else {
+                throw ValidationError("--reason and --since go with --state")
+            }
             guard ids.allSatisfy({ UUID(text: $0) != nil }) else {
                 throw ValidationError("a delivery's ID is a UUID")
             }
@@ -132,9 +147,15 @@ struct DeliveryCommand: AsyncParsableCommand {
                 ids: ids.compactMap { UUID(text: $0).map(DeliveryID.init) }, state: state,
                 reason: reason,
                 since: since?.date)
-            let counts = try await tenant.withPool { pool, _, tenant in
-                try await PostgresDeliveryLedger(pool, actor: TenantOptions.actor).retry(
-                    selection, of: tenant.id, at: Date())
+            let atServer = try await tenant.withServer { try await $0.retryDeliveries(selection) }
+            let counts: RetryCounts
+            if let atServer {
+                counts = atServer
+            } else {
+                counts = try await tenant.withPool { pool, _, tenant in
+                    try await PostgresDeliveryLedger(pool, actor: TenantOptions.actor).retry(
+                        selection, of: tenant.id, at: Date())
+                }
             }
             output.print(
                 counts.json,
@@ -152,5 +173,14 @@ struct Moment: ExpressibleByArgument {
     init?(argument: String) {
         guard let date = Date(rfc3339: argument) else { return nil }
         self.date = date
+    }
+}
+
+extension DeliverySelection {
+    /// The query that selects the same at a server.
+    fileprivate var query: [(String, String)] {
+        [("state", state?.rawValue), ("reason", reason), ("since", since?.rfc3339)].compactMap {
+            name, value in value.map { (name, $0) }
+        }
     }
 }

@@ -5,6 +5,7 @@ import Foundation
 import JSON
 import OutboundHTTP
 import Persistence
+import ServerClient
 import Tenancy
 
 struct DomainCommand: AsyncParsableCommand {
@@ -39,10 +40,11 @@ struct DomainCommand: AsyncParsableCommand {
             let challenge = DomainRecord.makeChallenge()
             let claim = DomainRecord(name: host, challenge: challenge, claimedAt: Date())
             let record = try await tenant.withItems(\.domains) { try await $0.claim(claim) }
+            let option = tenant.tenant.map { " --tenant \($0)" } ?? ""
             output.print(
                 record.json,
                 line: """
-                    Claimed \(host). Publish one of these, then run 'doorstep domain verify':
+                    Claimed \(host). Publish one of these, then run 'doorstep domain verify\(option) \(host)':
                       a TXT record  \(record.recordName)
                       that holds    \(record.recordValue)
                     or
@@ -61,11 +63,14 @@ struct DomainCommand: AsyncParsableCommand {
                 'doorstep serve' checks each proof by itself: see --domain-check-interval.
                 """)
 
-        @OptionGroup var database: DatabaseOptions
-        @OptionGroup var databaseOnly: DatabaseOnly
+        @OptionGroup var installation: InstallationOptions
         @OptionGroup var output: OutputOptions
         @OptionGroup var proof: ProofOptions
-        @Option(help: "The tenant's slug; with --all, every tenant's domains unless it is given.")
+        @Option(
+            help: """
+                The tenant's slug (environment: DOORSTEP_TENANT, but with --all). With --all and a database: every tenant's \
+                domains unless it is given.
+                """)
         var tenant: TenantSlug?
         @Flag(help: "Every domain that is proved.") var all = false
         @Option(
@@ -82,9 +87,8 @@ struct DomainCommand: AsyncParsableCommand {
                     throw ValidationError("--all goes with neither a domain nor --connect-to")
                 }
             } else {
-                guard tenant != nil, host != nil else {
-                    throw ValidationError("name a domain and its --tenant, or --all")
-                }
+                guard host != nil else { throw ValidationError("name a domain, or --all") }
+                try installation.require(Settings.tenant.value(tenant))
             }
             guard connectTo == nil || detour != nil else {
                 throw ValidationError("--connect-to is an address and a port, such as 127.0.0.1:8443")
@@ -97,18 +101,36 @@ struct DomainCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
+            // With --all, a tenant of the environment must not narrow a daily run.
+            let slug = try all ? tenant : Settings.tenant.value(tenant)
+            let atServer = try await installation.withServer(of: slug) { server in
+                guard connectTo == nil, proof.isDefault else { throw CommandError.needsDatabase }
+                let own = try await server.tenantSlug()
+                let outcomes =
+                    if let host { [try await server.verifyDomain(host)] } else {
+                        try await server.verifyDomains()
+                    }
+                return outcomes.map { (own, $0) }
+            }
+            if let atServer { return try report(atServer) }
+            try report(try await verify(slug))
+        }
+
+        /// Looks for the proofs from here.
+        private func verify(
+            _ slug: TenantSlug?
+        ) async throws -> [(slug: TenantSlug, outcome: DomainVerification.Outcome)] {
             let now = Date()
-            let outcomes = try await database.withPool { pool in
+            return try await installation.database.withPool { pool in
                 let store = PostgresAdministrationStore(pool, actor: TenantOptions.actor)
                 return try await proof.withVerification(store, detour: detour) { verification in
-                    var outcomes: [(slug: TenantSlug, outcome: DomainVerification.Outcome)] = []
-                    if let host, let tenant {
-                        let id = try await store.tenant(tenant).id
-                        outcomes.append((tenant, try await verification.verify(host, of: id, at: now)))
-                        return outcomes
+                    if let host {
+                        let tenant = try await store.tenant(slug.named)
+                        return [(tenant.slug, try await verification.verify(host, of: tenant.id, at: now))]
                     }
                     let tenants =
-                        if let tenant { [try await store.tenant(tenant)] } else { try await store.tenants() }
+                        if let slug { [try await store.tenant(slug)] } else { try await store.tenants() }
+                    var outcomes: [(slug: TenantSlug, outcome: DomainVerification.Outcome)] = []
                     for tenant in tenants {
                         outcomes += try await verification.verifyAll(of: tenant.id, at: now).map {
                             (tenant.slug, $0)
@@ -117,7 +139,6 @@ struct DomainCommand: AsyncParsableCommand {
                     return outcomes
                 }
             }
-            try report(outcomes)
         }
 
         private func report(

@@ -35,7 +35,7 @@ struct ExperienceCommand: AsyncParsableCommand {
                 try await tenant.withTenant { store, tenant in
                     try await store.importExperiences(
                         of: tenant.id, FileRows(chunks, TableReader()), options)
-                } atServer: { server, _ in
+                } atServer: { server in
                     try await server.importExperiences(chunks, options)
                 }
             }

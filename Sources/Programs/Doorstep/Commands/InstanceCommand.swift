@@ -6,6 +6,7 @@ import Invocation
 import JSON
 import Notifications
 import Persistence
+import ServerClient
 import Tenancy
 
 struct InstanceCommand: AsyncParsableCommand {
@@ -36,15 +37,33 @@ struct InstanceCommand: AsyncParsableCommand {
 
         func run() async throws {
             let selection = InstanceSelection(clip: clip, location: location, url: try url.map(Self.url))
-            let instances = try await tenant.withPool { pool, _, tenant in
-                try await PostgresInstanceCatalogue(pool).latest(selection, of: tenant.id, limit: limit)
+            let atServer = try await tenant.withServer {
+                try await $0.list("/v1/instances", limit: limit, where: filter)
+            }
+            let instances: [JSONObject]
+            if let atServer {
+                instances = atServer
+            } else {
+                instances = try await tenant.withPool { pool, _, tenant in
+                    try await PostgresInstanceCatalogue(pool).latest(selection, of: tenant.id, limit: limit)
+                        .map(\.json)
+                }
             }
             output.print(
-                instances.map(\.json),
+                instances,
                 columns: [
                     "id", "clip", "app", "environment", "permission", "launchedAt", "launchCount",
                     "hasToken", "activityCount",
                 ])
+        }
+
+        /// The query that selects the same at a server.
+        private var filter: [(String, String)] {
+            [("clip", clip?.text), ("location", location?.text), ("url", url)].reduce(
+                into: [("order", "latest_launch")]
+            ) { query, parameter in
+                if let value = parameter.1 { query.append((parameter.0, value)) }
+            }
         }
 
         private static func url(_ text: String) throws(CommandError) -> InvocationURL {
@@ -64,12 +83,27 @@ struct InstanceCommand: AsyncParsableCommand {
         @Argument(help: "The instances' IDs.") var ids: [InstanceID]
 
         func run() async throws {
-            var unknown: [InstanceID] = []
-            try await tenant.withPool { pool, _, tenant in
-                let catalogue = PostgresInstanceCatalogue(pool)
-                for id in ids where try await !catalogue.delete(id, of: tenant.id) { unknown.append(id) }
+            let atServer = try await tenant.withServer { server in
+                try await delete { try await server.deleteInstance($0) }
+            }
+            let unknown: [InstanceID]
+            if let atServer {
+                unknown = atServer
+            } else {
+                unknown = try await tenant.withPool { pool, _, tenant in
+                    let catalogue = PostgresInstanceCatalogue(pool)
+                    return try await delete { try await catalogue.delete($0, of: tenant.id) }
+                }
             }
             guard unknown.isEmpty else { throw CommandError.unknownInstances(unknown) }
+        }
+
+        /// Deletes the instances.
+        /// - Returns: Those that the tenant does not have.
+        private func delete(_ delete: (InstanceID) async throws -> Bool) async throws -> [InstanceID] {
+            var unknown: [InstanceID] = []
+            for id in ids where try await !delete(id) { unknown.append(id) }
+            return unknown
         }
     }
 

@@ -80,7 +80,7 @@ struct KeyCommand: AsyncParsableCommand {
                         key, scopes: scopes.isEmpty ? nil : Scopes(scopes.map(Scopes.init)),
                         locations: locations.isEmpty ? nil : Set(locations), expiresAt: expiresAt,
                         of: tenant.id))
-            } atServer: { server, _ in
+            } atServer: { server in
                 try await server.post("/v1/keys", asked(expiresAt))
             }
             JSONValue.object(shown.ofNewKey).printPretty()
@@ -111,7 +111,7 @@ struct KeyCommand: AsyncParsableCommand {
             let keys = try await tenant.withTenant { store, tenant in
                 let now = Date()
                 return try await store.keys(of: tenant.id).map { $0.json(at: now) }
-            } atServer: { server, _ in
+            } atServer: { server in
                 // They come by ID.
                 try await server.list("/v1/keys").sorted {
                     ($0["createdAt"]?.stringValue ?? "") < ($1["createdAt"]?.stringValue ?? "")
@@ -131,7 +131,7 @@ struct KeyCommand: AsyncParsableCommand {
         func run() async throws {
             let key = try await tenant.withTenant { store, tenant in
                 try await store.key(id, of: tenant.id).json(at: Date())
-            } atServer: { server, _ in
+            } atServer: { server in
                 try await server.read("/v1/keys/\(id)")
             }
             output.print(key, columns: columns)
@@ -160,7 +160,7 @@ struct KeyCommand: AsyncParsableCommand {
             let expiresAt = expiry.date(from: now)
             let key = try await tenant.withTenant { store, tenant in
                 try await store.updateKey(id, expiresAt: expiresAt, of: tenant.id).json(at: now)
-            } atServer: { server, _ in
+            } atServer: { server in
                 try await server.patch(
                     "/v1/keys/\(id)", ["expiresAt": expiresAt.map { JSONValue($0) } ?? .null])
             }
@@ -190,7 +190,7 @@ struct KeyCommand: AsyncParsableCommand {
                     to: APIKey.generate,
                     oldExpiresAt: Date().addingTimeInterval(overlap * 3_600), of: tenant.id)
                 return key.json(record)
-            } atServer: { server, _ in
+            } atServer: { server in
                 try await server.post("/v1/keys/\(id)/rotate", ["overlapHours": JSONValue(finite: overlap)])
             }
             JSONValue.object(shown.ofNewKey).printPretty()
@@ -208,7 +208,7 @@ struct KeyCommand: AsyncParsableCommand {
         func run() async throws {
             let key = try await tenant.withTenant { store, tenant in
                 try await store.revokeKey(id, of: tenant.id).json(at: Date())
-            } atServer: { server, _ in
+            } atServer: { server in
                 // What it was, since the key may be the one that is asked with.
                 var key = try await server.read("/v1/keys/\(id)")
                 try await server.delete("/v1/keys/\(id)")

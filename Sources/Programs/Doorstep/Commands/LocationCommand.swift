@@ -38,7 +38,7 @@ struct LocationCommand: AsyncParsableCommand {
                 try await tenant.withTenant { store, tenant in
                     try await store.importLocations(
                         of: tenant.id, FileRows(chunks, TableReader()), options)
-                } atServer: { server, _ in
+                } atServer: { server in
                     try await server.importLocations(chunks, options)
                 }
             }

@@ -12,30 +12,42 @@ struct LoginCommand: AsyncParsableCommand {
         abstract: "Keep a secret key, by which commands work at a server over HTTP.",
         discussion: """
             The key is read from standard input, and asked for at a terminal; the server is asked whose it is. It is kept \
-            in a file that nobody else may read, and used where neither a database nor DOORSTEP_KEY is named.
+            in a file that nobody else may read, and used where neither a database nor DOORSTEP_KEY is named. --list shows \
+            the logins that are kept; the first is used where a command names neither a server nor a tenant.
             """)
 
     @OptionGroup var output: OutputOptions
     @Option(Settings.server) var server: ServerURL?
+    @Flag(help: "List the logins that are kept, the newest first, and keep none.") var list = false
 
     func run() async throws {
+        if list { return try printLogins() }
         guard let server = try Settings.server.value(server) else { throw CommandError.noServer }
         let login = Login(server: server, key: try Self.readKey())
-        let tenant = try await login.withServer { try await $0.tenant() }
+        let tenant = try await login.withServer { try await $0.tenantSlug() }
         let file = LoginFile()
-        try file.keep(login, of: tenant.slug)
+        try file.keep(login, of: tenant)
         output.print(
             [
-                "server": .string(server.description), "tenant": .string(tenant.slug.text),
+                "server": .string(server.description), "tenant": .string(tenant.text),
                 "file": .string(file.path),
-            ], line: "Logged in to \(tenant.slug) at \(server)")
+            ], line: "Logged in to \(tenant) at \(server)")
+    }
+
+    private func printLogins() throws {
+        output.print(
+            try LoginFile().logins(at: server).map { login in
+                [
+                    "tenant": .string(login.tenant?.text ?? ""), "server": .string(login.server.description),
+                ]
+            }, columns: ["tenant", "server"])
     }
 
     private static func readKey() throws -> String {
         // Not shown while it is typed.
         let typed = isatty(STDIN_FILENO) == 1 ? getpass("Key: ").map { String(cString: $0) } : readLine()
         guard let key = typed?.trimmingCharacters(in: .whitespaces), !key.isEmpty else {
-            throw CommandError.noKey
+            throw CommandError.noKeyGiven
         }
         return key
     }

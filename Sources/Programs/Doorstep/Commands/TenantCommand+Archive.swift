@@ -15,12 +15,11 @@ extension TenantCommand {
                 for one page after another. Keys, proofs of domains, confirmations and the audit log do not travel.
                 """)
 
-        @OptionGroup var installation: InstallationOptions
+        @OptionGroup var tenant: TenantArgument
         @OptionGroup var file: ExportFile
-        @Argument(help: "The tenant's slug.") var slug: TenantSlug
 
         func run() async throws {
-            let count = try await installation.export(slug, to: file) {
+            let count = try await tenant.installation.export(tenant.named(), to: file) {
                 try await $0.exportTenant(to: $1)
             }
             file.note(count, "record")

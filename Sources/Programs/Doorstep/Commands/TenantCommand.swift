@@ -53,15 +53,14 @@ struct TenantCommand: AsyncParsableCommand {
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Show a tenant.")
 
-        @OptionGroup var installation: InstallationOptions
+        @OptionGroup var tenant: TenantArgument
         @OptionGroup var output: OutputOptions
-        @Argument(help: "The tenant's slug.") var slug: TenantSlug
 
         func run() async throws {
-            let tenant = try await installation.withTenant(slug) {
-                try await $0.tenant(slug)
+            let tenant = try await tenant.withTenant {
+                try await $0.tenant($1)
             } atServer: {
-                $1
+                try await $0.tenant()
             }
             output.print(tenant.json, columns: columns)
         }
@@ -74,19 +73,18 @@ struct TenantCommand: AsyncParsableCommand {
                 "'tenant limit', 'collapse', 'suspend' and 'resume' change the rest; a slug stays what it is."
         )
 
-        @OptionGroup var installation: InstallationOptions
+        @OptionGroup var tenant: TenantArgument
         @OptionGroup var output: OutputOptions
-        @Argument(help: "The tenant's slug.") var slug: TenantSlug
         @Option(help: "The name for people.") var name: String
 
         func run() async throws {
             let name = try DisplayName(name)
-            let tenant = try await installation.withTenant(slug) {
-                try await $0.rename(slug, to: name)
-            } atServer: { server, _ in
-                try await server.changeTenant(["name": .string(name.text)])
+            let tenant = try await tenant.withTenant {
+                try await $0.rename($1, to: name)
+            } atServer: {
+                try await $0.changeTenant(["name": .string(name.text)])
             }
-            output.print(tenant.json, line: "Updated tenant \(slug)")
+            output.print(tenant.json, line: "Updated tenant \(tenant.slug)")
         }
     }
 
@@ -163,27 +161,29 @@ struct TenantCommand: AsyncParsableCommand {
                 "Say which notifications take each other's place when they have no collapse ID of their own.",
             discussion: "Holds for what is sent from now on.")
 
-        @OptionGroup var installation: InstallationOptions
+        @OptionGroup var tenant: TenantArgument
         @OptionGroup var output: OutputOptions
-        @Argument(help: "The tenant's slug.") var slug: TenantSlug
         @Option(help: "none, business for all of one business, or url for all of one URL.")
         var by: CollapsePolicy
 
         func run() async throws {
-            let atServer: Tenant? = try await installation.withServer(of: slug) { server, _ in
-                try await server.changeTenant(["collapsePolicy": .string(by.rawValue)])
+            let named = try tenant.named()
+            let atServer = try await tenant.installation.withServer(of: named) {
+                try await $0.changeTenant(["collapsePolicy": .string(by.rawValue)]).slug
             }
-            if atServer == nil { try await setInDatabase() }
+            let slug: TenantSlug
+            if let atServer { slug = atServer } else { slug = try await setInDatabase(named.named) }
             output.print(
                 ["slug": .string(slug.text), "collapse": .string(by.rawValue)],
                 line: "Notifications of \(slug) collapse by: \(by.rawValue)")
         }
 
-        private func setInDatabase() async throws {
+        private func setInDatabase(_ slug: TenantSlug) async throws -> TenantSlug {
             let actor = TenantOptions.actor
-            try await installation.database.withPool { pool in
+            return try await tenant.installation.database.withPool { pool in
                 let tenant = try await PostgresAdministrationStore(pool, actor: actor).tenant(slug)
                 try await PostgresCollapsePolicies(pool, actor: actor).set(by, of: tenant.id)
+                return slug
             }
         }
     }

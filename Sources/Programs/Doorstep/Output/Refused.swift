@@ -10,7 +10,7 @@ struct Refused: Error, CustomStringConvertible {
     }
 
     private init(_ problem: ServerProblem) {
-        description = "\(problem.code): \(problem)"
+        description = "\(problem.code): \(problem.text)"
     }
 
     /// Prints an answer as JSON; a refusal too, which is then also the command's error.

@@ -14,31 +14,48 @@ struct InstallationOptions: ParsableArguments {
         }
     }
 
-    /// The server to ask; nil where a database is named, by a flag or, unless a server is, by the environment.
+    /// The login at the server; nil where a database is named, by a flag or, unless a server is, by the environment.
+    /// - Parameter slug: The tenant that the login must be for; nil for any.
+    /// - Throws: ``CommandError/noInstallation``, ``CommandError/noLogin(_:at:among:)``, ``CommandError/noKey(_:)`` and
+    ///   ``CommandError/noServer`` where neither a database nor a usable login is named.
     func login(of slug: TenantSlug?) throws -> Login? {
         guard !database.isNamed else { return nil }
         let named = try Settings.server.value(server)
         guard try named != nil || Settings.databaseURL.value() == nil else { return nil }
-        let login = try LoginFile().login(at: named, of: slug)
-        guard login != nil || named == nil else { throw CommandError.noKey }
-        return login
+        let file = LoginFile()
+        if let login = try file.login(at: named, of: slug) { return login }
+        let others = try file.logins(at: named)
+        if let slug, !others.isEmpty { throw CommandError.noLogin(slug, among: others) }
+        if let named { throw CommandError.noKey(named) }
+        throw CommandError.noInstallation
     }
 
-    /// Lends the server, and the tenant of its key.
-    /// - Parameter slug: which tenant that must be; nil for any.
-    /// - Returns: Nil where a database is named.
-    func withServer<Result: Sendable>(
-        of slug: TenantSlug?, _ body: (RemoteServer, Tenant) async throws -> Result
-    ) async throws -> Result? {
-        guard let login = try login(of: slug) else { return nil }
-        return try await login.withServer { server in
-            let tenant = try await server.tenant()
-            if let slug, slug != tenant.slug { throw CommandError.keyOfAnotherTenant(tenant.slug) }
-            return try await body(server, tenant)
+    /// Checks that a command has a server, whose key names the tenant, or a database and a tenant.
+    func require(_ slug: TenantSlug?) throws {
+        do {
+            if try login(of: slug) == nil { _ = try slug.named }
+        } catch let error as CommandError where error.isUsage {
+            throw ValidationError("\(error)")
         }
     }
 
-    /// For what needs a database: nobody is to think that it was done at the server.
+    /// Lends the server; nil where a database is named.
+    /// - Parameter slug: The tenant that the key must belong to; nil for any. The server is asked only about a key from the
+    ///   environment: `doorstep login` has asked about the others.
+    func withServer<Result: Sendable>(
+        of slug: TenantSlug?, _ body: (RemoteServer) async throws -> Result
+    ) async throws -> Result? {
+        guard let login = try login(of: slug) else { return nil }
+        return try await login.withServer { server in
+            if let slug, login.tenant == nil {
+                let own = try await server.tenantSlug()
+                guard own == slug else { throw CommandError.keyOfAnotherTenant(own) }
+            }
+            return try await body(server)
+        }
+    }
+
+    /// For commands that need a database: they must not appear to have worked at the server.
     func refuseServer(of slug: TenantSlug?) throws {
         guard try login(of: slug) == nil else { throw CommandError.needsDatabase }
     }

@@ -10,6 +10,9 @@ struct ProofOptions: ParsableArguments {
     @Option(Settings.resolver) var nameServer: NameServer?
     @OptionGroup var outbound: OutboundOptions
 
+    /// Whether no flag says whom to ask.
+    var isDefault: Bool { nameServer == nil && outbound.file == nil && outbound.allowed.isEmpty }
+
     func resolver() throws -> NameServer? { try Settings.resolver.value(nameServer) }
 
     /// Lends what looks for proofs.

@@ -78,10 +78,10 @@ extension Setting where Default == Void {
     ///   - otherwise: What holds without a value, for people.
     init(
         _ flag: String?, _ variable: String?, value placeholder: String? = nil, otherwise: String? = nil,
-        _ help: String
+        range: String? = nil, _ help: String
     ) where Value: ExpressibleByArgument {
         description = SettingDescription(
-            flag: flag, placeholder: placeholder, variable: variable, standard: otherwise, range: nil,
+            flag: flag, placeholder: placeholder, variable: variable, standard: otherwise, range: range,
             help: help)
         standard = ()
         parse = { Value(argument: $0) }

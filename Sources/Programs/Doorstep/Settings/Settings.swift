@@ -31,6 +31,8 @@ enum Settings {
         """)
     static let server = Setting<ServerURL, Void>(
         "server", "DOORSTEP_SERVER", value: "url",
+        range:
+            "an https URL such as https://doorstep.example.com; http only for this machine: localhost, 127.0.0.1 or [::1]",
         """
         Work on the tenant of a key at this server, over HTTP, instead of a database: the key of DOORSTEP_KEY, or one that \
         'doorstep login' keeps
@@ -38,7 +40,9 @@ enum Settings {
     static let key = Setting<String, Void>(
         nil, "DOORSTEP_KEY", "The secret key that the server is asked with")
     static let tenant = Setting<TenantSlug, Void>(
-        "tenant", "DOORSTEP_TENANT", value: "slug", "The tenant that a command is about")
+        "tenant", "DOORSTEP_TENANT", value: "slug",
+        range: "1 to 63 lower-case letters, digits and hyphens, with no hyphen at either end",
+        "The tenant that a command is about")
     static let authorities = Setting<String, Void>(
         "ca-file", nil, value: "file", otherwise: "the system's",
         "Certificates (PEM) to trust instead, for a server inside; of serve, for webhooks and proofs")

@@ -12,18 +12,10 @@ struct TenantOptions: ParsableArguments {
     @Option(Settings.tenant) var tenant: TenantSlug?
 
     func validate() throws {
-        // Of a server's tenants the key says which one is meant.
-        if try installation.login(of: slug()) == nil { _ = try namedSlug() }
+        try installation.require(slug())
     }
 
     private func slug() throws -> TenantSlug? { try Settings.tenant.value(tenant) }
-
-    private func namedSlug() throws -> TenantSlug {
-        guard let slug = try slug() else {
-            throw ValidationError("name a tenant: --tenant or DOORSTEP_TENANT")
-        }
-        return slug
-    }
 
     /// Lends the tenant's items of one kind, in the database or at the server.
     func withItems<Item: CatalogueItem, Result: Sendable>(
@@ -32,17 +24,18 @@ struct TenantOptions: ParsableArguments {
     ) async throws -> Result {
         try await withTenant { store, tenant in
             try await body(TenantItems(store.items[keyPath: kind], of: tenant.id, by: Self.actor))
-        } atServer: { server, tenant in
-            try await body(TenantItems(server.items[keyPath: kind], of: tenant.id, by: Self.actor))
+        } atServer: { server in
+            try await body(
+                TenantItems(server.items[keyPath: kind], of: RemoteServer.tenantOfKey, by: Self.actor))
         }
     }
 
     /// Works on the tenant in the database or at the server.
     func withTenant<Result: Sendable>(
         _ inDatabase: (PostgresAdministrationStore, Tenant) async throws -> Result,
-        atServer: (RemoteServer, Tenant) async throws -> Result
+        atServer: (RemoteServer) async throws -> Result
     ) async throws -> Result {
-        if let result = try await installation.withServer(of: slug(), atServer) { return result }
+        if let result = try await withServer(atServer) { return result }
         return try await withTenant(inDatabase)
     }
 
@@ -50,7 +43,7 @@ struct TenantOptions: ParsableArguments {
     func withServer<Result: Sendable>(
         _ body: (RemoteServer) async throws -> Result
     ) async throws -> Result? {
-        try await installation.withServer(of: slug()) { server, _ in try await body(server) }
+        try await installation.withServer(of: slug(), body)
     }
 
     func withTenant<Result: Sendable>(
@@ -65,7 +58,7 @@ struct TenantOptions: ParsableArguments {
         try installation.refuseServer(of: slug())
         return try await installation.database.withPool { pool in
             let store = PostgresAdministrationStore(pool, actor: Self.actor)
-            return try await body(pool, store, store.tenant(namedSlug()))
+            return try await body(pool, store, store.tenant(slug().named))
         }
     }
 
@@ -77,34 +70,55 @@ struct TenantOptions: ParsableArguments {
         try await installation.export(slug(), to: file, body)
     }
 
-    /// Who the audit log says did it.
+    /// The actor in the audit log.
     static var actor: String { "operator:\(NSUserName())" }
 }
 
-extension InstallationOptions {
-    /// Works on a tenant in the database or at the server.
-    func withTenant<Result: Sendable>(
-        _ slug: TenantSlug, _ inDatabase: (PostgresAdministrationStore) async throws -> Result,
-        atServer: (RemoteServer, Tenant) async throws -> Result
-    ) async throws -> Result {
-        if let result = try await withServer(of: slug, atServer) { return result }
-        return try await database.withStore(inDatabase)
+extension TenantSlug? {
+    /// - Throws: ``CommandError/noTenant`` for none.
+    var named: TenantSlug {
+        get throws {
+            guard let self else { throw CommandError.noTenant }
+            return self
+        }
     }
+}
 
+/// The tenant that a command is about, as an argument.
+struct TenantArgument: ParsableArguments {
+    @OptionGroup var installation: InstallationOptions
+    @Argument(help: "The tenant's slug. At a server, the tenant is the one of the key.") var slug: TenantSlug?
+
+    func validate() throws { try installation.require(named()) }
+
+    func named() throws -> TenantSlug? { try Settings.tenant.value(slug) }
+
+    /// Works on the tenant in the database or at the server.
+    func withTenant<Result: Sendable>(
+        _ inDatabase: (PostgresAdministrationStore, TenantSlug) async throws -> Result,
+        atServer: (RemoteServer) async throws -> Result
+    ) async throws -> Result {
+        let slug = try named()
+        if let result = try await installation.withServer(of: slug, atServer) { return result }
+        return try await installation.database.withStore { try await inDatabase($0, slug.named) }
+    }
+}
+
+extension InstallationOptions {
     /// Writes something of a tenant's catalogue into a file, from a database as it is at one moment.
     /// - Parameter slug: nil for the tenant of the server's key.
     func export<Result: Sendable>(
         _ slug: TenantSlug?, to file: ExportFile,
         _ body: (any CatalogueReader, @escaping ([UInt8]) throws -> Void) async throws -> Result
     ) async throws -> Result {
-        let done = try await withServer(of: slug) { server, tenant in
-            try await file.writing { try await body(server.catalogue(of: tenant), $0) }
+        let done = try await withServer(of: slug) { server in
+            let catalogue = server.catalogue(of: try await server.tenant())
+            return try await file.writing { try await body(catalogue, $0) }
         }
         if let done { return done }
-        guard let slug else { throw CommandError.noDatabase }
         return try await database.withStore { store in
             try await file.writing { sink in
-                try await store.withCatalogue(of: slug) { try await body($0, sink) }
+                try await store.withCatalogue(of: slug.named) { try await body($0, sink) }
             }
         }
     }

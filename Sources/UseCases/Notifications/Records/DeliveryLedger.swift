@@ -80,7 +80,7 @@ public struct NotificationTracer: Sendable {
 
 extension DeliveryID {
     /// The ID right before this one.
-    fileprivate var predecessor: DeliveryID {
+    public var predecessor: DeliveryID {
         var bytes = withUnsafeBytes(of: uuid.uuid, Array.init)
         for index in bytes.indices.reversed() {
             bytes[index] &-= 1
