@@ -128,7 +128,8 @@ import Testing
             (["ids": [id], "state": "refused"], "state"), (["ids": [id], "reason": "x"], "reason"),
             (["state": "delivered"], "state"), (["state": "skipped"], "state"), (["reason": "x"], "ids"),
             (["state": "refused", "since": "x"], "since"),
-            (["state": "refused", "reason": "x\u{0}"], "reason"), (["state": "refused", "all": true], "all"),
+            (["state": "refused", "reason": "x\u{0}"], "reason"),
+            (["state": "refused", "reason": ""], "reason"), (["state": "refused", "all": true], "all"),
         ]
         try await api.test(over: [.router]) { client in
             for (body, field) in cases {

@@ -23,10 +23,10 @@ struct DeliveryRoutes: Sendable {
     private static let states = DeliveryState.allCases.map(\.rawValue).joined(separator: ", ")
     /// How many deliveries one request names, at most. [ours]
     private static let maximumIDs = 1_000
-    private static let noReason = "must not contain U+0000"
+    private static let noReason = "must not be empty or contain U+0000"
 
     /// PostgreSQL's text cannot hold U+0000.
-    private static func isReason(_ text: String) -> Bool { !text.utf8.contains(0) }
+    private static func isReason(_ text: String) -> Bool { !text.isEmpty && !text.utf8.contains(0) }
 
     private func list(_ request: AdmittedRequest) async throws -> Answer {
         let parameters = try request.queryParameters(named: ["after", "limit", "state", "reason", "since"])
