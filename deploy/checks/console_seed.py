@@ -64,7 +64,7 @@ SENT = """
                 'reason', s.reason)) ELSE '[]' END
         FROM generate_series(1, 70) AS n, LATERAL (
             SELECT (ARRAY['delivered', 'delivered', 'refused', 'refused', 'uncertain', 'queued'])[1 + n % 6],
-                (ARRAY[NULL, NULL, said, 'Unregistered', NULL, NULL])[1 + n % 6]
+                (ARRAY[NULL, NULL, said, 'InternalServerError', NULL, NULL])[1 + n % 6]
         ) AS s (state, reason);
         INSERT INTO doorstep.app_store_connections (tenant_id, bundle_id, key_id, issuer_id, sealed_secret)
         VALUES (t, 'com.example.MyApp.Clip', 'ABCDE12345', NULL, convert_to(repeat('x', 64), 'UTF8'));
@@ -128,8 +128,10 @@ def seed(folder, count):
             f"p{number:05}", f"{kind} {number:05}, {city}", round(latitude + dice.gauss(0, 0.35), 6),
             round(longitude + dice.gauss(0, 0.5), 6), dice.choice([25, 50, 80, 100, 150, 300])))
     many[7] = (*many[7][:2], 0, 0, 50)
+    # An identifier must not begin with an invisible character.
     hostile = [
-        (name[:100] + f" {number}", name, 10 + number, 20 + number, 100) for number, name in enumerate(HOSTILE)
+        (f"{name.lstrip(chr(0x202E))[:100]} {number}", name, 10 + number, 20 + number, 100)
+        for number, name in enumerate(HOSTILE)
     ]
     (folder / "hostile.place").write_text(hostile[0][0], encoding="utf-8")
     names = {"restaurants": "Restaurants", "many": "City Services", "hostile": HOSTILE[0]}

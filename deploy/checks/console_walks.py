@@ -115,7 +115,7 @@ def walk_without_scripts(browser, origin, link, failures):
     page.get_by_role("button", name="Import this file").click()
     page.wait_for_url("**/import?added=1*")
     failures.expect("1 changed" in page.locator("main").inner_text(), what, "nothing is said of the import")
-    page.goto(f"{origin}/t/restaurants/retry?state=refused&reason=Unregistered")
+    page.goto(f"{origin}/t/restaurants/retry?state=refused&reason=InternalServerError")
     page.get_by_role("button", name="again").click()
     page.wait_for_url("**/deliveries?*queued=*")
     failures.expect("queued again" in page.locator("main").inner_text(), what, "nothing is said of another try")
