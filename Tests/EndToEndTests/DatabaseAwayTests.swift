@@ -115,7 +115,7 @@ import Testing
                 #expect(ready["table"]?.objectValue?["source"] == "database")
 
                 let again = try await start(directory)
-                try await server.log.line(saying: "answers again")
+                try await server.log.line(saying: "changes are read from the database again")
                 // The same server process follows the database again.
                 try await installation.binary.succeed(
                     "location", "import", "--tenant", Installation.tenant, "-",
