@@ -250,7 +250,7 @@ final class ConnectionPool {
         }
     }
 
-    /// No more requests go to the connection until what it awaits has come.
+    /// The connection gets no more requests until the response that it waits for has come.
     func hold(_ id: Int, for awaited: PoolState.Awaited) {
         state.hold(id, for: awaited)
     }

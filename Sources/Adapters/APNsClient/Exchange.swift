@@ -8,7 +8,7 @@ struct OutgoingRequest: Sendable {
     let headers: HPACKHeaders
     /// Nil for a request without a body.
     let body: ByteBuffer?
-    /// Whether the connection adds its provider token; tests say what they show.
+    /// Whether the connection adds its provider token. Tests turn this off and write the field themselves.
     var needsToken = true
 }
 

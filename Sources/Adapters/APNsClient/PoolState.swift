@@ -108,7 +108,7 @@ struct PoolState {
         connections[id] = connection
     }
 
-    /// No more requests go to the connection until what it awaits has come.
+    /// The connection gets no more requests until the response that it waits for has come.
     mutating func hold(_ id: Int, for awaited: Awaited) {
         connections[id]?.awaits.insert(awaited)
     }

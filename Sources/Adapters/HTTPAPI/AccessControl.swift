@@ -79,7 +79,7 @@ struct AccessControl: Sendable {
 }
 
 extension RequestFields {
-    /// Refuses what is known to be wrong with a body before it arrives.
+    /// Refuses a body by its header fields, before the body arrives.
     ///
     /// - Throws: `unsupported_media_type` or `body_too_large`.
     func checkBody(of route: Route) throws(Problem) {
@@ -119,7 +119,7 @@ extension AdmittedRequest {
 }
 
 extension Problem {
-    /// A client that relies on the field would otherwise do twice what it means to do once.
+    /// Otherwise a client that relies on the field would repeat a change by accident.
     fileprivate static let idempotencyKeyNotSupported = Problem(
         .badRequest, "idempotency_key_not_supported", "this endpoint does not support Idempotency-Key",
         members: ["field": "Idempotency-Key"])

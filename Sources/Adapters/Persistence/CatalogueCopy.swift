@@ -10,7 +10,7 @@ import Tenancy
 /// never in between. If more than ``RoutingChanges/mostRows`` change, or one statement changes more than a thousand, the
 /// relation is copied from its start; what happens when this goes on for ever, see ``mostRestarts``.
 struct CatalogueCopy {
-    /// What has been copied of a relation.
+    /// The pages of a relation that have been copied.
     struct Pages {
         let id = UUID()
         fileprivate(set) var pages: [CopiedRows] = []

@@ -117,7 +117,7 @@ extension TenantTransaction {
     }
 
     /// Puts into `pg_temp.staged` the whole cards of rows that set or clear a part of one: what a card may be, ``Card`` knows.
-    /// - Returns: What is wrong with rows after which a card would be none.
+    /// - Returns: Problems of the rows whose merged card would be invalid.
     private func mergeCards<Item: StagedItem>(_: Item.Type, locks: Bool) async throws -> ImportProblems {
         var problems = ImportProblems()
         guard Item.hasCard else { return problems }
@@ -185,7 +185,7 @@ extension TenantTransaction {
     @discardableResult
     func merge<Item: StagedItem>(_: Item.Type, _ count: Int, removed: Int = 0) async throws -> ImportCounts {
         let added = try await execute(Item.addition(to: tenant)).affectedRows
-        // After the addition: what somebody else has added meanwhile is changed, too.
+        // After the addition, so that rows which another transaction added meanwhile are changed too.
         let changed = added == count ? 0 : try await execute(Item.change(of: tenant)).affectedRows
         return ImportCounts(
             added: added, changed: changed, removed: removed, unchanged: count - added - changed)

@@ -41,13 +41,7 @@ struct PostgresKeyStore: KeyStore {
         of tenant: TenantID
     ) async throws -> (key: APIKey, record: KeyRecord) {
         try await access.write(tenant, by: maker.actor) { transaction in
-            let maker = try await transaction.caller(maker)
-            guard let old = try await transaction.key(id, lock: "FOR UPDATE") else {
-                throw AdministrationError.unknownKey
-            }
-            guard maker.covers(old.scopes, at: old.locations, until: old.expiresAt) else {
-                throw AdministrationError.widerKey
-            }
+            try await transaction.requireKey(id, noWiderThan: maker)
             return try await transaction.rotateKey(id, to: successor, oldExpiresAt: oldExpiresAt)
         }.result
     }
@@ -56,13 +50,7 @@ struct PostgresKeyStore: KeyStore {
         _ id: KeyID, expiresAt: Date?, by maker: KeyID, of tenant: TenantID
     ) async throws -> (record: KeyRecord, isVisible: Bool) {
         let written = try await access.write(tenant, by: maker.actor) { transaction in
-            let maker = try await transaction.caller(maker)
-            guard let old = try await transaction.key(id, lock: "FOR UPDATE") else {
-                throw AdministrationError.unknownKey
-            }
-            guard maker.covers(old.scopes, at: old.locations, until: expiresAt) else {
-                throw AdministrationError.widerKey
-            }
+            try await transaction.requireKey(id, noWiderThan: maker, until: expiresAt)
             return try await transaction.updateKey(id, expiresAt: expiresAt)
         }
         return (written.result, written.isVisible)
@@ -70,13 +58,7 @@ struct PostgresKeyStore: KeyStore {
 
     func revoke(_ id: KeyID, by maker: KeyID, of tenant: TenantID) async throws -> Bool {
         try await access.write(tenant, by: maker.actor) { transaction in
-            let maker = try await transaction.caller(maker)
-            guard let old = try await transaction.key(id, lock: "FOR UPDATE") else {
-                throw AdministrationError.unknownKey
-            }
-            guard maker.covers(old.scopes, at: old.locations, until: old.expiresAt) else {
-                throw AdministrationError.widerKey
-            }
+            try await transaction.requireKey(id, noWiderThan: maker)
             return try await transaction.revokeKey(id)
         }.isVisible
     }
@@ -94,5 +76,18 @@ extension TenantTransaction {
         }
         guard tenant.suspendedAt == nil else { throw AdministrationError.tenantSuspended }
         return caller
+    }
+
+    /// Locks a key that another one is to change.
+    ///
+    /// - Parameter expiresAt: The expiry that the key gets, nil for none; if left out, it keeps its own.
+    /// - Throws: `AdministrationError.unknownKey`; `widerKey` if its scopes, locations or expiry go beyond the maker's; and as
+    ///   ``caller(_:)``.
+    func requireKey(_ id: KeyID, noWiderThan maker: KeyID, until expiresAt: Date?? = .none) async throws {
+        let maker = try await caller(maker)
+        guard let old = try await key(id, lock: "FOR UPDATE") else { throw AdministrationError.unknownKey }
+        guard maker.covers(old.scopes, at: old.locations, until: expiresAt ?? old.expiresAt) else {
+            throw AdministrationError.widerKey
+        }
     }
 }

@@ -155,7 +155,7 @@ struct RoutingBatch: Sendable {
         rows += other.rows
     }
 
-    /// Makes the rows of a table what they are here.
+    /// Replaces the rows of a table by those of the batch.
     /// - Returns: How many of them could not be read, and were left out.
     func apply(to table: inout RoutingTable) throws -> Int {
         var unreadable = 0

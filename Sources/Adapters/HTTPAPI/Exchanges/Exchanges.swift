@@ -69,7 +69,7 @@ final class Exchanges<Wire: HTTPWire> {
     private var hasOpenBody = false
     private var isReadHeldBack = false
     private var isUnflushed = false
-    /// Whether the client waits for `100 Continue`, and nobody has wanted the body yet.
+    /// Whether the client waits for `100 Continue`, and no endpoint has asked for the body yet.
     private var awaitsContinue = false
     private var discarded = 0
     private var cutOff: Scheduled<Void>?
@@ -90,7 +90,7 @@ final class Exchanges<Wire: HTTPWire> {
     private static var discardingTime: TimeAmount { .seconds(2) }
 
     /// - Parameters:
-    ///   - idleTimeout: How long nothing may be read; nil where somebody else sees to that.
+    ///   - idleTimeout: How long nothing may be read; nil if another handler enforces it.
     ///   - idleTimeoutNow: The time that holds at the moment; nil if it is always the same.
     init(
         _ answerer: Answerer, answerTimeout: TimeAmount, idleTimeout: TimeAmount?,

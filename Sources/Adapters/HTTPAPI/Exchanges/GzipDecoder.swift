@@ -10,7 +10,7 @@ final class GzipDecoder {
     private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
     private var input: [UInt8] = []
     private var offset = 0
-    /// Whether a member ended with what was read last; more can follow.
+    /// Whether the bytes that were read last ended a gzip member; more members can follow.
     private var isBetweenMembers = false
     /// Whether zlib may have more output for the input that it has taken.
     private var hasOutput = false

@@ -135,7 +135,7 @@ extension ReceivedHead {
             expectsContinue: expectsContinue && !isHTTP10, isKeepAlive: isKeepAlive,
             confirmsKeepAlive: isHTTP10 && isKeepAlive,
             defect: !namesHost || Self.contradicts(host, target: head.uri)
-                // Without chunked at the end the decoder refuses it: nobody knows where the body ends (RFC 9112 §6.3).
+                // Without chunked at the end the decoder refuses it: the body has no known end (RFC 9112 §6.3).
                 ? .host : hasOtherCoding && endsWithChunked ? .transferCoding : nil)
     }
 
