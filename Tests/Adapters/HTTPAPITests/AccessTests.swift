@@ -111,6 +111,21 @@ import Testing
         }
     }
 
+    /// `/v1/deliveries/retry` also has the form of `/v1/deliveries/{id}`.
+    @Test func allowNamesTheMethodsOfEachPath() async throws {
+        let api = TestAPI()
+        let routes = Dictionary(grouping: api.answerer.routes) { "\($0.path)" }
+        #expect(routes["/v1/deliveries/retry"]?.map(\.method) == [.post])
+        try await api.test { client in
+            for (path, routes) in routes {
+                let methods = routes.flatMap { $0.method == .get ? ["GET", "HEAD"] : [$0.method.rawValue] }
+                let answer = try await client.send(.options, path.replacing(/\{[^}]*\}/, with: "x"), key: nil)
+                #expect(answer.status == 405, "\(path)")
+                #expect(answer.headers[.allow] == methods.sorted().joined(separator: ", "), "\(path)")
+            }
+        }
+    }
+
     @Test func headIsGetWithoutABody() async throws {
         try await TestAPI().test { client in
             let answer = try await client.send(.head, "/livez", key: nil)

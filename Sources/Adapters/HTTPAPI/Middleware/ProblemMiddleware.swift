@@ -34,14 +34,17 @@ struct ProblemMiddleware: RouterMiddleware {
         }
     }
 
-    /// The path as it is served; empty components do not count, as for the router.
+    /// The route that the router chooses for a path, whatever the method. Empty components do not count.
+    ///
+    /// A literal component wins over a parameter, as in the router. `{` sorts behind every character of the literal components.
     private func route(at path: String) -> String? {
         let components = path.split(separator: "/")
-        return methods.keys.first { route in
+        let matching = methods.keys.filter { route in
             let expected = route.split(separator: "/")
             return expected.count == components.count
                 && zip(expected, components).allSatisfy { $0 == $1 || $0.hasPrefix("{") }
         }
+        return matching.min()
     }
 
     private func problem(for error: any Error, at path: String, _ context: APIContext) -> Problem {
