@@ -130,6 +130,34 @@ import Testing
         #expect(refusal?.code == "body_too_large")
     }
 
+    /// Empty members decode to nothing, so that only their encoded bytes can be counted.
+    @Test(arguments: [0, 1]) func gzipThatDecodesToNothingIsLimited(excess: Int) async throws {
+        let block = ByteBuffer(bytes: [[UInt8]](repeating: Self.gzip(""), count: 1_000).joined())
+        let limit = BodyType.png.maximumLength + Upload.maximumCodingOverhead
+        var rest = limit / block.readableBytes + excess
+        let blocks = AsyncStream<ByteBuffer> { continuation in
+            while rest > 0 {
+                continuation.yield(block)
+                rest -= 1
+            }
+            continuation.finish()
+        }
+        let request = Request(
+            head: HTTPRequest(
+                method: .put, scheme: nil, authority: nil, path: "/", headerFields: [.contentEncoding: "gzip"]
+            ),
+            body: RequestBody(asyncSequence: blocks))
+        var code: String?
+        do {
+            try await request.withUpload(of: .png, within: .seconds(600)) { upload in
+                for try await piece in upload { Issue.record("decoded \(piece.count) bytes") }
+            }
+        } catch let problem as Problem {
+            code = problem.code
+        }
+        #expect(code == (excess == 0 ? nil : "body_too_large"))
+    }
+
     @Test func membersAreJoinedHoweverTheyAreSplit() throws {
         let members = Self.gzip("one ") + Self.gzip("") + Self.gzip("two")
         for size in [1, 7, members.count] {

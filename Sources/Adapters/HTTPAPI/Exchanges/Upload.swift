@@ -12,6 +12,9 @@ struct Upload: AsyncSequence, Sendable {
 
     /// In bytes. [ours]
     static let maximumLength = 1 << 30
+    /// How many bytes a coded body may have beyond the limit of its content, because gzip makes a body that does not shrink a
+    /// little longer. Without a limit, empty blocks decode to nothing for ever. [ours]
+    static let maximumCodingOverhead = 1 << 20
     /// Of one row. [ours]
     static let maximumRowLength = 65_536
     /// [ours]
@@ -37,9 +40,9 @@ struct Upload: AsyncSequence, Sendable {
             self.progress = progress
         }
 
-        /// A piece of the content, decoded; nil at the end. The limit is for decoded bytes.
+        /// The next piece of the decoded content; nil at the end. Both decoded and encoded bytes are limited.
         mutating func next() async throws -> [UInt8]? {
-            guard coding == .gzip else { return try await receive(counting: true) }
+            guard coding == .gzip else { return try await receive() }
             let decoder = try self.decoder ?? GzipDecoder()
             self.decoder = decoder
             while true {
@@ -47,7 +50,7 @@ struct Upload: AsyncSequence, Sendable {
                     guard try progress.takes(piece.count) else { throw Problem.bodyTooSlow }
                     return piece
                 }
-                guard let part = try await receive(counting: false) else {
+                guard let part = try await receive(isEncoded: true) else {
                     try decoder.finish()
                     return nil
                 }
@@ -55,7 +58,7 @@ struct Upload: AsyncSequence, Sendable {
             }
         }
 
-        private mutating func receive(counting: Bool) async throws -> [UInt8]? {
+        private mutating func receive(isEncoded: Bool = false) async throws -> [UInt8]? {
             progress.waits()
             let part: ByteBuffer?
             do {
@@ -63,9 +66,11 @@ struct Upload: AsyncSequence, Sendable {
             } catch {
                 throw progress.isOverdue ? Problem.bodyTooSlow : Problem.bodyCutOff
             }
-            let length = part.map { counting ? $0.readableBytes : 0 }
+            let length = part?.readableBytes
             // What was given up does not end well, whoever ended it.
-            guard !Task.isCancelled, try progress.takes(length) else { throw Problem.bodyTooSlow }
+            guard !Task.isCancelled, try progress.takes(length, isEncoded: isEncoded) else {
+                throw Problem.bodyTooSlow
+            }
             return part.map { Array($0.readableBytesView) }
         }
     }
@@ -74,6 +79,7 @@ struct Upload: AsyncSequence, Sendable {
     final class Progress: Sendable {
         private struct State {
             var length = 0
+            var encodedLength = 0
             /// Nil while what has come is worked on.
             var waitsSince: ContinuousClock.Instant?
             var isOverdue = false
@@ -96,16 +102,22 @@ struct Upload: AsyncSequence, Sendable {
             state.withLock { $0.waitsSince = now }
         }
 
-        /// - Parameter length: of the next piece; nil at the end.
-        /// - Returns: False where it has come too late.
-        func takes(_ length: Int?) throws(Problem) -> Bool {
-            let (total, isOverdue) = state.withLock { state in
+        /// - Parameters:
+        ///   - length: The length of the next piece in bytes; nil at the end.
+        ///   - isEncoded: Whether the piece is yet to be decoded, so that only the limit of encoded bytes applies.
+        /// - Returns: False if the piece came too late.
+        /// - Throws: `body_too_large`.
+        func takes(_ length: Int?, isEncoded: Bool = false) throws(Problem) -> Bool {
+            let (isTooLarge, isOverdue) = state.withLock { state in
                 state.waitsSince = nil
-                state.length += length ?? 0
+                if isEncoded { state.encodedLength += length ?? 0 } else { state.length += length ?? 0 }
                 state.isOver = length == nil
-                return (state.length, state.isOverdue)
+                let isTooLarge =
+                    state.length > type.maximumLength
+                    || state.encodedLength > type.maximumLength + Upload.maximumCodingOverhead
+                return (isTooLarge, state.isOverdue)
             }
-            guard total <= type.maximumLength else { throw .bodyTooLarge(type) }
+            guard !isTooLarge else { throw .bodyTooLarge(type) }
             return !isOverdue
         }
 
