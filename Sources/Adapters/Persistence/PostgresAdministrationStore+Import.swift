@@ -41,7 +41,8 @@ extension TenantTransaction {
         }
         try await waitForImports()
         guard try await tenant() != nil else { throw AdministrationError.tenantDeleted }
-        let unmerged = try await mergeCards(Item.self, locks: !options.isDryRun)
+        let existing = options.isDryRun ? nil : try await lockForPartialCards(Item.self)
+        let unmerged = try await mergeCards(Item.self)
         guard unmerged.isEmpty else { throw ImportRefused(problems: unmerged) }
         var problems = try await self.problems(Item.self, prunes: options.prunes)
         problems.add(refused)
@@ -51,8 +52,9 @@ extension TenantTransaction {
             let seen = try await expected(Item.self, options)
             let removed = options.prunes ? try await removeOthers(Item.self, options.allowedRemovals) : 0
             let counts = try await merge(Item.self, count, removed: removed)
-            // What somebody has added since it was looked at was not locked.
-            if let seen, removed != seen.total - seen.staged || counts.added != count - seen.staged {
+            // Rows that other transactions have added since the lock were not locked.
+            if let seen, removed != seen.total - seen.staged { throw AdministrationError.conflict }
+            if let existing = seen?.staged ?? existing, counts.added != count - existing {
                 throw AdministrationError.conflict
             }
             return .done(counts)
@@ -116,15 +118,25 @@ extension TenantTransaction {
         return (count, problems)
     }
 
+    /// Locks the existing rows if a staged row changes a part of a card: the card is merged here, not by the database, so no other
+    /// transaction may change it before the import does.
+    /// - Returns: How many rows exist; nil if nothing was locked.
+    private func lockForPartialCards<Item: StagedItem>(_: Item.Type) async throws -> Int? {
+        guard Item.hasCard, try await execute(Item.hasPartialCards).one().decode(at: 0, as: Bool.self) else {
+            return nil
+        }
+        return try await execute(Item.lock(of: tenant)).one().decode(at: 0)
+    }
+
     /// Puts into `pg_temp.staged` the whole cards of rows that set or clear a part of one: what a card may be, ``Card`` knows.
     /// - Returns: Problems of the rows whose merged card would be invalid.
-    private func mergeCards<Item: StagedItem>(_: Item.Type, locks: Bool) async throws -> ImportProblems {
+    private func mergeCards<Item: StagedItem>(_: Item.Type) async throws -> ImportProblems {
         var problems = ImportProblems()
         guard Item.hasCard else { return problems }
         try await execute(
             #"CREATE TEMPORARY TABLE cards (line bigint, card jsonb, card_image text COLLATE "C") ON COMMIT DROP"#
         )
-        try await execute(Item.partialCards(of: tenant, locks: locks))
+        try await execute(Item.partialCards(of: tenant))
         while true {
             let rows = try await execute("FETCH 1000 FROM cards")
             var (lines, cards, images): ([Int], [String], [String]) = ([], [], [])

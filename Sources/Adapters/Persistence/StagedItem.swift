@@ -302,9 +302,27 @@ extension StagedItem {
             """
     }
 
-    /// Declares the cursor `cards`: staged rows that set or clear a part of a card, with the card that is there.
-    /// - Parameter locks: whether it stays so until the end.
-    static func partialCards(of tenant: TenantID, locks: Bool) -> Query {
+    /// Staged rows that set a part of a card or clear one. A row that clears the whole card first replaces it.
+    private static var setsPartOfCard: String { "s.card IS NOT NULL AND 'card' <> ALL (s.members_cleared)" }
+
+    /// Finds whether any staged row changes a part of a card.
+    static var hasPartialCards: Query {
+        "SELECT EXISTS (SELECT FROM \(unsafeSQL: stagedRows) s WHERE \(unsafeSQL: setsPartOfCard))"
+    }
+
+    /// Locks the existing rows of all staged rows, in key order, and counts them.
+    static func lock(of tenant: TenantID) -> Query {
+        """
+        WITH locked AS (
+            SELECT FROM doorstep.\(identifier: relation) t
+            WHERE tenant_id = \(tenant.uuid) AND \(unsafeSQL: isStaged)
+            ORDER BY \(unsafeSQL: keyList("t.")) FOR NO KEY UPDATE)
+        SELECT count(*) FROM locked
+        """
+    }
+
+    /// Declares the cursor `cards`: staged rows that change a part of a card, with the existing card if the two differ.
+    static func partialCards(of tenant: TenantID) -> Query {
         """
         DECLARE cards NO SCROLL CURSOR FOR
         SELECT s.line, s.card, s.card_image, s.card_cleared, t.card, t.card_image
@@ -313,9 +331,9 @@ extension StagedItem {
             WHERE t.tenant_id = \(tenant.uuid) AND (\(unsafeSQL: keyList("t."))) = (\(unsafeSQL: keyList("s.")))
                 AND (t.card, t.card_image) IS DISTINCT FROM (nullif(s.card, '{}'), s.card_image)
                 AND (t.card IS NOT NULL OR t.card_image IS NOT NULL)
-            \(unsafeSQL: locks ? "FOR NO KEY UPDATE" : "OFFSET 0")
+            OFFSET 0
         ) t
-        WHERE s.card IS NOT NULL AND 'card' <> ALL (s.members_cleared)
+        WHERE \(unsafeSQL: setsPartOfCard)
         """
     }
 

@@ -4,6 +4,7 @@ import Geodesy
 import Invocation
 import JSON
 import Persistence
+import PostgreSQL
 import Routing
 import Synchronization
 import Tenancy
@@ -250,6 +251,75 @@ import Testing
                         """))
             #expect(phone.problems == ["2: The field card.place.phoneNumber.number is missing"])
             #expect(try await Self.stored(stores, tenant) == [Self.full("a"), Self.full("b")])
+        }
+    }
+
+    /// A file that changes parts of the cards of `a`, which has that part already, and `b`, which has none.
+    private static func importPartialCards(_ stores: Stores, _ tenant: TenantID) async throws -> ImportOutcome
+    {
+        let own = #""name":"A place","latitude":37.334722,"longitude":-122.008889,"radius":100"#
+        return try await stores.administration.importLocations(
+            of: tenant,
+            rows(
+                lines: """
+                    {"identifier":"a",\(own),"card":{"action":"OPEN"}}
+                    {"identifier":"b",\(own),"card":{"action":"OPEN"}}
+
+                    """), ImportOptions(replaces: false))
+    }
+
+    @Test(.timeLimit(.minutes(30))) func importOfPartialCardsLocksRowsThatItLeavesUnchanged() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let action = Card(action: .open)
+            try await stores.importLocations(
+                [.sample("a", card: action), .sample("b", card: Card(texts: Self.card().texts))], of: tenant)
+            let importing = try await stores.database.withPool(as: .admin) { pool in
+                try await pool.withTransaction { transaction in
+                    try await transaction.setTenant(tenant.description)
+                    try await transaction.execute(
+                        "SELECT FROM doorstep.locations WHERE identifier = 'b' FOR UPDATE")
+                    let importing = Task { try await Self.importPartialCards(stores, tenant) }
+                    try await stores.waitForWaiters()
+                    // Without the lock, this change succeeds and the import overwrites it.
+                    try await stores.administer(
+                        tenant,
+                        """
+                        UPDATE doorstep.locations SET card = '{"action": "OPEN", "texts": {"EN": {"title": "New"}}}'
+                        WHERE identifier IN (
+                            SELECT identifier FROM doorstep.locations WHERE identifier = 'a' FOR UPDATE SKIP LOCKED)
+                        """)
+                    #expect(
+                        try await stores.count(
+                            "SELECT count(*) FROM doorstep.locations WHERE card #>> '{texts,EN,title}' = 'New'"
+                        ) == 0)
+                    return importing
+                }
+            }
+            #expect(try await importing.value == .done(0, 1, 1))
+            var merged = try Self.card()
+            (merged.action, merged.place) = (.open, nil)
+            #expect(try await Self.stored(stores, tenant).map(\.card) == [action, merged])
+        }
+    }
+
+    @Test(.timeLimit(.minutes(30))) func importOfPartialCardsConflictsWithARowAddedMeanwhile() async throws {
+        try await Stores.withTenant { stores, tenant in
+            try await stores.importLocations([.sample("b", card: Self.card())], of: tenant)
+            let importing = try await stores.database.withPool(as: .admin) { pool in
+                try await pool.withTransaction { transaction in
+                    try await transaction.setTenant(tenant.description)
+                    try await transaction.execute(
+                        """
+                        INSERT INTO doorstep.locations (tenant_id, identifier, name, latitude, longitude, radius, card)
+                        SELECT tenant_id, 'a', name, latitude, longitude, radius, card FROM doorstep.locations
+                        """)
+                    let importing = Task { try await Self.importPartialCards(stores, tenant) }
+                    try await stores.waitForWaiters()
+                    return importing
+                }
+            }
+            await #expect(throws: AdministrationError.conflict) { _ = try await importing.value }
+            #expect(try await Self.stored(stores, tenant).map(\.card) == [Self.card(), Self.card()])
         }
     }
 
