@@ -1968,6 +1968,12 @@ CREATE INDEX changes_xid ON doorstep.changes USING btree (xid);
 CREATE INDEX clips_card_image ON doorstep.clips USING btree (tenant_id, card_image) WHERE (card_image IS NOT NULL);
 
 --
+-- Name: deliveries_dead_letters; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE INDEX deliveries_dead_letters ON ONLY doorstep.deliveries USING btree (tenant_id, created_at) WHERE (state = ANY (ARRAY['refused'::text, 'uncertain'::text, 'expired'::text]));
+
+--
 -- Name: deliveries_due; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
 --
 

@@ -273,7 +273,8 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
                         THEN due_at ELSE now() END,
                     queued_at = CASE WHEN state = 'waiting' THEN queued_at ELSE now() END,
                     attempt = CASE WHEN state = 'waiting' THEN attempt ELSE 0 END
-                WHERE tenant_id = \(webhook.tenant.uuid) AND webhook_id = \(webhook.id.uuid)
+                -- The selection again: a message that was taken since it was chosen is not sent again.
+                WHERE tenant_id = \(webhook.tenant.uuid) AND webhook_id = \(webhook.id.uuid) AND \(selection)
                     AND message_id IN (
                         SELECT message_id FROM doorstep.webhook_messages
                         WHERE tenant_id = \(webhook.tenant.uuid) AND webhook_id = \(webhook.id.uuid)

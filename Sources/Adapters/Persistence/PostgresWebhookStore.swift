@@ -100,33 +100,36 @@ public struct PostgresWebhookStore: WebhookStore {
 
     public func record(
         _ attempt: WebhookAttempt, at message: WebhookMessage, of webhook: WebhookReference,
-        again pause: Duration?, patience: Duration
-    ) async throws -> Bool {
+        to url: WebhookURL, again pause: Duration?, patience: Duration
+    ) async throws -> RecordedAttempt {
         try await pool.withTenantTransaction(webhook.tenant, as: .app) { transaction in
             try await transaction.limitLockWaits()
             let state: RecordedMessage.State =
                 attempt.reply.isTaken ? .taken : pause == nil ? .givenUp : .waiting
             let stored = JSONValue.object(attempt.json).text
             // The webhook before its messages, as whoever switches it off or deletes it: else each waits for the other.
-            let count = try await transaction.execute(
+            let row = try await transaction.execute(
                 """
                 WITH w AS (
-                    SELECT webhook_id FROM doorstep.webhooks
+                    SELECT url = \(url.text) AS has_url, url = \(url.text) OR \(attempt.reply.isTaken) AS is_settled
+                    FROM doorstep.webhooks
                     WHERE tenant_id = \(webhook.tenant.uuid) AND webhook_id = \(webhook.id.uuid)
                     FOR NO KEY UPDATE)
                 UPDATE doorstep.webhook_messages AS m
-                SET state = \(state.rawValue),
-                    due_at = now() + make_interval(secs => \(pause.map { $0 / .seconds(1) })),
+                SET state = CASE WHEN w.is_settled THEN \(state.rawValue) ELSE 'waiting' END,
+                    due_at = CASE WHEN w.is_settled
+                        THEN now() + make_interval(secs => \(pause.map { $0 / .seconds(1) })) ELSE now() END,
                     attempts = CASE WHEN jsonb_array_length(attempts) < \(Self.maximumAttempts)::integer
                         THEN attempts ELSE attempts - 0 END || \(stored)::jsonb
                 FROM w
                 WHERE m.tenant_id = \(webhook.tenant.uuid) AND m.webhook_id = \(webhook.id.uuid)
                     AND message_id = \(message.id) AND attempt = \(message.attempt) AND state = 'waiting'
+                RETURNING w.has_url
                 """
-            ).affectedRows
-            // Whose loan it is not any more says nothing of the webhook either.
-            guard count > 0 else { return false }
-            return try await transaction.note(attempt, of: webhook.id, patience: patience)
+            ).first
+            guard let row, try row.decode(at: 0, as: Bool.self) else { return .outdated }
+            let isSwitchedOff = try await transaction.note(attempt, of: webhook.id, patience: patience)
+            return isSwitchedOff ? .switchedOff : .current
         }
     }
 

@@ -39,6 +39,9 @@ public enum Schema {
         Migration(
             version: 19, name: "delivery_retry", sql: text(PackageResources._019_delivery_retry_sql),
             compatibleFrom: 18),
+        Migration(
+            version: 20, name: "dead_letters", sql: text(PackageResources._020_dead_letters_sql),
+            compatibleFrom: 18),
     ]
 
     /// Creates the roles and the schema where they are missing, then applies what is pending as `doorstep_owner`.

@@ -48,6 +48,24 @@ import Testing
         }
     }
 
+    @Test func retrySkipsDeliveriesThatAnotherRetryHoldsLocked() async throws {
+        try await Self.withLedger { restaurants, ledger in
+            let ids = try await Self.refuse(["TooManyRequests", "InternalServerError"], restaurants)
+            let locked = try #require(ids["TooManyRequests"])
+            try await restaurants.stores.database.withSuperuser { pool in
+                try await pool.withTransaction { transaction in
+                    try await transaction.execute(
+                        "SELECT FROM doorstep.deliveries WHERE delivery_id = \(locked.uuid) FOR NO KEY UPDATE"
+                    )
+                    let counts = try await ledger.retry(
+                        DeliverySelection(ids: Array(ids.values)), of: restaurants.tenant,
+                        at: restaurants.now, expecting: nil, upTo: 10, by: nil)
+                    #expect(counts == RetryCounts(queued: 1, tooLate: 0, hasMore: true))
+                }
+            }
+        }
+    }
+
     /// A retry of a delivery with a dead token would go to the same token, and `token_dead` would replace APNs' reason.
     @Test func retryLeavesDeliveriesWithDeadTokens() async throws {
         try await Self.withLedger { restaurants, ledger in

@@ -62,11 +62,14 @@ import Testing
         @discardableResult
         func record(
             _ reply: WebhookReply, at message: WebhookMessage, of webhook: WebhookReference,
-            again pause: Duration? = nil, patience: Duration = .seconds(3 * 86_400)
-        ) async throws -> Bool {
-            try await store.record(
+            to url: String? = nil, again pause: Duration? = nil, patience: Duration = .seconds(3 * 86_400)
+        ) async throws -> RecordedAttempt {
+            let url = try url.map { try WebhookURL($0) }
+            let current = try await registry.webhook(webhook)?.url
+            return try await store.record(
                 WebhookAttempt(at: Date(), duration: .milliseconds(12), reply: reply), at: message,
-                of: webhook, again: pause, patience: patience)
+                of: webhook, to: try url ?? current ?? WebhookURL("https://example.com/hooks"), again: pause,
+                patience: patience)
         }
 
         /// How many are sent once more, at most as many as there may be at a time.
@@ -575,7 +578,8 @@ import Testing
             try await fixture.record(.status(500), at: messages[0], of: webhook, again: .seconds(5))
             #expect(
                 try await fixture.record(
-                    .status(500), at: messages[1], of: webhook, again: .seconds(5), patience: .zero))
+                    .status(500), at: messages[1], of: webhook, again: .seconds(5), patience: .zero)
+                    == .switchedOff)
             #expect(try await fixture.waiting(webhook) == Self.batch / 2)
         }
     }
@@ -610,7 +614,7 @@ import Testing
                 }
                 #expect(try await state == "55P03")
             }
-            #expect(try await fixture.record(.status(200), at: message, of: webhook) == false)
+            #expect(try await fixture.record(.status(200), at: message, of: webhook) == .current)
             #expect(try await fixture.waiting(webhook) == 0)
         }
     }
@@ -639,8 +643,9 @@ import Testing
             #expect(changed.failingSince == nil)
             // So that one later failure does not switch it off.
             #expect(
-                try await !fixture.record(
-                    .status(500), at: messages[1], of: webhook, again: .seconds(5), patience: .seconds(60)))
+                try await fixture.record(
+                    .status(500), at: messages[1], of: webhook, again: .seconds(5), patience: .seconds(60))
+                    == .current)
         }
     }
 
@@ -652,11 +657,13 @@ import Testing
             let messages = try await fixture.claim(broken, 2)
             // The first failure begins it, and the one after patience is over ends it.
             #expect(
-                try await !fixture.record(.status(500), at: messages[0], of: broken, again: .seconds(5)))
+                try await fixture.record(.status(500), at: messages[0], of: broken, again: .seconds(5))
+                    == .current)
             let since = try #require(try await fixture.registry.webhook(broken)?.failingSince)
             #expect(
                 try await fixture.record(
-                    .status(503), at: messages[1], of: broken, again: .seconds(5), patience: .zero))
+                    .status(503), at: messages[1], of: broken, again: .seconds(5), patience: .zero)
+                    == .switchedOff)
             let off = try #require(try await fixture.registry.webhook(broken))
             #expect(
                 off.switchOff?.reason == "it has failed for 3 days, the last time so: it answered 503")
@@ -683,8 +690,26 @@ import Testing
                 try await fixture.replay(.since(.distantPast, state: .givenUp), of: broken) == 4)
             let again = try #require(try await fixture.claim(broken, 1).first)
             #expect(
-                try await !fixture.record(
-                    .status(500), at: again, of: broken, again: .zero, patience: .seconds(60)))
+                try await fixture.record(
+                    .status(500), at: again, of: broken, again: .zero, patience: .seconds(60)) == .current)
+        }
+    }
+
+    @Test(arguments: [WebhookReply.status(410), .status(500), .status(200)])
+    func attemptAtAnEarlierURLDoesNotCountForTheWebhook(reply: WebhookReply) async throws {
+        try await Self.withFixture { fixture in
+            let webhook = try await fixture.create()
+            try await fixture.addMessages(1, of: webhook)
+            let message = try #require(try await fixture.claim(webhook, 1).first)
+            let change = WebhookChange(url: try WebhookURL("https://example.com/2"))
+            _ = try await fixture.registry.change(webhook, change, by: Fixture.actor)
+            let recorded = try await fixture.record(
+                reply, at: message, of: webhook, to: "https://example.com/hooks", patience: .zero)
+            #expect(recorded == .outdated)
+            let state = try #require(try await fixture.registry.webhook(webhook))
+            #expect(state.switchOff == nil && state.failingSince == nil)
+            let again = try await fixture.claim(webhook, 1)
+            #expect(again.map(\.id) == (reply.isTaken ? [] : [message.id]))
         }
     }
 
@@ -694,14 +719,14 @@ import Testing
             let other = try await fixture.create("https://example.com/other", events: [.webhookDisabled])
             try await fixture.addMessages(3, of: gone)
             let messages = try await fixture.claim(gone, 2)
-            #expect(try await fixture.record(.status(410), at: messages[0], of: gone))
+            #expect(try await fixture.record(.status(410), at: messages[0], of: gone) == .switchedOff)
             let off = try #require(try await fixture.registry.webhook(gone))
             #expect(off.switchOff?.reason == "it answered 410 Gone" && off.waitingCount == 0)
             let told = try #require(try await fixture.claim(other).first)
             let data = try JSONValue(parsing: told.body).objectValue?["data"]?.objectValue
             #expect(data?["reason"] == "it answered 410 Gone")
             // Another that was under way.
-            #expect(try await !fixture.record(.status(410), at: messages[1], of: gone))
+            #expect(try await fixture.record(.status(410), at: messages[1], of: gone) == .outdated)
         }
     }
 

@@ -101,8 +101,8 @@ final class MemoryWebhookStore: WebhookStore {
 
     func record(
         _ attempt: WebhookAttempt, at message: WebhookMessage, of webhook: WebhookReference,
-        again pause: Duration?, patience: Duration
-    ) async throws -> Bool {
+        to url: WebhookURL, again pause: Duration?, patience: Duration
+    ) async throws -> RecordedAttempt {
         try Task.checkCancellation()
         guard current.broken[webhook] != (pause == nil ? .over : .again) else { throw Failure() }
         var isSwitchedOff = false
@@ -118,7 +118,7 @@ final class MemoryWebhookStore: WebhookStore {
                 !attempt.reply.isTaken
                 && (state.failing.remove(webhook) != nil || attempt.reply.isGone)
         }
-        return isSwitchedOff
+        return isSwitchedOff ? .switchedOff : .current
     }
 
     func giveBack(_ message: WebhookMessage, of webhook: WebhookReference) async throws {

@@ -297,8 +297,9 @@ import Testing
         let endings: [WebhookDispatcher.Ending] = [
             tried(500, again: .seconds(5)), tried(200), .cutOff, tried(200),
         ]
+        let url = try WebhookURL("https://example.com/hooks")
         let outcomes = zip(messages, endings).map {
-            WebhookDispatcher.Outcome(message: $0, ending: $1, until: .distantFuture)
+            WebhookDispatcher.Outcome(message: $0, url: url, ending: $1, until: .distantFuture)
         }
         let unsettled = await dispatcher.settle(outcomes, of: webhook)
         // Each by itself.

@@ -12,3 +12,13 @@ public struct WebhookAttempt: Sendable, Hashable {
         self.reply = reply
     }
 }
+
+/// The effect of a recorded attempt on its webhook.
+public enum RecordedAttempt: Sendable, Hashable {
+    /// The attempt counts for the webhook.
+    case current
+    /// The attempt counts, and the webhook was switched off because of it.
+    case switchedOff
+    /// The lease of the message was over, or the webhook has another URL by now: the attempt does not count.
+    case outdated
+}

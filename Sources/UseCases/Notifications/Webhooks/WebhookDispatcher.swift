@@ -74,6 +74,7 @@ extension WebhookDispatcher: LeasedWork {
 
     struct Outcome: Sendable {
         let message: WebhookMessage
+        let url: WebhookURL
         let ending: Ending
         /// Until when the message is lent: what is written later is fenced off.
         let until: Date
@@ -109,7 +110,7 @@ extension WebhookDispatcher: LeasedWork {
 
     func work(on loan: Loan, of webhook: WebhookReference) async -> Outcome {
         let ending = await send(loan.message, to: loan.webhook, webhook)
-        return Outcome(message: loan.message, ending: ending, until: loan.until)
+        return Outcome(message: loan.message, url: loan.webhook.url, ending: ending, until: loan.until)
     }
 
     private func send(
@@ -130,7 +131,6 @@ extension WebhookDispatcher: LeasedWork {
             ? nil
             : WebhookSchedule.pause(
                 afterAttempt: message.attempt, random: .random(in: 0...1), wish: wish)
-        if pause == nil { onEvent(.gaveUp(webhook, 1, reply)) }
         return .tried(attempt, again: pause)
     }
 
@@ -172,9 +172,13 @@ extension WebhookDispatcher: LeasedWork {
     private func settle(_ outcome: Outcome, of webhook: WebhookReference) async throws {
         switch outcome.ending {
         case .tried(let attempt, let pause):
-            let isSwitchedOff = try await store.record(
-                attempt, at: outcome.message, of: webhook, again: pause, patience: WebhookSchedule.patience)
-            if isSwitchedOff { onEvent(.switchedOff(webhook, attempt.reply)) }
+            let recorded = try await store.record(
+                attempt, at: outcome.message, of: webhook, to: outcome.url, again: pause,
+                patience: WebhookSchedule.patience)
+            if recorded != .outdated, pause == nil, !attempt.reply.isTaken {
+                onEvent(.gaveUp(webhook, 1, attempt.reply))
+            }
+            if recorded == .switchedOff { onEvent(.switchedOff(webhook, attempt.reply)) }
         case .cutOff: try await store.giveBack(outcome.message, of: webhook)
         }
     }

@@ -24,7 +24,7 @@ public enum WebhookSchedule {
     /// So long a receiver can have a message wait, at most.
     private static let longestWish = Duration.seconds(86_400)
 
-    /// How long a message waits: longer than all attempts take, so that only what waits behind others for days is given up.
+    /// How long a message waits, whatever pauses the receiver asks for. The pauses of the schedule alone are shorter.
     static let maximumAge = Duration.seconds(4 * 86_400)
 
     /// How long a webhook may fail before it is switched off. [ours]

@@ -18,14 +18,17 @@ public protocol WebhookStore: Sendable {
 
     /// Writes down how an attempt ended, in the log and in what is known of the webhook: one that has failed for so long, or
     /// answered 410 (``WebhookReply/isGone``), is switched off, and the tenant's others are told.
+    ///
+    /// An attempt at a URL that the webhook no longer has changes nothing about the webhook. Unless the message was taken, it
+    /// is due at once, for the new URL.
     /// - Parameters:
+    ///   - url: Where the message was sent.
     ///   - pause: After how long the message is due again; nil where it was taken, or is given up.
     ///   - patience: How long a webhook may fail.
-    /// - Returns: Whether the webhook was switched off.
     func record(
         _ attempt: WebhookAttempt, at message: WebhookMessage, of webhook: WebhookReference,
-        again pause: Duration?, patience: Duration
-    ) async throws -> Bool
+        to url: WebhookURL, again pause: Duration?, patience: Duration
+    ) async throws -> RecordedAttempt
 
     /// Lets a message be due at once, as if it had not been lent.
     func giveBack(_ message: WebhookMessage, of webhook: WebhookReference) async throws
