@@ -195,7 +195,8 @@ public struct APIServer: Service {
         (plain.host, plain.port, plain.tls) = (place.host, place.port, nil)
         plain.maximumConnections = Self.maximumMonitors
         let operations = Answerer(
-            OperationsRoutes(dependencies).routes + ProblemPages.routes, answerer.access, observer, plain,
+            OperationsRoutes(dependencies, isPublic: false).routes + ProblemPages.routes, answerer.access,
+            observer, plain,
             logger: logger)
         return [api, try listener(.operations, operations, plain)]
     }
@@ -305,7 +306,7 @@ public struct APIServer: Service {
             + AppStoreRoutes(checks: dependencies.appStore).routes
             + SiteAssociationRoutes(table: dependencies.table).routes
             + CardImageRoutes(access, downloads).routes
-            + (settings.operations == nil ? OperationsRoutes(dependencies).routes : [])
+            + (settings.operations == nil ? OperationsRoutes(dependencies, isPublic: true).routes : [])
             + [OpenAPIDocument.route]
             + ProblemPages.routes
             + ReceiptRoutes(issuer: dependencies.answers.receipts).routes
@@ -325,6 +326,6 @@ extension Answerer {
             usage: dependencies.usage, verifier: dependencies.attestation)
         self.init(
             APIServer.routes(access, settings, dependencies), access, observer, settings, logger: logger,
-            hiding: OperationsRoutes(dependencies).hiding, showing: dependencies.landingPages)
+            hiding: OperationsRoutes(dependencies, isPublic: true).hiding, showing: dependencies.landingPages)
     }
 }

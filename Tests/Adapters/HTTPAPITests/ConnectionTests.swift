@@ -181,6 +181,21 @@ import Testing
         _ = try? busy.finish()
     }
 
+    /// Nobody asks again while the server is full, so that two busy connections must not be the only ones that are asked.
+    @Test func fullServerFindsTheIdleConnectionAmongBusyOnes() throws {
+        let connections = Self.connections(maximum: 10, share: 8)
+        let channels = try (0..<10).map { try Self.channel(of: "127.0.0.\($0 < 8 ? 1 : $0)") }
+        for channel in channels {
+            connections.connectionOpened()
+            #expect(connections.add(channel) != nil)
+        }
+        for channel in channels.dropLast() { try Self.ask(on: channel) }
+        #expect(!connections.isAcceptingNewConnections())
+        for channel in channels { channel.embeddedEventLoop.run() }
+        #expect(channels.map(\.isActive) == (0..<10).map { $0 < 9 })
+        for channel in channels { _ = try? channel.finish(acceptAlreadyClosed: true) }
+    }
+
     @Test func fullServerClosesIdleConnectionsForThoseThatWait() throws {
         let connections = Self.connections(maximum: 2, share: 2)
         let channels = try (0..<2).map { _ in try Self.channel(of: "127.0.0.1") }
@@ -207,9 +222,9 @@ import Testing
     @Test func idleConnectionIsClosedByTheTimeThatHoldsNow() throws {
         let time = Mutex(TimeAmount.seconds(60))
         let loop = EmbeddedEventLoop()
-        let timeout = ReadTimeout(.seconds(60), now: { time.withLock { $0 } })
+        let timeout = ReadTimeout(.seconds(60))
         var reached = 0
-        timeout.begin(on: loop) { reached += 1 }
+        timeout.begin(on: loop, now: { time.withLock { $0 } }) { reached += 1 }
         loop.advanceTime(by: .seconds(59))
         timeout.hasRead(at: loop.now)
         #expect(reached == 0)
@@ -243,6 +258,20 @@ import Testing
         }
         #expect(channel.isActive)
         loop.advanceTime(by: .seconds(1))
+        #expect(!channel.isActive)
+    }
+
+    @Test func connectionWithoutStreamsIsCutSoonerIfManyAreOpen() throws {
+        let handler = StreamDeadlineHandler(.seconds(70), now: { .seconds(6) })
+        let channel = EmbeddedChannel(handler: handler)
+        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+        handler.change(by: 1)
+        channel.embeddedEventLoop.advanceTime(by: .hours(1))
+        #expect(channel.isActive)
+        handler.change(by: -1)
+        channel.embeddedEventLoop.advanceTime(by: .seconds(5))
+        #expect(channel.isActive)
+        channel.embeddedEventLoop.advanceTime(by: .seconds(8))
         #expect(!channel.isActive)
     }
 

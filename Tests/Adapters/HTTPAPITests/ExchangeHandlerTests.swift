@@ -25,11 +25,14 @@ import Testing
         let decoded = PartCounter()
         let api: TestAPI
 
-        init(limits: RequestLimits = RequestLimits(), trusting proxies: [AddressRange] = []) throws {
+        init(
+            limits: RequestLimits = RequestLimits(), trusting proxies: [AddressRange] = [],
+            idleTimeoutNow: (@Sendable () -> TimeAmount)? = nil
+        ) throws {
             api = TestAPI(limits: limits)
             handler = HTTP1ExchangeHandler(
                 ExchangeHandlerTests.answerer(api, trusting: proxies), answerTimeout: .seconds(30),
-                idleTimeout: .seconds(60))
+                idleTimeout: .seconds(60), idleTimeoutNow: idleTimeoutNow)
             // Known of a connection before its handlers are.
             channel.remoteAddress = try SocketAddress(ipAddress: "127.0.0.1", port: 1)
             try channel.pipeline.syncOperations.addHandlers([
@@ -370,6 +373,33 @@ import Testing
         #expect(try sending.passedOn() == ["/v1/instances/a"])
         sending.fire(idle)
         #expect(!sending.channel.isActive)
+    }
+
+    /// Many connections are open, so that idle ones are closed after 6 of 60 seconds.
+    @Test func pausedBodyKeepsTheUsualTimeoutWhenIdleTimeIsShortened() throws {
+        let idle = try Connection(idleTimeoutNow: { .seconds(6) })
+        idle.channel.embeddedEventLoop.advanceTime(by: .seconds(5))
+        #expect(idle.channel.isActive)
+        idle.channel.embeddedEventLoop.advanceTime(by: .seconds(7))
+        #expect(!idle.channel.isActive)
+
+        let sending = try Connection(idleTimeoutNow: { .seconds(6) })
+        _ = try sending.send("POST /v1/instances/a HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n123")
+        sending.channel.embeddedEventLoop.advanceTime(by: .seconds(59))
+        #expect(sending.channel.isActive)
+        _ = try sending.send("456789")
+        sending.channel.embeddedEventLoop.advanceTime(by: .seconds(59))
+        // The client was not idle while it waited for the response.
+        try sending.routerAnswers()
+        sending.channel.embeddedEventLoop.advanceTime(by: .seconds(5))
+        #expect(sending.channel.isActive)
+        sending.channel.embeddedEventLoop.advanceTime(by: .seconds(7))
+        #expect(!sending.channel.isActive)
+
+        let silent = try Connection(idleTimeoutNow: { .seconds(6) })
+        _ = try silent.send("POST /v1/instances/a HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n123")
+        silent.channel.embeddedEventLoop.advanceTime(by: .seconds(67))
+        #expect(!silent.channel.isActive)
     }
 
     /// The answer has a deadline of its own: ``ConnectionTests``.

@@ -1,5 +1,8 @@
+import Foundation
 import HTTPTypes
 import Logging
+import Routing
+import Tenancy
 import Testing
 
 @testable import HTTPAPI
@@ -123,6 +126,14 @@ import Testing
             }
             for path in ["/openapi.json", "/v1/lookup", "/.well-known/apple-app-site-association", "/"] {
                 try await Self.expect("404", of: path, at: monitors)
+            }
+            // The public port names none of them.
+            let tenant = TenantID(UUID())
+            for isQuarantined in [true, false] {
+                api.table.setQuarantined(isQuarantined ? Date() : nil, tenant)
+                let text = try await ExchangeTests.send(
+                    ["GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"], to: monitors)
+                #expect(text.contains(#""tenant":"\#(tenant)""#) == isQuarantined, "\(text)")
             }
             for path in ["/problems", "/problems/not_found"] {
                 for port in [everyone, monitors] { try await Self.expect("200", of: path, at: port) }

@@ -46,9 +46,12 @@ final class OpenConnections: AvailableConnectionsDelegate, Sendable {
     private static let silence = Duration.seconds(60)
     /// From how many in a hundred on room is made for new connections. [ours]
     private static let nearlyFull = 90
-    /// How many connections are asked to close for each new one: some are not idle. [ours]
-    private static let askedAtOnce = 2
-    /// How many connections are compared, if several clients have most. [ours]
+    /// How many connections are asked to close for each new one when nearly all are open: some are not idle. [ours]
+    private static let askedWhenNearlyFull = 2
+    /// How many connections are asked to close when all are open. Nobody asks again until a connection closes, so that one idle
+    /// connection must be among them. [ours]
+    private static let askedWhenFull = 64
+    /// How many connections are compared, if several clients have equally many. [ours]
     private static let comparedConnections = 256
 
     /// - Parameters:
@@ -88,7 +91,7 @@ final class OpenConnections: AvailableConnectionsDelegate, Sendable {
         let now = now()
         let (isFull, isNews, asked) = state.withLock { state -> (Bool, Bool, [KnownConnection]) in
             guard state.count >= maximum else { return (false, false, []) }
-            let asked = idleConnections(&state)
+            let asked = idleConnections(Self.askedWhenFull, &state)
             if let toldAt = state.toldAt, now - toldAt < Self.silence { return (true, false, asked) }
             state.toldAt = now
             return (true, true, asked)
@@ -113,7 +116,7 @@ final class OpenConnections: AvailableConnectionsDelegate, Sendable {
         let (mayStay, isNews, asked) = state.withLock { state -> (Bool, Bool, [KnownConnection]) in
             // Before the new one is among them.
             let isNearlyFull = max(state.count, state.connections.count) * 100 >= maximum * Self.nearlyFull
-            let asked = isNearlyFull ? idleConnections(&state) : []
+            let asked = isNearlyFull ? idleConnections(Self.askedWhenNearlyFull, &state) : []
             state.connections[id] = connection
             guard let client else { return (true, false, asked) }
             state.ofClients[client, default: [:]][id] = connection
@@ -144,19 +147,23 @@ final class OpenConnections: AvailableConnectionsDelegate, Sendable {
 
     // MARK: Making room
 
-    /// The connections of the client with most that have read nothing for longest. Each counts as active from now on, so that
+    /// The connections of the client with most that have read nothing for longest, then those of the next client. Each counts as active from now on, so that
     /// the next ones are asked next if these have requests under way.
-    private func idleConnections(_ state: inout State) -> [KnownConnection] {
-        var connections: [KnownConnection] = []
-        for client in state.clientsByCount[state.largestCount] ?? [] {
-            connections += state.ofClients[client].map { Array($0.values) } ?? []
-            guard connections.count < Self.comparedConnections else { break }
+    private func idleConnections(_ count: Int, _ state: inout State) -> [KnownConnection] {
+        var asked: [KnownConnection] = []
+        var size = state.largestCount
+        while size > 0, asked.count < count {
+            var connections: [(connection: KnownConnection, lastRead: UInt64)] = []
+            for client in state.clientsByCount[size] ?? [] {
+                connections += (state.ofClients[client] ?? [:]).values.map { ($0, $0.lastRead) }
+                guard connections.count < Self.comparedConnections else { break }
+            }
+            connections.sort { $0.lastRead < $1.lastRead }
+            asked += connections.prefix(count - asked.count).map(\.connection)
+            size -= 1
         }
-        return (0..<Self.askedAtOnce).compactMap { _ in
-            let oldest = connections.min { $0.lastRead < $1.lastRead }
-            oldest?.hasRead()
-            return oldest
-        }
+        for connection in asked { connection.hasRead() }
+        return asked
     }
 
     /// How long an idle connection may stay open now: the usual time up to half of all connections, a tenth of it when all are

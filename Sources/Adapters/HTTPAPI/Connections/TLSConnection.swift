@@ -53,7 +53,7 @@ struct TLSConnection: ServerChildChannel {
                 case .negotiated("h2"):
                     http2.setup(channel: channel, logger: logger).flatMapThrowing { value in
                         try channel.pipeline.syncOperations.addHandler(
-                            StreamDeadlineHandler(timeouts.idle + .seconds(10)))
+                            StreamDeadlineHandler(timeouts.idle + .seconds(10), now: timeouts.idleNow))
                         return .two(value)
                     }
                 case .negotiated, .fallback:
@@ -78,19 +78,23 @@ struct TLSConnection: ServerChildChannel {
     }
 }
 
-/// Cuts a connection of HTTP/2 that has had no stream for a while.
+/// Cuts a connection of HTTP/2 that has had no stream for a while, sooner if many connections are open.
 ///
 /// The library says good-bye to it, and waits for an answer for as long as anything else comes.
 final class StreamDeadlineHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = NIOAny
 
-    private let timeout: TimeAmount
+    private let timeout: ReadTimeout
+    private let now: (@Sendable () -> TimeAmount)?
     private var open = 0
-    private var deadline: Scheduled<Void>?
     private var context: ChannelHandlerContext?
 
-    init(_ timeout: TimeAmount) {
-        self.timeout = timeout
+    /// - Parameters:
+    ///   - timeout: How long a connection may have no stream, at most.
+    ///   - now: The same at the moment; nil if it does not change.
+    init(_ timeout: TimeAmount, now: (@Sendable () -> TimeAmount)? = nil) {
+        self.timeout = ReadTimeout(timeout)
+        self.now = now
     }
 
     /// On a stream, tells its connection that it is there.
@@ -110,12 +114,14 @@ final class StreamDeadlineHandler: ChannelInboundHandler, RemovableChannelHandle
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        change(by: 0)
+        timeout.begin(on: context.eventLoop, now: now) { [unowned self] in
+            if open == 0 { self.context?.channel.cut() }
+        }
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
         self.context = nil
-        deadline?.cancel()
+        timeout.end()
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -129,9 +135,7 @@ final class StreamDeadlineHandler: ChannelInboundHandler, RemovableChannelHandle
     /// Streams have begun or, by a negative number, ended.
     func change(by difference: Int) {
         open += difference
-        deadline?.cancel()
-        guard open == 0, let context else { return }
-        deadline = context.eventLoop.assumeIsolated().scheduleTask(in: timeout) { context.channel.cut() }
+        if let context { timeout.hasRead(at: context.eventLoop.now) }
     }
 }
 

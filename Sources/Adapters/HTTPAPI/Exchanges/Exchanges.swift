@@ -62,6 +62,7 @@ final class Exchanges<Wire: HTTPWire> {
     var whenResumed: (() -> Void)?
     private let untaken: UntakenParts
     private let readTimeout: ReadTimeout?
+    private let idleTimeoutNow: (@Sendable () -> TimeAmount)?
     private var writer: Wire.Writer
     /// Whether the router has written the head of an answer, and not its end.
     private var hasBegunAnswer = false
@@ -91,13 +92,15 @@ final class Exchanges<Wire: HTTPWire> {
 
     /// - Parameters:
     ///   - idleTimeout: How long nothing may be read; nil if another handler enforces it.
-    ///   - idleTimeoutNow: The time that holds at the moment; nil if it is always the same.
+    ///   - idleTimeoutNow: How long nothing may be read at the moment if no request is under way, never longer than
+    ///     `idleTimeout`; nil if it is always the same.
     init(
         _ answerer: Answerer, answerTimeout: TimeAmount, idleTimeout: TimeAmount?,
         idleTimeoutNow: (@Sendable () -> TimeAmount)? = nil
     ) {
         self.answerer = answerer
-        readTimeout = idleTimeout.map { ReadTimeout($0, now: idleTimeoutNow) }
+        readTimeout = idleTimeout.map { ReadTimeout($0) }
+        self.idleTimeoutNow = idleTimeoutNow
         headTimeout = TimeAmount(answerer.bodyTimeout)
         untaken = UntakenParts(timeout: answerTimeout)
         writer = Wire.Writer(untaken)
@@ -109,7 +112,11 @@ final class Exchanges<Wire: HTTPWire> {
         untaken.whenTaken = {
             if let context = self.context { self.endIfOver(context) }
         }
-        readTimeout?.begin(on: context.eventLoop) {
+        let now = idleTimeoutNow.map { shortened in
+            // A request whose body pauses keeps the usual time, however many connections are open.
+            { () -> TimeAmount? in if case .idle = self.state { shortened() } else { nil } }
+        }
+        readTimeout?.begin(on: context.eventLoop, now: now) {
             if let context = self.context { self.closeIfIdle(context) }
         }
         // A stream of HTTP/2 knows its connection's only so, and not by the context's own.
@@ -407,7 +414,8 @@ final class Exchanges<Wire: HTTPWire> {
             // No more is read of a connection that ends.
             let isOver = isReceived || endsWithUnsentBody
             state = isOver ? .idle : .routed(isReceived: false, isAnswered: true)
-            if !isOver { cutOffLater(context) }
+            // The client has not been idle while it waited.
+            if isOver { readTimeout?.hasRead(at: context.eventLoop.now) } else { cutOffLater(context) }
             resume(context)
         }
     }

@@ -5,24 +5,27 @@ import NIOCore
 /// What is read leaves its time, and costs no more. To be used on the connection's event loop.
 final class ReadTimeout {
     private let timeout: TimeAmount
-    private let now: (@Sendable () -> TimeAmount)?
+    private var now: (() -> TimeAmount?)?
     private var lastRead = NIODeadline.now()
     private var look: Scheduled<Void>?
 
     /// How often a timeout that changes is looked at, in parts of the usual one: it can become a tenth.
     private static let looks: Int64 = 10
 
-    /// - Parameter now: The timeout at the moment, never longer than the usual one; nil if it does not change.
-    init(_ timeout: TimeAmount, now: (@Sendable () -> TimeAmount)? = nil) {
+    init(_ timeout: TimeAmount) {
         self.timeout = timeout
-        self.now = now
     }
 
     /// The longest time until the next look.
     private var interval: TimeAmount { now == nil ? timeout : .nanoseconds(timeout.nanoseconds / Self.looks) }
 
-    /// - Parameter isReached: Called until ``end()``.
-    func begin(on eventLoop: any EventLoop, _ isReached: @escaping () -> Void) {
+    /// - Parameters:
+    ///   - now: Returns the timeout at the moment, never longer than the usual one; nil for the usual one.
+    ///   - isReached: Called until ``end()``.
+    func begin(
+        on eventLoop: any EventLoop, now: (() -> TimeAmount?)? = nil, _ isReached: @escaping () -> Void
+    ) {
+        self.now = now
         hasRead(at: eventLoop.now)
         lookLater(interval, eventLoop, isReached)
     }
@@ -32,12 +35,13 @@ final class ReadTimeout {
     func end() {
         look?.cancel()
         look = nil
+        now = nil
     }
 
     private func lookLater(_ delay: TimeAmount, _ eventLoop: any EventLoop, _ isReached: @escaping () -> Void)
     {
         look = eventLoop.assumeIsolated().scheduleTask(in: delay) {
-            let rest = self.lastRead + (self.now?() ?? self.timeout) - eventLoop.now
+            let rest = self.lastRead + (self.now.flatMap { $0() } ?? self.timeout) - eventLoop.now
             if rest <= .zero { isReached() }
             // Whoever is told may end it.
             guard self.look != nil else { return }

@@ -9,14 +9,17 @@ import Routing
 /// certificate.
 struct OperationsRoutes: Sendable {
     private let table: LiveRoutingTable
+    /// Whether these are answered at the port of the API, where no tenant may learn of another.
+    private let isPublic: Bool
     private let foreignAttestationRoot: String?
     /// So many quarantined tenants are named. [ours]
     private static let mostTenants = 100
     /// The metrics in Prometheus' text format.
     private let exposition: @Sendable () -> String
 
-    init(_ dependencies: APIServer.Dependencies) {
+    init(_ dependencies: APIServer.Dependencies, isPublic: Bool) {
         table = dependencies.table
+        self.isPublic = isPublic
         foreignAttestationRoot = dependencies.foreignAttestationRoot
         exposition = dependencies.metrics
     }
@@ -50,7 +53,7 @@ struct OperationsRoutes: Sendable {
             "locations": JSONValue(state.table.locationCount),
         ]
         let quarantined = table.quarantined.sorted { ($0.value, $0.key) < ($1.value, $1.key) }
-        if !quarantined.isEmpty {
+        if !isPublic, !quarantined.isEmpty {
             description["quarantinedTenants"] = .array(
                 quarantined.prefix(Self.mostTenants).map { tenant, since in
                     ["tenant": .string("\(tenant)"), "since": .string(since.rfc3339)]
