@@ -1124,6 +1124,19 @@ ALTER TABLE doorstep.console_events ALTER COLUMN event_id ADD GENERATED ALWAYS A
 );
 
 --
+-- Name: console_key; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.console_key (
+    is_only boolean DEFAULT true NOT NULL,
+    key bytea NOT NULL,
+    CONSTRAINT console_key_is_only CHECK (is_only),
+    CONSTRAINT console_key_length CHECK ((octet_length(key) = 32))
+);
+
+ALTER TABLE doorstep.console_key OWNER TO doorstep_owner;
+
+--
 -- Name: console_links; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1743,6 +1756,13 @@ ALTER TABLE ONLY doorstep.confirmations_default
 
 ALTER TABLE ONLY doorstep.console_events
     ADD CONSTRAINT console_events_pkey PRIMARY KEY (event_id);
+
+--
+-- Name: console_key console_key_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.console_key
+    ADD CONSTRAINT console_key_pkey PRIMARY KEY (is_only);
 
 --
 -- Name: console_links console_links_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
@@ -4260,6 +4280,12 @@ GRANT INSERT(event) ON TABLE doorstep.console_events TO doorstep_admin;
 --
 
 GRANT INSERT(name) ON TABLE doorstep.console_events TO doorstep_admin;
+
+--
+-- Name: TABLE console_key; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT ON TABLE doorstep.console_key TO doorstep_admin;
 
 --
 -- Name: TABLE console_links; Type: ACL; Schema: doorstep; Owner: doorstep_owner

@@ -7,10 +7,16 @@ import Tenancy
 /// Links and sessions of the console in PostgreSQL, as `doorstep_admin`.
 public struct PostgresConsoleSessions: ConsoleSessions {
     private let pool: ConnectionPool
+    private let key: StoredConsoleKey
 
     public init(_ pool: ConnectionPool) {
         self.pool = pool
+        key = StoredConsoleKey(pool)
     }
+
+    public func makeSecret() async throws -> ConsoleSecret { try await key().makeSecret() }
+
+    public func hasMade(_ secret: ConsoleSecret) async throws -> Bool { try await key().hasMade(secret) }
 
     public func add(
         _ link: ConsoleSecret, for access: ConsoleAccess, lasting length: Int, at now: Date
@@ -32,7 +38,8 @@ public struct PostgresConsoleSessions: ConsoleSessions {
     public func signIn(
         by link: ConsoleSecret, as session: ConsoleSecret, insteadOf earlier: ConsoleSecret?, at now: Date
     ) async throws -> ConsoleSession? {
-        try await write { transaction in
+        guard try await hasMade(link) else { return nil }
+        return try await write { transaction in
             let used = try await transaction.execute(
                 """
                 DELETE FROM doorstep.console_links WHERE digest = \(link.digest) AND expires_at > \(now)
@@ -67,6 +74,7 @@ public struct PostgresConsoleSessions: ConsoleSessions {
     }
 
     public func session(_ secret: ConsoleSecret, at now: Date) async throws -> ConsoleSession? {
+        guard try await hasMade(secret) else { return nil }
         let session = try await pool.withTransaction(as: .admin) { transaction in
             try await transaction.execute(
                 """

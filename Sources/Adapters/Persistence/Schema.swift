@@ -42,6 +42,9 @@ public enum Schema {
         Migration(
             version: 20, name: "dead_letters", sql: text(PackageResources._020_dead_letters_sql),
             compatibleFrom: 18),
+        Migration(
+            version: 21, name: "console_key", sql: text(PackageResources._021_console_key_sql),
+            compatibleFrom: 18),
     ]
 
     /// Creates the roles and the schema where they are missing, then applies what is pending as `doorstep_owner`.

@@ -38,6 +38,12 @@ public struct ConsoleSession: Sendable, Hashable {
 
 /// Where links and sessions of the console are kept: their secrets as digests alone.
 public protocol ConsoleSessions: Sendable {
+    /// Makes a secret for a link or a session, signed with the installation's key.
+    func makeSecret() async throws -> ConsoleSecret
+
+    /// Whether the installation made a secret. It may have expired since. Only the first call reads the database.
+    func hasMade(_ secret: ConsoleSecret) async throws -> Bool
+
     /// Keeps a link for ``ConsoleSession/linkLifetime``.
     /// - Parameter length: how long the session may last, in seconds, from 60 to ``ConsoleSession/maximumLength``.
     func add(_ link: ConsoleSecret, for access: ConsoleAccess, lasting length: Int, at now: Date) async throws
@@ -49,7 +55,8 @@ public protocol ConsoleSessions: Sendable {
         by link: ConsoleSecret, as session: ConsoleSecret, insteadOf earlier: ConsoleSecret?, at now: Date
     ) async throws -> ConsoleSession?
 
-    /// The session, noting that it is in use; nil for one that is over.
+    /// The session, noting that it is in use; nil for one that is over. A secret that the installation did not make causes no
+    /// query.
     func session(_ secret: ConsoleSecret, at now: Date) async throws -> ConsoleSession?
 
     /// Those under way, the newest first, at most 1,000.

@@ -3,7 +3,9 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
+import IPAddresses
 import Persistence
+import PostgreSQL
 import Testing
 
 @testable import Console
@@ -37,7 +39,9 @@ import Testing
         try await TestConsole.withConsole { console in
             let old = try await console.link(at: Date(timeIntervalSinceNow: -ConsoleSession.linkLifetime - 1))
             #expect(try await console.post("/login", ["token": old.text]).status == .forbidden)
-            let madeUp = ConsoleSecret.generate()
+            let unknown = try await console.sessions.makeSecret()
+            #expect(try await console.post("/login", ["token": unknown.text]).status == .forbidden)
+            let madeUp = ConsoleSecret.generate { _ in [UInt8](repeating: 0, count: 16) }
             #expect(try await console.post("/login", ["token": madeUp.text]).status == .forbidden)
             #expect(try await console.post("/login", ["token": "x"]).status == .forbidden)
             #expect(try await console.post("/login", [:]).status == .forbidden)
@@ -90,13 +94,84 @@ import Testing
         }
     }
 
-    @Test func oneAddressTriesNoMoreThanSomeLinks() async throws {
+    /// Sends made-up links until the console refuses to read more of them.
+    private static func flood(_ console: TestConsole) async throws -> Bool {
+        for number in 0..<40 {
+            let madeUp = ConsoleSecret.generate { _ in [UInt8](repeating: UInt8(number), count: 16) }
+            let text = number.isMultiple(of: 2) ? "x" : madeUp.text
+            if try await console.post("/login", ["token": text]).status == .tooManyRequests { return true }
+        }
+        return false
+    }
+
+    @Test func madeUpLinksOfOneAddressAreLimited() async throws {
         try await TestConsole.withConsole { console in
+            let isRefused = try await Self.flood(console)
+            #expect(isRefused)
+        }
+    }
+
+    @Test func validLinkSignsInDuringFloodFromItsAddress() async throws {
+        try await TestConsole.withConsole { console in
+            let links = [try await console.link("ada"), try await console.link("bob")]
+            #expect(try await Self.flood(console))
+            for link in links {
+                #expect(try await console.post("/login", ["token": link.text]).status == .seeOther)
+            }
+            #expect(try await console.post("/login", ["token": "x"]).status == .tooManyRequests)
+        }
+    }
+
+    @Test func madeUpLinksOfOneClientDoNotCountForAnother() async throws {
+        try await TestConsole.withConsole { console in
+            let entrance = Entrance(console.sessions)
+            let clients = try ["192.0.2.1", "192.0.2.2"].map { try #require(IPAddress($0)) }
+            for _ in 0..<10 { #expect(try await entrance.link("x", from: clients[0]) == nil) }
+            await #expect(throws: ConsoleRefusal.self) { try await entrance.link("x", from: clients[0]) }
+            #expect(try await entrance.link("x", from: clients[1]) == nil)
+        }
+    }
+
+    @Test func usedLinkIsLimitedAndNoOtherLink() async throws {
+        try await TestConsole.withConsole { console in
+            let (used, valid) = (try await console.link("ada"), try await console.link("bob"))
+            #expect(try await console.post("/login", ["token": used.text]).status == .seeOther)
             var last = HTTPResponse.Status.ok
             for _ in 0..<40 where last != .tooManyRequests {
-                last = try await console.post("/login", ["token": "x"]).status
+                last = try await console.post("/login", ["token": used.text]).status
             }
             #expect(last == .tooManyRequests)
+            #expect(try await console.post("/login", ["token": valid.text]).status == .seeOther)
+        }
+    }
+
+    @Test func madeUpCookiesAndLinksCauseNoQuery() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn()
+            // A query about them would now fail.
+            try await console.execute("ALTER TABLE doorstep.console_sessions RENAME TO sessions")
+            try await console.execute("ALTER TABLE doorstep.console_links RENAME TO links")
+            #expect(try await console.get("/", cookie).status == .internalServerError)
+            let madeUp = ConsoleSecret.generate { Array($0.prefix(16)) }
+            for text in ["x", madeUp.text, String(repeating: "A", count: 43)] {
+                let answer = try await console.get("/", "doorstep_console=\(text)")
+                #expect(answer.status == .seeOther && answer.headers[.location] == "/login")
+                #expect(try await console.post("/login", ["token": text]).status == .forbidden)
+            }
+        }
+    }
+
+    /// Each part of the cookie counts: another signature for the same random bits, and the reverse.
+    @Test func cookieWithAnotherCharacterIsNotTheSession() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn()
+            let start = "doorstep_console=".count
+            for position in [start, start + 42, start + 43, cookie.count - 1] {
+                var characters = Array(cookie)
+                characters[position] = characters[position] == "A" ? "B" : "A"
+                #expect(try await console.get("/", String(characters)).status == .seeOther, "\(position)")
+            }
+            #expect(try await console.get("/", cookie).status == .ok)
         }
     }
 

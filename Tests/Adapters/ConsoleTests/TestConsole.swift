@@ -217,7 +217,7 @@ struct TestConsole {
     func link(
         _ name: String = "ada", tenant: TenantID? = nil, isReadOnly: Bool = false, at now: Date = Date()
     ) async throws -> ConsoleSecret {
-        let secret = ConsoleSecret.generate()
+        let secret = try await sessions.makeSecret()
         try await sessions.add(
             secret, for: ConsoleAccess(name: DisplayName(name), tenant: tenant, isReadOnly: isReadOnly),
             lasting: 3_600, at: now)

@@ -444,7 +444,8 @@ import Testing
                         SELECT conname::text FROM pg_constraint
                         WHERE connamespace = 'doorstep'::regnamespace AND contype = 'c'
                             AND conrelid NOT IN ('doorstep.change_horizon'::regclass, 'doorstep.console_links'::regclass,
-                                'doorstep.console_sessions'::regclass, 'doorstep.console_events'::regclass)
+                                'doorstep.console_sessions'::regclass, 'doorstep.console_events'::regclass,
+                                'doorstep.console_key'::regclass)
                         """
                     ).map { try $0.decode(at: 0, as: String.self) }
                 }

@@ -17,7 +17,8 @@ import Testing
         _ body: (PostgresConsoleSessions, ConsoleSecret, Stores) async throws -> Void
     ) async throws {
         try await Stores.withStores { stores in
-            let (sessions, link) = (PostgresConsoleSessions(stores.adminPool), ConsoleSecret.generate())
+            let sessions = PostgresConsoleSessions(stores.adminPool)
+            let link = try await sessions.makeSecret()
             try await sessions.add(link, for: access, lasting: length, at: start)
             try await body(sessions, link, stores)
         }
@@ -30,13 +31,13 @@ import Testing
     @Test func aLinkIsGoodOnceAndKeepsWhatItWasMadeFor() async throws {
         let access = try ada(tenant: TenantID(UUID()), isReadOnly: true)
         try await withLink(access) { sessions, link, _ in
-            let cookie = ConsoleSecret.generate()
+            let cookie = try await sessions.makeSecret()
             let session = try #require(try await sessions.signIn(by: link, as: cookie, at: start))
             #expect(session.access == access && session.createdAt == start)
             #expect(session.expiresAt == start.addingTimeInterval(3_600))
-            #expect(try await sessions.signIn(by: link, as: .generate(), at: start) == nil)
+            #expect(try await sessions.signIn(by: link, as: sessions.makeSecret(), at: start) == nil)
             #expect(try await sessions.session(cookie, at: start) == session)
-            #expect(try await sessions.session(.generate(), at: start) == nil)
+            #expect(try await sessions.session(sessions.makeSecret(), at: start) == nil)
             #expect(try await sessions.session(link, at: start) == nil)
         }
     }
@@ -45,7 +46,7 @@ import Testing
         try await withLink(ada()) { sessions, link, _ in
             let signedIn = try await withThrowingTaskGroup { group in
                 for _ in 0..<8 {
-                    let cookie = ConsoleSecret.generate()
+                    let cookie = try await sessions.makeSecret()
                     group.addTask { try await sessions.signIn(by: link, as: cookie, at: start) != nil }
                 }
                 return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
@@ -57,16 +58,17 @@ import Testing
     @Test func aLinkIsGoodForTenMinutes() async throws {
         try await withLink(ada()) { sessions, link, _ in
             let end = start.addingTimeInterval(ConsoleSession.linkLifetime)
-            let late = try await sessions.signIn(by: link, as: .generate(), at: end)
+            let late = try await sessions.signIn(by: link, as: sessions.makeSecret(), at: end)
             #expect(late == nil)
-            let timely = try await sessions.signIn(by: link, as: .generate(), at: end.addingTimeInterval(-1))
+            let timely = try await sessions.signIn(
+                by: link, as: sessions.makeSecret(), at: end.addingTimeInterval(-1))
             #expect(timely != nil)
         }
     }
 
     @Test func aSessionEndsWhenNobodyUsesItAndWhenItsTimeIsOver() async throws {
         try await withLink(ada(), lasting: 9_000) { sessions, link, _ in
-            let cookie = ConsoleSecret.generate()
+            let cookie = try await sessions.makeSecret()
             _ = try await sessions.signIn(by: link, as: cookie, at: start)
             // Used before an hour is over, it goes on for another.
             let used = try await sessions.session(cookie, at: start.addingTimeInterval(3_500))
@@ -77,7 +79,7 @@ import Testing
             #expect(try await sessions.session(cookie, at: start.addingTimeInterval(7_000 + 3_600)) == nil)
         }
         try await withLink(ada(), lasting: 40_000) { sessions, link, _ in
-            let cookie = ConsoleSecret.generate()
+            let cookie = try await sessions.makeSecret()
             _ = try await sessions.signIn(by: link, as: cookie, at: start)
             #expect(try await sessions.session(cookie, at: start.addingTimeInterval(3_600)) == nil)
         }
@@ -88,7 +90,7 @@ import Testing
             let sessions = PostgresConsoleSessions(stores.adminPool)
             for length in [59, Int(ConsoleSession.maximumLength) + 1] {
                 await #expect(throws: PostgreSQLError.self) {
-                    try await sessions.add(.generate(), for: ada(), lasting: length, at: start)
+                    try await sessions.add(sessions.makeSecret(), for: ada(), lasting: length, at: start)
                 }
             }
         }
@@ -96,23 +98,23 @@ import Testing
 
     @Test func allAreEndedAtOnceAndLinksWithThem() async throws {
         try await withLink(ada()) { sessions, link, _ in
-            let (other, cookie) = (ConsoleSecret.generate(), ConsoleSecret.generate())
+            let (other, cookie) = (try await sessions.makeSecret(), try await sessions.makeSecret())
             try await sessions.add(other, for: ada(), lasting: 3_600, at: start)
             _ = try await sessions.signIn(by: link, as: cookie, at: start)
             try await sessions.endAll(by: DisplayName("bob"))
             #expect(try await sessions.session(cookie, at: start) == nil)
-            #expect(try await sessions.signIn(by: other, as: .generate(), at: start) == nil)
+            #expect(try await sessions.signIn(by: other, as: sessions.makeSecret(), at: start) == nil)
         }
     }
 
     @Test func signingInAgainEndsTheEarlierSessionAndALinkThatDoesNotHoldEndsNone() async throws {
         try await withLink(ada()) { sessions, link, _ in
-            let (first, second) = (ConsoleSecret.generate(), ConsoleSecret.generate())
+            let (first, second) = (try await sessions.makeSecret(), try await sessions.makeSecret())
             _ = try await sessions.signIn(by: link, as: first, at: start)
             let used = try await sessions.signIn(by: link, as: second, insteadOf: first, at: start)
             #expect(used == nil)
             #expect(try await sessions.session(first, at: start) != nil)
-            let other = ConsoleSecret.generate()
+            let other = try await sessions.makeSecret()
             let bob = ConsoleAccess(name: try DisplayName("bob"))
             try await sessions.add(other, for: bob, lasting: 3_600, at: start)
             let next = try await sessions.signIn(by: other, as: second, insteadOf: first, at: start)
@@ -120,9 +122,11 @@ import Testing
             #expect(try await sessions.session(first, at: start) == nil)
             #expect(try await sessions.session(second, at: start) == next)
             // A cookie of no session is nothing that ends.
-            let third = ConsoleSecret.generate()
+            let third = try await sessions.makeSecret()
             try await sessions.add(third, for: bob, lasting: 3_600, at: start)
-            #expect(try await sessions.signIn(by: third, as: .generate(), insteadOf: first, at: start) != nil)
+            #expect(
+                try await sessions.signIn(by: third, as: sessions.makeSecret(), insteadOf: first, at: start)
+                    != nil)
             let events = try await sessions.events(before: nil, limit: 10)
             #expect(
                 events.map { "\($0.kind.rawValue) \($0.name)" } == [
@@ -146,7 +150,7 @@ import Testing
 
     @Test func whatHappensIsWrittenDownAndNoSecretIs() async throws {
         try await withLink(ada()) { sessions, link, stores in
-            let cookie = ConsoleSecret.generate()
+            let cookie = try await sessions.makeSecret()
             let session = try #require(try await sessions.signIn(by: link, as: cookie, at: start))
             try await sessions.noteKeyShown(to: DisplayName("ada"))
             try await sessions.end(session.id, by: DisplayName("bob"))
@@ -164,6 +168,30 @@ import Testing
                     "key_shown ada doorstep_test_admin", "session_ended bob doorstep_test_admin",
                     "all_sessions_ended bob doorstep_test_admin",
                 ])
+        }
+    }
+
+    @Test func secretOfAnotherInstallationIsNotItsOwn() async throws {
+        try await withLink(ada()) { sessions, link, _ in
+            let again = try await sessions.hasMade(link)
+            #expect(again)
+            try await Stores.withStores { other in
+                // Databases of tests are copies of one.
+                try await other.database.withSuperuser { pool in
+                    try await pool.withTransaction {
+                        try await $0.execute(script: "UPDATE doorstep.console_key SET key = sha256('other')")
+                    }
+                }
+                #expect(try await !PostgresConsoleSessions(other.adminPool).hasMade(link))
+            }
+        }
+    }
+
+    /// Two consoles of one database, and the command that makes links.
+    @Test func secretIsOneOfEveryConsoleOfItsDatabase() async throws {
+        try await withLink(ada()) { _, link, stores in
+            let isOwn = try await PostgresConsoleSessions(stores.adminPool).hasMade(link)
+            #expect(isOwn)
         }
     }
 
@@ -200,6 +228,11 @@ import Testing
             ("console_events_event_value", "\(events) ('else', 'ada')"),
             ("console_events_name_length", "\(events) ('signed_in', '')"),
         ]
+        // No role of the product writes the key.
+        let ofOwner = [
+            ("console_key_is_only", "UPDATE doorstep.console_key SET is_only = false"),
+            ("console_key_length", "UPDATE doorstep.console_key SET key = 'a'"),
+        ]
         try await Stores.withStores { stores in
             let checks = try await stores.database.withSuperuser { pool in
                 try await pool.withConnection { connection in
@@ -208,7 +241,16 @@ import Testing
                     ).map { try $0.decode(at: 0, as: String.self) }
                 }
             }
-            #expect(Set(checks) == Set(bad.map(\.0)))
+            #expect(Set(checks) == Set((bad + ofOwner).map(\.0)))
+            for (check, script) in ofOwner {
+                await #expect {
+                    try await stores.database.withSuperuser { pool in
+                        try await pool.withTransaction { try await $0.execute(script: script) }
+                    }
+                } throws: {
+                    ($0 as? PostgreSQLError)?.isCheckViolation(check) == true
+                }
+            }
             for script in good { try await administer(stores, script) }
             for (check, script) in bad {
                 await #expect {

@@ -84,6 +84,7 @@ enum Grants {
         doorstep_admin SELECT clips
         doorstep_admin SELECT confirmations
         doorstep_admin SELECT console_events
+        doorstep_admin SELECT console_key
         doorstep_admin SELECT console_links
         doorstep_admin SELECT console_sessions
         doorstep_admin SELECT deliveries

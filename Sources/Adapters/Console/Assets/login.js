@@ -2,7 +2,7 @@
 const form = document.getElementById("login");
 const secret = location.hash.slice(1);
 // A browser takes the position of a map along, too.
-if (form && /^[\w-]{43}$/.test(secret)) {
+if (form && /^[\w-]{64}$/.test(secret)) {
   history.replaceState(null, "", location.pathname);
   form.elements.token.value = secret;
   form.requestSubmit();

@@ -63,7 +63,9 @@ struct ConsoleRefusal: Error {
         text: "A form was expected here. Nothing was done.")
     static let tooManySignIns = ConsoleRefusal(
         status: .tooManyRequests, title: "Too many tries",
-        text: "Somebody has tried to sign in from your address many times. Wait for a minute.")
+        text:
+            "Too many links from your address were invalid. A valid link signs you in at once; for others, wait for a minute."
+    )
 
     static let tooManyChecks = ConsoleRefusal(
         status: .tooManyRequests, title: "Too many checks",

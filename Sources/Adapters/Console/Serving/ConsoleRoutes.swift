@@ -274,11 +274,10 @@ struct ConsoleRoutes: Sendable {
     // MARK: In and out
 
     private func signIn(_ request: Request, _ context: ConsoleContext) async throws -> Response {
-        try entrance.admit(context.client)
         let form = try await form(of: request)
-        guard let secret = form["token"].flatMap(ConsoleSecret.init(pasted:)),
+        guard let link = try await entrance.link(form["token"], from: context.client),
             let (session, cookie) = try await entrance.signIn(
-                by: secret, insteadOf: Entrance.secret(of: request, isSecure: context.isSecure),
+                by: link, insteadOf: Entrance.secret(of: request, isSecure: context.isSecure),
                 isSecure: context.isSecure, at: Date())
         else { return html(LoginPage.page(hasFailed: true)) }
         logger.notice("somebody signed in", metadata: ["name": "\(session.access.name)"])

@@ -4,32 +4,45 @@ import Hummingbird
 import IPAddresses
 import RateLimiting
 
-/// Lets people in by their links, and knows them again by their cookies.
+/// Signs people in by their links, and recognises their cookies.
 struct Entrance: Sendable {
     private let sessions: any ConsoleSessions
-    private let limiter = RateLimiter<IPAddress?>(capacity: 65_536)
+    private let failures = RateLimiter<IPAddress?>(capacity: 65_536)
+    /// By the text of a link that the console made: floods of made-up links never fill it.
+    private let attempts = RateLimiter<String>(capacity: 65_536)
 
-    /// How often one address may try a link. [ours]
+    /// How many made-up links one client may try, and how often one link may be tried. [ours]
     private static let limit = RateLimit(perSecond: 1, burst: 10)
 
     init(_ sessions: any ConsoleSessions) {
         self.sessions = sessions
     }
 
-    /// Counts a try.
+    /// Checks a link's signature before the database is asked.
+    ///
+    /// Made-up links count against their client's limit, and no other link does: whatever somebody else sends from the same
+    /// address, a valid link signs in.
+    /// - Returns: Nil for a link that the console did not make.
     /// - Throws: ``ConsoleRefusal/tooManySignIns``.
-    func admit(_ client: IPAddress?) throws {
-        guard let limit = Self.limit else { return }
-        guard limiter.take(client?.ofClient, limit, at: .now).isAdmitted else {
-            throw ConsoleRefusal.tooManySignIns
+    func link(_ text: String?, from client: IPAddress?) async throws -> ConsoleSecret? {
+        guard let link = text.flatMap(ConsoleSecret.init(pasted:)), try await sessions.hasMade(link) else {
+            try Self.count(client?.ofClient, in: failures)
+            return nil
         }
+        try Self.count(link.text, in: attempts)
+        return link
+    }
+
+    private static func count<Key>(_ key: Key, in limiter: RateLimiter<Key>) throws {
+        guard let limit, !limiter.take(key, limit, at: .now).isAdmitted else { return }
+        throw ConsoleRefusal.tooManySignIns
     }
 
     /// - Parameter earlier: of the session that the same browser has, which ends.
     func signIn(
         by link: ConsoleSecret, insteadOf earlier: ConsoleSecret?, isSecure: Bool, at now: Date
     ) async throws -> (ConsoleSession, Cookie)? {
-        let secret = ConsoleSecret.generate()
+        let secret = try await sessions.makeSecret()
         let session = try await sessions.signIn(by: link, as: secret, insteadOf: earlier, at: now)
         guard let session else { return nil }
         let length = Int(session.expiresAt.timeIntervalSince(now))

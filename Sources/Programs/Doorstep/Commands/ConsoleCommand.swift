@@ -222,7 +222,7 @@ struct SessionLength: ExpressibleByArgument, CustomStringConvertible {
 extension PostgresConsoleSessions {
     /// Makes a link and keeps its digest.
     func addLink(for access: ConsoleAccess, lasting length: Int) async throws -> ConsoleSecret {
-        let secret = ConsoleSecret.generate()
+        let secret = try await makeSecret()
         try await add(secret, for: access, lasting: length, at: Date())
         return secret
     }

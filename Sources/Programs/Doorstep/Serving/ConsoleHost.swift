@@ -38,6 +38,8 @@ struct ConsoleHost {
             let routing = RoutingService(pool, trusting: .signed(signatures), file: nil, logger: logger)
             try await routing.start()
             let sessions = PostgresConsoleSessions(pool)
+            // Reads the key before the first request, so that a flood of made-up cookies causes no query.
+            _ = try await sessions.makeSecret()
             let server = ConsoleServer(
                 settings, dependencies(pool, routing, sessions), logger: logger,
                 onListening: { [settings, logger, printsLink] port in
