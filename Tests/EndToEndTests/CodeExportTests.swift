@@ -79,17 +79,9 @@ import Testing
         }
     }
 
-    @Test func codesForAppStoreConnectAndInColors() async throws {
+    @Test func codesInColors() async throws {
         try await Installation.lend { installation in
             let binary = installation.binary
-            let listed = try await binary.run(
-                ["code", "export", "--format", "app-store-connect"] + Self.tenant)
-            #expect(
-                listed.output == """
-                    https://example.com/restaurants/restaurant_a\r
-                    https://example.com/restaurants/restaurant_b\r\n
-                    """, "\(listed.errors)")
-
             try await binary.succeed(
                 "location", "import", "--tenant", Installation.tenant, "-",
                 input: """
@@ -136,6 +128,106 @@ import Testing
                 #expect(try await binary.run(generator + arguments).status == 64, "\(arguments)")
             }
         }
+    }
+
+    /// App Store Connect takes the codes of one experience, which each URL must match [Apple].
+    @Test func appStoreConnectListIsForOneExperience() async throws {
+        try await Installation.lend { installation in
+            let binary = installation.binary
+            let list = ["code", "export", "--format", "app-store-connect"] + Self.tenant
+            let several = try await binary.run(list)
+            #expect(several.status == 1 && several.output.isEmpty)
+            #expect(
+                several.errors == """
+                    Error: --experience: App Store Connect makes the codes of one advanced experience; name one of 2: \
+                    https://example.com/restaurants/restaurant_a, https://example.com/restaurants/restaurant_b
+
+                    """)
+            let one = ["--experience", "https://example.com/restaurants/restaurant_b"]
+            #expect(
+                try await binary.run(list + one).output == "https://example.com/restaurants/restaurant_b\r\n")
+            for (option, value, reason) in [
+                (
+                    "--experience", "https://example.com/restaurants/restaurant_c",
+                    "the tenant has no advanced experience https://example.com/restaurants/restaurant_c"
+                ),
+                ("--clip", "com.example.Other.Clip", "the tenant has no clip com.example.Other.Clip"),
+            ] {
+                let refused = try await binary.run(list + [option, value])
+                #expect(refused.status == 1 && refused.errors == "Error: \(option): \(reason)\n")
+            }
+
+            // Another clip has one advanced experience: it needs no name, and the URL of restaurant_b matches another one.
+            try await binary.succeed(
+                "clip", "create", "--tenant", Installation.tenant, "--bundle-id", "com.example.Other.Clip",
+                "--team-id", "ABCDE12345")
+            try await binary.succeed(
+                "experience", "add", "--tenant", Installation.tenant, "--clip", "com.example.Other.Clip",
+                "--url", "https://example.com/shops", "--identifier-rule", "path:1")
+            let other = ["--clip", "com.example.Other.Clip"]
+            #expect(try await binary.run(list + other).output == "https://example.com/shops\r\n")
+            let located = list + other + ["--locations", "--template"]
+            let fits = try await binary.run(located + ["https://example.com/shops/{identifier}"])
+            #expect(
+                fits.output == """
+                    https://example.com/shops/restaurant_a\r
+                    https://example.com/shops/restaurant_b\r\n
+                    """, "\(fits.errors)")
+            try await binary.succeed(
+                "experience", "add", "--tenant", Installation.tenant, "--clip", "com.example.MyApp.Clip",
+                "--url", "https://example.com/shops/restaurant_b", "--location", "restaurant_b")
+            let mixed = try await binary.run(located + ["https://example.com/shops/{identifier}"])
+            #expect(mixed.status == 1 && mixed.output.isEmpty)
+            #expect(
+                mixed.errors == """
+                    row 2: the URL matches the advanced experience https://example.com/shops/restaurant_b, not \
+                    https://example.com/shops: https://example.com/shops/restaurant_b
+                    Error: nothing was written: 1 row cannot be App Clip Codes
+
+                    """)
+            // The restriction to a clip holds for other formats too.
+            let printed = try await binary.run(["code", "export", "--format", "print"] + Self.tenant + other)
+            #expect(printed.output.split(separator: "\r\n").count == 2, "\(printed.errors)")
+        }
+    }
+
+    /// The short form of a demo link can be in a code, the long form cannot. [Apple]
+    @Test func shortDemoLinkIsListed() async throws {
+        try await Installation.lend { installation in
+            let binary = installation.binary
+            for link in ["https://appclip.apple.com/x7k", "https://appclip.apple.com/x7k/y"] {
+                try await binary.succeed(
+                    "experience", "add", "--tenant", Installation.tenant, "--clip", "com.example.MyApp.Clip",
+                    "--kind", "demo", "--url", link)
+            }
+            let printed = try await binary.run(["code", "export", "--format", "print"] + Self.tenant)
+            #expect(
+                printed.output.hasPrefix(
+                    "SVG File Name,URL\r\nappclip.apple.com_x7k.svg,https://appclip.apple.com/x7k\r\n"),
+                "\(printed.errors)")
+            #expect(printed.output.split(separator: "\r\n").count == 4)
+
+            let rows = try await binary.succeed(
+                "experience", "lint", "--launches", "--format", "json", "--tenant", Installation.tenant)
+            let launches = try JSONDecoder().decode([[String: LaunchCell]].self, from: Data(rows.output.utf8))
+            #expect(
+                launches.map { [$0["kind"]?.text, $0["app_clip_code"]?.text] } == [
+                    ["demo", "yes"], ["demo", "no"], ["advanced", "unknown"], ["advanced", "unknown"],
+                ])
+        }
+    }
+
+    private enum LaunchCell: Decodable {
+        case text(String)
+        case flag(Bool)
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            self =
+                try (try? container.decode(Bool.self)).map(Self.flag) ?? .text(container.decode(String.self))
+        }
+
+        var text: String? { if case .text(let text) = self { text } else { nil } }
     }
 
     @Test func qrCodesAreAFolderOfImages() async throws {
@@ -231,17 +323,62 @@ import Testing
         }
     }
 
-    @Test func atMostTenThousandCodes() async throws {
+    /// A file for a printing service has at most 10,000 rows [Apple]; the other lists have no such limit.
+    @Test func listForPrintIsSplitIntoNumberedFiles() async throws {
         try await Installation.lend { installation in
+            let binary = installation.binary
             let rows = (1...9_999).map { "p\($0),Place,1,2,100" }
-            try await installation.binary.succeed(
+            try await binary.succeed(
                 "location", "import", "--tenant", Installation.tenant, "-",
                 input: "identifier,name,latitude,longitude,radius\n" + rows.joined(separator: "\n"))
-            let outcome = try await installation.binary.run(
-                ["code", "export", "--format", "print", "--locations", "--template"]
-                    + ["https://example.com/{identifier}"] + Self.tenant)
-            #expect(outcome.status == 1 && outcome.output.isEmpty)
-            #expect(outcome.errors.contains("10001 rows"))
+            try await binary.succeed(
+                "experience", "add", "--tenant", Installation.tenant, "--clip", "com.example.MyApp.Clip",
+                "--url", "https://example.com/shops", "--identifier-rule", "path:1")
+            let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            func names() throws -> [String] {
+                try FileManager.default.contentsOfDirectory(atPath: folder.path()).sorted()
+            }
+            let locations =
+                ["--locations", "--template", "https://example.com/shops/{identifier}"] + Self.tenant
+            let export = ["code", "export", "--format", "print"] + locations
+            let output = ["--output", folder.appending(path: "codes.csv").path()]
+
+            let nowhere = try await binary.run(export)
+            #expect(nowhere.status == 1 && nowhere.output.isEmpty)
+            #expect(
+                nowhere.errors == "Error: --output: the list takes 2 files; name them, such as codes.csv\n")
+
+            // A file that exists is not replaced, and then none is written.
+            let second = folder.appending(path: "codes-0002.csv")
+            try Data("mine".utf8).write(to: second)
+            let refused = try await binary.run(export + output)
+            #expect(refused.status == 1 && refused.errors == "Error: \(second.path()) is there already\n")
+            #expect(try names() == ["codes-0002.csv"])
+            #expect(try Data(contentsOf: second) == Data("mine".utf8))
+            try FileManager.default.removeItem(at: second)
+
+            let written = try await binary.run(export + output)
+            #expect(written.status == 0 && written.output.isEmpty)
+            let first = folder.appending(path: "codes-0001.csv")
+            #expect(written.errors == "10001 codes in \(first.path()) to \(second.path())\n")
+            #expect(try names() == ["codes-0001.csv", "codes-0002.csv"])
+            let lines = try [first, second].map {
+                String(decoding: try Data(contentsOf: $0), as: UTF8.self).split(separator: "\r\n")
+            }
+            #expect(lines.map(\.count) == [10_001, 2])
+            #expect(lines.allSatisfy { $0[0] == "SVG File Name,URL" })
+            #expect(Set(lines.flatMap { $0.dropFirst() }).count == 10_001)
+
+            for format in ["generator", "app-store-connect"] {
+                let list = try await binary.run(
+                    ["code", "export", "--format", format, "--experience", "https://example.com/shops"]
+                        + locations)
+                #expect(list.status == 0, "\(list.errors.prefix(200))")
+                #expect(
+                    list.output.split(separator: "\r\n").count == (format == "generator" ? 10_002 : 10_001))
+            }
         }
     }
 }

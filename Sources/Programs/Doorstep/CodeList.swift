@@ -24,8 +24,6 @@ struct CodeList: Sendable {
         var colors: GeneratorBatchFile.Colors?
         /// What stands below a printed code, such as the location's name.
         let label: String?
-        /// Of QR codes alone.
-        let symbol: QRSymbol?
     }
 
     private var entries: [Entry] = []
@@ -35,16 +33,24 @@ struct CodeList: Sendable {
     /// What tells where a URL leads, whoever signed it.
     private let table: TenantTable
     private let kind: Kind
+    private let scope: CodeScope
 
-    init(_ table: TenantTable, _ kind: Kind) {
+    init(_ table: TenantTable, _ kind: Kind, _ scope: CodeScope) {
         self.table = table
         self.kind = kind
+        self.scope = scope
     }
 
-    /// Adds an experience's own URL; in App Clip Codes, those of advanced ones alone. A QR code leads to any. [Apple]
+    /// Adds an experience's own URL if it is in the scope.
+    ///
+    /// An App Clip Code leads to an advanced experience, or to the short form of a demo link; a QR code leads to any
+    /// experience. [Apple]
     mutating func append(_ experience: Experience) {
-        guard experience.kind == .advanced || kind == .qr else { return }
+        guard scope.contains(experience) else { return }
         let text = experience.url.canonical
+        let isShortDemoLink =
+            experience.kind == .demo && (try? InvocationURL(text))?.isShortDemoLink == true
+        guard experience.kind == .advanced || isShortDemoLink || kind == .qr else { return }
         append(named: String(text.dropFirst("https://".count)), label: nil) { () throws(InvocationURLError) in
             try AppClipCodeURL(text)
         }
@@ -71,7 +77,9 @@ struct CodeList: Sendable {
             }
         }
         let lookup = table.lookUp(url)
-        if let reason = lookup.reason {
+        if let refusal = scope.refusal(of: url, in: table) {
+            reasons[count] = "\(refusal): \(url.canonical)"
+        } else if let reason = lookup.reason {
             reasons[count] = "the URL leads to no location (\(reason)): \(url.canonical)"
         } else if lookup.location?.identifier != identifier {
             reasons[count] = "the URL leads to another location: \(url.canonical)"
@@ -82,12 +90,10 @@ struct CodeList: Sendable {
         named name: String, label: String?, _ url: () throws(InvocationURLError) -> AppClipCodeURL
     ) {
         count += 1
-        // Beyond that there will be no file; only how many there are is of interest.
-        guard count <= PrintMappingFile.maximumRows else { return }
         do {
             let url = try url()
-            let symbol = kind == .qr ? try QRSymbol(url.text) : nil
-            let row = Row(names: .init(named: name, url: url), label: label, symbol: symbol)
+            if kind == .qr { _ = try QRSymbol(url.text) }
+            let row = Row(names: .init(named: name, url: url), label: label)
             entries.append(Entry(number: count, row: row))
         } catch {
             reasons[count] = "\(error)"
@@ -100,7 +106,6 @@ struct CodeList: Sendable {
         _ problemsOfRows: ([PrintMappingFile.Row]) -> [CodeFileError]
     ) throws -> [Row] {
         guard count > 0 else { throw CommandError.nothingToExport }
-        guard count <= PrintMappingFile.maximumRows else { throw CodeFileError.tooManyRows(count) }
         let rows = entries.map(\.row)
         var problems = ImportProblems()
         for (number, reason) in reasons { problems.add(line: number, reason) }

@@ -1,7 +1,9 @@
 /// Works out what would make a URL likelier to fit in an App Clip Code.
 ///
-/// Each advice is Apple's ("Follow practices that allow for efficient encoding" and what follows it); the
-/// better URL is [ours].
+/// Each advice is Apple's ("Follow practices that allow for efficient encoding" and what follows it); the better URL is
+/// [ours]. An advice is given only where the better URL needs fewer bits: a public re-implementation of the generator
+/// encodes a number in steps of 8 bits, drops a leading `appclip.`, and leaves out the names `p`, `p1` … only if the path is
+/// empty or one listed word, and nothing follows the query. [observed]
 struct AppClipCodeAdvisor {
     private(set) var advice: [AppClipCodeURL.Advice] = []
 
@@ -9,6 +11,7 @@ struct AppClipCodeAdvisor {
     private let pathComponents: [String]
     private let queryItems: [(name: String, value: String)]
     private let fragment: String?
+    private let hasTrailingSlash: Bool
 
     /// - Parameter text: the URL as written: canonical form has no trailing slash.
     init(_ url: InvocationURL, text: String) {
@@ -17,8 +20,8 @@ struct AppClipCodeAdvisor {
         queryItems = url.queryItems.map { ($0.name, $0.value) }
         fragment = url.fragment
 
-        let beforeQuery = text.prefix { $0 != "?" && $0 != "#" }
-        if beforeQuery.hasSuffix("/") { add(.trailingSlash, url.canonical) }
+        hasTrailingSlash = text.prefix { $0 != "?" && $0 != "#" }.hasSuffix("/")
+        if hasTrailingSlash { add(.trailingSlash, url.canonical) }
         adviseOnHost()
         adviseOnPath()
         adviseOnQuery()
@@ -27,11 +30,10 @@ struct AppClipCodeAdvisor {
     private mutating func adviseOnHost() {
         let bare = host.hasPrefix("www.") ? String(host.dropFirst(4)) : host
         if bare != host { add(.wwwSubdomain, urlText(host: bare)) }
+        guard bare != registrable else { return }
         let better = "appclip." + registrable
         if !host.hasPrefix("appclip.") { add(.appclipSubdomain, urlText(host: better)) }
-        if bare != registrable, bare.dropLast(registrable.count + 1).contains(".") {
-            add(.subdomains, urlText(host: better))
-        }
+        if bare.dropLast(registrable.count + 1).contains(".") { add(.subdomains, urlText(host: better)) }
     }
 
     /// The host without subdomains, as far as it can be told without a list of public suffixes: two labels, or three under
@@ -44,28 +46,29 @@ struct AppClipCodeAdvisor {
     }
 
     private mutating func adviseOnPath() {
-        guard let first = pathComponents.first else { return }
-        let isWord = Self.words.contains(first)
-        if pathComponents.count > 1 {
-            let kept = isWord ? [first] : []
-            add(
-                .pathComponents,
-                urlText(
-                    path: kept, query: named(pathComponents.dropFirst(kept.count) + queryItems.map(\.value))))
-        }
-        if !isWord {
-            add(.pathWord, urlText(path: [], query: named(pathComponents + queryItems.map(\.value))))
-        }
+        guard let first = pathComponents.first, fragment == nil else { return }
+        let kept = Self.words.contains(first) ? [first] : []
+        let moved = Array(pathComponents.dropFirst(kept.count)) + queryItems.map(\.value)
+        guard kept.count < pathComponents.count, moved.allSatisfy(Self.isNumber) else { return }
+        add(.pathComponents, urlText(path: kept, query: named(moved)))
+    }
+
+    /// Whether names of query items can be left out: the path is empty or one listed word, and nothing follows the query.
+    private var leavesNamesOut: Bool {
+        fragment == nil && !hasTrailingSlash && pathComponents.count <= 1
+            && pathComponents.allSatisfy(Self.words.contains) && queryItems.allSatisfy { !$0.value.isEmpty }
     }
 
     private mutating func adviseOnQuery() {
         let values = queryItems.map(\.value)
         let renamed = named(values)
-        if queryItems.map(\.name) != renamed.map(\.name) { add(.queryNames, urlText(query: renamed)) }
+        if leavesNamesOut, queryItems.map(\.name) != renamed.map(\.name) {
+            add(.queryNames, urlText(query: renamed))
+        }
 
-        if !values.allSatisfy(Self.isDecimal) {
+        if values.contains(where: Self.isLongText) {
             let numbered = zip(queryItems, 1...).map { item, number in
-                (item.name, Self.isDecimal(item.value) ? item.value : String(number))
+                (item.name, Self.isLongText(item.value) ? String(number) : item.value)
             }
             add(.decimalValues, urlText(query: numbered))
         }
@@ -81,7 +84,9 @@ struct AppClipCodeAdvisor {
         }
     }
 
+    /// Adds an advice. Of two codes with the same better URL the later one remains, which says more.
     private mutating func add(_ code: AppClipCodeURL.Advice.Code, _ better: String) {
+        advice.removeAll { $0.better == better }
         advice.append(AppClipCodeURL.Advice(code: code, better: better))
     }
 
@@ -105,6 +110,14 @@ struct AppClipCodeAdvisor {
     private static func isDecimal(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy(\.isASCIIDigit)
     }
+
+    /// Whether a text is a number without leading zeros.
+    private static func isNumber(_ text: String) -> Bool {
+        isDecimal(text) && (text == "0" || !text.hasPrefix("0"))
+    }
+
+    /// Whether a text is not decimal and has more than one character: a single one needs less than a number.
+    private static func isLongText(_ text: String) -> Bool { text.utf8.count > 1 && !isDecimal(text) }
 
     /// Whether a text is a UUID, with or without its hyphens.
     private static func isUniqueIdentifier(_ text: String) -> Bool {

@@ -40,7 +40,6 @@ public struct AppClipCodeURL: Sendable, Hashable {
             /// As few subdomains as possible.
             case subdomains
             case pathComponents = "path_components"
-            case pathWord = "path_word"
             case queryNames = "query_names"
             case decimalValues = "decimal_values"
             case uniqueIdentifier = "unique_identifier"
@@ -58,9 +57,14 @@ public struct AppClipCodeURL: Sendable, Hashable {
     /// The reasons against it, in the order of `Refusal`.
     public let refusals: [Refusal]
 
-    /// What would help, in the order of `Advice.Code`; none for a refused URL, and none for a link of Apple's, which is as
-    /// it is.
-    public let advice: [Advice]
+    /// Changes that shorten the encoded URL, in the order of `Advice.Code`; none for a refused URL, and none for one of
+    /// Apple's links, which nobody can change.
+    public var advice: [Advice] {
+        guard refusals.isEmpty, let url = try? InvocationURL(text), !url.hasHost(DefaultLink.host) else {
+            return []
+        }
+        return AppClipCodeAdvisor(url, text: text).advice
+    }
 
     public var fit: Fit { refusals.isEmpty ? .unknown : .refused }
 
@@ -71,9 +75,6 @@ public struct AppClipCodeURL: Sendable, Hashable {
         let parts = try URLParts(bytes.span)
         self.text = text
         refusals = Self.refusals(url, bytes, parts)
-        advice =
-            refusals.isEmpty && !url.hasHost(DefaultLink.host)
-            ? AppClipCodeAdvisor(url, text: text).advice : []
     }
 
     private static func refusals(

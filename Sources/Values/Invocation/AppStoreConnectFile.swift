@@ -1,7 +1,7 @@
 /// The list that App Store Connect takes to make the App Clip Codes of an advanced experience: one URL a line.
 ///
 /// Source: Apple, App Store Connect Help, "Generate App Clip Codes", which asks for a CSV file of the codes' invocation
-/// URLs. It says nothing of a header, so that there is none, and nothing of a limit: that of the mapping file holds.
+/// URLs, each of which must match the selected experience. The page names no header and no limit, so that there is neither.
 /// [ours]
 public struct AppStoreConnectFile: Sendable, Hashable {
     public let urls: [AppClipCodeURL]
@@ -12,7 +12,7 @@ public struct AppStoreConnectFile: Sendable, Hashable {
         self.urls = urls
     }
 
-    /// What keeps rows out of a file, in their order; of too many rows that alone.
+    /// What keeps rows out of a file, in their order.
     public static func problems(of urls: [AppClipCodeURL]) -> [CodeFileError] {
         CodeFile.problems(urls.map { (nil, $0) })
     }

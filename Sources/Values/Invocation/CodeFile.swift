@@ -1,21 +1,17 @@
 /// What the files that list App Clip Codes have in common.
 enum CodeFile {
-    /// Source: Apple, "Preparing multiple App Clip Codes for production".
-    static let maximumRows = 10_000
-
-    /// In characters; the same page.
+    /// In characters. Source: Apple, "Preparing multiple App Clip Codes for production".
     static let maximumFileNameLength = 188
 
     static func check(_ rows: [(fileName: String?, url: AppClipCodeURL)]) throws(CodeFileError) {
         if let problem = problems(rows).first { throw problem }
     }
 
-    /// What keeps rows out of a file: the first reason of each row, in their order; of too many rows that alone.
+    /// What keeps rows out of a file: the first reason of each row, in their order.
     ///
     /// Names are told apart without regard to case: most disks of those who print do so. [ours]
     /// - Parameter rows: without names where the codes' files are named by another.
     static func problems(_ rows: [(fileName: String?, url: AppClipCodeURL)]) -> [CodeFileError] {
-        guard rows.count <= maximumRows else { return [.tooManyRows(rows.count)] }
         var names: Set<String> = []
         return zip(rows, 1...).compactMap { row, number in
             if let name = row.fileName {

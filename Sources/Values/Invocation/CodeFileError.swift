@@ -37,7 +37,7 @@ public enum CodeFileError: Error, Sendable, Hashable, CustomStringConvertible {
     public var reason: String {
         switch self {
         case .tooManyRows(let count):
-            "the file would have \(count) rows; it has at most \(CodeFile.maximumRows)"
+            "the file would have \(count) rows; it has at most \(PrintMappingFile.maximumRows)"
         case .fileNameTooLong:
             "the file name is longer than \(CodeFile.maximumFileNameLength) characters"
         case .invalidFileName: "the file name is empty, or has a slash or a control character"

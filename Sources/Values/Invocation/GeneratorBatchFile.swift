@@ -1,7 +1,7 @@
 /// The list from which Apple's App Clip Code Generator script makes many codes.
 ///
-/// The columns are Apple's; the limits are those of the mapping file, so that a batch can go to print whole.
-/// [ours]
+/// The columns are Apple's. File names follow the rules of the mapping file, so that the codes can go to print [ours]; the
+/// number of rows has no limit.
 /// Source: Apple, "Creating App Clip Codes with the App Clip Code Generator".
 public struct GeneratorBatchFile: Sendable, Hashable {
     /// How the code is invoked.

@@ -38,13 +38,15 @@ public enum LaunchURL: String, Sendable, Hashable, CaseIterable {
     /// Whether parameters of the URL reach the clip. [Apple]
     public var takesParameters: Bool { self != .demoLink }
 
-    /// Whether a launch can lead to one such URL: what cannot be in a code no code leads to, and a demo link's short form
-    /// needs no condition.
+    /// Whether a launch can lead to one such URL.
+    ///
+    /// An App Clip Code cannot lead to a URL that is refused for codes, and whether any other URL fits is unknown. The short
+    /// form of a demo link fits [Apple].
     public func permits(_ launch: LaunchMethod, to url: InvocationURL) -> LaunchPermission {
         let permission = permits(launch)
         guard launch == .appClipCode, permission != .no else { return permission }
         let isRefused = (try? AppClipCodeURL(url.canonical))?.fit != .unknown
-        return isRefused ? .no : .yes
+        return isRefused ? .no : permission == .shortFormOnly ? .yes : .unknown
     }
 
     /// Whether a launch can lead to such a URL. [Apple]
@@ -72,6 +74,8 @@ public enum LaunchURL: String, Sendable, Hashable, CaseIterable {
 public enum LaunchPermission: String, Sendable, Hashable, CaseIterable {
     case yes
     case no
+    /// If the URL fits in a code; never in Apple's table itself.
+    case unknown
     /// Where the site's association file names the clip.
     case withAssociation = "with_association"
     /// It leads there, and less is shown before.

@@ -20,16 +20,28 @@ public struct PrintMappingFile: Sendable, Hashable {
 
     public let rows: [Row]
 
-    /// - Throws: the first row found that cannot be printed.
+    /// - Throws: `tooManyRows`, or the first row found that cannot be printed.
     public init(_ rows: [Row]) throws(CodeFileError) {
+        guard rows.count <= Self.maximumRows else { throw .tooManyRows(rows.count) }
         try CodeFile.check(rows.map { ($0.fileName, $0.url) })
         self.rows = rows
     }
 
     /// The most rows that a file has. [Apple]
-    public static let maximumRows = CodeFile.maximumRows
+    public static let maximumRows = 10_000
 
-    /// What keeps rows out of a file: the first reason of each row, in their order; of too many rows that alone.
+    /// The files that hold all rows in their order: each is full but for the last one.
+    ///
+    /// File names are checked within each file. ``problems(of:)`` checks them across all files, as one folder of codes needs.
+    public static func files(of rows: [Row]) throws(CodeFileError) -> [PrintMappingFile] {
+        var files: [PrintMappingFile] = []
+        for start in stride(from: 0, to: rows.count, by: maximumRows) {
+            files.append(try PrintMappingFile(Array(rows[start..<min(start + maximumRows, rows.count)])))
+        }
+        return files
+    }
+
+    /// What keeps rows out of the files: the first reason of each row, in their order.
     public static func problems(of rows: [Row]) -> [CodeFileError] {
         CodeFile.problems(rows.map { ($0.fileName, $0.url) })
     }

@@ -25,12 +25,20 @@ import Testing
 
     @Test func followingAllTheAdviceEndsTheAdvice() throws {
         var url = try AppClipCodeURL(
-            "https://www.example.com/store/123e4567-e89b-12d3-a456-426614174000/a/?x=y#z")
+            "https://www.example.com/store/123e4567-e89b-12d3-a456-426614174000/?x=yes")
         for _ in 0..<20 {
             guard let better = url.advice.first?.better else { break }
             url = try AppClipCodeURL(better)
         }
         #expect(url.advice.isEmpty)
-        #expect(url.text == "https://appclip.example.com/store?p=1&p1=2&p2=3#z")
+        #expect(url.text == "https://example.com/store?p=2&p1=1")
+    }
+
+    /// Each advice changes the URL, and no two advise the same one.
+    @Test func adviceNamesEachBetterURLOnce() throws {
+        for vector in try vectors("code-urls", of: CodeURL.self) {
+            let better = try AppClipCodeURL(vector.url).advice.map(\.better)
+            #expect(Set(better + [vector.url]).count == better.count + 1, "\(vector.url)")
+        }
     }
 }

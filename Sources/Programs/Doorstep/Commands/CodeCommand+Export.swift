@@ -16,10 +16,14 @@ extension CodeCommand {
             abstract:
                 "Write the list from which a tenant's App Clip Codes are made, or printed, or its QR codes.",
             discussion: """
-                For Apple's generator (--format generator), for App Store Connect (--format app-store-connect: a URL a \
-                line) or for a printing service (--format print), at most 10,000 codes [Apple]: one for each advanced experience, or one for each location with a URL of the template's. \
-                A URL that cannot be in a code, or that leads to another location than its own, is refused by its row; \
-                then nothing is written. Whether the others fit is known to Apple's generator alone.
+                One code is listed for each advanced experience and each short demo link, or with --locations for each \
+                location, with a URL of the template. A URL that cannot be in a code, or that leads to another location than \
+                its own, is refused by its row; then nothing is written. Only Apple's generator knows whether the others fit.
+
+                --format generator is for Apple's generator. --format app-store-connect lists one URL a line for one advanced \
+                experience, which each URL must match [Apple]: name it with --experience if there are several. --format print \
+                is for a printing service. It takes at most 10,000 codes in a file [Apple]: more are written to numbered files, \
+                codes-0001.csv, codes-0002.csv and so on for --output codes.csv. No existing file is replaced by these.
 
                 QR codes (--format qr) are made here: a new folder of SVG files, of which one is made for each experience of any \
                 kind, or for each location; or with --sheet one page of HTML to print and cut. They hold at most 331 bytes.
@@ -47,6 +51,9 @@ extension CodeCommand {
         @Flag(help: "One page of QR codes with names and URLs to print, instead of a folder.") var sheet =
             false
         @Flag(help: "What codes are made for.") var subject = Subject.experiences
+        @Option(help: "List codes of the experience with this URL only; each code's URL must match it.")
+        var experience: String?
+        @Option(help: "List codes of the clip with this bundle ID only.") var clip: BundleID?
         @Option(
             help: "The locations' URL, such as https://appclip.example.com/shop/{identifier}.")
         var template: CodeTemplate?
@@ -98,7 +105,7 @@ extension CodeCommand {
             let list = try await tenant.withPool { pool, store, tenant in
                 let table = try await pool.tenantTable(of: tenant.id, trusting: .everything)
                 return try await store.withCatalogue(of: tenant.slug) { catalogue in
-                    var list = CodeList(table, format == .qr ? .qr : .appClip)
+                    var list = CodeList(table, format == .qr ? .qr : .appClip, try scope(in: table))
                     if let template {
                         if let colorColumn,
                             try await !catalogue.furtherLocationColumns().contains(colorColumn)
@@ -121,18 +128,31 @@ extension CodeCommand {
             let rows = try list.checkedRows(problems)
             switch format {
             case .print:
-                try await write(PrintMappingFile(rows.map(\.names)).csv)
+                try await write(PrintMappingFile.files(of: rows.map(\.names)))
             case .appStoreConnect:
                 try await write(AppStoreConnectFile(rows.map(\.names.url)).csv)
             case .generator:
                 try await write(batch(of: rows).csv)
             case .qr where sheet:
-                let page = page(of: rows)
+                let page = try page(of: rows)
                 try await file.writing { try $0(page) }
             case .qr:
                 try writeImages(of: rows)
             }
-            file.note(rows.count, "code")
+            if format != .print || rows.count <= PrintMappingFile.maximumRows {
+                file.note(rows.count, "code")
+            }
+        }
+
+        private func scope(in table: TenantTable) throws -> CodeScope {
+            let experience = try experience.map { text in
+                do throws(URLPrefixError) { return try URLPrefix(text) } catch {
+                    throw CommandError.invalidOption("--experience", "\(error)")
+                }
+            }
+            return format == .appStoreConnect
+                ? try .forAppStoreConnect(experience: experience, clip: clip, in: table)
+                : try CodeScope(experience: experience, clip: clip, in: table)
         }
 
         private func problems(of rows: [PrintMappingFile.Row]) -> [CodeFileError] {
@@ -149,13 +169,22 @@ extension CodeCommand {
             }
         }
 
+        /// Writes one file as it is named, or several with numbers.
+        private func write(_ files: [PrintMappingFile]) async throws {
+            if files.count == 1 { return try await write(files[0].csv) }
+            try file.writeNumbered(files.lazy.map { Array($0.csv.utf8) })
+            let count = files.reduce(0) { $0 + $1.rows.count }
+            file.note("\(count) codes in \(file.numbered(1)) to \(file.numbered(files.count))")
+        }
+
         private func write(_ csv: String) async throws {
             try await file.writing { try $0(Array(csv.utf8)) }
         }
 
-        private func page(of rows: [CodeList.Row]) -> [UInt8] {
-            let codes = rows.compactMap { row in
-                row.symbol.map { QRSheet.Code(symbol: $0, label: row.label, url: row.names.url.text) }
+        private func page(of rows: [CodeList.Row]) throws -> [UInt8] {
+            let codes = try rows.map { row in
+                QRSheet.Code(
+                    symbol: try QRSymbol(row.names.url.text), label: row.label, url: row.names.url.text)
             }
             return QRSheet(codes: codes).html
         }
@@ -165,8 +194,7 @@ extension CodeCommand {
             do {
                 var folder = try UnfinishedFolder(for: file.output)
                 for row in rows {
-                    guard let symbol = row.symbol else { continue }
-                    try folder.write(symbol.svg.utf8, to: row.names.fileName)
+                    try folder.write(QRSymbol(row.names.url.text).svg.utf8, to: row.names.fileName)
                 }
                 try folder.putInPlace()
             } catch let error as POSIXError where [.ENOTEMPTY, .EEXIST, .ENOTDIR].contains(error.code) {

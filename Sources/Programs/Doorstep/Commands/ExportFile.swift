@@ -48,9 +48,43 @@ struct ExportFile: ParsableArguments {
         return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     }
 
+    /// Writes texts to numbered files beside each other, all or none.
+    ///
+    /// A file that exists is not replaced.
+    /// - Throws: `CommandError.invalidOption` where no file is named, `.fileExists` with the first file that exists.
+    func writeNumbered(_ texts: some Collection<[UInt8]>) throws(CommandError) {
+        guard output != "-", FileStatus(path: output)?.isRegularFile != false else {
+            throw .invalidOption(
+                "--output", "the list takes \(texts.count) files; name them, such as codes.csv")
+        }
+        do {
+            var files = UnfinishedFiles()
+            for (number, text) in zip(1..., texts) { try files.write(text, for: numbered(number)) }
+            try files.putInPlace()
+        } catch let error as CocoaError where error.code == .fileWriteFileExists {
+            throw .fileExists(error.filePath ?? output)
+        } catch {
+            throw .unwritableFile(output)
+        }
+    }
+
+    /// The name of one file of several: `codes-0001.csv` for the first one of `codes.csv`.
+    func numbered(_ number: Int) -> String {
+        let digits = String(number)
+        let suffix = "-" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+        let start = output.lastIndex(of: "/").map(output.index(after:)) ?? output.startIndex
+        guard let dot = output.lastIndex(of: "."), dot > start else { return output + suffix }
+        return output[..<dot] + suffix + output[dot...]
+    }
+
+    /// Prints a line to standard error.
+    func note(_ text: String) {
+        FileHandle.standardError.write(Data("\(text)\n".utf8))
+    }
+
     /// Says how much was written, where that is not in its midst.
     func note(_ count: Int, _ noun: String) {
         guard output != "-" else { return }
-        FileHandle.standardError.write(Data("\(count) \(noun)\(count == 1 ? "" : "s") in \(output)\n".utf8))
+        note("\(count) \(noun)\(count == 1 ? "" : "s") in \(output)")
     }
 }

@@ -266,6 +266,9 @@ struct Diagnosis {
             let refusals = url.refusals.map(\.rawValue).joined(separator: ", ")
             return [.warning(.code, "code_unfit", nil, "cannot be in an App Clip Code: \(refusals)")]
         }
+        if (try? InvocationURL(url.text))?.isShortDemoLink == true {
+            return [.ok(.code, nil, "the short form of a demo link fits")]
+        }
         return [.unknown(.code, "known_to_apple", nil, "only Apple's generator knows whether it fits")]
             + url.advice.map { .ok(.advice, $0.better, "likelier to fit by \($0.code.rawValue)") }
     }

@@ -26,7 +26,7 @@ struct LaunchConditions {
                 return no(launch, permission.rawValue, "only the short form of a demo link can be in a code")
             }
             leads = "can lead to the URL, which is the short form of a demo link"
-        case .yes, .withAssociation: leads = "can lead to the URL"
+        case .yes, .withAssociation, .unknown: leads = "can lead to the URL"
         }
         if launch == .appClipCode, code?.fit == .refused {
             return no(launch, "code_unfit", "the URL cannot be in a code")
@@ -45,7 +45,7 @@ struct LaunchConditions {
             }
             doubts.append((banner.reason ?? "", "if the page has the clip's banner"))
         }
-        if launch == .appClipCode {
+        if launch == .appClipCode, permission != .shortFormOnly {
             doubts.append(("known_to_apple", "if the URL fits in a code"))
         }
         guard let first = doubts.first else { return .ok(.launch, launch.rawValue, leads) }
