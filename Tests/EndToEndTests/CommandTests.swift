@@ -80,6 +80,7 @@ import Testing
         ["webhook", "show", "--tenant", "x", "wh_x"],
         ["webhook", "replay", "--tenant", "x", "wh_0192f8a4c0de70008000000000000012"],
         ["location", "history", "--tenant", "x", "a", "--limit", "0"], ["tenant", "delete", "x"],
+        ["domain", "check", "example.com", "--parent-bundle-id", "com.example.App"],
         ["code", "export", "--tenant", "x"], ["code", "export", "--tenant", "x", "--format", "json"],
         ["code", "export", "--tenant", "x", "--format", "print", "--locations"],
         ["code", "export", "--tenant", "x", "--format", "print", "--template", "https://e.com/{identifier}"],

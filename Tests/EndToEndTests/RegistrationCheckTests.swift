@@ -46,7 +46,7 @@ import Testing
     ) async throws -> RegistrationCheck {
         let clock = clock ?? tenant.clock
         let keys = try #require(SealingKeys(secrets: [RegisteredTenant.secret]))
-        let credentials = try await PostgresStoreConnections(serving: pool, keys: keys).credentials(
+        let (credentials, app) = try await PostgresStoreConnections(serving: pool, keys: keys).credentials(
             of: clip, of: tenant.tenant)
         let key = try AppStoreConnectKey(
             id: credentials.keyID, issuer: credentials.issuerID, pem: credentials.pem)
@@ -60,8 +60,7 @@ import Testing
             clip: clip,
             PostgresRegistrationRecords(serving: pool, keys: keys, clip: clip, of: tenant.tenant),
             AppStoreConnectService(
-                AppStoreConnectClient(key, tenant.http, settings), clip: clip,
-                app: try BundleID("com.example.app")),
+                AppStoreConnectClient(key, tenant.http, settings), clip: clip, app: app),
             pacer, clock)
         return try await registrar.look().check
     }

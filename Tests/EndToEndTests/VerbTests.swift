@@ -143,6 +143,23 @@ import Testing
             expected["appIDPrefix"] = "ZZZZZ12345"
             expected["multiBusiness"] = false
             #expect(try await Self.expectShown("clip", [clip], binary, count: 1) == expected)
+            let refused = try await binary.run(
+                ["clip", "update", clip, "--parent-bundle-id", "com.example.Other"] + Self.tenant)
+            #expect(
+                refused.status == 1 && refused.errors.contains("does not begin with 'com.example.Other.'"))
+            try await binary.succeed(
+                ["clip", "update", clip, "--parent-bundle-id", "com.example"] + Self.tenant)
+            expected["parentBundleID"] = "com.example"
+            #expect(try await Self.expectShown("clip", [clip], binary, count: 1) == expected)
+            try await binary.succeed(
+                [
+                    "clip", "create", "--team-id", "ABCDE12345", "--bundle-id", "com.solo.App.my.Clip",
+                    "--parent-bundle-id", "com.solo.App",
+                ] + Self.tenant)
+            let made = try await binary.succeed(
+                ["clip", "show", "com.solo.App.my.Clip"] + Self.tenant + Self.json)
+            #expect(try made.json().objectValue?["parentBundleID"] == "com.solo.App")
+            try await binary.succeed(["clip", "delete", "com.solo.App.my.Clip"] + Self.tenant)
             let delete = ["clip", "delete", clip] + Self.tenant
             #expect(try await binary.run(delete).status == 1)
             let deleted = try await binary.succeed(delete + ["--cascade"] + Self.json).json()

@@ -51,7 +51,7 @@ extension Clip: StoredItem {
     func update(of tenant: TenantID) -> Query {
         """
         UPDATE doorstep.clips
-        SET team_id = \(teamID.text), app_id_prefix = \(ownAppIDPrefix?.text), multi_business = \(isMultiBusiness),
+        SET parent_bundle_id = \(parentBundleID.text), team_id = \(teamID.text), app_id_prefix = \(ownAppIDPrefix?.text), multi_business = \(isMultiBusiness),
             attestation = \(storedAttestation)::jsonb, app_store_id = \(links.appStoreID),
             android_url = \(links.androidURL), site_name = \(links.siteName?.text),
             card = \(card.stored.json)::jsonb, card_image = \(card.stored.image)
@@ -98,21 +98,23 @@ extension Clip: StoredItem {
     }
 
     fileprivate static let columns = """
-        bundle_id, team_id, app_id_prefix, multi_business, attestation::text, app_store_id, android_url, site_name, \
-        \(Card.storedColumns)
+        bundle_id, parent_bundle_id, team_id, app_id_prefix, multi_business, attestation::text, app_store_id, \
+        android_url, site_name, \(Card.storedColumns)
         """
 
     /// Takes ``columns``.
     init(row: Row) throws {
         let (
-            bundleID, teamID, prefix, isMultiBusiness, attestation, appStoreID, androidURL, siteName, card,
+            bundleID, parent, teamID, prefix, isMultiBusiness, attestation, appStoreID, androidURL, siteName,
+            card,
             image
         ) = try row.decode(
-            String.self, String.self, String?.self, Bool.self, String?.self, String?.self, String?.self,
+            String.self, String.self, String.self, String?.self, Bool.self, String?.self, String?.self,
+            String?.self,
             String?.self, JSONText?.self, String?.self)
         self = try PersistenceError.reading("clips") {
             try Clip(
-                bundleID: BundleID(bundleID), teamID: TeamID(teamID),
+                bundleID: BundleID(bundleID), parentBundleID: BundleID(parent), teamID: TeamID(teamID),
                 appIDPrefix: prefix.map { try AppIDPrefix($0) }, isMultiBusiness: isMultiBusiness,
                 attestation: attestation.map { text in
                     try ClipAttestation(JSONObjectReader(JSONValue(parsing: Array(text.utf8))))

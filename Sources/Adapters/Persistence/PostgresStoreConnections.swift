@@ -70,21 +70,25 @@ public struct PostgresStoreConnections: Sendable {
 
     /// What requests about a clip are signed with.
     /// - Throws: `RegistrationError.notConnected`, and `.unreadableKey`.
-    public func credentials(of clip: BundleID, of tenant: TenantID) async throws -> StoreCredentials {
+    public func credentials(
+        of clip: BundleID, of tenant: TenantID
+    ) async throws -> (key: StoreCredentials, app: BundleID) {
         let row = try await pool.withTenantTransaction(tenant, as: role, .readOnly) { transaction in
             try await transaction.execute(
                 """
-                SELECT key_id, issuer_id, sealed_secret FROM doorstep.app_store_connections
+                SELECT key_id, issuer_id, sealed_secret, parent_bundle_id
+                FROM doorstep.app_store_connections JOIN doorstep.clips USING (tenant_id, bundle_id)
                 WHERE tenant_id = \(tenant.uuid) AND bundle_id = \(clip.text)
                 """
-            ).first?.decode(String.self, String?.self, [UInt8].self)
+            ).first?.decode(String.self, String?.self, [UInt8].self, String.self)
         }
-        guard let (keyID, issuerID, sealed) = row else { throw RegistrationError.notConnected(clip) }
+        guard let (keyID, issuerID, sealed, app) = row else { throw RegistrationError.notConnected(clip) }
         guard let pem = keys.of(tenant).open(sealed, at: Self.place(clip, keyID)) else {
             throw RegistrationError.unreadableKey(clip)
         }
-        return StoreCredentials(
+        let key = StoreCredentials(
             keyID: keyID, issuerID: issuerID, pem: String(decoding: pem, as: UTF8.self))
+        return (key, try PersistenceError.reading("clips") { try BundleID(app) })
     }
 
     /// Seals a tenant's keys again that the newest secret did not seal.

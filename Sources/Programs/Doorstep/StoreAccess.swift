@@ -48,7 +48,7 @@ struct StoreAccess: Sendable {
         _ settings: Registrar.Settings = Registrar.Settings(),
         onWait: @escaping @Sendable (Date) -> Void, _ body: (Registrar) async throws -> Result
     ) async throws -> Result {
-        let credentials = try await connections.credentials(of: clip, of: tenant)
+        let (credentials, app) = try await connections.credentials(of: clip, of: tenant)
         let key = try AppStoreConnectKey(
             id: credentials.keyID, issuer: credentials.issuerID, pem: credentials.pem)
         let clock = SystemClock()
@@ -62,7 +62,7 @@ struct StoreAccess: Sendable {
                 Registrar(
                     clip: clip, records(clip, tenant),
                     AppStoreConnectService(
-                        AppStoreConnectClient(key, http, client), clip: clip, app: clip.parent ?? clip),
+                        AppStoreConnectClient(key, http, client), clip: clip, app: app),
                     pacer, clock, settings))
         }
     }

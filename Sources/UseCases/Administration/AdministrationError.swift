@@ -13,6 +13,7 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
     case invalidShortCode
     case unmatchableURL
     case clipWithoutParent
+    case invalidParentBundleID(BundleID, of: BundleID)
     case invalidAppStoreID
     case invalidAndroidURL
     case tenantExists(TenantSlug)
@@ -74,6 +75,7 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
         case .invalidShortCode: "invalid_short_code"
         case .unmatchableURL: "unmatchable_url"
         case .clipWithoutParent: "clip_without_parent"
+        case .invalidParentBundleID: "invalid_parent_bundle_id"
         case .invalidAppStoreID: "invalid_app_store_id"
         case .invalidAndroidURL: "invalid_android_url"
         case .tenantExists: "tenant_exists"
@@ -123,6 +125,8 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
         case .unmatchableURL: "the URL must be https, with a domain name for a host and without a port"
         case .clipWithoutParent:
             "a clip's bundle ID is its app's with a component added, such as com.example.MyApp.Clip"
+        case .invalidParentBundleID(let parent, let bundleID):
+            "the app's bundle ID must be what the clip's begins with: \(bundleID) does not begin with '\(parent).'"
         case .invalidAppStoreID: "an app's number in the App Store is 1 to 19 digits, such as 1234567890"
         case .invalidAndroidURL: "the URL for Android is an https URL of at most 2048 bytes"
         case .tenantExists(let slug): "there is a tenant '\(slug)' already"

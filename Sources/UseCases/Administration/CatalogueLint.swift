@@ -131,7 +131,7 @@ public struct CatalogueLint: Sendable {
         let ids = Dictionary(clips.map { ($0.bundleID, $0) }, uniquingKeysWith: { first, _ in first })
         let listed = clips.map {
             SiteAssociation.Clip(
-                id: $0.appID, app: AppID(prefix: $0.appIDPrefix, bundleID: $0.parentBundleID))
+                id: $0.appID, app: $0.parentAppID)
         }
         let byHost = Dictionary(grouping: experiences.filter { hosts.contains($0.url.host) }, by: \.url.host)
         return byHost.sorted { $0.key < $1.key }.compactMap { host, experiences in

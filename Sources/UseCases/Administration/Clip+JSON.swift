@@ -60,15 +60,14 @@ extension Clip: WrittenItem {
         }
         let links = try ClipLinks(&fields)
         let card = try fields.card()
-        let parent = try fields.optionalString("parentBundleID")
-        self = try RowRefusal.naming("bundleID") { () throws(AdministrationError) in
-            try Clip(
-                bundleID: bundleID, teamID: teamID, appIDPrefix: appIDPrefix,
-                isMultiBusiness: isMultiBusiness,
-                attestation: attestation, links: links, card: card)
+        let parentBundleID = try fields.optionalString("parentBundleID").map { text in
+            try RowRefusal.naming("parentBundleID") { () throws(TenancyError) in try BundleID(text) }
         }
-        guard parent == nil || parent == parentBundleID.text else {
-            throw RowRefusal("parentBundleID", "not what the bundle ID begins with")
+        self = try RowRefusal.naming({ $0 == .clipWithoutParent ? "bundleID" : "parentBundleID" }) {
+            () throws(AdministrationError) in
+            try Clip(
+                bundleID: bundleID, parentBundleID: parentBundleID, teamID: teamID, appIDPrefix: appIDPrefix,
+                isMultiBusiness: isMultiBusiness, attestation: attestation, links: links, card: card)
         }
     }
 }

@@ -6,7 +6,9 @@ public import Tenancy
 /// An App Clip of a tenant.
 public struct Clip: Sendable, Hashable {
     public let bundleID: BundleID
-    /// The full app, whose bundle ID the clip's extends.
+    /// The full app's, which the clip's bundle ID extends by one or more components.
+    ///
+    /// Source: Apple, "Creating an App Clip with Xcode": the clip's bundle ID starts with the app's.
     public let parentBundleID: BundleID
     public let teamID: TeamID
     /// What the App IDs of the clip and of its app begin with; APNs and its keys have the team's ID only.
@@ -19,15 +21,22 @@ public struct Clip: Sendable, Hashable {
     /// What Apple's card of its experiences says where neither they nor their locations do.
     public var card: Card
 
-    /// Takes the parent to be all but the last component of the clip's bundle ID.
-    /// - Parameter appIDPrefix: nil for the team's ID, which all but old apps have.
+    /// - Parameters:
+    ///   - parentBundleID: nil for all but the last component of the clip's bundle ID.
+    ///   - appIDPrefix: nil for the team's ID, which all but old apps have.
+    /// - Throws: `clipWithoutParent`, or `invalidParentBundleID` where the clip's bundle ID does not begin with the parent's.
     public init(
-        bundleID: BundleID, teamID: TeamID, appIDPrefix: AppIDPrefix? = nil, isMultiBusiness: Bool,
-        attestation: ClipAttestation? = nil, links: ClipLinks = .none, card: Card = Card()
+        bundleID: BundleID, parentBundleID: BundleID? = nil, teamID: TeamID, appIDPrefix: AppIDPrefix? = nil,
+        isMultiBusiness: Bool, attestation: ClipAttestation? = nil, links: ClipLinks = .none,
+        card: Card = Card()
     ) throws(AdministrationError) {
-        guard let parent = bundleID.parent else { throw .clipWithoutParent }
+        guard let derived = bundleID.parent else { throw .clipWithoutParent }
+        let parent = parentBundleID ?? derived
+        guard bundleID.text.hasPrefix(parent.text + ".") else {
+            throw .invalidParentBundleID(parent, of: bundleID)
+        }
         self.bundleID = bundleID
-        parentBundleID = parent
+        self.parentBundleID = parent
         self.teamID = teamID
         self.appIDPrefix = appIDPrefix ?? AppIDPrefix(teamID)
         self.isMultiBusiness = isMultiBusiness
@@ -38,6 +47,9 @@ public struct Clip: Sendable, Hashable {
 
     /// What an association file calls the clip.
     public var appID: AppID { AppID(prefix: appIDPrefix, bundleID: bundleID) }
+
+    /// What an association file calls the clip's app.
+    public var parentAppID: AppID { AppID(prefix: appIDPrefix, bundleID: parentBundleID) }
 
     /// The prefix, unless it is the team's ID.
     public var ownAppIDPrefix: AppIDPrefix? { appIDPrefix == AppIDPrefix(teamID) ? nil : appIDPrefix }

@@ -76,22 +76,28 @@ public struct SiteCheck: Sendable {
     }
 
     /// Fetches a file and judges it.
-    /// - Parameter clip: a clip that the file must list; nil for any.
-    public static func run(_ url: String, clip: AppID?, _ fetcher: some PageFetcher) async -> SiteCheck {
+    /// - Parameters:
+    ///   - clip: a clip that the file must list; nil for any.
+    ///   - app: the clip's app; nil for all but the last component of the clip's bundle ID.
+    public static func run(
+        _ url: String, clip: AppID?, app: AppID? = nil, _ fetcher: some PageFetcher
+    ) async -> SiteCheck {
         do throws(NoAnswer) {
             let page = try await fetcher.fetch(url, limit: SiteAssociation.maximumSize + 1)
-            return SiteCheck(url, .success(page), clip: clip)
+            return SiteCheck(url, .success(page), clip: clip, app: app)
         } catch {
-            return SiteCheck(url, .failure(error), clip: clip)
+            return SiteCheck(url, .failure(error), clip: clip, app: app)
         }
     }
 
     /// Judges what came of fetching a file.
-    init(_ url: String, _ fetched: Result<Page, NoAnswer>, clip: AppID?) {
+    init(_ url: String, _ fetched: Result<Page, NoAnswer>, clip: AppID?, app: AppID? = nil) {
         self.url = url
         var judge = Judge()
         judge.transport(url, fetched)
-        if case .success(let page) = fetched, page.status == 200 { judge.content(page, clip: clip) }
+        if case .success(let page) = fetched, page.status == 200 {
+            judge.content(page, clip: clip, app: app ?? clip?.parent)
+        }
         findings = judge.findings
     }
 }
@@ -136,7 +142,7 @@ private struct Judge {
         }
     }
 
-    mutating func content(_ page: Page, clip: AppID?) {
+    mutating func content(_ page: Page, clip: AppID?, app: AppID?) {
         let type = page.contentType?.prefix { $0 != ";" }.lowercased().split(separator: " ").first
         say(
             .contentType, type == "application/json",
@@ -163,7 +169,7 @@ private struct Judge {
                     .json, .unknown, "whether devices read the file is not known: \(oddities)",
                     authority: .ours)
             }
-            associations(file, clip: clip)
+            associations(file, clip: clip, app: app)
             wholeSite(file)
         } catch .invalidJSON(.tooDeep(let limit, offset: _)) {
             say(
@@ -174,13 +180,13 @@ private struct Judge {
         }
     }
 
-    private mutating func associations(_ file: AssociationFile, clip: AppID?) {
+    private mutating func associations(_ file: AssociationFile, clip: AppID?, app: AppID?) {
         guard let clips = file.appClips, !clips.isEmpty else {
             say(
                 .appClips, false,
                 file.appClips == nil ? "there is no list of texts at appclips.apps" : "appclips.apps is empty"
             )
-            swapped(file, clip: clip)
+            swapped(file, clip: clip, app: app)
             return
         }
         say(.appClips, true, "appclips.apps lists \(clips.count)")
@@ -195,18 +201,18 @@ private struct Judge {
                 .clipListed, clips.contains(clip.text),
                 clips.contains(clip.text) ? "\(clip) is listed" : "\(clip) is not listed")
         }
-        swapped(file, clip: clip)
+        swapped(file, clip: clip, app: app)
     }
 
     /// A clip belongs under `appclips`, beside its app or alone; its app under `applinks`. [Apple]
     ///
     /// Of two IDs of which one extends the other, the longer is the clip's. So an ID under `appclips` that no other there
     /// extends is taken for a clip's.
-    private mutating func swapped(_ file: AssociationFile, clip: AppID?) {
+    private mutating func swapped(_ file: AssociationFile, clip: AppID?, app: AppID?) {
         let clips = Set(file.appClips ?? [])
         let alone = clips.subtracting(clips.flatMap(Self.extended))
         var linkedClips = file.links.filter { $0 == clip?.text }
-        var listedApps = alone.filter { $0 == clip?.parent?.text }
+        var listedApps = alone.filter { $0 == app?.text }
         for id in file.links {
             let extended = Self.extended(by: id).filter(alone.contains)
             guard !extended.isEmpty else { continue }

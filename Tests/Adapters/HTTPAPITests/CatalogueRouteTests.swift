@@ -223,6 +223,32 @@ import Testing
         }
     }
 
+    /// The parent is derived unless it is named, and derived again where null clears it.
+    @Test func parentBundleIDIsNamedAndCleared() async throws {
+        let api = TestAPI()
+        let path = "/v1/clips/com.solo.App.my.Clip"
+        try await api.test(over: [.router]) { client in
+            let steps: [(HTTPRequest.Method, JSONValue, String)] = [
+                (.put, ["teamID": "ABCDE12345", "parentBundleID": "com.solo.App"], "com.solo.App"),
+                (.patch, ["teamID": "ZYXWV98765"], "com.solo.App"),
+                (.patch, ["parentBundleID": .null], "com.solo.App.my"),
+                (.patch, ["parentBundleID": "com.solo"], "com.solo"),
+                (.put, ["teamID": "ZYXWV98765"], "com.solo.App.my"),
+            ]
+            for (method, body, parent) in steps {
+                let written = try await Self.write(method, path, body, client)
+                #expect(written["parentBundleID"] == .string(parent), "\(body): \(written.text)")
+            }
+            for (parent, reason) in [
+                ("com.other.App", "does not begin with 'com.other.App.'"), ("x", "bundle ID"),
+            ] {
+                let refused = try await Self.write(.patch, path, ["parentBundleID": .string(parent)], client)
+                #expect(refused.status == 400 && refused["field"] == "parentBundleID", "\(refused.text)")
+                #expect(refused.text.contains(reason), "\(refused.text)")
+            }
+        }
+    }
+
     static func write(
         _ method: HTTPRequest.Method, _ path: String, _ body: JSONValue, _ client: TestAPI.Client,
         key: APIKey? = nil, headers: HTTPFields = [:]

@@ -59,12 +59,14 @@ import Testing
             _ = try await verification.verify(record.name, of: tenant, at: DomainTests.now)
             try await store.createClip(
                 Clip(
-                    bundleID: BundleID("com.example.Old.Clip"), teamID: TeamID("ABCDE12345"),
+                    bundleID: BundleID("com.example.Old.Clip"), parentBundleID: BundleID("com.example"),
+                    teamID: TeamID("ABCDE12345"),
                     appIDPrefix: AppIDPrefix("OLDPREFIX1"), isMultiBusiness: false), of: tenant)
             let followed = FollowedTable(stores.routerPool)
             let before = try #require(try await followed.refreshed().site(ofHost: "example.com"))
             #expect(before.content == nil)
             #expect(before.clips.map { "\($0.teamID) \($0.appIDPrefix)" } == ["ABCDE12345 OLDPREFIX1"])
+            #expect(before.clips.map(\.parentBundleID.text) == ["com.example"])
             _ = followed.events()
 
             let content = try AssociationContent(parsing: #"{"é":[1.50,"\"",null]}"#.utf8)

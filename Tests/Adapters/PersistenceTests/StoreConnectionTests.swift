@@ -51,7 +51,15 @@ import Testing
                 clip, by: Self.credentials(issuer: "57246542-96fe-1a63-e053-0824d011072a"), of: tenant,
                 actor: "t")
             #expect(try await connections.connections(of: tenant) == [made])
-            let opened = try await connections.credentials(of: clip, of: tenant)
+            let (opened, app) = try await connections.credentials(of: clip, of: tenant)
+            #expect(app == clip.parent)
+            _ = try await stores.administration.updateClip(clip, of: tenant) { old in
+                try Clip(
+                    bundleID: old.bundleID, parentBundleID: BundleID("com.example"), teamID: old.teamID,
+                    isMultiBusiness: old.isMultiBusiness)
+            }
+            #expect(
+                try await connections.credentials(of: clip, of: tenant).app == BundleID("com.example"))
             #expect(opened.pem == Self.pem && opened.keyID == "ABCDE12345")
             #expect(opened.issuerID == "57246542-96fe-1a63-e053-0824d011072a")
 
@@ -67,7 +75,7 @@ import Testing
             _ = try await connections.connect(
                 clip, by: Self.credentials("FGHIJ67890"), of: tenant, actor: "t")
             #expect(try await connections.connections(of: tenant).map(\.keyID) == ["FGHIJ67890"])
-            #expect(try await connections.credentials(of: clip, of: tenant).issuerID == nil)
+            #expect(try await connections.credentials(of: clip, of: tenant).key.issuerID == nil)
 
             try await connections.disconnect(clip, of: tenant, actor: "t")
             #expect(try await connections.connections(of: tenant).isEmpty)
@@ -128,7 +136,7 @@ import Testing
             let both = try Self.connections(stores, [Self.second, Self.first])
             #expect(try await both.reseal(of: tenant) == TokenResealing.Result(resealed: 1))
             #expect(try await both.reseal(of: tenant) == TokenResealing.Result())
-            #expect(try await newest.credentials(of: clip, of: tenant).pem == Self.pem)
+            #expect(try await newest.credentials(of: clip, of: tenant).key.pem == Self.pem)
         }
     }
 

@@ -112,7 +112,8 @@ import Testing
                 INSERT INTO doorstep.domains (tenant_id, host, challenge, proved_at, method, content, pages)
                 VALUES ('\(tenant)', 'a.example', 'c', now(), 'dns',
                     '{"webcredentials": {"apps": ["ABCDE12345.com.example.Bank"]}}', 'redirecting_short_codes');
-                UPDATE doorstep.clips SET app_id_prefix = 'OLDPREFIX1' WHERE bundle_id = 'com.example.A.Clip'
+                UPDATE doorstep.clips SET app_id_prefix = 'OLDPREFIX1', parent_bundle_id = 'com.example'
+                WHERE bundle_id = 'com.example.A.Clip'
                 """)
             let archive = try await Self.archive(of: "acme", origin)
             try await Stores.withStores { copy in
@@ -131,6 +132,10 @@ import Testing
                 #expect(
                     try await copy.administration.clips(of: tenant).map(\.appIDPrefix.text) == [
                         "OLDPREFIX1", "ABCDE12345",
+                    ])
+                #expect(
+                    try await copy.administration.clips(of: tenant).map(\.parentBundleID.text) == [
+                        "com.example", "com.example.B",
                     ])
                 #expect(
                     try await copy.administration.domains(of: tenant).first?.content?.json["webcredentials"]

@@ -1,4 +1,5 @@
 import Administration
+import AppSiteAssociation
 import Foundation
 import Invocation
 import Tenancy
@@ -33,6 +34,24 @@ import Testing
         #expect(clip.isMultiBusiness)
         #expect(throws: AdministrationError.clipWithoutParent) {
             try Clip(bundleID: BundleID("com.Clip"), teamID: TeamID("ABCDE12345"), isMultiBusiness: false)
+        }
+    }
+
+    /// Source: Apple, "Creating an App Clip with Xcode": the clip's bundle ID is the app's with a string added.
+    @Test func clipWithNamedParentMustBeginWithIt() throws {
+        let (bundleID, teamID) = (try BundleID("com.solo.App.my.Clip"), try TeamID("ABCDE12345"))
+        func clip(_ parent: String?) throws -> Clip {
+            try Clip(
+                bundleID: bundleID, parentBundleID: parent.map { try BundleID($0) }, teamID: teamID,
+                isMultiBusiness: false)
+        }
+        #expect(try clip(nil).parentBundleID.text == "com.solo.App.my")
+        #expect(try clip("com.solo.App").parentBundleID.text == "com.solo.App")
+        #expect(try clip("com.solo.App").parentAppID.text == "ABCDE12345.com.solo.App")
+        for other in ["com.solo.Ap", "com.other.App", "com.solo.App.my.Clip", "com.solo.App.my.Clip.x"] {
+            #expect(throws: AdministrationError.invalidParentBundleID(try BundleID(other), of: bundleID)) {
+                try clip(other)
+            }
         }
     }
 
@@ -119,6 +138,7 @@ import Testing
             .tenantDeleted, .tenantSuspended, .invalidArchive(line: 3, reason: "x"),
             .unknownArchiveVersion(2),
             .locationExists(location), .shortCodeExists("c"), .unknownShortCode("c"),
+            .invalidParentBundleID(try BundleID("com.example.Other"), of: clip),
         ]
     }
 

@@ -225,6 +225,19 @@ import Testing
         #expect(Self.failed(try Self.check(links, clip: Self.clip)) == [.appClips, .notSwapped])
     }
 
+    /// The app's ID need not be all but the last component of the clip's.
+    @Test func namedAppUnderAppClipsAloneFails() throws {
+        let (clip, app) = (try AppID("ABCDE12345.com.solo.App.my.Clip"), try AppID("ABCDE12345.com.solo.App"))
+        let body = Array(#"{"appclips":{"apps":["\#(app.text)"]}}"#.utf8)
+        let page = Page(status: 200, contentType: "application/json", body: body)
+        for (named, failed) in [
+            (app, [SiteCheck.Point.clipListed, .notSwapped]), (nil, [.clipListed]),
+        ] {
+            let check = SiteCheck(Self.url, .success(page), clip: clip, app: named)
+            #expect(Self.failed(check) == failed)
+        }
+    }
+
     @Test func detailsAreOneLineEach() throws {
         let ids = (0..<50).map { #""bad\#($0)""# }.joined(separator: ",")
         let check = try Self.check(#"{"appclips":{"apps":[\#(ids)]}}"#)

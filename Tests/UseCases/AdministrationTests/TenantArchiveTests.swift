@@ -113,7 +113,7 @@ import Testing
             (2, "\"suspended\":false", "\"suspended\":null", "suspended: must be true or false"),
             (2, "\"keyLimit\":\"1:2\"", "\"keyLimit\":\"1:0\"", "keyLimit: not a rate and a burst"),
             (3, "ABCDE12345", "short", "teamID: a team ID is ten"),
-            (3, "MyApp\"", "Other\"", "parentBundleID: not what"),
+            (3, "MyApp\"", "Other\"", "parentBundleID: the app's bundle ID must be"),
             (
                 3, "\"appIDPrefix\":\"ABCDE12345\"", "\"appIDPrefix\":\"x\"",
                 "appIDPrefix: an App ID prefix is ten"

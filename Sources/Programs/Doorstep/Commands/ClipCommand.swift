@@ -22,6 +22,10 @@ struct ClipCommand: AsyncParsableCommand {
         @Option(name: .customLong("bundle-id"), help: "The clip's, such as com.example.MyApp.Clip.")
         var bundleID: BundleID
         @Option(
+            name: .customLong("parent-bundle-id"),
+            help: "The bundle ID of the clip's app. (default: all but the last component of the clip's)")
+        var parentBundleID: BundleID?
+        @Option(
             name: .customLong("app-id-prefix"),
             help:
                 "What the App IDs of the clip and its app begin with, for an app older than team IDs. (default: the team ID)"
@@ -34,7 +38,7 @@ struct ClipCommand: AsyncParsableCommand {
 
         func run() async throws {
             let clip = try Clip(
-                bundleID: bundleID, teamID: teamID, appIDPrefix: appIDPrefix,
+                bundleID: bundleID, parentBundleID: parentBundleID, teamID: teamID, appIDPrefix: appIDPrefix,
                 isMultiBusiness: isMultiBusiness,
                 links: links.changing(.none), card: await card.patch()(Card()))
             try await tenant.withItems(\.clips) { try await $0.create(clip) }
@@ -76,6 +80,8 @@ struct ClipCommand: AsyncParsableCommand {
         @OptionGroup var output: OutputOptions
         @Argument(help: "The clip's bundle ID.") var bundleID: BundleID
         @Option(name: .customLong("team-id"), help: "Ten characters, such as ABCDE12345.") var teamID: TeamID?
+        @Option(name: .customLong("parent-bundle-id"), help: "The bundle ID of the clip's app.")
+        var parentBundleID: BundleID?
         @Option(
             name: .customLong("app-id-prefix"), help: "What the App IDs of the clip and its app begin with.")
         var appIDPrefix: AppIDPrefix?
@@ -88,7 +94,8 @@ struct ClipCommand: AsyncParsableCommand {
 
         func validate() throws {
             try requireChange(
-                teamID != nil, appIDPrefix != nil, isMultiBusiness != nil, links.isGiven, card.isGiven)
+                teamID != nil, parentBundleID != nil, appIDPrefix != nil, isMultiBusiness != nil,
+                links.isGiven, card.isGiven)
         }
 
         func run() async throws {
@@ -96,7 +103,8 @@ struct ClipCommand: AsyncParsableCommand {
             let clip = try await tenant.withItems(\.clips) { clips in
                 try await clips.update(bundleID) { clip in
                     try Clip(
-                        bundleID: bundleID, teamID: teamID ?? clip.teamID,
+                        bundleID: bundleID, parentBundleID: parentBundleID ?? clip.parentBundleID,
+                        teamID: teamID ?? clip.teamID,
                         appIDPrefix: appIDPrefix ?? clip.ownAppIDPrefix,
                         isMultiBusiness: isMultiBusiness ?? clip.isMultiBusiness,
                         attestation: clip.attestation, links: links.changing(clip.links),

@@ -4,6 +4,7 @@ import ArgumentParser
 import DomainProof
 import JSON
 import OutboundHTTP
+import Tenancy
 
 extension DomainCommand {
     struct Check: AsyncParsableCommand {
@@ -22,9 +23,16 @@ extension DomainCommand {
         @Option(help: "Look at this page instead of a domain's file.") var page: String?
         @Option(help: "A clip that must be listed, such as ABCDE12345.com.example.MyApp.Clip.") var clip:
             AppID?
+        @Option(
+            name: .customLong("parent-bundle-id"),
+            help: "The bundle ID of the clip's app. (default: all but the last component of the clip's)")
+        var parentBundleID: BundleID?
         @Argument(help: "The domain.") var host: DomainName?
 
         func validate() throws {
+            guard parentBundleID == nil || clip != nil && page == nil else {
+                throw ValidationError("--parent-bundle-id goes with --clip, and not with --page")
+            }
             guard (host == nil) != (page == nil) else { throw ValidationError("name a domain, or a --page") }
             guard page == nil || url == nil else {
                 throw ValidationError("--url goes with a domain, and not with --page")
@@ -48,12 +56,18 @@ extension DomainCommand {
 
         private func check(_ host: DomainName) async throws {
             let check = try await OutboundClient.withClient(outbound.settings()) { client in
-                await SiteCheck.run(url ?? SiteCheck.url(of: host), clip: clip, HTTPPageFetcher(client))
+                await SiteCheck.run(
+                    url ?? SiteCheck.url(of: host), clip: clip, app: app, HTTPPageFetcher(client))
             }
             try report(
                 check.findings.map {
                     row($0.point.rawValue, $0.verdict, $0.authority, $0.detail)
                 }, of: ["host": .string(host.text), "url": .string(check.url)], hasFailed: check.hasFailed)
+        }
+
+        private var app: AppID? {
+            guard let clip, let parentBundleID else { return nil }
+            return AppID(prefix: clip.prefix, bundleID: parentBundleID)
         }
 
         private func row(

@@ -36,7 +36,7 @@ extension Diagnosis {
             }
             let detour = place.flatMap { OutboundClient.Detour(around: host.text, to: $0) }
             return try await OutboundClient.withClient(settings, detour: detour) { client in
-                await LiveSite(url, host, clip: clip?.appID, HTTPPageFetcher(client))
+                await LiveSite(url, host, clip: clip, HTTPPageFetcher(client))
             }
         }
     }

@@ -12,8 +12,9 @@ struct LiveSite {
 
     /// Asks the host for its association file and for the page at the URL, each once, without following redirects.
     /// - Parameter clip: the clip that the file must list.
-    init(_ url: InvocationURL, _ host: DomainName, clip: AppID?, _ fetcher: some PageFetcher) async {
-        async let association = SiteCheck.run(SiteCheck.url(of: host), clip: clip, fetcher)
+    init(_ url: InvocationURL, _ host: DomainName, clip: Clip?, _ fetcher: some PageFetcher) async {
+        async let association = SiteCheck.run(
+            SiteCheck.url(of: host), clip: clip?.appID, app: clip?.parentAppID, fetcher)
         async let page = Self.page(url, fetcher)
         (self.association, self.page) = await (association, page)
     }
