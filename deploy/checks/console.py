@@ -11,7 +11,8 @@ import time
 from console_browser import Failures, in_browsers, link
 from console_pages import WIDTHS, find_pages, look_at_pages, parse_commands
 from console_refusals import refuse
-from console_walks import look_at_tiles, measure, send_files, show_keys_once, walk_by_keys, walk_without_scripts
+from console_walks import (
+    ask_first, look_at_tiles, measure, send_files, show_keys_once, walk_by_keys, walk_without_scripts)
 
 
 def look(options):
@@ -38,6 +39,7 @@ def look(options):
         lambda browser: walk_by_keys(browser, origin, person("Ada"), failures),
         lambda browser: walk_without_scripts(browser, origin, person("Ben"), failures),
         lambda browser: show_keys_once(browser, origin, person("Hal"), failures),
+        lambda browser: ask_first(browser, origin, person("Ida"), person("Jo"), failures),
         lambda browser: send_files(browser, origin, person("Fay"), failures),
         lambda browser: look_at_tiles(browser, link(options, options.tiles_port, "Gil"), failures),
         lambda browser: measure(browser, origin, person("Dee"), failures))

@@ -216,6 +216,40 @@ def show_keys_once(browser, origin, link, failures):
     context.close()
 
 
+def ask_first(browser, origin, link, other, failures):
+    """What a browser sends after a form alone: another person's link, and a request to a tenant's site."""
+    what = "asks first"
+    context = browser.new_context(viewport={"width": 320, "height": 800}, reduced_motion="reduce")
+    sign_in(context, link)
+    page = context.new_page()
+    watch(page, origin, failures, lambda: what)
+
+    def look(title):
+        failures.expect(page.locator("h1").inner_text() == title, what, f"the page is {page.locator('h1').inner_text()!r}")
+        for violation in violations(page):
+            failures.add(what, f"{title}: {violation}")
+        wide = wider_than_screen(page)
+        failures.expect(wide <= 0, what, f"{title} is {wide} px wider than the screen")
+
+    page.goto(f"{origin}/t/restaurants/diagnose?url=https%3A%2F%2Fexample.com%2Frestaurants&live=1")
+    with page.expect_response(lambda response: response.request.method == "POST") as response:
+        page.get_by_role("button", name="Ask the site, too").click()
+    page.wait_for_load_state()
+    failures.expect(response.value.status == 200, what, f"the site is asked by {response.value.status}")
+    look("Diagnose")
+    for button, name in (("Stay signed in as", "Ida"), ("Continue as", "Jo")):
+        page.goto("about:blank")
+        page.goto(other)
+        page.get_by_role("heading", name="Continue as another person?").wait_for()
+        failures.expect("#" not in page.url, what, "the link stays in the address bar")
+        look("Continue as another person?")
+        role = "link" if button.startswith("Stay") else "button"
+        page.get_by_role(role, name=f"{button} {name}").click()
+        page.wait_for_url("**/")
+        failures.expect(name in page.locator("header").inner_text(), what, f"{name} is not signed in")
+    context.close()
+
+
 def measure(browser, origin, link, failures):
     """The design's budgets, as far as a browser tells them: weights as they are sent, and requests."""
     context = browser.new_context(viewport={"width": 1280, "height": 800})

@@ -35,6 +35,25 @@ public struct PostgresConsoleSessions: ConsoleSessions {
         }
     }
 
+    public func access(by link: ConsoleSecret, at now: Date) async throws -> ConsoleAccess? {
+        guard try await hasMade(link) else { return nil }
+        return try await pool.withTransaction(as: .admin) { transaction in
+            try await transaction.execute(
+                """
+                SELECT name, limited_to, read_only FROM doorstep.console_links
+                WHERE digest = \(link.digest) AND expires_at > \(now)
+                """
+            ).first.map { row in
+                let (name, tenant, isReadOnly) = try row.decode(String.self, UUID?.self, Bool.self)
+                return try PersistenceError.reading("console_links") {
+                    ConsoleAccess(
+                        name: try DisplayName(stored: name), tenant: tenant.map(TenantID.init),
+                        isReadOnly: isReadOnly)
+                }
+            }
+        }
+    }
+
     public func signIn(
         by link: ConsoleSecret, as session: ConsoleSecret, insteadOf earlier: ConsoleSecret?, at now: Date
     ) async throws -> ConsoleSession? {

@@ -48,6 +48,9 @@ public protocol ConsoleSessions: Sendable {
     /// - Parameter length: how long the session may last, in seconds, from 60 to ``ConsoleSession/maximumLength``.
     func add(_ link: ConsoleSecret, for access: ConsoleAccess, lasting length: Int, at now: Date) async throws
 
+    /// The rights that a link gives, without using it; nil for a link that was used, has expired, or never was.
+    func access(by link: ConsoleSecret, at now: Date) async throws -> ConsoleAccess?
+
     /// Uses a link up, and begins its session.
     /// - Parameter earlier: of a session that the new one takes the place of, and which ends; nil for none.
     /// - Returns: Nil for a link that was used, has expired, or never was; the earlier session goes on then.

@@ -69,18 +69,68 @@ import Testing
         }
     }
 
-    @Test func signingInAgainEndsTheSessionThatTheBrowserHad() async throws {
+    @Test func linkOfTheSamePersonReplacesTheSessionAtOnce() async throws {
         try await TestConsole.withConsole { console in
             let first = try await console.signIn("ada")
-            // A link that does not hold ends nothing.
+            // An invalid link ends nothing.
             _ = try await console.post("/login", ["token": "x"], first)
             #expect(try await console.get("/", first).status == .ok)
-            let link = try await console.link("bob")
+            let link = try await console.link("ada")
             #expect(try await console.post("/login", ["token": link.text], first).status == .seeOther)
             #expect(try await console.get("/", first).status == .seeOther)
             let events = try await console.sessions.events(before: nil, limit: 3)
             #expect(events.map(\.kind) == [.signedIn, .signedOut, .linkMade])
-            #expect(events.map(\.name) == ["bob", "ada", "bob"])
+        }
+    }
+
+    @Test func linkOfAnotherPersonAsksFirst() async throws {
+        try await TestConsole.withConsole { console in
+            let ada = try await console.signIn("ada")
+            let link = try await console.link("bob<b>")
+            for _ in 0..<2 {
+                let question = try await console.post("/login", ["token": link.text], ada)
+                #expect(question.status == .ok && question.headers[.setCookie] == nil)
+                #expect(question.text.contains("Continue as <bdi>bob&lt;b&gt;</bdi>"))
+                #expect(question.text.contains("Stay signed in as <bdi>ada</bdi>"))
+                #expect(try await console.get("/", ada).status == .ok)
+            }
+            let bob = try await console.post("/login", ["token": link.text, "confirmed": "1"], ada)
+            #expect(bob.status == .seeOther)
+            #expect(try await console.get("/", ada).status == .seeOther)
+            let events = try await console.sessions.events(before: nil, limit: 3)
+            #expect(events.map(\.kind) == [.signedIn, .signedOut, .linkMade])
+            #expect(events.map(\.name) == ["bob<b>", "ada", "bob<b>"])
+            // The link was used by then.
+            let again = try await console.post("/login", ["token": link.text], ada)
+            #expect(again.status == .forbidden)
+        }
+    }
+
+    /// Another page has a browser open a link with fewer rights, or with more.
+    @Test func linkWithOtherRightsAsksFirst() async throws {
+        try await TestConsole.withConsole { console in
+            let ada = try await console.signIn("ada")
+            for link in [
+                try await console.link("ada", isReadOnly: true),
+                try await console.link("ada", tenant: console.acme.id),
+            ] {
+                let question = try await console.post("/login", ["token": link.text], ada)
+                #expect(question.status == .ok && question.text.contains("Continue as"))
+            }
+            #expect(try await console.get("/", ada).status == .ok)
+        }
+    }
+
+    /// A preview of a link asks by GET, without what stands after `#`; even with the secret in the query it uses no link.
+    @Test func openingTheLoginPageUsesNoLink() async throws {
+        try await TestConsole.withConsole { console in
+            let link = try await console.link()
+            for method in [HTTPRequest.Method.get, .head] {
+                let answer = try await console.client.execute(
+                    uri: "/login?token=\(link.text)&confirmed=1", method: method, headers: [:], body: nil)
+                #expect(answer.status == .ok && answer.headers[.setCookie] == nil)
+            }
+            #expect(try await console.post("/login", ["token": link.text]).status == .seeOther)
         }
     }
 

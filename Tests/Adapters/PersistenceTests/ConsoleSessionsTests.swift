@@ -42,6 +42,20 @@ import Testing
         }
     }
 
+    @Test func accessOfLinkIsReadWithoutUsingIt() async throws {
+        let access = try ada(tenant: TenantID(UUID()), isReadOnly: true)
+        try await withLink(access) { sessions, link, _ in
+            let end = start.addingTimeInterval(ConsoleSession.linkLifetime)
+            let first = try await sessions.access(by: link, at: start)
+            let second = try await sessions.access(by: link, at: start)
+            #expect(first == access && second == access)
+            #expect(try await sessions.access(by: link, at: end) == nil)
+            #expect(try await sessions.access(by: sessions.makeSecret(), at: start) == nil)
+            #expect(try await sessions.signIn(by: link, as: sessions.makeSecret(), at: start) != nil)
+            #expect(try await sessions.access(by: link, at: start) == nil)
+        }
+    }
+
     @Test func ofManyWhoUseALinkAtOnceOneSignsIn() async throws {
         try await withLink(ada()) { sessions, link, _ in
             let signedIn = try await withThrowingTaskGroup { group in

@@ -120,7 +120,7 @@ extension ConsoleEvent.Kind {
 extension ConsoleAccess {
     fileprivate var mayEndOthers: Bool { tenant == nil && !isReadOnly }
 
-    fileprivate var rights: String {
+    var rights: String {
         "\(isReadOnly ? "reads" : "reads and changes") \(tenant == nil ? "all tenants" : "one tenant")"
     }
 }

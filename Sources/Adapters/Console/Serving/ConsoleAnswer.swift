@@ -67,6 +67,10 @@ struct ConsoleRefusal: Error {
             "Too many links from your address were invalid. A valid link signs you in at once; for others, wait for a minute."
     )
 
+    static func signedInByProxy(_ name: DisplayName) -> ConsoleRefusal {
+        .conflict("The proxy has signed you in as \(name), so a link changes nothing. The link was not used.")
+    }
+
     static let tooManyChecks = ConsoleRefusal(
         status: .tooManyRequests, title: "Too many checks",
         text: "Several checks of this tenant's sites are under way. Wait for one of them to end.")

@@ -275,10 +275,20 @@ struct ConsoleRoutes: Sendable {
 
     private func signIn(_ request: Request, _ context: ConsoleContext) async throws -> Response {
         let form = try await form(of: request)
-        guard let link = try await entrance.link(form["token"], from: context.client),
+        let now = Date()
+        guard let link = try await entrance.link(form["token"], from: context.client) else {
+            return html(LoginPage.page(hasFailed: true))
+        }
+        if form[LoginPage.confirmation] == nil, let current = try await person(of: request, context),
+            let next = try await dependencies.sessions.access(by: link, at: now), next != current.access
+        {
+            guard !current.isByProxy else { throw ConsoleRefusal.signedInByProxy(current.access.name) }
+            return html(LoginPage.question(current.access, next, link))
+        }
+        guard
             let (session, cookie) = try await entrance.signIn(
                 by: link, insteadOf: Entrance.secret(of: request, isSecure: context.isSecure),
-                isSecure: context.isSecure, at: Date())
+                isSecure: context.isSecure, at: now)
         else { return html(LoginPage.page(hasFailed: true)) }
         logger.notice("somebody signed in", metadata: ["name": "\(session.access.name)"])
         var response = ConsoleAnswer.redirect(to: HTMLLink("/"))
