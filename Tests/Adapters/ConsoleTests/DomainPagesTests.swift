@@ -76,7 +76,7 @@ import Testing
             _ = try await console.post("/t/acme/domains", ["host": "example.com"], cookie)
             #expect(
                 try await !console.get("/t/acme/domains/example.com", cookie).text.contains("not swapped"))
-            let page = try await console.get("/t/acme/domains/example.com?check=1", cookie).text
+            let page = try await console.post("/t/acme/domains/example.com/check", [:], cookie).text
             for point in SiteCheck.Point.allCases {
                 #expect(page.contains(point.rawValue.replacing("_", with: " ")))
             }

@@ -21,7 +21,7 @@ import Testing
         "/places/door/edit",
         "/diagnose", "/problems", "/audit", "/confirmations", "/deliveries", "/retry?state=refused",
         "/images", "/import", "/appstore", "/urls", "/urls?at=example.com",
-        "/urls/\(experience)", "/domains", "/domains/example.com", "/domains/example.com?check=1", "/keys",
+        "/urls/\(experience)", "/domains", "/domains/example.com", "/keys",
         "/keys/\(key)", "/webhooks", "/webhooks/\(webhook)",
     ]
     /// What changes something, or begins to, whatever its form says.
@@ -29,6 +29,10 @@ import Testing
         "/places/door/try", "/places/door/edit", "/retry", "/import",
         "/deliveries/019a0000-0000-7000-8000-000000000000/retry",
         "/import/e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+    ]
+    /// Requests that ask a tenant's site and change nothing.
+    static let siteRequests: [(path: String, form: [String: String])] = [
+        ("/domains/example.com/check", [:]), ("/diagnose", ["url": "https://example.com/door"]),
     ]
     static let uploads = [("/images", "image/png"), ("/import.csv", "text/csv")]
 
@@ -103,6 +107,10 @@ import Testing
                 let answer = try await console.send(Array("x".utf8), as: type, "/t/other\(path)", cookie)
                 #expect(answer.status == .notFound, "\(path)")
             }
+            for (path, form) in Self.siteRequests {
+                #expect(
+                    try await console.post("/t/other\(path)", form, cookie).status == .notFound, "\(path)")
+            }
             for (path, form) in Self.changes() {
                 let form = form.mapValues { others.put(in: $0) }
                 let path = others.put(in: path)
@@ -127,6 +135,50 @@ import Testing
             )
             let index = try await console.get("/", cookie).text
             #expect(index.contains("Acme") && !index.contains("Other"))
+        }
+    }
+
+    /// Another site can have a browser that is signed in send any GET.
+    @Test func noGetAsksATenantsSite() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn()
+            let owned = try await Owned(console, console.acme)
+            let query = "check=1&live=1&url=https%3A%2F%2Fexample.com%2Fdoor"
+            let targets = Self.paths + Self.changes().map(\.path) + Self.siteRequests.map(\.path)
+            for path in Set(targets) {
+                let separator = path.contains("?") ? "&" : "?"
+                _ = try await console.get("/t/acme\(owned.put(in: path))\(separator)\(query)", cookie)
+            }
+            #expect(console.siteRequests.total == 0)
+        }
+    }
+
+    @Test func formsOfTheConsoleAloneAskATenantsSite() async throws {
+        try await TestConsole.withConsole { console in
+            _ = try await Owned(console, console.acme)
+            let cookie = try await console.signIn(isReadOnly: true)
+            for (path, form) in Self.siteRequests {
+                for fields in [[.secFetchSite: "cross-site"], [:]] as [HTTPFields] {
+                    let answer = try await console.post("/t/acme\(path)", form, cookie, fields)
+                    #expect(answer.status == .forbidden, "\(path)")
+                }
+                #expect(console.siteRequests.total == 0)
+            }
+            for (number, (path, form)) in Self.siteRequests.enumerated() {
+                #expect(try await console.post("/t/acme\(path)", form, cookie).status == .ok, "\(path)")
+                #expect(console.siteRequests.total == number + 1, "\(path)")
+            }
+            #expect(try await console.post("/t/acme/diagnose", [:], cookie).status == .badRequest)
+        }
+    }
+
+    @Test func diagnosisOffersToAskTheSite() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn()
+            let page = try await console.get("/t/acme/diagnose?url=https://example.com/door", cookie).text
+            #expect(page.contains("Ask the site, too") && !page.contains("--live"))
+            let live = try await console.post("/t/acme/diagnose", ["url": "https://example.com/door"], cookie)
+            #expect(live.text.contains("--live") && !live.text.contains("Ask the site, too"))
         }
     }
 

@@ -36,6 +36,7 @@ struct TestConsole {
     let other: Tenant
     /// What the DNS has of TXT records.
     let records: TestRecords
+    let siteRequests: SiteRequests
 
     static let doorURL = "https://example.com/door"
 
@@ -77,6 +78,7 @@ struct TestConsole {
                 let table = LiveRoutingTable()
                 table.replace(by: rows, from: .database, asOf: Date())
                 let records = TestRecords()
+                let siteRequests = SiteRequests()
                 let landing = LandingSite()
                 let keys = try #require(SealingKeys(secrets: [String(repeating: "k", count: 32)]))
                 let sessions = PostgresConsoleSessions(pool)
@@ -106,8 +108,9 @@ struct TestConsole {
                                 ).findings
                             }
                         },
-                        diagnose: { url, _, _ in
-                            [
+                        diagnose: { url, _, asksSite in
+                            if asksSite { siteRequests.count() }
+                            return [
                                 "url": .string(url), "ok": true,
                                 "verdict": ["code": "leads", "text": "leads to A door"],
                                 "checks": [["check": "url", "status": "ok", "detail": .string(url)]],
@@ -117,13 +120,17 @@ struct TestConsole {
                             association: { SiteAssociation($0).serialized() },
                             page: { landing.page(at: $0, of: $1, in: $2) },
                             prove: { name, tenant, access, now in
-                                try await DomainVerification(
+                                siteRequests.count()
+                                return try await DomainVerification(
                                     store: PostgresAdministrationStore(
                                         pool, actor: access.actor, isReadOnly: access.isReadOnly),
                                     resolver: records, fetcher: NoPages()
                                 ).verify(name, of: tenant, at: now)
                             },
-                            check: { await SiteCheck.run(SiteCheck.url(of: $0), clip: nil, NoPages()) }),
+                            check: {
+                                siteRequests.count()
+                                return await SiteCheck.run(SiteCheck.url(of: $0), clip: nil, NoPages())
+                            }),
                         status: {
                             InstallationStatus(
                                 databaseRelease: "15", schemaVersion: 1, knownSchemaVersion: 2,
@@ -136,7 +143,7 @@ struct TestConsole {
                             client: client, sessions: sessions, store: store,
                             table: table, database: database,
                             webhooks: PostgresWebhookRegistry(pool, keys: keys), acme: acme, other: other,
-                            records: records))
+                            records: records, siteRequests: siteRequests))
                 }
             }
         }
@@ -268,6 +275,15 @@ final class TestRecords: TextRecordResolver {
     func textRecords(of name: String) async throws(NoAnswer) -> [String] {
         texts.withLock { $0[name] }.map { [$0] } ?? []
     }
+}
+
+/// How often a page asked a site or name server that a tenant names.
+final class SiteRequests: Sendable {
+    private let number = Mutex(0)
+
+    var total: Int { number.withLock { $0 } }
+
+    func count() { number.withLock { $0 += 1 } }
 }
 
 /// A web in which nobody answers.

@@ -16,27 +16,33 @@ struct DiagnosePage: Sendable {
         self.checks = checks
     }
 
-    @Sendable func answer(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable func show(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
         let tenant = try await request.tenant()
-        let url = request.query["url"]
-        let asksSite = request.query["live"] == "1"
-        var diagnosis: JSONObject?
-        var location: Location?
-        if let url, let table = dependencies.table.current?.table(of: tenant.id) {
-            if asksSite {
-                diagnosis = try await checks.with(tenant.id) {
-                    try await dependencies.diagnose(url, table, true)
-                }
-            } else {
-                diagnosis = try await dependencies.diagnose(url, table, false)
-            }
-            location = (try? InvocationURL(url)).flatMap { table.lookUp($0).location }
+        guard let url = request.query["url"] else { return .page(page(tenant, url: nil)) }
+        return try await diagnose(url, tenant, asksSite: false)
+    }
+
+    /// Asks the live site, too: after a form alone, since any other page can have a browser send a GET.
+    @Sendable func askSite(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        let tenant = try await request.tenant()
+        guard let url = request.form["url"] else {
+            throw ConsoleRefusal.malformed("The form has no URL. Nothing was done.")
         }
+        return try await checks.with(tenant.id) { try await diagnose(url, tenant, asksSite: true) }
+    }
+
+    private func diagnose(_ url: String, _ tenant: Tenant, asksSite: Bool) async throws -> ConsoleAnswer {
+        guard let table = dependencies.table.current?.table(of: tenant.id) else {
+            return .page(page(tenant, url: url))
+        }
+        let diagnosis = try await dependencies.diagnose(url, table, asksSite)
+        let location = (try? InvocationURL(url)).flatMap { table.lookUp($0).location }
         return .page(page(tenant, url: url, asksSite: asksSite, diagnosis, location))
     }
 
     private func page(
-        _ tenant: Tenant, url: String?, asksSite: Bool, _ diagnosis: JSONObject?, _ location: Location?
+        _ tenant: Tenant, url: String?, asksSite: Bool = false, _ diagnosis: JSONObject? = nil,
+        _ location: Location? = nil
     ) -> Page {
         let command =
             "doorstep diagnose --tenant \(tenant.slug) \((url ?? "https://example.com/…").shellQuoted)"
@@ -44,17 +50,22 @@ struct DiagnosePage: Sendable {
             title: "Diagnose", tenant: tenant, section: .diagnose,
             commands: [asksSite ? "\(command) --live" : command]
         ) { main in
-            Self.form(tenant, url: url, asksSite: asksSite, &main)
+            Self.form(tenant, url: url, &main)
             guard let url, let diagnosis else { return }
             Self.verdict(tenant, url, diagnosis, location, &main)
             let checks = (diagnosis["checks"]?.arrayValue ?? []).compactMap(\.objectValue)
             main.table("Point by point", columns: ["Point", "Result", "What was found"]) { rows in
                 for check in checks { Self.row(check, &rows) }
             }
+            guard !asksSite else { return }
+            main.element(.form, .post, .action(HTMLLink(.diagnose, of: tenant))) { form in
+                form.hiddenField("url", url)
+                form.element(.p) { $0.element(.button, text: "Ask the site, too") }
+            }
         }
     }
 
-    private static func form(_ tenant: Tenant, url: String?, asksSite: Bool, _ html: inout HTMLWriter) {
+    private static func form(_ tenant: Tenant, url: String?, _ html: inout HTMLWriter) {
         html.element(.form, .class("filter"), .action(HTMLLink(.diagnose, of: tenant))) { form in
             form.element(.div, .class("field wide")) { div in
                 div.element(.label, .for("url"), text: "Invocation URL, as a code or a tag has it")
@@ -62,11 +73,6 @@ struct DiagnosePage: Sendable {
                     .input, .id("url"), .name("url"), .type("text"), .inputmode("url"), .value(url ?? ""),
                     .required,
                     .autocomplete("off"), .spellcheck(false), .maxlength(2_048))
-            }
-            form.element(.label, .class("check")) { label in
-                label.void(
-                    .input, .type("checkbox"), .name("live"), .value("1"), asksSite ? .checked : nil)
-                label.text("ask the site, too")
             }
             form.element(.button, .class("main"), text: "Diagnose")
         }

@@ -28,11 +28,15 @@ struct DomainPage: Sendable {
     @Sendable func show(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
         let tenant = try await request.tenant()
         let domain = try await domain(request, tenant)
-        var check: SiteCheck?
-        if request.query["check"] == "1" {
-            check = try await checks.with(tenant.id) { try await sites.check(domain.name) }
-        }
-        return .page(page(request, tenant, domain, check: check, notice: Self.notice(request)))
+        return .page(page(request, tenant, domain, notice: Self.notice(request)))
+    }
+
+    /// Asks the live site: after a form alone, since any other page can have a browser send a GET.
+    @Sendable func check(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        let tenant = try await request.tenant()
+        let domain = try await domain(request, tenant)
+        let check = try await checks.with(tenant.id) { try await sites.check(domain.name) }
+        return .page(page(request, tenant, domain, check: check))
     }
 
     @Sendable func verify(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
@@ -195,8 +199,9 @@ struct DomainPage: Sendable {
         _ tenant: Tenant, _ domain: DomainRecord, _ check: SiteCheck?, _ html: inout HTMLWriter
     ) {
         guard let check else {
-            return html.element(.form, .action(HTMLLink(.domains, of: tenant, domain.name.text))) { form in
-                form.hiddenField("check", "1")
+            return html.element(
+                .form, .post, .action(HTMLLink(.domains, of: tenant, domain.name.text, "check"))
+            ) { form in
                 form.element(.p) { $0.element(.button, text: "Ask the site") }
             }
         }
