@@ -6,11 +6,13 @@ import Routing
 
 extension APIAnswers {
     /// `POST /v1/nearby`: the businesses of a clip around the person, of whom nothing is kept.
-    static func nearby(_ request: NearbyRequest, in table: TenantTable) throws(Problem) -> [UInt8] {
+    static func nearby(_ request: NearbyRequest, in table: TenantTable) throws(Problem) -> Answer {
         do throws(LookupRefusal) {
-            return try table.nearby(
-                request.url, from: request.coordinate, within: request.reach, limit: request.limit
-            ).answer
+            let search = try table.nearby(
+                request.url, from: request.coordinate, within: request.reach, limit: request.limit)
+            var answer = Answer(uncached: search.answer)
+            answer.lookups = search.lookups
+            return answer
         } catch {
             throw Problem(.notFound, error)
         }

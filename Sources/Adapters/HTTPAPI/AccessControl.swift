@@ -56,6 +56,14 @@ struct AccessControl: Sendable {
             standing, attestedBy: token, at: now)
     }
 
+    /// Counts a response that has cost more than one lookup against the limits of its caller.
+    func charging(_ answer: consuming Answer, to request: AdmittedRequest) -> Answer {
+        guard answer.lookups > 1 else { return answer }
+        answer.standing = limiter.charge(
+            answer.lookups - 1, to: request.caller, from: request.client, by: request.token?.keyID)
+        return answer
+    }
+
     /// What a request brings in `Doorstep-Attestation`; nil where nobody asks for it.
     private func token(
         _ text: String, of caller: KeyHolder, in state: LiveRoutingTable.State, at now: Date

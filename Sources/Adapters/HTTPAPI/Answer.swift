@@ -15,6 +15,8 @@ struct Answer {
     /// Set for a refusal: its content type and what else belongs into its header.
     var problem: Problem?
     var standing = RequestStanding()
+    /// The work of the response, in lookups: as many requests are counted against the caller's limits.
+    var lookups = 1
     /// What else belongs into the header of an answer that is no refusal.
     var headers: HTTPFields = [:]
 

@@ -58,7 +58,9 @@ struct Answerer: Sendable {
         do throws(Problem) {
             let admitted = try access.admit(request, for: memoryRoute.scope, by: route, at: Date())
             caller = admitted.caller
-            answer = try admitted.answered(by: memoryRoute.handler, body: route.takesBody ? body : nil)
+            answer = access.charging(
+                try admitted.answered(by: memoryRoute.handler, body: route.takesBody ? body : nil),
+                to: admitted)
         } catch {
             caller = error.caller
             answer = Answer(error, requestID: requestID)
@@ -113,7 +115,9 @@ struct Answerer: Sendable {
             return try await respond(to: request, received, context, by: route, scope, waits: route.takesBody)
             {
                 (admitted, body) in
-                guard let verify, let body else { return try admitted.answered(by: handler, body: body) }
+                guard let verify, let body else {
+                    return access.charging(try admitted.answered(by: handler, body: body), to: admitted)
+                }
                 return try await admitted.answered(
                     by: { admitted in
                         try handler(

@@ -60,7 +60,9 @@ struct NearbyCommand: ParsableCommand {
         let mine = table.of(RoutingTable.tenant)
         // Any step through the places that is no divisor of their number.
         let origins = try (0..<questions).map { try Self.center($0 &* 7_919 % places, aside: 0.005) }
-        let found = try origins.prefix(1_000).reduce(0) { try $0 + mine.nearby(url, from: $1).count }
+        let found = try origins.prefix(1_000).reduce(0) {
+            try $0 + mine.nearby(url, from: $1).locations.count
+        }
         let search = try Measurement("nearby", callsPerBatch: 1, over: origins, preparing: { _ in }) {
             try mine.nearby(url, from: $0)
         }

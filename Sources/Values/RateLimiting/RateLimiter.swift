@@ -61,6 +61,25 @@ public final class RateLimiter<Key: Hashable & Sendable>: Sendable {
         }
     }
 
+    /// Counts more for a key, because what was admitted has cost more than one. Never refuses: at most the burst is used up.
+    public func charge(
+        _ count: Int, to key: Key, _ limit: RateLimit, at now: ContinuousClock.Instant
+    )
+        -> RateLimitState
+    {
+        let now = (now - start).nanoseconds
+        return shard(of: key).mutex.withLock { shard in
+            if let arrival = shard.arrivals[key] {
+                let (state, next) = limit.charge(count, limit.reach(of: arrival, at: now), at: now)
+                shard.arrivals[key] = next
+                return state
+            }
+            let (state, next) = limit.charge(count, shard.shared, at: now)
+            if shard.arrivals.count >= capacity { shard.shared = next }
+            return state
+        }
+    }
+
     /// Takes back one that was counted for a key: what it was counted for did not happen.
     public func giveBack(_ key: Key, _ limit: RateLimit) {
         shard(of: key).mutex.withLock { shard in
@@ -99,6 +118,14 @@ extension RateLimit {
     func reach(of arrival: Int64, at now: Int64) -> Int64 {
         let usedUp = now + interval * Int64(burst)
         return arrival > usedUp + 1_000_000_000 ? usedUp : arrival
+    }
+
+    /// - Returns: The state after that many more, and the arrival time from then on.
+    func charge(_ count: Int, _ arrival: Int64, at now: Int64) -> (RateLimitState, next: Int64) {
+        let tolerance = interval * Int64(burst)
+        let next = min(max(arrival, now) + interval * Int64(count), max(arrival, now + tolerance))
+        let remaining = max(0, Int((tolerance - (next - now)) / interval))
+        return (RateLimitState(limit: self, remaining: remaining, untilFull: next - now, untilNext: 0), next)
     }
 
     /// - Returns: What is said at a time, and the arrival time from then on; nil when it stays as it was.

@@ -2,6 +2,8 @@
 struct Heap<Element: Comparable> {
     private var elements: [Element] = []
 
+    var isEmpty: Bool { elements.isEmpty }
+
     mutating func insert(_ element: Element) {
         var index = elements.count
         elements.append(element)

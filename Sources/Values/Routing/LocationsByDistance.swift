@@ -4,23 +4,32 @@ import Invocation
 /// A tenant's locations by their distance from a coordinate, of those at one distance by the bytes of their identifiers.
 ///
 /// Cells are opened in the order of what they can hold nearest, down to those with few locations in them: the time depends
-/// on how many locations are asked for, not on how many there are elsewhere.
+/// on how many locations are asked for, not on how many there are elsewhere. The work is counted in steps and has an end.
 struct LocationsByDistance {
     private let snapshot: RoutingSnapshot
     private let tenant: RoutingTable.TenantIndex
     private let origin: Coordinate
     private let position: GeocentricPosition
     private let reach: Distance
+    /// The code of each location's cell, and the location's hash.
+    private let candidates: OrderedPairs
     private var queue = Heap<Item>()
     /// What is in the cell that is opened; kept for its memory.
     private var pairs: [OrderedPairs.Pair] = []
-    /// The work that may still be done, in locations looked at.
-    private var stepsLeft = Self.steps
+    /// The work that was done, in locations looked at.
+    private(set) var steps = 0
+    private let mostSteps: Int
 
-    /// After so many locations, some milliseconds, there is an end. [ours]
-    static let steps = 20_000
+    /// After how many steps a search ends: nine lookups' work. [ours]
+    static let mostSteps = 900
+    /// How many steps take as long as one lookup over HTTP, measured.
+    static let stepsOfLookup = 100
     /// What it takes to find out whether a URL leads to a location, in steps.
     static let stepsOfTry = 8
+    /// How many probes of a lookup for query items take as long as a step.
+    static let probesOfStep = 16
+    /// What it takes to divide a cell, in steps.
+    private static let stepsOfDivision = 4
     /// A cell with more is divided.
     private static let fewLocations = 12
     /// By how much, in metres, a straight line is taken for shorter than it was computed: far more than rounding takes.
@@ -55,11 +64,16 @@ struct LocationsByDistance {
 
     /// - Parameters:
     ///   - reach: none is farther.
-    ///   - few: the only ones in question; nil for all.
+    ///   - candidates: The only locations in question.
+    ///   - few: Further narrows these; nil for all. At most 100.
+    ///   - mostSteps: After how many steps the search ends.
     init(
         from origin: Coordinate, within reach: Distance, of tenant: RoutingTable.TenantIndex,
-        in snapshot: RoutingSnapshot, among few: Set<LocationIdentifier>? = nil
+        in snapshot: RoutingSnapshot, _ candidates: OrderedPairs, among few: Set<LocationIdentifier>? = nil,
+        mostSteps: Int = Self.mostSteps
     ) {
+        self.candidates = candidates
+        self.mostSteps = mostSteps
         self.snapshot = snapshot
         self.tenant = tenant
         self.origin = origin
@@ -69,6 +83,7 @@ struct LocationsByDistance {
             queue.insert(Item(distance: 0, content: .cell(.whole)))
             return
         }
+        steps += few.count
         for identifier in few {
             guard let location = snapshot.table.location(identifier, of: tenant) else { continue }
             let distance = origin.distance(to: location.region.center)
@@ -77,8 +92,15 @@ struct LocationsByDistance {
         }
     }
 
+    /// Whether the search ended before it had looked at everything.
+    private(set) var isTruncated = false
+
     mutating func next() -> (identifier: LocationIdentifier, distance: Distance)? {
-        while stepsLeft > 0, let item = queue.popLeast() {
+        while let item = queue.popLeast() {
+            guard steps < mostSteps else {
+                isTruncated = true
+                return nil
+            }
             switch item.content {
             case .cell(let cell): open(cell)
             case .location(let place, let center): measure(place, center)
@@ -89,28 +111,35 @@ struct LocationsByDistance {
     }
 
     /// Counts work that is done elsewhere.
-    mutating func spend(_ steps: Int) {
-        stepsLeft -= steps
+    /// - Returns: False if too little is left for it; the search ends then.
+    mutating func spend(_ steps: Int) -> Bool {
+        guard self.steps + steps <= mostSteps else {
+            isTruncated = true
+            return false
+        }
+        self.steps += steps
+        return true
     }
 
     private mutating func open(_ cell: PlaceCell) {
         let isLast = cell.level == PlaceCell.lastLevel
-        let most = isLast ? stepsLeft : Self.fewLocations
+        let most = isLast ? mostSteps - steps : Self.fewLocations
         var pairs = pairs
         self.pairs = []
         defer { self.pairs = pairs }
         pairs.removeAll(keepingCapacity: true)
-        snapshot.table.nearby[Int(tenant)].locations.forEach(in: cell.codes) { pair in
+        candidates.forEach(in: cell.codes) { pair in
             pairs.append(pair)
             return pairs.count <= most
         }
-        stepsLeft -= 1
+        steps += 1
         if pairs.count > most, !isLast {
+            steps += Self.stepsOfDivision
             return cell.forEachPart { part in
                 add(.cell(part), at: part.chord(from: position))
             }
         }
-        stepsLeft -= pairs.count
+        steps += pairs.count
         for pair in pairs {
             _ = snapshot.table.locations.first(pair.second) { header, _, place in
                 guard header.tenant == tenant, let center = header.center else { return nil as Never? }

@@ -36,17 +36,17 @@ public struct LookupRefusal: Refusal {
     }
 }
 
-extension [NearbyLocation] {
-    /// What is answered to whom they are near, as JSON in UTF-8: each location with its distance in metres, to the
-    /// millimetre, and the URL that leads to it.
+extension NearbySearch {
+    /// The response as JSON in UTF-8: each location with its distance in metres, to the millimetre, and the URL that leads to it;
+    /// `truncated` only if it is true.
     public var answer: [UInt8] {
-        var writer = JSONWriter(capacity: 512 * (count + 1))
+        var writer = JSONWriter(capacity: 512 * (locations.count + 1))
         writer.write(literal: #"{"data":["#)
-        for (index, place) in enumerated() {
+        for (index, place) in locations.enumerated() {
             if index > 0 { writer.write(literal: ",") }
             writer.write(place.location, from: place.distance, by: place.url)
         }
-        writer.write(literal: "]}")
+        writer.write(literal: isTruncated ? #"],"truncated":true}"# : "]}")
         return writer.bytes
     }
 }

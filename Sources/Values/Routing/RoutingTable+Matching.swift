@@ -14,7 +14,8 @@ extension RoutingTable {
     ///
     /// The time depends on the URL, not on how many experiences there are: one look-up for each number of path components
     /// at which the host has experiences and, where those have queries, one for each of the URL's items. A tenant that
-    /// registers many combinations of the same items pays for those that are among the URL's.
+    /// registers many combinations of the same items pays for those that are among the URL's, up to ``mostProbes``: beyond these,
+    /// the most specific of those that were tried is found.
     /// - Parameters:
     ///   - locations: experiences that are bound to others are as if they were not there; nil for none of these.
     ///   - other: an experience that is as if it was not there.
@@ -22,19 +23,45 @@ extension RoutingTable {
         _ url: InvocationURL, of tenant: TenantIndex, preferringAdvanced prefersAdvanced: Bool = false,
         boundTo locations: Set<LocationIdentifier>? = nil, otherThan other: Place? = nil
     ) -> Found? {
+        var probesLeft = Self.mostProbes
+        return find(
+            url, of: tenant, preferringAdvanced: prefersAdvanced, boundTo: locations, otherThan: other,
+            probesLeft: &probesLeft)
+    }
+
+    /// - Parameter probesLeft: How many combinations of query items may still be tried.
+    func find(
+        _ url: InvocationURL, of tenant: TenantIndex, preferringAdvanced prefersAdvanced: Bool = false,
+        boundTo locations: Set<LocationIdentifier>? = nil, otherThan other: Place? = nil,
+        probesLeft: inout Int
+    ) -> Found? {
         guard url.isMatchable else { return nil }
         var hash = hostHash(tenant)
         hash.combine(url.bytes.span.extracting(url.hostRange))
         if let depths = hosts[hash.value] {
             let search = Search(
                 tenant: tenant, prefersAdvanced: prefersAdvanced, locations: locations, other: other)
-            if let place = deepest(search, url, depths, hash) {
+            if let place = deepest(search, url, depths, hash, probesLeft: &probesLeft) {
                 return Found(place: place, isByDefaultLink: false)
             }
         }
         return DefaultLink(url).flatMap {
             defaultExperience(of: $0.clip, tenant, boundTo: locations, otherThan: other)
         }
+    }
+
+    /// How many combinations of query items one URL is tried for, so that no catalogue holds up an event loop. A URL with eight items
+    /// never reaches it. [ours]
+    static let mostProbes = 4_096
+
+    /// How many combinations of its query items are tried for a URL, at most.
+    static func mostProbes(of url: InvocationURL) -> Int {
+        var items = 0
+        url.bytes.span.forEachQueryItem(in: url.queryRange) { _ in
+            items += 1
+            return items < 12
+        }
+        return min(items << items, mostProbes)
     }
 
     /// What experiences' hashes begin with.
@@ -70,7 +97,7 @@ extension RoutingTable {
 
     /// Goes from the longest beginning of the path to the shortest.
     private func deepest(
-        _ search: Search, _ url: InvocationURL, _ depths: Depths, _ host: ByteHash
+        _ search: Search, _ url: InvocationURL, _ depths: Depths, _ host: ByteHash, probesLeft: inout Int
     ) -> Place? {
         let bytes = url.bytes.span
         var hash = host
@@ -88,7 +115,8 @@ extension RoutingTable {
             var deepestOfAnyKind: Place?
             for depth in (0..<count).reversed() where depths.paths >> UInt64(depth) & 1 != 0 {
                 let hasQueries = depths.queries >> UInt64(depth) & 1 != 0
-                let best = best(search, url, prefixes[depth], hasQueries: hasQueries)
+                let best = best(
+                    search, url, prefixes[depth], hasQueries: hasQueries, probesLeft: &probesLeft)
                 if let advanced = best.advanced { return advanced.place }
                 deepestOfAnyKind = deepestOfAnyKind ?? best.ofAnyKind?.place
                 if deepestOfAnyKind != nil, !search.prefersAdvanced { break }
@@ -99,7 +127,7 @@ extension RoutingTable {
 
     /// The best experience of one path, by its query.
     private func best(
-        _ search: Search, _ url: InvocationURL, _ prefix: Prefix, hasQueries: Bool
+        _ search: Search, _ url: InvocationURL, _ prefix: Prefix, hasQueries: Bool, probesLeft: inout Int
     ) -> Best {
         var best = Best()
         choose(search, url, prefix, node: prefix.hash, among: &best)
@@ -124,7 +152,7 @@ extension RoutingTable {
             found.sort()
             descend(
                 search, url, prefix, ByteHash(seed: prefix.hash), UnsafeBufferPointer(found)[...],
-                among: &best)
+                probesLeft: &probesLeft, among: &best)
             return best
         }
     }
@@ -133,16 +161,19 @@ extension RoutingTable {
     private func descend(
         _ search: Search, _ url: InvocationURL, _ prefix: Prefix, _ node: ByteHash,
         _ items: Slice<UnsafeBufferPointer<UInt64>>,
-        among best: inout Best
+        probesLeft: inout Int, among best: inout Best
     ) {
         for index in items.indices where index == items.startIndex || items[index] != items[index - 1] {
+            guard probesLeft > 0 else { return }
+            probesLeft -= 1
             var child = node
             child.combine(items[index])
             guard let reaching = queryNodes.first(child.value, { count, _, _ in count }) else { continue }
             let ending = choose(search, url, prefix, node: child.value, among: &best)
             // Where all that lead here end, no item leads on.
             if ending < reaching {
-                descend(search, url, prefix, child, items[(index + 1)...], among: &best)
+                descend(
+                    search, url, prefix, child, items[(index + 1)...], probesLeft: &probesLeft, among: &best)
             }
         }
     }

@@ -10,10 +10,20 @@ extension RoutingTable {
         var bound = OrderedPairs()
         /// Each experience of which a URL can be made for any location: ``readerKeys(_:)``, and its own hash.
         var readers = OrderedPairs()
+        /// Each location to which an experience is bound, once for each clip of these: its hash, and the clip.
+        var boundClips = OrderedPairs()
+        /// The locations to which experiences of a clip are bound: as ``locations``. A search for a clip does not walk past what
+        /// only another clip leads to.
+        var ofClips: [ClipIndex: OrderedPairs] = [:]
+        /// Whether ``boundClips`` and ``ofClips`` are out of date until ``RoutingTable/settle()``.
+        var isGathering = false
 
-        var memory: Int { locations.memory + bound.memory + readers.memory }
+        var memory: Int {
+            locations.memory + bound.memory + readers.memory + boundClips.memory
+                + ofClips.values.reduce(0) { $0 + $1.memory }
+        }
 
-        mutating func settle() {
+        fileprivate mutating func settle() {
             locations.settle()
             bound.settle()
             readers.settle()
@@ -23,6 +33,68 @@ extension RoutingTable {
             locations.compact()
             bound.compact()
             readers.compact()
+            boundClips.compact()
+            for clip in ofClips.keys { ofClips[clip]?.compact() }
+        }
+
+        /// The locations to which experiences of the clip may lead, with others at most while rows are gathered.
+        func candidates(of clip: ClipIndex, hasReaders: Bool) -> OrderedPairs {
+            isGathering || hasReaders ? locations : ofClips[clip] ?? OrderedPairs()
+        }
+
+        fileprivate func isBound(_ location: UInt64, _ clip: ClipIndex) -> Bool {
+            var isBound = false
+            forEachClip(boundTo: location) {
+                isBound = $0 == clip
+                return !isBound
+            }
+            return isBound
+        }
+
+        fileprivate func forEachClip(boundTo location: UInt64, _ body: (ClipIndex) -> Bool) {
+            boundClips.forEach(in: location...location) { body(ClipIndex(truncatingIfNeeded: $0.second)) }
+        }
+    }
+
+    /// Puts what was gathered of a tenant in its place.
+    mutating func settleNearby(_ tenant: Int) {
+        nearby[tenant].settle()
+        guard nearby[tenant].isGathering else { return }
+        var links: [OrderedPairs.Pair] = []
+        nearby[tenant].bound.forEach(in: 0...UInt64.max) { pair in
+            _ = experiences.first(pair.second) { header, text, _ in
+                guard Int(header.tenant) == tenant, header.binding == .location else { return nil as Never? }
+                let location = text.extracting(Int(header.urlLength)..<text.count)
+                links.append(
+                    OrderedPairs.Pair(
+                        first: hash(.location, header.tenant, location), second: UInt64(header.clip)))
+                return nil
+            }
+            return true
+        }
+        links.sort(by: <)
+        var boundClips = OrderedPairs()
+        var ofClips: [ClipIndex: OrderedPairs] = [:]
+        for (index, link) in links.enumerated() where index == 0 || links[index - 1] < link {
+            boundClips.gather(link)
+            forEachCell(ofLocation: link.first, TenantIndex(tenant)) { cell in
+                ofClips[ClipIndex(truncatingIfNeeded: link.second), default: OrderedPairs()]
+                    .gather(OrderedPairs.Pair(first: cell, second: link.first))
+            }
+        }
+        boundClips.settle()
+        for clip in ofClips.keys { ofClips[clip]?.settle() }
+        nearby[tenant].boundClips = boundClips
+        nearby[tenant].ofClips = ofClips
+        nearby[tenant].isGathering = false
+    }
+
+    /// Visits the cell of each location that has the hash, which is one at most but by chance.
+    private func forEachCell(ofLocation hash: UInt64, _ tenant: TenantIndex, _ body: (UInt64) -> Void) {
+        _ = locations.first(hash) { header, _, _ in
+            guard header.tenant == tenant, let center = header.center else { return nil as Never? }
+            body(PlaceCell(of: center.position).codes.lowerBound)
+            return nil
         }
     }
 
@@ -38,9 +110,46 @@ extension RoutingTable {
     /// Has a location in the index, or no longer.
     mutating func note(_ header: LocationHeader, _ hash: UInt64, _ change: NearbyChange) {
         guard let center = header.center else { return }
-        let cell = PlaceCell(of: center.position)
-        nearby[Int(header.tenant)].locations.make(
-            change, OrderedPairs.Pair(first: cell.codes.lowerBound, second: hash))
+        let tenant = Int(header.tenant)
+        let pair = OrderedPairs.Pair(first: PlaceCell(of: center.position).codes.lowerBound, second: hash)
+        nearby[tenant].locations.make(change, pair)
+        if change == .gather { nearby[tenant].isGathering = true }
+        guard !nearby[tenant].isGathering else { return }
+        var clips: [ClipIndex] = []
+        nearby[tenant].forEachClip(boundTo: hash) {
+            clips.append($0)
+            return true
+        }
+        for clip in clips { nearby[tenant].ofClips[clip, default: OrderedPairs()].make(change, pair) }
+    }
+
+    /// Has a clip's experience that is bound to a location in the index of the clip's locations, or no longer.
+    private mutating func note(
+        _ location: UInt64, boundBy clip: ClipIndex, of tenant: TenantIndex, _ change: NearbyChange
+    ) {
+        let index = Int(tenant)
+        if change == .gather { nearby[index].isGathering = true }
+        guard !nearby[index].isGathering else { return }
+        let isKnown = nearby[index].isBound(location, clip)
+        if change == .add, isKnown { return }
+        if change == .remove {
+            guard isKnown else { return }
+            // Another one may be bound to it too.
+            var isLeft = false
+            nearby[index].bound.forEach(in: boundKeys(location, clip)) { _ in
+                isLeft = true
+                return false
+            }
+            guard !isLeft else { return }
+        }
+        nearby[index].boundClips.make(change, OrderedPairs.Pair(first: location, second: UInt64(clip)))
+        var cells: [UInt64] = []
+        forEachCell(ofLocation: location, tenant) { cells.append($0) }
+        for cell in cells {
+            nearby[index].ofClips[clip, default: OrderedPairs()]
+                .make(change, OrderedPairs.Pair(first: cell, second: location))
+        }
+        if nearby[index].ofClips[clip]?.count == 0 { nearby[index].ofClips[clip] = nil }
     }
 
     /// Has an experience in the index, or no longer.
@@ -56,9 +165,11 @@ extension RoutingTable {
         switch header.binding {
         case .unbound: return
         case .location:
-            let keys = boundKeys(self.hash(.location, header.tenant, location), header.clip)
+            let location = self.hash(.location, header.tenant, location)
+            let keys = boundKeys(location, header.clip)
             let pair = OrderedPairs.Pair(first: keys.lowerBound | header.boundRank(url), second: hash)
             nearby[tenant].bound.make(change, pair)
+            note(location, boundBy: header.clip, of: header.tenant, change)
         case .rule:
             guard header.kind != ExperienceKind.demo.number else { return }
             switch rules[Int(header.rule)] {

@@ -81,6 +81,7 @@ extension RoutingTable {
             locations.removeAll { header, _ in header.tenant == tenant }
             removeCards(of: tenant) { $0 == .locationCard }
             nearby[Int(tenant)].locations = OrderedPairs()
+            nearby[Int(tenant)].ofClips = [:]
         case .shortCodes: shortCodes.removeAll { header, _ in header.tenant == tenant }
         case .revokedAttestKeys: revokedAttestKeys = revokedAttestKeys.filter { $0.tenant != tenant }
         case .experiences:
@@ -96,6 +97,8 @@ extension RoutingTable {
             removeCards(of: tenant) { $0 != .locationCard }
             nearby[Int(tenant)].bound = OrderedPairs()
             nearby[Int(tenant)].readers = OrderedPairs()
+            nearby[Int(tenant)].boundClips = OrderedPairs()
+            nearby[Int(tenant)].ofClips = [:]
             for host in domains.filter({ $0.value.tenant == tenant }).keys {
                 domains[host]?.experiences = DomainExperiences()
             }

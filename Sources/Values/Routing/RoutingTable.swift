@@ -205,7 +205,7 @@ public struct RoutingTable: Sendable {
 
     /// Puts what was set as new in the order by which what is near is found. Before that it is found as well, but slowly.
     public mutating func settle() {
-        for index in nearby.indices { nearby[index].settle() }
+        for index in nearby.indices { settleNearby(index) }
     }
 
     /// Gives back memory that was reserved while the table grew.
@@ -215,6 +215,7 @@ public struct RoutingTable: Sendable {
         locations.compact()
         shortCodes.compact()
         cards.compact()
+        settle()
         for index in nearby.indices { nearby[index].compact() }
     }
 

@@ -19,39 +19,66 @@ public struct NearbyLocation: Sendable, Hashable {
     public static let defaultLimit = 20
 }
 
+/// What a search for locations around a coordinate found.
+public struct NearbySearch: Sendable, Hashable {
+    /// By their distance; of those at one distance by the bytes of their identifiers.
+    public fileprivate(set) var locations: [NearbyLocation] = []
+    /// Whether the work reached its limit: the locations are the nearest, and further ones may be missing behind them.
+    public fileprivate(set) var isTruncated = false
+    /// The work that was done, in lookups that take as long: from 1 to ``mostLookups``.
+    public fileprivate(set) var lookups = 1
+
+    /// [ours]
+    public static let mostLookups = 10
+}
+
 extension TenantTable {
     /// The locations that the clip which a URL launches leads to, by their distance from a coordinate; of those at one
     /// distance by the bytes of their identifiers.
     ///
     /// Each has a URL of which ``lookUp(_:)`` finds it, by an experience of that clip: the one of an experience that is bound
     /// to it, or one made by an experience's rule `path:1` or `query:`. A location to which none of those leads is left out.
-    /// Exact, but for an end that the work has [ours]: where 20,000 locations were looked at, those that were found are the
-    /// nearest, and others may be missing behind them.
+    /// Exact, unless the result is truncated: the work is limited [ours].
     /// - Throws: `does_not_match` when the URL launches nothing.
     public func nearby(
         _ url: InvocationURL, from coordinate: Coordinate,
         within reach: Distance = NearbyLocation.defaultDistance, limit: Int = NearbyLocation.defaultLimit
-    ) throws(LookupRefusal) -> [NearbyLocation] {
+    ) throws(LookupRefusal) -> NearbySearch {
+        try nearby(
+            url, from: coordinate, within: reach, limit: limit, mostSteps: LocationsByDistance.mostSteps
+        ).search
+    }
+
+    /// - Parameter mostSteps: After how many steps the search ends.
+    /// - Returns: Also how many steps were taken: a few more than the limit at most.
+    func nearby(
+        _ url: InvocationURL, from coordinate: Coordinate, within reach: Distance, limit: Int, mostSteps: Int
+    ) throws(LookupRefusal) -> (search: NearbySearch, steps: Int) {
         guard let index, let bundleID = clip(launchedBy: url) else { throw LookupRefusal(.doesNotMatch) }
+        var search = NearbySearch()
         let name = RoutingTable.ClipName(tenant: index, bundleID: bundleID.text)
-        guard let clip = snapshot.table.clipIndices[name] else { return [] }
+        guard let clip = snapshot.table.clipIndices[name] else { return (search, 0) }
         let readers = snapshot.table.readers(of: clip, index)
         var locations = LocationsByDistance(
-            from: coordinate, within: reach, of: index, in: snapshot, among: restriction)
-        var found: [NearbyLocation] = []
+            from: coordinate, within: reach, of: index, in: snapshot,
+            snapshot.table.nearby[Int(index)].candidates(of: clip, hasReaders: !readers.isEmpty),
+            among: restriction, mostSteps: mostSteps)
 
         /// Whether a URL leads to the location by the clip.
         func take(_ text: String?, _ identifier: LocationIdentifier, _ distance: Distance) -> Bool {
-            locations.spend(LocationsByDistance.stepsOfTry)
-            guard let text, let url = try? InvocationURL(text),
+            guard locations.spend(LocationsByDistance.stepsOfTry), let text,
+                let url = try? InvocationURL(text),
+                locations.spend(RoutingTable.mostProbes(of: url) / LocationsByDistance.probesOfStep),
                 case .found(let experience, let location) = lookUp(url),
                 experience.clip == bundleID, location.registeredIdentifier == identifier
             else { return false }
-            found.append(NearbyLocation(location: location, distance: distance, url: url))
+            search.locations.append(NearbyLocation(location: location, distance: distance, url: url))
             return true
         }
 
-        while found.count < limit, let (identifier, distance) = locations.next() {
+        while search.locations.count < limit, !locations.isTruncated,
+            let (identifier, distance) = locations.next()
+        {
             let isBound = snapshot.table.urls(boundTo: identifier, of: clip, index)
                 .contains { take($0, identifier, distance) }
             if isBound { continue }
@@ -59,6 +86,9 @@ extension TenantTable {
                 take(reader.rule.url(naming: identifier, at: reader.url), identifier, distance)
             }
         }
-        return found
+        search.isTruncated = search.locations.count < limit && locations.isTruncated
+        search.lookups = min(
+            1 + locations.steps / LocationsByDistance.stepsOfLookup, NearbySearch.mostLookups)
+        return (search, locations.steps)
     }
 }

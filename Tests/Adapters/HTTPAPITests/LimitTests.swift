@@ -8,6 +8,8 @@ import Logging
 import NIOCore
 import NIOEmbedded
 import RateLimiting
+import Routing
+import RoutingSupport
 import Synchronization
 import Tenancy
 import Testing
@@ -52,6 +54,35 @@ import Testing
             // A secret key has no clients.
             let answer = try await client.post("/v1/confirmations", [:])
             #expect(try Self.field(answer, "RateLimit-Policy") == #""key";q=100;w=100"#)
+        }
+    }
+
+    /// Both limits, over both paths.
+    @Test func nearbyCountsAsManyLookupsAsItTakes() async throws {
+        let limits = RequestLimits(key: try Self.limit(100), client: try Self.limit(50))
+        for (places, cost) in [(0, 1), (2_000, 10)] {
+            let api = TestAPI(limits: limits)
+            var table = try #require(api.table.current).table
+            for number in 0..<places {
+                try table.set(
+                    .locations,
+                    .location(TenantID(number: 1), "\(number)", latitude: 37.333, longitude: -122.015))
+            }
+            api.table.replace(by: table, from: .database, asOf: Date())
+            try await api.test { client in
+                let answer = try await client.post(
+                    "/v1/nearby", key: client.api.publishable,
+                    [
+                        "url": "https://example.com/restaurants",
+                        "coordinate": ["latitude": 37.333, "longitude": -122.015],
+                    ])
+                #expect(answer.status == 200 && (answer["truncated"] == true) == (cost == 10))
+                let field = try #require(try Self.field(answer, "RateLimit"))
+                #expect(field.hasPrefix(#""client";r=\#(50 - cost);t="#), "\(field)")
+                #expect(field.contains(#", "key";r=\#(100 - cost);t="#), "\(field)")
+                let next = try #require(try Self.field(try await client.lookUp(Self.url), "RateLimit"))
+                #expect(next.hasPrefix(#""client";r=\#(49 - cost);t="#), "\(next)")
+            }
         }
     }
 

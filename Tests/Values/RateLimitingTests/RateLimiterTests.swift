@@ -29,6 +29,18 @@ import Testing
         #expect(rested.remaining == 2)
     }
 
+    @Test func chargeUsesUpTheBurstAtMost() throws {
+        let limiter = RateLimiter<Int>(from: Self.start)
+        let limit = try Self.limit(10, burst: 8)
+        #expect(limiter.take(1, limit, at: Self.start).remaining == 7)
+        #expect(limiter.charge(3, to: 1, limit, at: Self.start).remaining == 4)
+        #expect(limiter.take(1, limit, at: Self.start).remaining == 3)
+        let all = limiter.charge(100, to: 1, limit, at: Self.start)
+        #expect(all.remaining == 0 && all.isAdmitted)
+        #expect(!limiter.take(1, limit, at: Self.start + .milliseconds(99)).isAdmitted)
+        #expect(limiter.take(1, limit, at: Self.start + .milliseconds(100)).isAdmitted)
+    }
+
     @Test func whatIsGivenBackIsThereAgain() throws {
         let limiter = RateLimiter<Int>(from: Self.start)
         let limit = try Self.limit(10, burst: 3)

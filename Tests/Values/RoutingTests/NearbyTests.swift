@@ -196,11 +196,18 @@ import Testing
             let origin = try Self.coordinate(&random)
             let reach = random.pick([0.0, 1, 500, 5_000, 50_000])
             let limit = random.pick([1, 3, 20, 50])
-            let found = try mine.nearby(
-                url, from: origin, within: Distance(meters: reach), limit: limit)
+            let (search, _) = try mine.nearby(
+                url, from: origin, within: Distance(meters: reach), limit: limit, mostSteps: .max / 2)
             let expected = try catalogues[number].nearby(
                 clip, from: origin, within: reach, limit: limit, in: mine)
-            #expect(Self.list(found) == expected)
+            let found = search.locations
+            #expect(Self.list(found) == expected && !search.isTruncated)
+            // The limit of the work leaves out the farthest, and says so.
+            let limited = try mine.nearby(
+                url, from: origin, within: Distance(meters: reach), limit: limit)
+            #expect(found.starts(with: limited.locations))
+            #expect(limited.isTruncated || limited.locations == found)
+            #expect((1...NearbySearch.mostLookups).contains(limited.lookups))
             // What launches the place leads there, and by the clip that was asked for.
             for place in found {
                 let lookup = mine.lookUp(place.url)
@@ -233,7 +240,7 @@ import Testing
         try table.nearby(
             InvocationURL("https://a.example/shops"), from: Coordinate(latitude: 0, longitude: 0),
             within: NearbyLocation.maximumDistance, limit: limit
-        ).map(\.url.canonical)
+        ).locations.map(\.url.canonical)
     }
 
     @Test func aBoundExperienceComesBeforeARule() throws {
@@ -297,17 +304,89 @@ import Testing
     }
 
     /// At one spot, and more than are looked at: what is nearer is found, and there is an end.
-    @Test(.timeLimit(.minutes(30))) func thereIsAnEndToTheWork() throws {
+    @Test(.timeLimit(.minutes(30))) func workHasAnEndAndTheResultSaysSo() throws {
         var places = [("near", 0.0, 0.0)]
-        for number in 0..<LocationsByDistance.steps + 10 { places.append(("\(number)", 0, 0.01)) }
-        #expect(try Self.urls(Self.table(places, [Self.generic])) == ["https://a.example/shops/near"])
+        for number in 0..<2 * LocationsByDistance.mostSteps { places.append(("\(number)", 0, 0.01)) }
+        let table = try Self.table(places, [Self.generic])
+        let (search, steps) = try Self.search(table)
+        #expect(search.locations.map(\.url.canonical) == ["https://a.example/shops/near"])
+        #expect(search.isTruncated && search.lookups == NearbySearch.mostLookups)
+        #expect(steps < LocationsByDistance.mostSteps + LocationsByDistance.stepsOfLookup)
+        #expect(try !Self.search(table, limit: 1).search.isTruncated)
+    }
+
+    private static func search(
+        _ table: TenantTable, _ url: String = "https://a.example/shops", limit: Int = 50
+    ) throws -> (search: NearbySearch, steps: Int) {
+        try table.nearby(
+            InvocationURL(url), from: Coordinate(latitude: 0, longitude: 0),
+            within: NearbyLocation.maximumDistance, limit: limit, mostSteps: LocationsByDistance.mostSteps)
+    }
+
+    /// Steps are counted, since time depends on the machine.
+    @Test(arguments: [false, true]) func searchWalksPastNoLocationOfAnotherClip(isChangedLater: Bool) throws {
+        let tenant = Self.tenants[0]
+        var table = RoutingTable()
+        try table.set(.tenants, .tenant(tenant))
+        func add(_ number: Int, isNew: Bool) throws {
+            let identifier = "\(number)"
+            try table.set(
+                .locations, .location(tenant, identifier, latitude: 0, longitude: 0.001), isNew: isNew)
+            try table.set(
+                .experiences,
+                .experience(
+                    tenant, "advanced", "https://a.example/\(identifier)", clip: Self.clips[0],
+                    location: identifier), isNew: isNew)
+        }
+        for number in 0..<3_000 { try add(number, isNew: !isChangedLater) }
+        for (identifier, longitude) in [("far", 0.3), ("farther", 0.4)] {
+            try table.set(
+                .locations, .location(tenant, identifier, latitude: 0, longitude: longitude),
+                isNew: !isChangedLater)
+            try table.set(
+                .experiences,
+                .experience(
+                    tenant, "advanced", "https://b.example/\(identifier)", clip: Self.clips[1],
+                    location: identifier), isNew: !isChangedLater)
+        }
+        table.settle()
+        let other = try Self.search(table.of(tenant), "https://b.example/far")
+        #expect(other.search.locations.map(\.location.identifier.text) == ["far", "farther"])
+        #expect(!other.search.isTruncated && other.search.lookups <= 3, "\(other.steps) steps")
+        // A second experience of one location, and the end of either.
+        try table.set(
+            .experiences,
+            .experience(tenant, "advanced", "https://b.example/2", clip: Self.clips[1], location: "far"))
+        table.remove(.experiences, of: tenant, key: ["advanced", "https://b.example/2"])
+        #expect(try Self.search(table.of(tenant), "https://b.example/far").search == other.search)
+        table.remove(.experiences, of: tenant, key: ["advanced", "https://b.example/far"])
+        let one = try Self.search(table.of(tenant), "https://b.example/farther").search
+        #expect(one.locations.map(\.location.identifier.text) == ["farther"])
+    }
+
+    /// A hostile catalogue: each location has many URLs, none of which leads there.
+    @Test func urlsThatLeadElsewhereAreCountedToo() throws {
+        let identifiers = (0..<200).map { "\($0)" }
+        let readers = (0..<8).map {
+            Registered(kind: .advanced, url: "https://a.example/\($0)", clip: Self.clips[0], rule: "path:1")
+        }
+        let others = identifiers.flatMap { identifier in
+            (0..<8).map {
+                Registered(
+                    kind: .advanced, url: "https://a.example/\($0)/\(identifier)", clip: Self.clips[1])
+            }
+        }
+        let table = try Self.table(identifiers.map { ($0, 0, 0.001) }, readers + others)
+        let (search, steps) = try Self.search(table, "https://a.example/0")
+        #expect(search.locations.isEmpty && search.isTruncated)
+        #expect(steps < LocationsByDistance.mostSteps + LocationsByDistance.stepsOfLookup)
     }
 
     /// A million bytes of table more or less do not tell: what is far away is not looked at.
     @Test func whatIsFarAwayIsNotLookedAt() throws {
         var random = SplitMix64(seed: 3)
         var places = [("a", 0.0, 0.0), ("b", 0, 0.001)]
-        for number in 0..<LocationsByDistance.steps + 10 {
+        for number in 0..<20_000 {
             places.append(
                 ("\(number)", .random(in: 1...80, using: &random), .random(in: -180...180, using: &random)))
         }

@@ -78,7 +78,8 @@ import Testing
             nearby = questions.urls.prefix(4).map { url, _ in
                 try? mine.nearby(
                     url, from: Coordinate(latitude: 52, longitude: 13),
-                    within: NearbyLocation.maximumDistance, limit: 50)
+                    within: NearbyLocation.maximumDistance, limit: 50
+                ).locations
             }
             urls = questions.codes.map { mine.url(ofShortCode: $0)?.canonical }
             holders = questions.digests.map { table.keyHolder(of: $0, at: questions.now) }

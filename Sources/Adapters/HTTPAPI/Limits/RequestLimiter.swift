@@ -71,6 +71,30 @@ struct RequestLimiter: Sendable {
         return standing
     }
 
+    /// Counts more for a request that was admitted, because the response has cost more than one request does.
+    /// - Returns: How the caller stands to its limits then.
+    func charge(
+        _ count: Int, to caller: KeyHolder, from client: Client, by installation: [UInt8]? = nil
+    ) -> RequestStanding {
+        let now = now()
+        var standing = RequestStanding()
+        if caller.kind == .publishable, let limit = (caller.limits.client ?? defaults.client).counted {
+            let address = TenantClient(tenant: caller.tenant, address: client.address)
+            if let installation {
+                standing.client = installations.charge(
+                    count, to: TenantInstallation(tenant: caller.tenant, key: installation), limit, at: now)
+                _ = crowds.charge(count, to: address, limit.times(Self.crowd), at: now)
+            } else {
+                standing.client = clients.charge(count, to: address, limit, at: now)
+            }
+        }
+        if let limit = (caller.limits.key ?? defaults.key).counted {
+            standing.key = keys.charge(
+                count, to: TenantKey(tenant: caller.tenant, key: caller.key), limit, at: now)
+        }
+        return standing
+    }
+
     /// How many clients' limit the installations of one address have together. [ours]
     private static let crowd = 10
 

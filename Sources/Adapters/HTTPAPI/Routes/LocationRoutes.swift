@@ -36,7 +36,7 @@ struct LocationRoutes: Sendable {
         _ = try attestation.attestation(of: request, for: .lookUp) {
             request.table.clip(launchedBy: asked.url)
         }
-        return Answer(uncached: try APIAnswers.nearby(asked, in: request.table))
+        return try APIAnswers.nearby(asked, in: request.table)
     }
 
     /// A body that cannot be read is refused by ``confirm(_:)``.
