@@ -1292,10 +1292,16 @@ CREATE TABLE doorstep.idempotency_keys (
     tenant_id uuid NOT NULL,
     key text NOT NULL COLLATE pg_catalog."C",
     request_digest bytea NOT NULL,
-    notification_id uuid NOT NULL,
+    notification_id uuid,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
+    claim_id uuid,
+    claimed_until timestamp with time zone,
+    performed_at timestamp with time zone,
+    sealed_response bytea,
+    CONSTRAINT idempotency_keys_claim CHECK (((num_nonnulls(notification_id, claim_id) = 1) AND ((claimed_until IS NULL) = (claim_id IS NULL)) AND ((claim_id IS NOT NULL) OR (num_nonnulls(performed_at, sealed_response) = 0)))),
     CONSTRAINT idempotency_keys_digest_length CHECK ((octet_length(request_digest) = 32)),
-    CONSTRAINT idempotency_keys_key_length CHECK (((octet_length(key) >= 1) AND (octet_length(key) <= 255)))
+    CONSTRAINT idempotency_keys_key_length CHECK (((octet_length(key) >= 1) AND (octet_length(key) <= 255))),
+    CONSTRAINT idempotency_keys_sealed_response_length CHECK (((octet_length(sealed_response) >= 1) AND (octet_length(sealed_response) <= 262144)))
 );
 
 ALTER TABLE ONLY doorstep.idempotency_keys FORCE ROW LEVEL SECURITY;
@@ -2028,6 +2034,12 @@ CREATE INDEX experiences_location ON doorstep.experiences USING btree (tenant_id
 --
 
 CREATE UNIQUE INDEX experiences_one_default_per_clip ON doorstep.experiences USING btree (tenant_id, bundle_id) WHERE (kind = 'default'::text);
+
+--
+-- Name: idempotency_keys_claims; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE INDEX idempotency_keys_claims ON doorstep.idempotency_keys USING btree (tenant_id) WHERE (claim_id IS NOT NULL);
 
 --
 -- Name: idempotency_keys_created_at; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
@@ -4590,12 +4602,45 @@ GRANT SELECT,DELETE ON TABLE doorstep.idempotency_keys TO doorstep_admin;
 --
 
 GRANT SELECT(tenant_id) ON TABLE doorstep.idempotency_keys TO doorstep_router;
+GRANT SELECT(tenant_id) ON TABLE doorstep.idempotency_keys TO doorstep_manager;
+
+--
+-- Name: COLUMN idempotency_keys.key; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(key) ON TABLE doorstep.idempotency_keys TO doorstep_manager;
 
 --
 -- Name: COLUMN idempotency_keys.created_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
 GRANT SELECT(created_at) ON TABLE doorstep.idempotency_keys TO doorstep_router;
+
+--
+-- Name: COLUMN idempotency_keys.claim_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(claim_id) ON TABLE doorstep.idempotency_keys TO doorstep_app;
+GRANT SELECT(claim_id) ON TABLE doorstep.idempotency_keys TO doorstep_manager;
+
+--
+-- Name: COLUMN idempotency_keys.claimed_until; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(claimed_until) ON TABLE doorstep.idempotency_keys TO doorstep_app;
+
+--
+-- Name: COLUMN idempotency_keys.performed_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(performed_at) ON TABLE doorstep.idempotency_keys TO doorstep_app;
+GRANT UPDATE(performed_at) ON TABLE doorstep.idempotency_keys TO doorstep_manager;
+
+--
+-- Name: COLUMN idempotency_keys.sealed_response; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(sealed_response) ON TABLE doorstep.idempotency_keys TO doorstep_app;
 
 --
 -- Name: TABLE instances; Type: ACL; Schema: doorstep; Owner: doorstep_owner

@@ -7,10 +7,12 @@ import Testing
 
 /// A catalogue that is managed by HTTP alone.
 @Suite struct ManagementTests {
-    private static func managingKey(_ installation: Installation) async throws -> (key: String, id: String) {
+    private static func managingKey(
+        _ installation: Installation, _ scopes: [String] = ["look_up", "read", "manage"]
+    ) async throws -> (key: String, id: String) {
         let made = try await installation.binary.succeed(
             ["key", "create", "--tenant", Installation.tenant, "--kind", "secret"]
-                + ["look_up", "read", "manage"].flatMap { ["--scope", $0] }
+                + scopes.flatMap { ["--scope", $0] }
         ).json()
         return (
             try #require(made.objectValue?["key"]?.stringValue),
@@ -76,6 +78,40 @@ import Testing
             let actor = "key:\(keyID)"
             #expect(history.arrayValue?.count == 22)
             #expect(history.arrayValue?.allSatisfy { $0.objectValue?["actor"] == .string(actor) } == true)
+        }
+    }
+
+    @Test func concurrentRequestsWithOneIdempotencyKeyCreateOnce() async throws {
+        try await Installation.lend { installation in
+            let (key, _) = try await Self.managingKey(installation, ["look_up", "manage_keys"])
+            _ = try await RunningServer.lend(installation.binary) { first in
+                _ = try await RunningServer.lend(installation.binary) { second in
+                    @Sendable func create(at number: Int) async throws -> RunningServer.Answer {
+                        try await (number % 2 == 0 ? first : second).send(
+                            .POST, "/v1/keys", key: key, #"{"kind": "secret"}"#, type: "application/json",
+                            fields: ["Idempotency-Key": "key for the kiosk"])
+                    }
+                    let count = try await first.get("/v1/keys", key: key)["data"]?.arrayValue?.count ?? 0
+                    let answers = try await withThrowingTaskGroup(of: RunningServer.Answer.self) { group in
+                        for number in 0..<12 { group.addTask { try await create(at: number) } }
+                        return try await group.reduce(into: []) { $0.append($1) }
+                    }
+                    for number in 0..<2 {
+                        let again = try await create(at: number)
+                        #expect(again.status == 201)
+                        for answer in answers {
+                            if answer.status == 201 {
+                                #expect(answer.json == again.json)
+                            } else {
+                                #expect(answer.status == 409 && answer["code"] == "idempotency_key_in_use")
+                            }
+                        }
+                    }
+                    #expect(answers.contains { $0.status == 201 })
+                    let keys = try await second.get("/v1/keys", key: key)
+                    #expect(keys["data"]?.arrayValue?.count == count + 1)
+                }
+            }
         }
     }
 

@@ -80,6 +80,8 @@ public struct APIServer: Service {
         public var channels: ChannelDirectory?
         /// Nil where webhooks' secrets cannot be sealed.
         public var webhooks: (any WebhookRegistry)?
+        /// Stores the responses to requests with an `Idempotency-Key`.
+        public var idempotency: any IdempotencyStore
         /// What keys manage.
         public var catalogue: ManagedCatalogue
         /// Looks for the proof of a claim, for a key by its name in the audit log; bounded in time.
@@ -115,7 +117,7 @@ public struct APIServer: Service {
             table: LiveRoutingTable, usage: any KeyUsageRecorder,
             instances: InstanceRegistrar? = nil, notifications: NotificationIntake? = nil,
             channels: ChannelDirectory? = nil, webhooks: (any WebhookRegistry)? = nil,
-            catalogue: ManagedCatalogue,
+            idempotency: any IdempotencyStore, catalogue: ManagedCatalogue,
             proveDomain:
                 @escaping @Sendable (DomainName, TenantID, _ actor: String, Date) async throws ->
                 DomainVerification.Outcome,
@@ -133,6 +135,7 @@ public struct APIServer: Service {
             self.notifications = notifications
             self.channels = channels
             self.webhooks = webhooks
+            self.idempotency = idempotency
             self.catalogue = catalogue
             self.proveDomain = proveDomain
             self.diagnose = diagnose
@@ -278,7 +281,8 @@ public struct APIServer: Service {
         let attestation = AttestationControl(
             verifier: dependencies.attestation, counters: dependencies.answers.attestationCounters)
         let downloads = ImageDownloads(dependencies.catalogue.items.images, dependencies.catalogue.imageFiles)
-        return LocationRoutes(answers: dependencies.answers, attestation: attestation).routes
+        let routes =
+            LocationRoutes(answers: dependencies.answers, attestation: attestation).routes
             + AttestationRoutes(control: attestation, limiter: access.limiter.newAttestKeys).routes
             + InstanceRoutes(
                 dependencies.instances, dependencies.answers, access.limiter, attestation
@@ -310,6 +314,7 @@ public struct APIServer: Service {
             + [OpenAPIDocument.route]
             + ProblemPages.routes
             + ReceiptRoutes(issuer: dependencies.answers.receipts).routes
+        return routes.map { $0.storingResponses(in: dependencies.idempotency) }
     }
 }
 

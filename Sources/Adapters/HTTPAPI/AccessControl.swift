@@ -44,7 +44,7 @@ struct AccessControl: Sendable {
                 throw .keyIsNotSecret
             }
             guard caller.locations == nil || route.admitsRestrictedKeys else { throw .keyIsRestricted }
-            guard request.fields.idempotencyKeys.isEmpty || route.honoursIdempotencyKey else {
+            guard request.fields.idempotencyKeys.isEmpty || route.idempotency != .refused else {
                 throw .idempotencyKeyNotSupported
             }
             if !route.bodyTypes.isEmpty { try request.fields.checkBody(of: route) }

@@ -45,6 +45,9 @@ public enum Schema {
         Migration(
             version: 21, name: "console_key", sql: text(PackageResources._021_console_key_sql),
             compatibleFrom: 18),
+        Migration(
+            version: 22, name: "idempotent_requests",
+            sql: text(PackageResources._022_idempotent_requests_sql), compatibleFrom: 18),
     ]
 
     /// Creates the roles and the schema where they are missing, then applies what is pending as `doorstep_owner`.

@@ -4,14 +4,18 @@ import PostgreSQL
 import Tenancy
 
 extension TenantTransaction {
-    /// Takes a key for a notification.
-    /// - Returns: False when it is taken, once that is certain.
-    func take(_ key: IdempotencyKey, for id: NotificationID) async throws -> Bool {
+    func deleteExpired(_ key: IdempotencyKey) async throws {
         try await execute(
             """
             DELETE FROM doorstep.idempotency_keys
             WHERE tenant_id = \(tenant.uuid) AND key = \(key.name) AND created_at <= now() - interval '24 hours'
             """)
+    }
+
+    /// Takes a key for a notification.
+    /// - Returns: False when it is taken, once that is certain.
+    func take(_ key: IdempotencyKey, for id: NotificationID) async throws -> Bool {
+        try await deleteExpired(key)
         return try await execute(
             """
             INSERT INTO doorstep.idempotency_keys (tenant_id, key, request_digest, notification_id)
@@ -29,8 +33,9 @@ extension TenantTransaction {
             WHERE tenant_id = \(tenant.uuid) AND key = \(key.name) AND created_at > now() - interval '24 hours'
             """)
         guard let row = rows.first else { return nil }
-        let (id, digest) = try row.decode(UUID.self, [UInt8].self)
-        guard digest == key.digest else { return .keyReused }
+        // The key of another endpoint's request has no notification.
+        let (id, digest) = try row.decode(UUID?.self, [UInt8].self)
+        guard let id, digest == key.digest else { return .keyReused }
         let limit = Addition.answeredDeliveries
         guard let trace = try await trace(NotificationID(id), after: nil, limit: limit) else {
             throw PersistenceError.unreadable("idempotency_keys")

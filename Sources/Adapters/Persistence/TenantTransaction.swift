@@ -1,3 +1,4 @@
+import Notifications
 import PostgreSQL
 import Routing
 import Tenancy
@@ -32,6 +33,9 @@ struct TenantTransaction {
 
 extension ConnectionPool {
     /// Runs a closure with one tenant's rows. While connections are short, tenants take turns.
+    ///
+    /// If the task carries out a request with an idempotency key, a read-write transaction records that the request was performed,
+    /// or is rolled back if another attempt has replaced this one.
     /// - Parameter locks: Numbers of advisory locks, held until the end. All are taken in one order and before any row is, so that
     ///   two who want the same never wait for each other; and by a statement of their own, so that at read committed, where each
     ///   statement has its own snapshot, the second sees the first.
@@ -49,7 +53,12 @@ extension ConnectionPool {
                        -- Compiling takes longer than any statement here, and begins at a cost that is only believed.
                        set_config('jit', 'off', true)\(locking: Set(locks).sorted())
                 """)
-            return try await body(TenantTransaction(tenant: tenant, transaction: transaction))
+            let tenantTransaction = TenantTransaction(tenant: tenant, transaction: transaction)
+            let result = try await body(tenantTransaction)
+            if !mode.isReadOnly, let claim = IdempotencyClaim.current, claim.tenant == tenant {
+                try await tenantTransaction.recordPerformed(claim)
+            }
+            return result
         }
     }
 

@@ -15,8 +15,8 @@ import Testing
 /// Who may ask what, and what becomes of errors.
 @Suite struct AccessTests {
     @Test(arguments: [
-        (HTTPRequest.Method.post, "/v1/keys"), (.post, "/v1/webhooks"), (.post, "/v1/experiences"),
-        (.post, "/v1/channels"), (.post, "/v1/confirmations"), (.put, "/v1/locations/a"),
+        (HTTPRequest.Method.post, "/v1/confirmations"), (.post, "/v1/domains/example.com/verify"),
+        (.post, "/v1/webhooks/wh_a/replay"), (.post, "/v1/deliveries/retry"), (.put, "/v1/locations/a"),
         (.get, "/v1/locations"),
     ])
     func idempotencyKeyIsRefusedWhereItIsNotSupported(method: HTTPRequest.Method, path: String) async throws {

@@ -55,6 +55,7 @@ struct TestAPI: Sendable {
     let notifications = MemoryNotifications()
     let channels = MemoryChannels()
     let webhooks = MemoryWebhookRegistry()
+    let idempotency = MemoryIdempotencyStore()
     let locations = MemoryCatalogueStore<LocationRecord>()
     let clips = MemoryCatalogueStore<Clip>()
     let images = MemoryCatalogueStore<CardImage>()
@@ -165,7 +166,7 @@ struct TestAPI: Sendable {
             notifications: hasNotifications
                 ? NotificationIntake(notifications, onDecided: DecisionCounters(metrics).count) : nil,
             channels: hasNotifications ? ChannelDirectory(channels, channels) : nil,
-            webhooks: hasNotifications ? webhooks : nil,
+            webhooks: hasNotifications ? webhooks : nil, idempotency: idempotency,
             catalogue: ManagedCatalogue(
                 items: CatalogueStores(
                     clips: clips, images: images, locations: locations, experiences: experiences,

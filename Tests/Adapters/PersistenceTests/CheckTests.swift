@@ -376,6 +376,25 @@ import Testing
         "idempotency_keys_digest_length": (
             "idempotency_keys", [["request_digest": "''"], ["request_digest": "sha512('')"]]
         ),
+        "idempotency_keys_claim": (
+            "idempotency_keys",
+            [
+                ["notification_id": "gen_random_uuid()"], ["claim_id": "NULL"], ["claimed_until": "NULL"],
+                ["claim_id": "NULL", "claimed_until": "NULL"],
+                [
+                    "claim_id": "NULL", "claimed_until": "NULL", "notification_id": "gen_random_uuid()",
+                    "performed_at": "now()",
+                ],
+                [
+                    "claim_id": "NULL", "claimed_until": "NULL", "notification_id": "gen_random_uuid()",
+                    "sealed_response": "sha256('')",
+                ],
+            ]
+        ),
+        "idempotency_keys_sealed_response_length": (
+            "idempotency_keys",
+            [["sealed_response": "''"], ["sealed_response": "convert_to(repeat('a', 262145), 'UTF8')"]]
+        ),
         "webhooks_url_length": (
             "webhooks", [["url": "'https:/'"], ["url": "'https://' || repeat('a', 2041)"]]
         ),

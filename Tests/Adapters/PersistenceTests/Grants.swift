@@ -191,6 +191,7 @@ enum Grants {
         doorstep_app UPDATE audience_cursors (delivery_count, due_at, instance_id, launched_at, url)
         doorstep_app UPDATE deliveries (answers, attempt, due_at, finished_at, lost_replies, reason, state)
         doorstep_app UPDATE domain_checks (began_at, due_at)
+        doorstep_app UPDATE idempotency_keys (claim_id, claimed_until, performed_at, sealed_response)
         doorstep_app UPDATE instances (app, attest_key_id, bundle_id, environment, launched_at, permission, updated_at)
         doorstep_app UPDATE launches (confirmed_at, experience_url, launched_at, location_identifier)
         doorstep_app UPDATE notifications (skipped)
@@ -238,6 +239,7 @@ enum Grants {
         doorstep_manager SELECT domain_checks
         doorstep_manager SELECT domains
         doorstep_manager SELECT experiences
+        doorstep_manager SELECT idempotency_keys (claim_id, key, tenant_id)
         doorstep_manager SELECT instances
         doorstep_manager SELECT launches
         doorstep_manager SELECT locations
@@ -253,6 +255,7 @@ enum Grants {
         doorstep_manager UPDATE deliveries (due_at, finished_at, lost_replies, state)
         doorstep_manager UPDATE domains (challenge, checked_at, claimed_at, content, contested_at, lapsed_at, method, pages, proved_at)
         doorstep_manager UPDATE experiences (bundle_id, card, card_image, identifier_rule, location_identifier, subtitle, title)
+        doorstep_manager UPDATE idempotency_keys (performed_at)
         doorstep_manager UPDATE locations (card, card_image, details, latitude, longitude, metadata, name, radius)
         doorstep_manager UPDATE short_codes (url)
         doorstep_manager UPDATE tenants (collapse_policy, name)

@@ -105,7 +105,7 @@ import Testing
                 },
                 .admin: SampleRows.tables.map(\.name).filter { $0 != "changes" },
                 .manager: SampleRows.tables.map(\.name).filter {
-                    !["audience_cursors", "idempotency_keys", "changes"].contains($0)
+                    !["audience_cursors", "changes"].contains($0)
                         && (!$0.hasPrefix("app_store_") || $0 == "app_store_connections"
                             || $0.hasPrefix("app_store_check"))
                 },

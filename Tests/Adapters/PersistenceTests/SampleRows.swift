@@ -223,10 +223,10 @@ enum SampleRows {
         Table(
             name: "idempotency_keys", login: .app,
             row: [
-                "key": "'k'", "request_digest": "sha256('')",
-                "notification_id": "'00000000-0000-0000-0000-000000000004'",
+                "key": "'k'", "request_digest": "sha256('')", "claim_id": "gen_random_uuid()",
+                "claimed_until": "now()",
             ],
-            change: nil, key: "key = 'k'"),
+            change: "performed_at = now()", key: "key = 'k'"),
         Table(
             name: "webhook_messages", login: .app,
             row: [

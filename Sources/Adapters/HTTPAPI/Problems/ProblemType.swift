@@ -175,10 +175,11 @@ struct ProblemType: Sendable {
         ProblemType(
             "idempotency_key_not_supported", .badRequest,
             title: "The endpoint does not support idempotency keys",
-            cause: "The request has an `Idempotency-Key`, which `POST /v1/notifications` alone supports.",
-            remedy:
-                "Send the request without it. After a lost response, look at what there is before you repeat it."
-        ),
+            cause: """
+                The request has an `Idempotency-Key`, but the endpoint creates nothing. Each `POST` that creates something \
+                supports the field.
+                """,
+            remedy: "Send the request without it."),
         ProblemType(
             "invalid_idempotency_key", .badRequest, title: "The idempotency key cannot be used",
             cause: """
@@ -454,6 +455,29 @@ struct ProblemType: Sendable {
                 their number.
                 """),
         ProblemType(
+            "idempotency_key_in_use", .conflict, title: "The request is still being carried out",
+            cause: """
+                The first request with this `Idempotency-Key` has not ended. If a server ended while it carried out the \
+                request, it counts as running for a minute.
+                """,
+            remedy: "Send the same request again after the seconds in `Retry-After`."),
+        ProblemType(
+            "idempotency_response_lost", .conflict, title: "The response of the request is lost",
+            cause: """
+                The request with this `Idempotency-Key` was carried out, but the server or its database went away before the \
+                response was stored.
+                """,
+            remedy: """
+                List what there is. If you need the response, because it contained a secret, delete what the request created \
+                and create it again with a new idempotency key.
+                """),
+        ProblemType(
+            "too_many_idempotency_keys", .conflict, title: "The tenant has used too many idempotency keys",
+            cause: """
+                The server stores 10,000 idempotency keys of a tenant, those of notifications not counted, for 24 hours each.
+                """,
+            remedy: "Send the request without `Idempotency-Key`, or later."),
+        ProblemType(
             "conflict", .conflict, title: "Another change is under way",
             cause: """
                 Another whole collection or image of the tenant is being sent, or what this would change is being \
@@ -539,9 +563,13 @@ struct ProblemType: Sendable {
             remedy: "Correct it; `POST /v1/payloads` checks a notification without sending it."),
         ProblemType(
             "idempotency_key_reused", .unprocessableContent, title: "The idempotency key was used before",
-            cause: "Within 24 hours, another request came with this `Idempotency-Key`.",
+            cause: """
+                Within 24 hours, another request came with this `Idempotency-Key`: another body, another endpoint, or another \
+                API key.
+                """,
             remedy: """
-                Use a new key for each notification; to repeat a request, send the same body again.
+                Use a new idempotency key for each thing that you create; to repeat a request, send the same body with the \
+                same API key again.
                 """),
         ProblemType(
             "wrong_audience", .unprocessableContent, title: "The audience cannot get this",

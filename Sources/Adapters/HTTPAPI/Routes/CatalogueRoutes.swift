@@ -156,7 +156,9 @@ extension CatalogueRoutes where Item: WrittenItem {
     var routes: [Route] {
         commonRoutes + [
             Route(.put, itemPath, .stored(.manage, put)), Route(.patch, itemPath, .stored(.manage, patch)),
-        ] + (namesItself ? [Route(.post, Item.path, .stored(.manage, create))] : [])
+        ]
+            + (namesItself
+                ? [Route(.post, Item.path, .stored(.manage, create), idempotency: .storedResponse)] : [])
     }
 }
 

@@ -13,7 +13,7 @@ struct ChannelRoutes: Sendable {
 
     var routes: [Route] {
         [
-            Route(.post, "/v1/channels", .stored(.notify, create)),
+            Route(.post, "/v1/channels", .stored(.notify, create), idempotency: .storedResponse),
             Route(.delete, "/v1/channels/{id}", .stored(.notify, delete)),
         ]
     }

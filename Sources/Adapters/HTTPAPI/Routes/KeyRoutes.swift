@@ -13,11 +13,13 @@ struct KeyRoutes: Sendable {
     var routes: [Route] {
         [
             Route(.get, "/v1/keys", .stored(.manageKeys, list)),
-            Route(.post, "/v1/keys", .stored(.manageKeys, create)),
+            Route(.post, "/v1/keys", .stored(.manageKeys, create), idempotency: .storedResponse),
             Route(.get, "/v1/keys/{id}", .stored(.manageKeys, show)),
             Route(.patch, "/v1/keys/{id}", .stored(.manageKeys, update)),
             Route(.delete, "/v1/keys/{id}", .stored(.manageKeys, revoke)),
-            Route(.post, "/v1/keys/{id}/rotate", .stored(.manageKeys, rotate), isBodyOptional: true),
+            Route(
+                .post, "/v1/keys/{id}/rotate", .stored(.manageKeys, rotate), isBodyOptional: true,
+                idempotency: .storedResponse),
         ]
     }
 

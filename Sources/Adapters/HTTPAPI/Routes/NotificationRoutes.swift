@@ -17,7 +17,7 @@ struct NotificationRoutes: Sendable {
 
     var routes: [Route] {
         [
-            Route(.post, "/v1/notifications", .storedWithin(.notify, send), honoursIdempotencyKey: true),
+            Route(.post, "/v1/notifications", .storedWithin(.notify, send), idempotency: .ofHandler),
             Route(.get, "/v1/notifications/{id}", .storedWithin(.notify, trace)),
         ]
     }

@@ -11,19 +11,28 @@ struct Route: Sendable {
     let method: HTTPRequest.Method
     /// With its parameters in braces, as in the OpenAPI document.
     let path: String
-    let handler: Handler
+    var handler: Handler
     /// What the body can be; empty where there is none.
     let bodyTypes: [BodyType]
     /// Whether the request may come without a body, which then stands for an empty object, whatever its content type.
     let isBodyOptional: Bool
-    /// Whether a request with an `Idempotency-Key` is done once; other endpoints refuse the field.
-    let honoursIdempotencyKey: Bool
+    let idempotency: Idempotency
     /// Gives a request that is signed to a handler from memory with what its signature proves, for which the database is
     /// asked; nil for a route that takes no signatures.
     let verifySignature: SignatureCheck?
 
     typealias SignatureCheck =
         @Sendable (AdmittedRequest, HTTPRequest.Method, _ body: [UInt8]) async throws -> AdmittedRequest
+
+    /// How requests with an `Idempotency-Key` are handled.
+    enum Idempotency {
+        /// They are refused: the endpoint creates nothing, or a repetition does no harm by itself.
+        case refused
+        /// The first request's response is stored, and repeated.
+        case storedResponse
+        /// The handler recognizes repetitions itself.
+        case ofHandler
+    }
 
     /// Each throws a ``Problem`` for a refusal.
     enum Handler: Sendable {
@@ -59,11 +68,14 @@ struct Route: Sendable {
 
     init(
         _ method: HTTPRequest.Method, _ path: String, _ handler: Handler, taking types: [BodyType]? = nil,
-        isBodyOptional: Bool = false, honoursIdempotencyKey: Bool = false,
+        isBodyOptional: Bool = false, idempotency: Idempotency = .refused,
         verifyingSignatureBy verifySignature: SignatureCheck? = nil
     ) {
         self.isBodyOptional = isBodyOptional
-        self.honoursIdempotencyKey = honoursIdempotencyKey
+        self.idempotency = idempotency
+        if idempotency == .storedResponse {
+            guard case .stored = handler else { preconditionFailure("\(path) cannot store responses") }
+        }
         self.verifySignature = verifySignature
         self.method = method
         self.path = path

@@ -14,11 +14,15 @@ struct WebhookRoutes: Sendable {
         let webhook = "/v1/webhooks/{id}"
         return [
             Route(.get, "/v1/webhooks", .stored(.read, list)),
-            Route(.post, "/v1/webhooks", .stored(.manage, create)),
+            Route(.post, "/v1/webhooks", .stored(.manage, create), idempotency: .storedResponse),
             Route(.get, webhook, .stored(.read, show)), Route(.patch, webhook, .stored(.manage, change)),
             Route(.delete, webhook, .stored(.manage, delete)),
-            Route(.post, "\(webhook)/rotate", .stored(.manage, rotate), isBodyOptional: true),
-            Route(.post, "\(webhook)/test", .stored(.manage, test), isBodyOptional: true),
+            Route(
+                .post, "\(webhook)/rotate", .stored(.manage, rotate), isBodyOptional: true,
+                idempotency: .storedResponse),
+            Route(
+                .post, "\(webhook)/test", .stored(.manage, test), isBodyOptional: true,
+                idempotency: .storedResponse),
             Route(.get, "\(webhook)/messages", .stored(.read, messages)),
             Route(.post, "\(webhook)/replay", .stored(.manage, replay)),
         ]

@@ -124,7 +124,7 @@ struct Server {
                         PostgresWebhookRegistry(
                             managing: managementPool, keys: $0, allowing: outbound.allowed)
                     },
-                    catalogue: catalogue,
+                    idempotency: PostgresIdempotencyStore(pool), catalogue: catalogue,
                     proveDomain: { try await verifyDomain($0, $1, $2, .unknown, $3) },
                     diagnose: { [outbound] url, table, asksSite in
                         try await Diagnosis(
