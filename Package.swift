@@ -357,7 +357,7 @@ let package = Package(
             "OutboundHTTPTests",
             [
                 "IPAddresses", "LocalServers", "OutboundHTTP", "Platform", asyncHTTPClient, nioCore, nioHTTP1,
-                nioSSL,
+                nioPosix, nioSSL,
             ]),
         Floor.adapters.tests("DNSClientTests", ["Administration", "DNSClient", "LocalServers"]),
         Floor.adapters.tests(

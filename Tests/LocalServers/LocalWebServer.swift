@@ -2,7 +2,7 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import NIOSSL
+public import NIOSSL
 import ProcessSupport
 
 /// A web server of the tests' own on 127.0.0.1, over HTTP or HTTPS.
@@ -55,18 +55,7 @@ public struct LocalWebServer: Sendable {
         _ pages: @escaping @Sendable (Request) -> Page?,
         _ body: (LocalWebServer) async throws -> Result
     ) async throws -> Result {
-        let tls = try certificate.map { certificate in
-            var configuration = TLSConfiguration.makeServerConfiguration(
-                certificateChain: try NIOSSLCertificate.fromPEMFile(certificate.path).map {
-                    .certificate($0)
-                },
-                privateKey: .privateKey(try NIOSSLPrivateKey(file: certificate.keyPath, format: .pem)))
-            if speaksOldTLSOnly {
-                configuration.minimumTLSVersion = .tlsv1
-                configuration.maximumTLSVersion = .tlsv11
-            }
-            return try NIOSSLContext(configuration: configuration)
-        }
+        let tls = try certificate.map { try $0.serverContext(speaksOldTLSOnly: speaksOldTLSOnly) }
         let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
@@ -153,6 +142,18 @@ public struct TestCertificate: Sendable {
     let directory: URL
     public var path: String { directory.appendingPathComponent("certificate.pem").path }
     var keyPath: String { directory.appendingPathComponent("key.pem").path }
+
+    /// - Parameter speaksOldTLSOnly: Whether the server knows no TLS later than 1.1.
+    public func serverContext(speaksOldTLSOnly: Bool = false) throws -> NIOSSLContext {
+        var configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: try NIOSSLCertificate.fromPEMFile(path).map { .certificate($0) },
+            privateKey: .privateKey(try NIOSSLPrivateKey(file: keyPath, format: .pem)))
+        if speaksOldTLSOnly {
+            configuration.minimumTLSVersion = .tlsv1
+            configuration.maximumTLSVersion = .tlsv11
+        }
+        return try NIOSSLContext(configuration: configuration)
+    }
 
     /// Lends a certificate for names.
     public static func lend<Result>(

@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Foundation
 import IPAddresses
 import NIOCore
+import NIOPosix
 import NIOSSL
 import Platform
 
@@ -113,7 +114,20 @@ actor BoundHosts {
         configuration.tlsConfiguration = tls
         // A connection that fails is tried again and again otherwise, and the reason is lost.
         configuration.connectionPool.retryConnectionEstablishment = false
-        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        if let budget = settings.responseBudget {
+            // Frames of HTTP/2 have no such budget, and a server sends as many as it likes.
+            configuration.httpVersion = .http1Only
+            configuration.http1_1ConnectionDebugInitializer = { ResponseBudget.add(budget, to: $0) }
+        }
+        return HTTPClient(
+            eventLoopGroupProvider: .shared(Self.eventLoops(for: settings)), configuration: configuration)
+    }
+
+    /// For servers that a tenant names: what they send never waits on an event loop that serves requests, nor does it delay these.
+    private static let ownEventLoops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+
+    static func eventLoops(for settings: OutboundClient.Settings) -> MultiThreadedEventLoopGroup {
+        settings.responseBudget == nil ? .singleton : ownEventLoops
     }
 
     // MARK: Addresses

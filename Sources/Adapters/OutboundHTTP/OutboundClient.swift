@@ -23,13 +23,22 @@ public struct OutboundClient: Sendable {
         public var allowed: [AddressRange]
         /// For one answer, from the look-up of the host to its last byte.
         public var timeout: Duration
+        /// How many bytes one response may have in all, whatever they are: below TLS, with a charge of 256 bytes for each interim
+        /// response and chunk. Then requests use HTTP/1.1 and event loops that serve nothing else. Nil for servers that an
+        /// operator names.
+        public var responseBudget: Int?
+
+        /// Four times as many as the longest body that is read of a tenant's site. [ours]
+        public static let standardBudget = 4_194_304
 
         public init(
-            authorities: String? = nil, allowed: [AddressRange] = [], timeout: Duration = .seconds(15)
+            authorities: String? = nil, allowed: [AddressRange] = [], timeout: Duration = .seconds(15),
+            responseBudget: Int? = standardBudget
         ) {
             self.authorities = authorities
             self.allowed = allowed
             self.timeout = timeout
+            self.responseBudget = responseBudget
         }
     }
 

@@ -17,6 +17,11 @@ public struct OutboundError: Error, Sendable, Hashable, CustomStringConvertible 
     static let noAddress = OutboundError(
         reason: "the host has no address", detail: "the host has no address")
 
+    /// More bytes than ``OutboundClient/Settings/responseBudget`` allows, or than the library reads of a header.
+    static let tooLong = OutboundError(
+        reason: "the response is too long",
+        detail: "the response is too long, its header or interim responses included")
+
     private static let truncated = "the connection was closed before the end of the response"
 
     static func notPublic(_ address: String) -> OutboundError {
@@ -35,6 +40,15 @@ public struct OutboundError: Error, Sendable, Hashable, CustomStringConvertible 
     init(_ error: any Error) {
         if let error = error as? OutboundError {
             self = error
+            return
+        }
+        if let error = error as? HTTPParserError, error != .invalidEOFState {
+            self =
+                error == .headerOverflow
+                ? .tooLong
+                : OutboundError(
+                    reason: "the response is not valid HTTP",
+                    detail: "the response is not valid HTTP: \(error)")
             return
         }
         let reason: String? =

@@ -37,7 +37,7 @@ public struct RemoteServer: Sendable {
         // Whoever runs a command says where it connects to.
         let everywhere = ["0.0.0.0/0", "::/0"].compactMap { AddressRange($0) }
         let settings = OutboundClient.Settings(
-            authorities: authorities, allowed: everywhere, timeout: timeout)
+            authorities: authorities, allowed: everywhere, timeout: timeout, responseBudget: nil)
         return try await OutboundClient.withClient(settings) { client in
             try await body(RemoteServer(url: url, key: key, client: client))
         }

@@ -57,6 +57,9 @@ struct StoreAccess: Sendable {
         if let service { client.server = service }
         client.readsOnly = readsOnly
         client.pacer = pacer
+        // Apple's server, or one that the operator names: its lists are longer than a tenant's site may be.
+        var outbound = outbound
+        outbound.responseBudget = nil
         return try await OutboundClient.withClient(outbound) { [client] http in
             try await body(
                 Registrar(

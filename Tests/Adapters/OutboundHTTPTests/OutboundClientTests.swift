@@ -4,6 +4,7 @@ import IPAddresses
 import LocalServers
 import NIOCore
 import NIOHTTP1
+import NIOPosix
 import NIOSSL
 import Platform
 import Synchronization
@@ -167,6 +168,90 @@ import Testing
                 #expect(status == 200)
             }
         }
+    }
+
+    // MARK: Hostile responses
+
+    /// Responses that never end, by their first bytes and by the bytes that follow again and again.
+    private static let endlessResponses = [
+        ("", "HTTP/1.1 103 Early Hints\r\nLink: </a>; rel=preload\r\n\r\n"),
+        ("", "HTTP/1.1 100 \r\n\r\n"),
+        ("", "\r\n"),
+        ("HTTP/1.1 200 ", "a"),
+        ("HTTP/1.1 200 OK\r\n", "a: b\r\n"),
+        ("HTTP/1.1 200 OK\r\nLink: ", "a"),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "1\r\nx\r\n"),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;", "a"),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "1;a=b\r\nx\r\n"),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "0"),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", "a: b\r\n"),
+    ]
+
+    /// The limit of the body is that of a page, 1 MiB. The time limit is so long that none of these reaches it.
+    @Test(arguments: endlessResponses)
+    func endlessResponseEndsByItsBytes(start: String, piece: String) async throws {
+        try await HostileServer.lend(start: start, endless: piece) { server in
+            try await OutboundClient.withClient(Self.local(timeout: .seconds(600))) { client in
+                let error = await #expect(throws: OutboundError.self) {
+                    try await client.get("http://127.0.0.1:\(server.port)/", limit: 1_048_577)
+                }
+                let reasons = ["the response is too long", "the response is not valid HTTP"]
+                #expect(reasons.contains(error?.reason ?? ""), "\(String(describing: error))")
+            }
+            // With all that two sockets buffer, until the connection was closed.
+            #expect(server.sentByteCount < 33_554_432)
+        }
+    }
+
+    /// TLS reads nothing more either: neither after the budget is spent, nor after the client has as much of a body as it takes.
+    @Test(arguments: [
+        ("", "HTTP/1.1 103 Early Hints\r\n\r\n", 1_048_577),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "1\r\nx\r\n", 1_048_577),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "1\r\nx\r\n", 10),
+    ])
+    func endlessResponseOverTLSEndsByItsBytes(start: String, piece: String, limit: Int) async throws {
+        try await TestCertificate.lend(for: ["localhost"]) { certificate in
+            try await HostileServer.lend(start: start, endless: piece, over: certificate) { server in
+                let settings = Self.local(certificate.path, timeout: .seconds(600))
+                try await OutboundClient.withClient(settings) { client in
+                    do {
+                        let page = try await client.get("https://localhost:\(server.port)/", limit: limit)
+                        #expect(page.isCutOff && limit == 10)
+                    } catch let error as OutboundError {
+                        #expect(error == .tooLong && limit != 10)
+                    }
+                }
+                #expect(server.sentByteCount < 33_554_432)
+            }
+        }
+    }
+
+    /// Responses on one connection have more bytes together than one may have.
+    @Test func eachRequestHasTheWholeBudget() async throws {
+        try await LocalWebServer.lend({ _ in .init(String(repeating: "x", count: 10_000)) }) { server in
+            var settings = Self.local()
+            settings.responseBudget = 15_000
+            try await OutboundClient.withClient(settings) { client in
+                for _ in 0..<10 {
+                    let page = try await client.get("http://127.0.0.1:\(server.port)/", limit: 20_000)
+                    #expect(page.body.count == 10_000)
+                }
+            }
+            settings.responseBudget = 9_000
+            try await OutboundClient.withClient(settings) { client in
+                _ = await #expect(throws: OutboundError.tooLong) {
+                    try await client.get("http://127.0.0.1:\(server.port)/", limit: 20_000)
+                }
+            }
+        }
+    }
+
+    /// Nothing that a tenant's server sends is read where requests are served.
+    @Test func serversOfTenantsHaveEventLoopsOfTheirOwn() {
+        let tenants = BoundHosts.eventLoops(for: OutboundClient.Settings())
+        #expect(tenants !== MultiThreadedEventLoopGroup.singleton)
+        let operators = BoundHosts.eventLoops(for: OutboundClient.Settings(responseBudget: nil))
+        #expect(operators === MultiThreadedEventLoopGroup.singleton)
     }
 
     // MARK: Addresses
