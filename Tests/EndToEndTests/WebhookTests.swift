@@ -194,7 +194,7 @@ import Testing
         }
     }
 
-    /// Whatever host a tenant names for this machine: nobody is asked, and the log says why.
+    /// Whatever address of this machine a tenant names: it is refused, and nothing is sent.
     @Test func noWebhookReachesTheServersOwnNetwork() async throws {
         try await Self.withInstallation { installation, key in
             let asked = Shared(0)
@@ -208,24 +208,11 @@ import Testing
                     for host in [
                         "http://127.0.0.1", "http://localhost", "http://[::1]", "https://[::ffff:7f00:1]",
                         "https://[64:ff9b::7f00:1]", "https://169.254.169.254", "https://[fe80::1]",
-                        "https://192.168.1.1",
+                        "https://192.168.1.1", "https://127.1", "https://2130706433", "https://0x7f.1",
                     ] {
                         let refused = try await server.post(
                             "/v1/webhooks", key: key, ["url": .string("\(host):\(inside.port)/")])
                         #expect(refused.status == 400 && refused["field"] == "url", "\(host)")
-                    }
-                    // Names, as far as can be told before they are looked up.
-                    for host in ["https://127.1", "https://2130706433"] {
-                        let url = JSONValue.string("\(host):\(inside.port)/")
-                        let webhook = try Registered(
-                            await server.post("/v1/webhooks", key: key, ["url": url]))
-                        #expect(try await server.post("\(webhook.path)/test", key: key, [:]).status == 202)
-                        let log = try await Self.log(of: webhook, server, key) { messages in
-                            messages.first?["attempts"]?.arrayValue?.isEmpty == false
-                        }
-                        let attempt = log.first?["attempts"]?.arrayValue?.first?.objectValue
-                        #expect(attempt?["reason"] == "the host's address is not public", "\(host)")
-                        #expect(attempt?["status"] == .null)
                     }
                 }
                 #expect(asked.value == 0)

@@ -40,7 +40,24 @@ import Testing
         #expect(url.isReachable(allowing: [try #require(AddressRange(range))]))
     }
 
+    /// Whatever is allowed: resolvers know them, certificates do not.
     @Test(arguments: [
+        "https://127.1/", "https://127.1:9000/x", "https://0x7f.1/", "https://0X7F.1/", "https://2130706433/",
+        "https://0177.0.0.1/", "https://0x7f000001/", "https://10.0.0.1./", "https://8.8.8.8./",
+        "https://134744072/", "https://1.2.3.4.5/", "https://example.1/", "https://0x/",
+        "https://[fe80::1%25lo]/", "https://%31%32%37.1/",
+    ])
+    func addressInAnotherFormIsNotReachable(text: String) throws {
+        let everywhere = try ["0.0.0.0/0", "::/0"].map { try #require(AddressRange($0)) }
+        for allowed in [[], everywhere] {
+            #expect((try? WebhookURL(text))?.isReachable(allowing: allowed) != true)
+        }
+    }
+
+    @Test(arguments: [
+        "https://1.example.com/", "https://0x7f.example/", "https://1e1/", "https://0xg/",
+        "https://a.0xcafe.de/",
+        "https://example.com./",
         "https://example.com/hooks", "https://8.8.8.8/", "https://[2606:4700:4700::1111]/",
         "https://10.0.0.1.example.com/", "https://localhost.example.com/",
     ])

@@ -33,10 +33,11 @@ public struct WebhookURL: Sendable, Hashable, CustomStringConvertible {
 
     /// What is wrong with a URL that is not reachable (``isReachable(allowing:)``).
     public static let unreachable =
-        "must name a host with a public address, or one that --outbound-allow permits: nothing could be delivered there"
+        "must have a host name, a public address such as 8.8.8.8 or [2606:4700:4700::1111], or an address that --outbound-allow permits"
 
     /// Whether messages could be delivered there: false for an address that is not public, or `localhost`, unless it is
-    /// allowed. Where another name leads is known only when a message is sent.
+    /// allowed; false for an address in any form but dotted decimal or RFC 4291's, such as `127.1`. Where another name leads is
+    /// known only when a message is sent.
     /// - Parameter allowed: what `--outbound-allow` names.
     public func isReachable(allowing allowed: [AddressRange]) -> Bool {
         guard let host = URLComponents(string: text)?.host?.lowercased() else { return false }
@@ -44,10 +45,21 @@ public struct WebhookURL: Sendable, Hashable, CustomStringConvertible {
         let addresses = (literal == "localhost" ? ["127.0.0.1", "::1"] : [literal]).compactMap {
             IPAddress($0)
         }
-        return addresses.isEmpty
-            || addresses.contains { address in
-                address.isPublic || allowed.contains { $0.contains(address) }
-            }
+        guard !addresses.isEmpty else { return !Self.isNumeric(literal) }
+        return addresses.contains { address in
+            address.isPublic || allowed.contains { $0.contains(address) }
+        }
+    }
+
+    /// Whether a name that is no address is read as one by resolvers, as `127.1`, `0x7f000001` and `2130706433` are (inet_aton(3);
+    /// URL Standard, "ends in a number"). No certificate has such a name.
+    private static func isNumeric(_ name: String) -> Bool {
+        let name = name.hasSuffix(".") ? name.dropLast() : name[...]
+        guard !name.contains(":"),
+            let last = name.split(separator: ".", omittingEmptySubsequences: false).last
+        else { return true }
+        if last.hasPrefix("0x") { return last.dropFirst(2).allSatisfy(\.isHexDigit) }
+        return !last.isEmpty && last.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     }
 
     private static let ownHosts: Set<String> = ["localhost", "127.0.0.1", "::1", "[::1]"]
