@@ -249,7 +249,7 @@ import Testing
                     #expect(checks[name]?["status"] == .string(expected), "\(name): \(checks)")
                 }
                 #expect(status == (expected["association"] == "failed" ? 1 : 0))
-                #expect(checks["published"]?["status"] == "unknown")
+                #expect(checks["published"]?["reason"] == "known_to_apple")
             }
             let away = try await Self.checks(
                 installation, MainPathTests.order, ["--live", "--connect-to", "127.0.0.1:1"])

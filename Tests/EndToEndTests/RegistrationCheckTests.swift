@@ -301,11 +301,11 @@ import Testing
                 binary.environment["DOORSTEP_TOKEN_SECRET"] = RegisteredTenant.secret
                 binary.environment["DOORSTEP_DRIFT_INTERVAL"] = "0"
                 _ = try await RunningServer.lend(binary) { server in
-                    func point() async throws -> JSONObject? {
+                    func point(_ name: String = "apple_cache") async throws -> JSONObject? {
                         let answer = try await server.get(
                             "/v1/diagnosis?url=https%3A%2F%2Fexample.com%2Fa", key: key)
                         return answer["checks"]?.arrayValue?.compactMap(\.objectValue).first {
-                            $0["check"] == "apple_cache"
+                            $0["check"] == .string(name)
                         }
                     }
                     func status() async throws -> String? {
@@ -315,9 +315,23 @@ import Testing
                     }
                     let before = try await status()
                     #expect(before == "unknown example.com")
+                    #expect(try await point("published")?["reason"] == "not_known")
                     #expect(try await command.run(["apply"]).status == 0)
                     #expect(try await command.run(["drift"]).status == 0)
                     #expect(try await status() == "ok example.com")
+                    let published = try await point("published")
+                    #expect(published?["status"] == "ok", "\(published ?? [:])")
+                    #expect(
+                        published?["detail"]?.stringValue?.hasPrefix(
+                            "on the App Store: 1.0 is READY_FOR_DISTRIBUTION, as") == true)
+                    let owner = DoorstepBinary(databaseURL: tenant.database.conninfo)
+                    let lint = ["experience", "lint", "--tenant", "acme", "--format", "json"]
+                    #expect(try await !owner.succeed(lint).output.contains("unpublished"))
+                    tenant.simulator.turn { $0.versionState = .inReview }
+                    #expect(try await command.run(["drift"]).status == 0)
+                    let unpublished = try await point("published")
+                    #expect(unpublished?["status"] == "warning" && unpublished?["reason"] == "not_published")
+                    #expect(try await owner.succeed(lint).output.contains("unpublished"))
                     tenant.simulator.turn { $0.unreachableDomains = [StoreFixture.domain] }
                     #expect(try await command.run(["drift"]).status == 0)
                     #expect(try await status() == "warning CANNOT_REACH_AASA_FILE")
@@ -332,6 +346,7 @@ import Testing
                     #expect(untold?["status"] == "unknown")
                     #expect(
                         untold?["detail"]?.stringValue?.contains("did not say") == true, "\(untold ?? [:])")
+                    #expect(try await point("published")?["reason"] == "not_known")
                 }
             }
         }

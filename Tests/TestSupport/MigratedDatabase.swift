@@ -6,7 +6,8 @@ public import PostgreSQL
 ///
 /// The schema is migrated once a process, by a login that may do no more than that, and then copied.
 public struct MigratedDatabase: Sendable {
-    private let conninfo: String
+    /// Logs in as the superuser.
+    public let conninfo: String
 
     /// Lends a database; it is dropped when the closure ends.
     @discardableResult

@@ -130,7 +130,7 @@ extension AppStoreConnectClient {
 }
 
 extension ServiceRefusal {
-    fileprivate var isAboutParameters: Bool {
+    var isAboutParameters: Bool {
         status == 400 && errors.contains { $0.code.hasPrefix(ErrorCode.parameter.rawValue) }
     }
 }

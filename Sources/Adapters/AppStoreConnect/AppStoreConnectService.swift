@@ -47,11 +47,15 @@ public struct AppStoreConnectService: ExperienceService {
         }
     }
 
-    public func domains() async throws(ServiceFailure) -> [AssociatedDomain]? {
-        try await asking { () throws(AppStoreConnectError) -> [AssociatedDomain]? in
+    public func builds() async throws(ServiceFailure) -> ClipBuilds? {
+        try await asking { () throws(AppStoreConnectError) -> ClipBuilds? in
             guard let app = try await client.app(bundleID: appBundleID.text) else { return nil }
-            return try await client.domains(bundleID: bundleID.text, ofApp: app.id)
+            return try await client.builds(bundleID: bundleID.text, ofApp: app.id)
         }
+    }
+
+    public func domains(ofBundle bundle: String) async throws(ServiceFailure) -> [AssociatedDomain] {
+        try await asking { () throws(AppStoreConnectError) in try await client.domains(ofBundle: bundle) }
     }
 
     public func exists(_ id: String) async throws(ServiceFailure) -> Bool {

@@ -84,7 +84,15 @@ struct DocumentWriter {
                 attributes: ["version": "1", "uploadedDate": JSONValue(now)],
                 related: [
                     "app": [app.id], "buildBundles": app.clips.map { SimulatedAccount.bundle(ofClip: $0.id) },
+                    "appStoreVersion": account.knobs.versionState.map { _ in
+                        [SimulatedAccount.version(ofApp: app.id)]
+                    } ?? [],
                 ])
+        case "appStoreVersions":
+            guard let state = account.knobs.versionState else { return nil }
+            return Stored(
+                attributes: ["versionString": "1.0", "appVersionState": .string(state.rawValue)], related: [:]
+            )
         case "buildBundles":
             guard let (clip, _) = SimulatedAccount.clip(ofBundle: id).flatMap(account.clip) else {
                 return nil

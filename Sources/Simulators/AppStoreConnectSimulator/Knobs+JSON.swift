@@ -33,6 +33,13 @@ extension Knobs {
         if let header = try reader.optionalCase("minuteHeader", of: MinuteHeader.self) {
             changed.minuteHeader = header
         }
+        if let value = reader.optionalValue("versionState") {
+            let state = value.stringValue.flatMap(VersionState.init(rawValue:))
+            guard state != nil || value == .null else {
+                throw .wrongType(path: "versionState", expected: "an appVersionState or null")
+            }
+            changed.versionState = state
+        }
         try reader.finish()
         self = changed
     }
@@ -40,6 +47,7 @@ extension Knobs {
     /// As it is applied.
     public var json: JSONObject {
         var json: JSONObject = ["minuteHeader": .string(minuteHeader.rawValue)]
+        json["versionState"] = versionState.map { .string($0.rawValue) } ?? .null
         for (name, path) in Self.flags { json[name] = .bool(self[keyPath: path]) }
         for (name, path) in Self.seconds { json[name] = JSONValue(finite: self[keyPath: path]) }
         for (name, path) in Self.counts { json[name] = JSONValue(self[keyPath: path]) }

@@ -31,6 +31,9 @@ public struct Knobs: Sendable, Hashable {
     /// Hosts whose association files Apple could not fetch.
     public var unreachableDomains: Set<String> = []
 
+    /// The state of the version that the app's build is of; nil for a build without a version.
+    public var versionState: VersionState? = .readyForDistribution
+
     // MARK: Images
 
     /// Whether one image may serve many experiences.
@@ -72,6 +75,25 @@ public struct Knobs: Sendable, Hashable {
     public var tellsRetryAfter = false
     /// Whether an agreement is missing: every request is refused.
     public var lacksAgreement = false
+
+    /// The values of `appVersionState`. [Apple]
+    public enum VersionState: String, Sendable, Hashable, CaseIterable {
+        case accepted = "ACCEPTED"
+        case developerRejected = "DEVELOPER_REJECTED"
+        case inReview = "IN_REVIEW"
+        case invalidBinary = "INVALID_BINARY"
+        case metadataRejected = "METADATA_REJECTED"
+        case pendingAppleRelease = "PENDING_APPLE_RELEASE"
+        case pendingDeveloperRelease = "PENDING_DEVELOPER_RELEASE"
+        case prepareForSubmission = "PREPARE_FOR_SUBMISSION"
+        case processingForDistribution = "PROCESSING_FOR_DISTRIBUTION"
+        case readyForDistribution = "READY_FOR_DISTRIBUTION"
+        case readyForReview = "READY_FOR_REVIEW"
+        case rejected = "REJECTED"
+        case replacedWithNewVersion = "REPLACED_WITH_NEW_VERSION"
+        case waitingForExportCompliance = "WAITING_FOR_EXPORT_COMPLIANCE"
+        case waitingForReview = "WAITING_FOR_REVIEW"
+    }
 
     public enum MinuteHeader: String, Sendable, Hashable, CaseIterable {
         case alone

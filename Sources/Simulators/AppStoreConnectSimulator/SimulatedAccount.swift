@@ -135,6 +135,7 @@ struct SimulatedAccount: Sendable {
 
     /// Each app has one build, which has all its clips.
     static func build(ofApp id: String) -> String { "build-\(id)" }
+    static func version(ofApp id: String) -> String { "version-\(id)" }
     static func bundle(ofClip id: String) -> String { "bundle-\(id)" }
     static func clip(ofBundle id: String) -> String? {
         id.hasPrefix("bundle-") ? String(id.dropFirst("bundle-".count)) : nil

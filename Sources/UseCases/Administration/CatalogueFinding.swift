@@ -8,6 +8,8 @@ public struct CatalogueFinding: Sendable, Hashable, CustomStringConvertible {
         case unbound
         /// The clip has no default experience, and every clip needs one. [Apple]
         case missingDefaultExperience = "missing_default_experience"
+        /// No version of the app with the clip is on the App Store.
+        case unpublished
         /// The clip serves many businesses, and a notification that matches only this experience is refused.
         case notBusinessSpecific = "not_business_specific"
         /// The experience's own URL holds an identifier that no location has, or a short code that there is not.

@@ -2,12 +2,13 @@ import AppSiteAssociation
 public import Geodesy
 public import Invocation
 public import Routing
-import Tenancy
+public import Tenancy
 
 /// Warnings about all that one tenant has registered.
 ///
 /// What is decided beside ``ExperienceLint`` [ours]:
 /// - `missingDefaultExperience`: a clip has no default experience, which every clip needs [Apple].
+/// - `unpublished`: App Store Connect said that no version of the app with the clip is on the App Store.
 /// - `unbound`: an advanced or default experience of a clip that serves many businesses has neither location nor rule.
 /// - `notBusinessSpecific`: an advanced experience of such a clip reads the business from the URL. Notifications are
 ///   refused unless a more specific experience is bound to the location.
@@ -45,10 +46,11 @@ public struct CatalogueLint: Sendable {
 
     /// - Parameters:
     ///   - places: by identifier.
+    ///   - unpublished: clips of which App Store Connect said so when somebody looked last.
     ///   - table: What tells where a URL leads, whoever signed it.
     public init(
         clips: [Clip], experiences: [Experience], places: [Place], codes: [ShortCode],
-        pages: Pages = Pages(), table: TenantTable
+        pages: Pages = Pages(), unpublished: Set<BundleID> = [], table: TenantTable
     ) {
         let experiences = experiences.sorted { $0.precedes($1) }
         let resolved = codes.map { ($0, table.lookUp(stored: $0.url)) }
@@ -57,6 +59,12 @@ public struct CatalogueLint: Sendable {
         findings =
             ExperienceLint(experiences).findings.map { CatalogueFinding($0) }
             + Self.missingDefaults(experiences, clips)
+            + clips.filter { unpublished.contains($0.bundleID) }.map { clip in
+                CatalogueFinding(
+                    .unpublished, url: DefaultLink(to: clip.bundleID).text,
+                    "\(clip.bundleID) is not on the App Store, as App Store Connect said last: only testers can launch it"
+                )
+            }
             + Self.bindings(experiences, clips)
             + Self.unknownIdentifiers(experiences, places, codes)
             + resolved.compactMap(Self.deadCode)
@@ -73,8 +81,12 @@ public struct CatalogueLint: Sendable {
     }
 
     /// Looks at all that a tenant has registered.
-    /// - Parameter table: What tells where a URL leads, whoever signed it.
-    public init(_ catalogue: any CatalogueReader, table: TenantTable) async throws {
+    /// - Parameters:
+    ///   - unpublished: clips of which App Store Connect said so when somebody looked last.
+    ///   - table: What tells where a URL leads, whoever signed it.
+    public init(
+        _ catalogue: any CatalogueReader, unpublished: Set<BundleID> = [], table: TenantTable
+    ) async throws {
         var (experiences, places, codes): ([Experience], [Place], [ShortCode]) = ([], [], [])
         let clips = try await catalogue.clips()
         var pages = Pages(at: try await catalogue.domains(), of: clips)
@@ -88,7 +100,8 @@ public struct CatalogueLint: Sendable {
         }
         try await catalogue.eachShortCode { codes.append($0) }
         self.init(
-            clips: clips, experiences: experiences, places: places, codes: codes, pages: pages, table: table)
+            clips: clips, experiences: experiences, places: places, codes: codes, pages: pages,
+            unpublished: unpublished, table: table)
     }
 
     private static func missingDefaults(

@@ -11,8 +11,10 @@ public protocol ExperienceService: Sendable {
     func listing(
         ofClip clip: String, images: [String: ImageDigest]
     ) async throws(ServiceFailure) -> ExperienceListing
-    /// What Apple's cache has of the association files of the sites that the newest build's clip names; nil without a build.
-    func domains() async throws(ServiceFailure) -> [AssociatedDomain]?
+    /// The builds that have the clip; nil where the key reaches no such app.
+    func builds() async throws(ServiceFailure) -> ClipBuilds?
+    /// What Apple's cache has of the association files of the sites that a build's part with the clip names.
+    func domains(ofBundle bundle: String) async throws(ServiceFailure) -> [AssociatedDomain]
     /// Whether there is an experience, in whatever state.
     func exists(_ id: String) async throws(ServiceFailure) -> Bool
 

@@ -68,14 +68,20 @@ public struct Registrar: Sendable {
         let run = try await records.newestRun()
         let survey = try await plan(Wishes())
         guard survey.listing.listing.isComplete else { throw ServiceFailure.incompleteListing }
-        var domains: [AssociatedDomain]?
+        var (release, domains): (ClipRelease?, [AssociatedDomain]?)
         do {
-            domains = try await patiently { () throws(ServiceFailure) in try await service.domains() }
+            let builds = try await patiently { () throws(ServiceFailure) in try await service.builds() }
+            release = builds?.release
+            if let bundle = builds?.bundle {
+                domains = try await patiently { () throws(ServiceFailure) in
+                    try await service.domains(ofBundle: bundle)
+                }
+            }
         } catch is ServiceFailure {
-            // The sites are told of beside, and a key may reach experiences and no builds: a plan without them is one all the same.
+            // A key may reach experiences and no builds: the plan is complete without release and sites.
         }
         guard try await records.newestRun() == run else { throw RegistrationError.appliedMeanwhile(clip) }
-        return (survey, RegistrationCheck(survey, domains: domains, of: clip, at: start))
+        return (survey, RegistrationCheck(survey, release: release, domains: domains, of: clip, at: start))
     }
 
     /// Looks whether a plan that was looked at is still the one there is; changes nothing at Apple.

@@ -6,7 +6,7 @@ public import Tenancy
 public struct RegistrationCheck: Sendable {
     public let clip: BundleID
     public let checkedAt: Date
-    /// All but the rows, as `doorstep appstore plan --format json` has it, and what Apple has of the sites.
+    /// All but the rows, as `doorstep appstore plan --format json` has it, with the clip's release and what Apple has of the sites.
     public let summary: JSONObject
     /// How many experiences are how, by names that stay the same; one may be counted by several.
     public let counts: [String: Int]
@@ -32,13 +32,17 @@ public struct RegistrationCheck: Sendable {
 }
 
 extension RegistrationCheck {
-    /// - Parameter domains: nil where they are not known.
+    /// - Parameters:
+    ///   - release: nil where it is not known.
+    ///   - domains: nil where they are not known.
     init(
-        _ survey: RegistrationSurvey, domains: [AssociatedDomain]?, of clip: BundleID, at now: Date
+        _ survey: RegistrationSurvey, release: ClipRelease?, domains: [AssociatedDomain]?, of clip: BundleID,
+        at now: Date
     ) {
         var summary = survey.summary
         let sites = domains?.map { JSONValue.object($0.json) }
         summary["domains"] = sites.map(JSONValue.array) ?? .null
+        summary["release"] = (release?.json).map(JSONValue.object) ?? .null
         // It is read as a whole, however many there are.
         for name in ["missing", "defaultExperiences", "uncodable"] {
             summary[name] = .array(Array((summary[name]?.arrayValue ?? []).prefix(Self.maximumURLs)))
@@ -143,6 +147,9 @@ public struct LatestCheck: Sendable, Hashable {
 }
 
 extension LatestCheck {
+    /// Whether a version with the clip was on the App Store; nil where that was not seen.
+    public var release: ClipRelease? { ClipRelease(json: summary?["release"]) }
+
     /// Whether Apple said anything of sites.
     public var knowsDomains: Bool { summary?["domains"]?.arrayValue != nil }
 
@@ -167,6 +174,12 @@ public protocol LatestChecks: Sendable {
 }
 
 extension LatestChecks {
+    /// The connected clips of which App Store Connect said last that they are not on the App Store.
+    public func unpublished(of tenant: TenantID) async throws -> Set<BundleID> {
+        let checks = try await latest(of: tenant, clip: nil, summarized: true)
+        return Set(checks.filter { $0.release?.isPublished == false }.map(\.clip))
+    }
+
     /// What was found of a clip; nil where it is not connected.
     public func latest(of clip: BundleID, of tenant: TenantID) async throws -> LatestCheck? {
         try await latest(of: tenant, clip: clip, summarized: true).first

@@ -9,7 +9,10 @@ import Testing
 /// What Apple's cache has of a clip's sites.
 @Suite(.timeLimit(.minutes(30))) struct DomainTests {
     private static func domains(_ store: Store) async throws -> [AssociatedDomain]? {
-        try await store.client.domains(bundleID: StoreFixture.clipBundleID, ofApp: StoreFixture.appID)
+        let builds = try await store.client.builds(
+            bundleID: StoreFixture.clipBundleID, ofApp: StoreFixture.appID)
+        guard let bundle = builds.bundle else { return nil }
+        return try await store.client.domains(ofBundle: bundle)
     }
 
     @Test(arguments: [true, false]) func theSitesOfTheNewestBuildAreTold(_ readsOnly: Bool) async throws {
@@ -25,28 +28,26 @@ import Testing
 
     @Test func whatIsNotThereIsNone() async throws {
         try await Store.lend { store in
-            let other = try await store.client.domains(
+            let none = ClipBuilds(
+                bundle: nil, release: ClipRelease(isPublished: false, version: nil, state: nil))
+            let other = try await store.client.builds(
                 bundleID: "com.example.none.Clip", ofApp: StoreFixture.appID)
-            let nowhere = try await store.client.domains(bundleID: StoreFixture.clipBundleID, ofApp: "none")
-            #expect(other == nil && nowhere == nil)
+            let nowhere = try await store.client.builds(bundleID: StoreFixture.clipBundleID, ofApp: "none")
+            #expect(other == none && nowhere == none)
         }
     }
 
     /// What could break out of a line or a path is none of it.
     @Test func oddAnswersAreNoSites() async throws {
-        let builds = """
-            {"data":[{"id":"1","relationships":{"buildBundles":{"data":[{"id":"b"}]}}}],
-            "included":[{"type":"buildBundles","id":"b","attributes":{"bundleId":"a.Clip"}}]}
-            """
         let status = """
             {"data":{"attributes":{"domains":[{"domain":"a.example"},{"isValid":true},
             {"domain":"b.example","isValid":false,"errorCode":"A B","lastUpdatedDate":"x\\ny"}]}}}
             """
         try await LocalWebServer.lend({ request in
-            .init(request.path.contains("buildBundles/") ? status : builds)
+            .init(request.path.contains("buildBundles/") ? status : "{}")
         }) { server in
             try await Store.client(of: "http://127.0.0.1:\(server.port)") { client in
-                let domains = try await client.domains(bundleID: "a.Clip", ofApp: "1")
+                let domains = try await client.domains(ofBundle: "b")
                 #expect(
                     domains == [
                         AssociatedDomain(host: "b.example", isValid: false, errorCode: nil, updatedAt: nil)

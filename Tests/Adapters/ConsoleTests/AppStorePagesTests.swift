@@ -30,7 +30,8 @@ import Testing
                 (tenant_id, bundle_id, due_at, checked_at, counts, summary, findings_digest, failure)
             VALUES (\(tenant), \(clip), now(), '2026-11-24T08:00:00Z', '{}',
                 '{"inStep": false, "counts": {"create": 3, "update": 1, "in_step": 0}, "findings": {"unlisted": 2},
-                  "places": {"matched": 7}, "missing": ["https://example.com/<gone>"]}',
+                  "places": {"matched": 7}, "release": {"published": false, "version": "1.3", "state": "IN_REVIEW"},
+                  "missing": ["https://example.com/<gone>"]}',
                 sha256(''), \(failure))
             """,
             """
@@ -54,7 +55,7 @@ import Testing
             for text in [
                 "https://example.com/&lt;gone&gt;", "/attributes/&lt;i&gt;", "x&amp;y", "&lt;b&gt;17",
                 "&lt;script&gt;",
-                "place_rewritten", "https://example.com/0100",
+                "place_rewritten", "https://example.com/0100", "not on the App Store: 1.3 is IN_REVIEW",
                 "doorstep appstore plan --tenant acme --clip \(Self.clip)",
             ] {
                 #expect(page.text.contains(text), "\(text)")

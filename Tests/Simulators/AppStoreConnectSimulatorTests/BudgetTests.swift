@@ -186,7 +186,7 @@ import Testing
             case .bool(let flag): changed[name] = .bool(!flag)
             case .number(let number): changed[name] = JSONValue((number.int ?? 0) + 1)
             case .array: changed[name] = ["x"]
-            case .string: changed[name] = "second_line"
+            case .string: changed[name] = name == "versionState" ? "IN_REVIEW" : "second_line"
             default: changed[name] = 7
             }
         }
@@ -194,8 +194,11 @@ import Testing
         #expect(knobs.json == changed)
         try knobs.apply(["minuteLimit": .null])
         #expect(knobs.minuteLimit == nil)
+        try knobs.apply(["versionState": .null])
+        #expect(knobs.versionState == nil && knobs.json["versionState"] == .null)
         for wrong: JSONObject in [
             ["none": 1], ["revives": 1], ["partSize": 0], ["processing": -1], ["minuteLimit": "x"],
+            ["versionState": "SOLD"],
         ] {
             #expect(throws: JSONFieldError.self) { try knobs.apply(wrong) }
         }

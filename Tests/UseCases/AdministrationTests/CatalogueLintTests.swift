@@ -63,6 +63,19 @@ import Testing
         #expect(try findings(.missingDefaultExperience, [experience(link, .default)]).isEmpty)
     }
 
+    @Test func clipThatAppStoreConnectCallsUnpublishedIsFound() throws {
+        let clips = try [Self.clip, "com.example.Other.Clip"].map {
+            try Clip(bundleID: BundleID($0), teamID: TeamID("ABCDE12345"), isMultiBusiness: false)
+        }
+        let lint = try CatalogueLint(
+            clips: clips, experiences: [], places: [], codes: [],
+            unpublished: [BundleID("com.example.Other.Clip"), BundleID("com.example.gone.Clip")],
+            table: table())
+        #expect(
+            lint.findings.filter { $0.code == "unpublished" }.map(\.url)
+                == ["https://appclip.apple.com/id?p=com.example.Other.Clip"])
+    }
+
     @Test func `Codes are told apart`() {
         let codes = CatalogueFinding.Code.allCases.map(\.rawValue) + LintFinding.Code.allCases.map(\.rawValue)
         #expect(Set(codes).count == codes.count)

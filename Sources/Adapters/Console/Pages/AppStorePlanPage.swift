@@ -42,6 +42,7 @@ enum AppStorePlanPage {
             main.facts([
                 ("Seen", { dd in if let at = check.checkedAt { dd.time(at) } else { dd.text("never") } }),
                 ("Last look", { $0.outcome(of: check) }),
+                ("Clip", { $0.name(check.release?.text ?? "whether it is on the App Store is not known") }),
             ])
             guard let summary = check.summary else { return }
             main.counts("What there would be to do", summary["counts"])

@@ -39,6 +39,10 @@ struct Problem: Sendable {
                 Problem(
                     code.rawValue, "no default experience",
                     "Register the clip's default experience: every clip has one at App Store Connect.")
+            case .unpublished:
+                Problem(
+                    code.rawValue, "not published",
+                    "Release a version of the app with the clip: until then only testers can launch it.")
             case .unknownIdentifier:
                 Problem(
                     code.rawValue, "unknown identifier",

@@ -3,6 +3,7 @@ import ArgumentParser
 import Invocation
 import JSON
 import Persistence
+import Registration
 import Routing
 import ServerClient
 import Tenancy
@@ -119,8 +120,9 @@ struct ExperienceCommand: AsyncParsableCommand {
         private func listFindings() async throws {
             let findings = try await tenant.withPool { pool, store, tenant in
                 let table = try await pool.tenantTable(of: tenant.id, trusting: .everything)
+                let unpublished = try await PostgresRegistrationChecks(pool).unpublished(of: tenant.id)
                 return try await store.withCatalogue(of: tenant.slug) { catalogue in
-                    try await CatalogueLint(catalogue, table: table).findings
+                    try await CatalogueLint(catalogue, unpublished: unpublished, table: table).findings
                 }
             }
             var counts: [(code: String, count: Int)] = []

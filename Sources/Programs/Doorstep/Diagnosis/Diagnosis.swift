@@ -47,9 +47,7 @@ struct Diagnosis {
         let association = Self.association(url.host, chosen, evidence)
         checks.append(Self.domain(url.host, evidence.domain))
         checks.append(Self.advanced(url, evidence))
-        checks.append(
-            .unknown(
-                .published, "known_to_apple", chosen?.clip.text, "App Store Connect and devices know alone"))
+        checks.append(Self.published(chosen?.clip.text, evidence.registration))
         checks.append(association)
         var cache: DiagnosisCheck?
         if let registration = evidence.registration, url.host != DefaultLink.host {
@@ -165,6 +163,29 @@ struct Diagnosis {
     }
 
     /// What devices are given of the site: by Apple's cache, and not by the site itself.
+    /// Testers can launch a clip that is not on the App Store, so that this is a warning.
+    private static func published(_ clip: String?, _ registration: LatestCheck?) -> DiagnosisCheck {
+        guard let registration else {
+            return .unknown(
+                .published, "known_to_apple", clip,
+                "only App Store Connect knows, and the clip is not connected to it")
+        }
+        guard let time = registration.checkedAt.flatMap({ JSONValue($0).stringValue }) else {
+            return .unknown(.published, "not_known", clip, "App Store Connect was not looked at yet")
+        }
+        guard let release = registration.release else {
+            return .unknown(
+                .published, "not_known", clip,
+                "App Store Connect did not say at \(time): the key may not read builds and their versions")
+        }
+        let detail = "\(release.text), as App Store Connect said at \(time)"
+        return switch release.isPublished {
+        case true?: .ok(.published, clip, detail)
+        case false?: .warning(.published, "not_published", clip, detail)
+        case nil: .unknown(.published, "not_known", clip, detail)
+        }
+    }
+
     private static func appleCache(_ host: String, _ registration: LatestCheck) -> DiagnosisCheck {
         let time = registration.checkedAt.flatMap { JSONValue($0).stringValue }
         guard let time, let domain = registration.domain(host) else {

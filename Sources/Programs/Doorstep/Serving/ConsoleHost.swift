@@ -84,8 +84,9 @@ struct ConsoleHost {
             }, table: routing.table,
             findings: { tenant in
                 let table = try await pool.tenantTable(of: tenant.id, trusting: .everything)
+                let unpublished = try await PostgresRegistrationChecks(pool).unpublished(of: tenant.id)
                 return try await reading.withCatalogue(of: tenant.slug) { catalogue in
-                    try await CatalogueLint(catalogue, table: table).findings
+                    try await CatalogueLint(catalogue, unpublished: unpublished, table: table).findings
                 }
             },
             diagnose: { [outbound] url, table, asksSite in

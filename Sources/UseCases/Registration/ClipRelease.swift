@@ -1,0 +1,60 @@
+public import JSON
+
+/// Whether a version of the app that has the clip is on the App Store.
+///
+/// Source: App Store Connect API 4.4.1, `appStoreVersion` of a build and `appVersionState` of that version. [Apple]
+public struct ClipRelease: Sendable, Hashable {
+    /// Nil where it is not known: no build that was looked at is on the App Store, and there are older builds.
+    public let isPublished: Bool?
+    /// The published version, else the one of the newest build that has a version, such as `1.2`.
+    public let version: String?
+    /// The state of that version in Apple's words, such as `READY_FOR_DISTRIBUTION`.
+    public let state: String?
+
+    public init(isPublished: Bool?, version: String?, state: String?) {
+        self.isPublished = isPublished
+        self.version = version
+        self.state = state
+    }
+
+    /// In words.
+    public var text: String {
+        let latest = state.map { "\(version ?? "its version") is \($0)" }
+        return switch (isPublished, latest) {
+        case (true?, let latest): "on the App Store" + (latest.map { ": \($0)" } ?? "")
+        case (false?, let latest?): "not on the App Store: \(latest)"
+        case (false?, nil): "not on the App Store: no version has a build with the clip"
+        case (nil, _):
+            "not known: there are older builds than the newest 200, of which none is on the App Store"
+        }
+    }
+
+    public var json: JSONObject {
+        [
+            "published": isPublished.map(JSONValue.bool) ?? .null,
+            "version": version.map(JSONValue.string) ?? .null,
+            "state": state.map(JSONValue.string) ?? .null,
+        ]
+    }
+
+    /// Reads what ``json`` writes; nil for anything else.
+    init?(json: JSONValue?) {
+        guard let members = json?.objectValue else { return nil }
+        self.init(
+            isPublished: members["published"]?.boolValue, version: members["version"]?.stringValue,
+            state: members["state"]?.stringValue)
+    }
+}
+
+/// What App Store Connect says of the builds that have a clip.
+public struct ClipBuilds: Sendable, Hashable {
+    /// The clip's part of the newest of them; nil where no build has the clip.
+    public let bundle: String?
+    /// Nil where the versions of builds cannot be read.
+    public let release: ClipRelease?
+
+    public init(bundle: String?, release: ClipRelease?) {
+        self.bundle = bundle
+        self.release = release
+    }
+}
