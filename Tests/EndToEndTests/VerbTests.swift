@@ -168,6 +168,39 @@ import Testing
         }
     }
 
+    /// As they are stored unless a spreadsheet is to open them; headers are cells, too.
+    @Test func exportsForSpreadsheetsHoldNoFormula() async throws {
+        try await Installation.lend { installation in
+            let binary = installation.binary
+            try await binary.succeed(
+                ["location", "import", "-"] + Self.tenant,
+                input: "identifier,name,latitude,longitude,radius,=x\nrestaurant_a,=1+1,1,-122.1,10,@y\n")
+            try await binary.succeed(
+                [
+                    "experience", "update", "https://example.com/restaurants/restaurant_a", "--title",
+                    "+1+1",
+                ] + Self.tenant)
+            for (noun, stored, safe) in [
+                (
+                    "location", "restaurant_a,=1+1,1,-122.1,10,@y\r\n",
+                    "restaurant_a,'=1+1,1,-122.1,10,'@y\r\n"
+                ),
+                ("experience", ",+1+1,", ",'+1+1,"),
+            ] {
+                let export = [noun, "export"] + Self.tenant
+                let plain = try await binary.succeed(export).output
+                #expect(plain.contains(stored) && !plain.contains("'"), "\(plain)")
+                let changed = try await binary.succeed(export + ["--spreadsheet-safe"]).output
+                #expect(changed.contains(safe), "\(changed)")
+                #expect(!changed.contains(",=") && !changed.contains(",@") && !changed.contains(",+"))
+            }
+            let confirmations = ["confirmation", "export", "--spreadsheet-safe"] + Self.tenant
+            #expect(
+                try await binary.succeed(confirmations).output
+                    == "minute,location,outcome,source,id,attestation\r\n")
+        }
+    }
+
     @Test func shortCodes() async throws {
         try await Installation.lend { installation in
             let binary = installation.binary

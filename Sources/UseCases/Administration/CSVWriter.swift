@@ -1,14 +1,21 @@
 /// Writes comma-separated values as RFC 4180 defines them: what `CSVParser` reads of it is what was given.
+///
+/// A spreadsheet calculates a cell that begins like a formula. For spreadsheets such a cell gets an apostrophe in front, unless
+/// it is a plain number such as `-122.1`; what is read of it is then not what was given.
+/// Source: OWASP, "CSV Injection" (the first characters); that numbers stay is [ours].
 public struct CSVWriter {
     /// Takes the file's next bytes.
     public typealias Sink = ([UInt8]) throws -> Void
 
+    private let isForSpreadsheets: Bool
     private let sink: Sink
     private var buffer: [UInt8] = []
 
     private static let chunkLength = 1 << 16
 
-    public init(_ sink: @escaping Sink) {
+    /// - Parameter isForSpreadsheets: whether cells that begin like a formula get an apostrophe in front.
+    public init(forSpreadsheets isForSpreadsheets: Bool = false, _ sink: @escaping Sink) {
+        self.isForSpreadsheets = isForSpreadsheets
         self.sink = sink
     }
 
@@ -17,7 +24,7 @@ public struct CSVWriter {
         for field in fields {
             if !isFirst { buffer.append(UInt8(ascii: ",")) }
             isFirst = false
-            append(field)
+            append(isForSpreadsheets && field.isLikeFormula ? "'" + field : field)
         }
         buffer += [UInt8(ascii: "\r"), UInt8(ascii: "\n")]
         if buffer.count >= Self.chunkLength { try finish() }
@@ -44,4 +51,17 @@ public struct CSVWriter {
         }
         buffer.append(UInt8(ascii: "\""))
     }
+}
+
+extension String {
+    /// Whether a spreadsheet may take the text for a formula.
+    fileprivate var isLikeFormula: Bool {
+        guard let first = unicodeScalars.first, Self.formulaStarts.contains(first) else { return false }
+        return wholeMatch(of: /[+\-]?[0-9]+(\.[0-9]+)?([eE][+\-]?[0-9]+)?/) == nil
+    }
+
+    /// The full-width forms count in spreadsheets of some languages.
+    private static let formulaStarts: Set<Unicode.Scalar> = [
+        "=", "+", "-", "@", "\t", "\r", "\n", "\u{FF1D}", "\u{FF0B}", "\u{FF0D}", "\u{FF20}",
+    ]
 }

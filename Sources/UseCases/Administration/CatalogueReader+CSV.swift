@@ -5,9 +5,12 @@ import JSON
 extension CatalogueReader {
     /// Writes all locations as CSV, those of details, cards and metadata after the location's own; returns
     /// how many.
-    public func exportLocations(to sink: @escaping ([UInt8]) throws -> Void) async throws -> Int {
+    /// - Parameter forSpreadsheets: as ``CSVWriter`` has it; an import does not take the file then.
+    public func exportLocations(
+        forSpreadsheets: Bool = false, to sink: @escaping ([UInt8]) throws -> Void
+    ) async throws -> Int {
         let columns = try await furtherLocationColumns()
-        var writer = CSVWriter(sink)
+        var writer = CSVWriter(forSpreadsheets: forSpreadsheets, sink)
         var count = 0
         try writer.append(LocationRecord.requiredColumns + columns)
         try await eachLocation { location in
@@ -20,9 +23,12 @@ extension CatalogueReader {
     }
 
     /// Writes all experiences as CSV, their cards after all else; returns how many.
-    public func exportExperiences(to sink: @escaping ([UInt8]) throws -> Void) async throws -> Int {
+    /// - Parameter forSpreadsheets: as ``CSVWriter`` has it; an import does not take the file then.
+    public func exportExperiences(
+        forSpreadsheets: Bool = false, to sink: @escaping ([UInt8]) throws -> Void
+    ) async throws -> Int {
         let columns = try await furtherExperienceColumns()
-        var writer = CSVWriter(sink)
+        var writer = CSVWriter(forSpreadsheets: forSpreadsheets, sink)
         var count = 0
         try writer.append(ExperienceRecord.columns + columns)
         try await eachExperience { record in

@@ -79,4 +79,23 @@ import Testing
         parser.finish(emit: keep)
         #expect(read.map { $0.map { Array($0.utf8) } } == rows.map { $0.map { Array($0.utf8) } })
     }
+
+    /// Source: OWASP, "CSV Injection". Numbers stay numbers.
+    @Test(arguments: [
+        ("=1+1", "'=1+1"), ("@SUM(A1)", "'@SUM(A1)"), ("+1 415 555 0103", "'+1 415 555 0103"),
+        ("-1+2", "'-1+2"), ("-", "'-"), ("\t=1", "'\t=1"), ("\r=1", "\"'\r=1\""), ("\n=1", "\"'\n=1\""),
+        ("=HYPERLINK(\"x\")", "\"'=HYPERLINK(\"\"x\"\")\""), ("\u{FF1D}1", "'\u{FF1D}1"),
+        ("-122.1", "-122.1"), ("+5", "+5"), ("-1e-7", "-1e-7"), ("1=2", "1=2"), ("a@b", "a@b"), ("", ""),
+        ("'=1", "'=1"), (" =1", " =1"), ("-1.", "'-1."), ("-.5", "'-.5"),
+    ]) func cellLikeAFormulaGetsAnApostropheForSpreadsheets(field: String, cell: String) throws {
+        let (safe, plain) = (Written(), Written())
+        var writer = CSVWriter(forSpreadsheets: true, safe.append)
+        try writer.append([field, "x"])
+        try writer.finish()
+        #expect(String(decoding: safe.bytes, as: UTF8.self) == cell + ",x\r\n")
+        var other = CSVWriter(plain.append)
+        try other.append([field])
+        try other.finish()
+        #expect(!String(decoding: plain.bytes, as: UTF8.self).contains("'") || field.hasPrefix("'"))
+    }
 }

@@ -71,12 +71,15 @@ struct ConfirmationCommand: AsyncParsableCommand {
         )
 
         @OptionGroup var confirmations: ConfirmationOptions
+        @OptionGroup var spreadsheet: SpreadsheetOptions
 
         private static let pageLength = 10_000
 
         func run() async throws {
             let output = FileHandle.standardOutput
-            var writer = CSVWriter { try output.write(contentsOf: Data($0)) }
+            var writer = CSVWriter(forSpreadsheets: spreadsheet.isForSpreadsheets) {
+                try output.write(contentsOf: Data($0))
+            }
             try writer.append(Self.columns)
             func append(_ page: [JSONObject]) throws {
                 for confirmation in page {

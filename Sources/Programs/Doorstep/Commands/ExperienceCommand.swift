@@ -54,10 +54,14 @@ struct ExperienceCommand: AsyncParsableCommand {
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var file: ExportFile
+        @OptionGroup var spreadsheet: SpreadsheetOptions
 
         func run() async throws {
-            file.note(
-                try await tenant.export(to: file) { try await $0.exportExperiences(to: $1) }, "experience")
+            let count = try await tenant.export(to: file) { [spreadsheet] catalogue, sink in
+                try await catalogue.exportExperiences(
+                    forSpreadsheets: spreadsheet.isForSpreadsheets, to: sink)
+            }
+            file.note(count, "experience")
         }
     }
 

@@ -76,9 +76,14 @@ struct LocationCommand: AsyncParsableCommand {
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var file: ExportFile
+        @OptionGroup var spreadsheet: SpreadsheetOptions
 
         func run() async throws {
-            file.note(try await tenant.export(to: file) { try await $0.exportLocations(to: $1) }, "location")
+            let count = try await tenant.export(to: file) { [spreadsheet] catalogue, sink in
+                try await catalogue.exportLocations(
+                    forSpreadsheets: spreadsheet.isForSpreadsheets, to: sink)
+            }
+            file.note(count, "location")
         }
     }
 
