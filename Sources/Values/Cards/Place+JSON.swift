@@ -29,24 +29,21 @@ extension Place {
         return json
     }
 
-    /// Reads what ``json`` writes.
+    /// Reads what ``json`` writes. An address, a point and a phone number that hold nothing are none: a merge patch leaves
+    /// such objects where it removes all members (RFC 7396 §2).
     /// - Throws: for a member that is unknown, of another type, or not to be taken, by its path.
     public init(_ reader: JSONObjectReader) throws(JSONFieldError) {
         var fields = reader
         self.init()
         id = try fields.optionalString("placeId")
         names = try fields.texts("names")
-        if let address = try fields.optionalObject("mainAddress") { self.address = try Address(address) }
+        if let address = try fields.optionalObject("mainAddress").map(Address.init), address != Address() {
+            self.address = address
+        }
         if let point = try fields.optionalObject("displayPoint") { self.point = try DisplayPoint(point) }
         mapAction = try fields.optionalCase("mapAction", of: MapAction.self)
         relationship = try fields.optionalCase("relationship", of: Relationship.self)
-        if var phone = try fields.optionalObject("phoneNumber") {
-            self.phone = PhoneNumber(
-                try phone.requiredString("number"),
-                type: try phone.optionalCase("type", of: PhoneNumber.PhoneType.self),
-                intent: try phone.optionalString("intent"))
-            try phone.finish()
-        }
+        if let phone = try fields.optionalObject("phoneNumber") { self.phone = try PhoneNumber(phone) }
         homePage = try fields.optionalString("homePage")
         categories = try fields.texts("categories")
         try fields.finish()
@@ -89,25 +86,41 @@ extension Place.Address {
             try parts.finish()
         }
         try fields.finish()
-        guard self != Self() else { throw .invalid(path: fields.path, reason: "must hold an address") }
     }
 }
 
 extension Place.DisplayPoint {
-    fileprivate init(_ reader: JSONObjectReader) throws(JSONFieldError) {
+    fileprivate init?(_ reader: JSONObjectReader) throws(JSONFieldError) {
         var fields = reader
-        var numbers = try fields.requiredObject("coordinates")
+        let source = try fields.optionalCase("source", of: Source.self)
+        let coordinates = try fields.optionalMembers("coordinates")
+        try fields.finish()
+        if source == nil, coordinates?.isEmpty != false { return nil }
+        guard let coordinates else { throw .missing(path: fields.path(of: "coordinates")) }
+        var numbers = JSONObjectReader(coordinates, key: "coordinates", of: fields)
         let (latitude, longitude) = (
             try numbers.requiredDouble("latitude"), try numbers.requiredDouble("longitude")
         )
         try numbers.finish()
-        let source = try fields.optionalCase("source", of: Source.self) ?? .calculated
-        try fields.finish()
         do throws(GeodesyError) {
-            self.init(try Coordinate(latitude: latitude, longitude: longitude), source: source)
+            self.init(
+                try Coordinate(latitude: latitude, longitude: longitude), source: source ?? .calculated)
         } catch {
             throw .invalid(path: numbers.path, reason: "must be on the Earth")
         }
+    }
+}
+
+extension Place.PhoneNumber {
+    fileprivate init?(_ reader: JSONObjectReader) throws(JSONFieldError) {
+        var fields = reader
+        let type = try fields.optionalCase("type", of: PhoneType.self)
+        let intent = try fields.optionalString("intent")
+        let number = try fields.optionalString("number")
+        try fields.finish()
+        if number == nil, type == nil, intent == nil { return nil }
+        guard let number else { throw .missing(path: fields.path(of: "number")) }
+        self.init(number, type: type, intent: intent)
     }
 }
 

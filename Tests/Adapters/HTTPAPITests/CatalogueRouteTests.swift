@@ -249,6 +249,36 @@ import Testing
         }
     }
 
+    /// An object whose last member null removes holds nothing, and is none (RFC 7396 §2).
+    @Test func nullRemovesTheLastMemberOfAnObject() async throws {
+        let api = TestAPI()
+        let path = "/v1/locations/a"
+        let address: JSONValue = ["fullAddress": "Pier 3"]
+        let place: JSONValue = [
+            "names": ["A"], "mainAddress": address, "phoneNumber": ["number": "+1 555"],
+            "displayPoint": ["coordinates": ["latitude": 1, "longitude": 2]],
+        ]
+        try await api.test(over: [.router]) { client in
+            let created = try await Self.write(
+                .put, path,
+                ["name": "A", "latitude": 1, "longitude": 2, "radius": 10, "card": ["place": place]], client)
+            #expect(created.status == 201, "\(created.text)")
+            let patches: [JSONValue] = [
+                ["mainAddress": ["fullAddress": .null]], ["phoneNumber": ["number": .null]],
+                ["displayPoint": ["coordinates": ["latitude": .null, "longitude": .null], "source": .null]],
+                ["mainAddress": ["structuredAddress": ["floor": .null]]],
+            ]
+            for patch in patches {
+                let patched = try await Self.write(.patch, path, ["card": ["place": patch]], client)
+                #expect(patched.status == 200, "\(patched.text)")
+            }
+            let read = try await client.send(.get, path, key: api.reader)
+            #expect(read["card"] == ["place": ["names": ["A"]]], "\(read.text)")
+            let last = try await Self.write(.patch, path, ["card": ["place": ["names": .null]]], client)
+            #expect(last.status == 200 && last["card"] == nil, "\(last.text)")
+        }
+    }
+
     static func write(
         _ method: HTTPRequest.Method, _ path: String, _ body: JSONValue, _ client: TestAPI.Client,
         key: APIKey? = nil, headers: HTTPFields = [:]

@@ -143,6 +143,26 @@ import Testing
         }
     }
 
+    /// What remains of an object whose members are null is empty, and holds nothing (RFC 7396 §2).
+    @Test func jsonLineClearsAllMembersOfAnObject() async throws {
+        try await Self.withLocations { stores, tenant in
+            let own = #""name":"A place","latitude":37.334722,"longitude":-122.008889,"radius":100"#
+            let address = #"{"fullAddress":null,"structuredAddress":{"locality":null}}"#
+            let outcome = try await stores.administration.importLocations(
+                of: tenant,
+                Self.rows(
+                    lines: """
+                        {"identifier":"a",\(own),"card":{"place":{"phoneNumber":{"number":null,"type":null},\
+                        "mainAddress":\(address),"displayPoint":{"coordinates":{"latitude":null}}}}}
+                        {"identifier":"c",\(own),"card":{"place":{"mainAddress":\(address)}}}
+                        """))
+            #expect(outcome == .done(1, 1, 0), "\(outcome)")
+            var a = try Self.full("a")
+            a.card.place?.phone = nil
+            #expect(try await Self.stored(stores, tenant) == [a, Self.full("b"), .sample("c")])
+        }
+    }
+
     @Test func replacementClearsWhatRowsDoNotName() async throws {
         try await Self.withLocations { stores, tenant in
             let outcome = try await stores.administration.importLocations(

@@ -101,6 +101,15 @@ struct CardTests {
         #expect(JSONValue.object(card.json).text == Self.whole)
     }
 
+    /// A merge patch leaves an empty object where it removes all members (RFC 7396 §2).
+    @Test(arguments: [
+        #"{}"#, #"{"place":{}}"#, #"{"place":{"mainAddress":{}}}"#, #"{"place":{"phoneNumber":{}}}"#,
+        #"{"place":{"mainAddress":{"structuredAddress":{}}}}"#, #"{"place":{"displayPoint":{}}}"#,
+        #"{"place":{"displayPoint":{"coordinates":{}}}}"#, #"{"texts":{}}"#, #"{"texts":{"EN":{}}}"#,
+    ]) func objectsThatHoldNothingAreNone(text: String) throws {
+        #expect(try Self.card(text).isEmpty)
+    }
+
     @Test(arguments: [
         (#"{"colour":"red"}"#, "unknown_field", "colour"),
         (#"{"place":{"name":"X"}}"#, "unknown_field", "place.name"),
@@ -118,13 +127,20 @@ struct CardTests {
         (#"{"place":{"names":[]}}"#, "invalid_field", "place"),
         (#"{"place":{"names":[1]}}"#, "invalid_field", "place.names[0]"),
         (#"{"place":{"homePage":"javascript:x"}}"#, "invalid_field", "place"),
-        (#"{"place":{"mainAddress":{}}}"#, "invalid_field", "place.mainAddress"),
+        (#"{"place":{"phoneNumber":{"type":"MOBILE"}}}"#, "missing_field", "place.phoneNumber.number"),
         (#"{"place":{"mainAddress":{"structuredAddress":{"countryCode":"de"}}}}"#, "invalid_field", "place"),
         (
             #"{"place":{"displayPoint":{"coordinates":{"latitude":91,"longitude":0}}}}"#, "invalid_field",
             "place.displayPoint.coordinates"
         ),
-        (#"{"place":{"displayPoint":{}}}"#, "missing_field", "place.displayPoint.coordinates"),
+        (
+            #"{"place":{"displayPoint":{"source":"CALCULATED"}}}"#, "missing_field",
+            "place.displayPoint.coordinates"
+        ),
+        (
+            #"{"place":{"displayPoint":{"coordinates":{"latitude":1}}}}"#, "missing_field",
+            "place.displayPoint.coordinates.longitude"
+        ),
     ]) func whatIsNotUnderstoodIsRefused(text: String, code: String, path: String) {
         let error = #expect(throws: JSONFieldError.self) { try Self.card(text) }
         #expect(error?.code == code)
