@@ -120,8 +120,16 @@ import Testing
             || !near.errors.isEmpty && far.errors.hasPrefix(near.errors.dropLast() + " (")
                 && far.errors.contains("request ")
         #expect(
-            near.status == far.status && near.output == far.output && areErrorsTheSame,
+            near.status == far.status && comparable(near.output) == comparable(far.output)
+                && areErrorsTheSame,
             "\(arguments): \(near) and \(far)")
+    }
+
+    /// Only the tenant at the server has a key, whose bytes count in the total.
+    private static func comparable(_ output: String) -> [Substring] {
+        output.split(separator: "\n", omittingEmptySubsequences: false).filter {
+            !$0.hasPrefix("quota of total: ")
+        }
     }
 
     private static let places = """

@@ -212,6 +212,8 @@ extension AdmittedRequest {
             return answered(by: try await handler(try reading(body)))
         } catch let problem as Problem {
             throw refused(by: problem)
+        } catch let error as QuotaExceeded {
+            throw refused(by: Problem(error))
         } catch is StoreUnavailable {
             throw refused(by: .unavailable)
         }

@@ -38,21 +38,6 @@ extension CardImage: StoredItem {
     /// Changes nothing: an image is what its digest says, and nobody may update one.
     func update(of tenant: TenantID) -> Query { Self.selection(key, of: tenant, lock: "") }
 
-    func check(
-        replacing before: CardImage?, insisting: Bool, _ transaction: TenantTransaction
-    ) async throws {
-        // Two at once would both find room.
-        try await transaction.execute(
-            "SELECT pg_advisory_xact_lock(hashtextextended(\("images \(transaction.tenant)"), 0))")
-        let (count, total) = try await transaction.execute(
-            """
-            SELECT count(*), coalesce(sum(byte_count), 0)::bigint FROM doorstep.card_images
-            WHERE tenant_id = \(transaction.tenant.uuid)
-            """
-        ).one().decode(Int.self, Int.self)
-        try checkRoom(beside: count, of: total)
-    }
-
     static let canBeReferredTo = true
 
     /// With `cascade` the cards that name it name none any more.

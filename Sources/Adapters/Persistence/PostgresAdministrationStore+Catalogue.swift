@@ -1,6 +1,7 @@
 public import Administration
 import Foundation
 import Invocation
+import JSON
 import PostgreSQL
 import RateLimiting
 import Routing
@@ -87,14 +88,15 @@ extension PostgresAdministrationStore {
                     """
                     INSERT INTO doorstep.tenants
                         (tenant_id, slug, name, suspended_at, key_rate, key_burst, client_rate, client_burst,
-                        new_instance_rate, new_instance_burst, client_new_instance_rate, client_new_instance_burst)
+                        new_instance_rate, new_instance_burst, client_new_instance_rate, client_new_instance_burst, quotas)
                     VALUES (\(id.uuid), \(slug.text), \(archived.name.text),
                         CASE WHEN \(archived.isSuspended) THEN now() END,
                         \(archived.limits.key?.perSecond), \(archived.limits.key?.burst),
                         \(archived.limits.client?.perSecond), \(archived.limits.client?.burst),
                         \(archived.limits.newInstances?.perSecond), \(archived.limits.newInstances?.burst),
                         \(archived.limits.clientNewInstances?.perSecond),
-                        \(archived.limits.clientNewInstances?.burst))
+                        \(archived.limits.clientNewInstances?.burst),
+                        \(JSONValue.object(archived.quotas.json).text)::jsonb)
                     """)
                 var load = ArchiveLoad(transaction: transaction, archive: archive)
                 let counts = try await load.run()
@@ -141,7 +143,6 @@ private struct ArchiveLoad {
         while let (archived, line) = try archive.next(\.image) {
             do {
                 let image = try CardImage(file: archived.file, addedAt: Date())
-                try await image.check(replacing: nil, insisting: false, transaction)
                 if try await !transaction.add(image) {
                     archive.problems.add(line: line, "file: an earlier line has it already")
                 }

@@ -119,6 +119,7 @@ extension LocationBinding {
 
 extension ExperienceRecord: StagedItem {
     static let relation = "experiences"
+    static let quota = QuotaKind.experiences
     static let keyColumns = ["kind", "url"]
     static let keyField = "url"
     static let changeableColumns: [StagedColumn] =

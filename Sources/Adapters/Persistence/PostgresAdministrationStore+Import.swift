@@ -48,6 +48,7 @@ extension TenantTransaction {
         problems.add(refused)
         guard problems.isEmpty else { throw ImportRefused(problems: problems) }
         guard !options.isDryRun else { return .planned(try await plan(Item.self, count, options)) }
+        try await checkQuotas(Item.self, count, prunes: options.prunes)
         do {
             let seen = try await expected(Item.self, options)
             let removed = options.prunes ? try await removeOthers(Item.self, options.allowedRemovals) : 0
@@ -232,6 +233,41 @@ extension TenantTransaction {
         return RemovalsInUse(count: total, first: first)
     }
 
+    /// Refuses what COMMIT would refuse, before anything is written.
+    private func checkQuotas<Item: StagedItem>(_: Item.Type, _ count: Int, prunes: Bool) async throws {
+        let usage = try await usage()
+        let bytes = try await execute(Item.stagedBytes).one().decode(at: 0, as: Int.self)
+        // At most this much is added, which is known without a look at each row that exists.
+        let isNear = [Item.quota, .total].flatMap { kind in
+            usage[kind].map { [($0.rows + count, $0.limit.rows), ($0.bytes + bytes, $0.limit.bytes)] } ?? []
+        }.contains { $0.0 > $0.1 ?? .max }
+        guard isNear else { return }
+        let exceeded = try await forecast(Item.self, prunes: prunes, usage).first(where: \.isExceeded)
+        if let exceeded { throw QuotaExceeded(exceeded) }
+    }
+
+    private func usage() async throws -> [QuotaKind: QuotaUsage] { try await tenant()?.usage ?? [:] }
+
+    /// What the import would make of the quotas that have a limit.
+    private func forecast<Item: StagedItem>(
+        _: Item.Type, prunes: Bool, _ usage: [QuotaKind: QuotaUsage]
+    ) async throws -> [QuotaForecast] {
+        let (rows, bytes) = try await execute(Item.growth(of: tenant, prunes: prunes)).one()
+            .decode(Int.self, Int.self)
+        return [Item.quota, .total].flatMap { kind -> [QuotaForecast] in
+            guard let usage = usage[kind] else { return [] }
+            let amounts: [(QuotaForecast.Unit, Int, Int, Int?)] = [
+                (.rows, usage.rows, rows, usage.limit.rows), (.bytes, usage.bytes, bytes, usage.limit.bytes),
+            ]
+            return amounts.compactMap { unit, current, growth, limit in
+                limit.map {
+                    QuotaForecast(
+                        kind: kind, unit: unit, limit: $0, current: current, wouldBe: current + growth)
+                }
+            }
+        }
+    }
+
     private func plan<Item: StagedItem>(
         _: Item.Type, _ count: Int, _ options: ImportOptions
     ) async throws -> ImportPlan {
@@ -268,7 +304,8 @@ extension TenantTransaction {
             added: items["added"] ?? [], changed: items["changed"] ?? [], cleared: cleared,
             removed: items["removed"] ?? [],
             inUse: options.prunes ? try await removalsInUse(Item.self) : RemovalsInUse(),
-            removalsAreAllowed: removed <= allowed, state: state)
+            removalsAreAllowed: removed <= allowed,
+            quotas: try await forecast(Item.self, prunes: options.prunes, usage()), state: state)
     }
 
     /// What changes of some items, by their keys: field by field in the order of the columns.

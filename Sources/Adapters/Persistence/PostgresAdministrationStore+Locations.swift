@@ -110,6 +110,7 @@ extension JSONText {
 
 extension LocationRecord: StagedItem {
     static let relation = "locations"
+    static let quota = QuotaKind.locations
     static let keyColumns = ["identifier"]
     static let keyField = "identifier"
     static let changeableColumns: [StagedColumn] =

@@ -69,6 +69,7 @@ extension ShortCode: StoredItem {
 
 extension ShortCode: StagedItem {
     static let relation = "short_codes"
+    static let quota = QuotaKind.shortCodes
     static let keyColumns = ["code"]
     static let keyField = "code"
     static let changeableColumns = [StagedColumn("url", #"text COLLATE "C""#, .required)]

@@ -1,5 +1,6 @@
 public import Administration
 import Foundation
+import JSON
 public import PostgreSQL
 public import RateLimiting
 public import Tenancy
@@ -93,14 +94,15 @@ extension PostgresAdministrationStore {
         let id = TenantID(UUID())
         do {
             return try await write(id) { transaction in
-                try Tenant(
-                    row: try await transaction.execute(
-                        """
-                        INSERT INTO doorstep.tenants (tenant_id, slug, name)
-                        VALUES (\(id.uuid), \(slug.text), \(name.text))
-                        RETURNING \(unsafeSQL: Tenant.columns)
-                        """
-                    ).one())
+                try await transaction.execute(
+                    """
+                    INSERT INTO doorstep.tenants (tenant_id, slug, name)
+                    VALUES (\(id.uuid), \(slug.text), \(name.text))
+                    """)
+                guard let tenant = try await transaction.tenant() else {
+                    throw AdministrationError.tenantDeleted
+                }
+                return tenant
             }
         } catch let error as PostgreSQLError where error.isUniqueViolation("tenants_slug_key") {
             throw AdministrationError.tenantExists(slug)
@@ -176,6 +178,57 @@ extension PostgresAdministrationStore {
             return try Tenant(row: rows.one())
         }
     }
+
+    /// Changes the tenant's own quotas. A tenant that stores more than a new quota keeps what it has.
+    public func changeQuotas(
+        of slug: TenantSlug, _ change: @Sendable (inout [QuotaKind: Quota]) throws -> Void
+    ) async throws -> Tenant {
+        let id = try await tenant(slug).id
+        return try await write(id) { transaction in
+            guard let tenant = try await transaction.tenant(lock: "FOR NO KEY UPDATE") else {
+                throw AdministrationError.unknownTenant(slug)
+            }
+            var quotas = tenant.ownQuotas
+            try change(&quotas)
+            try await transaction.execute(
+                """
+                UPDATE doorstep.tenants SET quotas = \(JSONValue.object(quotas.json).text)::jsonb
+                WHERE tenant_id = \(id.uuid)
+                """)
+            guard let tenant = try await transaction.tenant() else {
+                throw AdministrationError.unknownTenant(slug)
+            }
+            return tenant
+        }
+    }
+
+    /// The quotas of tenants that have none of their own.
+    public func defaultQuotas() async throws -> [QuotaKind: Quota] {
+        let rows = try await readAcrossTenants(
+            "SELECT kind, maximum_rows, maximum_bytes FROM doorstep.quota_defaults")
+        return try rows.reduce(into: [:]) { quotas, row in
+            let (kind, rows, bytes) = try row.decode(String.self, Int?.self, Int?.self)
+            guard let kind = QuotaKind(rawValue: kind) else { return }
+            quotas[kind] = Quota(rows: rows, bytes: bytes)
+        }
+    }
+
+    /// Changes default quotas. Amounts that are nil stay as they are; ``Quota/off`` removes the limit.
+    /// - Returns: All of them.
+    public func changeDefaultQuotas(_ quotas: [QuotaKind: Quota]) async throws -> [QuotaKind: Quota] {
+        try await pool.withTransaction(as: role, TransactionMode(isReadOnly: isReadOnly)) { transaction in
+            for (kind, quota) in quotas.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+                try await transaction.execute(
+                    """
+                    UPDATE doorstep.quota_defaults
+                    SET maximum_rows = nullif(coalesce(\(quota.rows), maximum_rows), \(Quota.off)),
+                        maximum_bytes = nullif(coalesce(\(quota.bytes), maximum_bytes), \(Quota.off))
+                    WHERE kind = \(kind.rawValue)
+                    """)
+            }
+        }
+        return try await defaultQuotas()
+    }
 }
 
 extension TenantTransaction {
@@ -208,7 +261,11 @@ extension Tenant {
     fileprivate static let columns = """
         tenant_id, slug, name, created_at, suspended_at, key_rate, key_burst, client_rate, client_burst, \
         new_instance_rate, new_instance_burst, client_new_instance_rate, client_new_instance_burst, \
-        collapse_policy
+        collapse_policy, quotas, (
+            SELECT jsonb_object_agg(kind, jsonb_build_object(
+                'rows', jsonb_build_object('used', row_count, 'limit', maximum_rows),
+                'bytes', jsonb_build_object('used', byte_count, 'limit', maximum_bytes)))
+            FROM doorstep.tenant_quotas(tenants.tenant_id))
         """
 
     /// Takes ``columns``.
@@ -224,11 +281,18 @@ extension Tenant {
         guard let collapsePolicy = CollapsePolicy(rawValue: try row.decode(at: 13, as: String.self)) else {
             throw PersistenceError.unreadable("tenants")
         }
+        let (quotas, usage) = (
+            try row.decode(at: 14, as: JSONText.self), try row.decode(at: 15, as: JSONText?.self)
+        )
         self = try PersistenceError.reading("tenants") {
-            Tenant(
+            var quotas = try JSONObjectReader(JSONValue(parsing: quotas.text.utf8))
+            var usage = try JSONObjectReader(
+                usage.map { try JSONValue(parsing: $0.text.utf8) } ?? .object([:]))
+            return Tenant(
                 id: TenantID(id), slug: try TenantSlug(slug), name: try DisplayName(stored: name),
-                createdAt: createdAt, suspendedAt: suspendedAt, limits: limits, collapsePolicy: collapsePolicy
-            )
+                createdAt: createdAt, suspendedAt: suspendedAt, limits: limits,
+                collapsePolicy: collapsePolicy,
+                ownQuotas: try [QuotaKind: Quota](&quotas), usage: try [QuotaKind: QuotaUsage](&usage))
         }
     }
 }

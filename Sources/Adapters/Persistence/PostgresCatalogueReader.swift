@@ -25,13 +25,17 @@ struct PostgresCatalogueReader: CatalogueReader {
 
     func eachImage(_ body: (CardImage) throws -> Void) async throws {
         // One file at a time: together they may be more than there is memory for.
-        let images: [CardImage] = try await transaction.items(after: nil, limit: CardImage.maximumCount)
-        for image in images {
-            guard let file = try await transaction.file(of: image.key) else {
-                throw PersistenceError.unreadable("card_images")
+        var last: ImageDigest?
+        repeat {
+            let images: [CardImage] = try await transaction.items(after: last, limit: Self.rowsAtATime)
+            for image in images {
+                guard let file = try await transaction.file(of: image.key) else {
+                    throw PersistenceError.unreadable("card_images")
+                }
+                try body(CardImage(file: file, addedAt: image.addedAt))
             }
-            try body(CardImage(file: file, addedAt: image.addedAt))
-        }
+            last = images.last?.key
+        } while last != nil
     }
 
     func domains() async throws -> [DomainRecord] {

@@ -48,6 +48,8 @@ public enum Schema {
         Migration(
             version: 22, name: "idempotent_requests",
             sql: text(PackageResources._022_idempotent_requests_sql), compatibleFrom: 18),
+        Migration(
+            version: 23, name: "quotas", sql: text(PackageResources._023_quotas_sql), compatibleFrom: 18),
     ]
 
     /// Creates the roles and the schema where they are missing, then applies what is pending as `doorstep_owner`.

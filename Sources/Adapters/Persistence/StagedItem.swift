@@ -11,6 +11,8 @@ protocol StagedItem: StoredItem, WrittenItem {
     static var relation: String { get }
     /// The columns of the key, texts in the order of their bytes.
     static var keyColumns: [String] { get }
+    /// What counts the items.
+    static var quota: QuotaKind { get }
     /// What a row is told by whose key comes twice.
     static var keyField: String { get }
     /// The other columns.
@@ -334,6 +336,31 @@ extension StagedItem {
             OFFSET 0
         ) t
         WHERE \(unsafeSQL: setsPartOfCard)
+        """
+    }
+
+    /// The bytes of a row, as the triggers of `doorstep.count_usage` count them.
+    /// - Parameter value: the value of a column.
+    private static func size(_ value: (StagedColumn) -> String, _ key: String) -> String {
+        let columns = changeableColumns.filter { ["text", "jsonb"].contains($0.type.prefix { $0 != " " }) }
+        return "octet_length(concat(\(keyList(key)), \(columns.map(value).joined(separator: ", "))))"
+    }
+
+    /// How many bytes the staged rows have at most, whatever they are merged with.
+    static var stagedBytes: Query {
+        "SELECT coalesce(sum(octet_length(s::text)), 0)::bigint FROM pg_temp.staged s"
+    }
+
+    /// How many rows and bytes the import adds; negative if it removes more.
+    static func growth(of tenant: TenantID, prunes: Bool) -> Query {
+        """
+        SELECT count(*) FILTER (WHERE t.tenant_id IS NULL) - count(*) FILTER (WHERE s.line IS NULL),
+            coalesce(sum(
+                CASE WHEN s.line IS NULL THEN 0
+                    WHEN t.tenant_id IS NULL THEN \(unsafeSQL: size(\.new, "s."))
+                    ELSE \(unsafeSQL: size(\.merged, "s.")) END
+                - CASE WHEN t.tenant_id IS NULL THEN 0 ELSE \(unsafeSQL: size({ "t.\($0.column)" }, "t.")) END), 0)::bigint
+        FROM \(compared: Self.self, of: tenant, join: prunes ? "FULL" : "LEFT")
         """
     }
 

@@ -36,6 +36,8 @@ extension ConnectionPool {
     ///
     /// If the task carries out a request with an idempotency key, a read-write transaction records that the request was performed,
     /// or is rolled back if another attempt has replaced this one.
+    ///
+    /// Throws `QuotaExceeded` if the transaction would exceed a quota of the tenant.
     /// - Parameter locks: Numbers of advisory locks, held until the end. All are taken in one order and before any row is, so that
     ///   two who want the same never wait for each other; and by a statement of their own, so that at read committed, where each
     ///   statement has its own snapshot, the second sees the first.
@@ -44,21 +46,26 @@ extension ConnectionPool {
         _ mode: TransactionMode = .readWrite,
         _ body: nonisolated(nonsending) (TenantTransaction) async throws -> Result
     ) async throws -> Result {
-        try await withTransaction(mode, for: tenant.uuid) { transaction in
-            try await transaction.execute(
-                """
-                SELECT set_config('role', \(role.rawValue), true),
-                       set_config('doorstep.tenant_id', \(tenant.description), true),
-                       set_config('doorstep.actor', \(actor), true),
-                       -- Compiling takes longer than any statement here, and begins at a cost that is only believed.
-                       set_config('jit', 'off', true)\(locking: Set(locks).sorted())
-                """)
-            let tenantTransaction = TenantTransaction(tenant: tenant, transaction: transaction)
-            let result = try await body(tenantTransaction)
-            if !mode.isReadOnly, let claim = IdempotencyClaim.current, claim.tenant == tenant {
-                try await tenantTransaction.recordPerformed(claim)
+        do {
+            return try await withTransaction(mode, for: tenant.uuid) { transaction in
+                try await transaction.execute(
+                    """
+                    SELECT set_config('role', \(role.rawValue), true),
+                           set_config('doorstep.tenant_id', \(tenant.description), true),
+                           set_config('doorstep.actor', \(actor), true),
+                           -- Compiling takes longer than any statement here, and begins at a cost that is only believed.
+                           set_config('jit', 'off', true)\(locking: Set(locks).sorted())
+                    """)
+                let tenantTransaction = TenantTransaction(tenant: tenant, transaction: transaction)
+                let result = try await body(tenantTransaction)
+                if !mode.isReadOnly, let claim = IdempotencyClaim.current, claim.tenant == tenant {
+                    try await tenantTransaction.recordPerformed(claim)
+                }
+                return result
             }
-            return result
+        } catch let error as PostgreSQLError {
+            // COMMIT refuses it, so that each writer gets it here.
+            throw error.quotaExceeded ?? error
         }
     }
 

@@ -4,6 +4,7 @@ import JSON
 import NIOCore
 import NIOHTTP1
 import Synchronization
+import Tenancy
 
 extension RemoteServer {
     /// Has the tenant's locations imported, from a CSV file that is sent while it is read.
@@ -143,7 +144,11 @@ extension ImportPlan {
             inUse: RemovalsInUse(
                 count: try inUse.requiredInteger("count"),
                 first: try Self.items("first", of: Item.self, &inUse)),
-            removalsAreAllowed: try fields.requiredBool("removalsAreAllowed"))
+            removalsAreAllowed: try fields.requiredBool("removalsAreAllowed"),
+            quotas: try (try fields.optionalArray("quotas") ?? []).map { value in
+                var forecast = try JSONObjectReader(value, path: "quotas")
+                return try QuotaForecast(&forecast)
+            })
     }
 
     private static func items<Item: PlannedItem>(

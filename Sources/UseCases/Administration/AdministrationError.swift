@@ -30,7 +30,6 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
     case invalidImage(HeaderImageError)
     /// A file was to have another digest than its own, which is this.
     case otherImage(ImageDigest)
-    case tooManyImages
     case shortCodeExists(String)
     case unknownShortCode(String)
     /// What was to be deleted, and what refers to it.
@@ -90,7 +89,6 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
         case .unknownLocation: "unknown_location"
         case .unknownImage: "unknown_image"
         case .invalidImage, .otherImage: "invalid_image"
-        case .tooManyImages: "too_many_images"
         case .shortCodeExists: "short_code_exists"
         case .unknownShortCode: "unknown_short_code"
         case .inUse, .removalsInUse: "in_use"
@@ -142,11 +140,6 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
         case .unknownImage(let digest): "the tenant has no image \(digest)"
         case .invalidImage(let error): "\(error)"
         case .otherImage(let digest): "the SHA-256 of the file is \(digest)"
-        case .tooManyImages:
-            """
-            a tenant has at most \(CardImage.maximumCount) images, of \(CardImage.maximumTotal) bytes together: delete \
-            what no card names any more
-            """
         case .shortCodeExists(let code): "the tenant has a short code '\(code)' already"
         case .unknownShortCode(let code): "the tenant has no short code '\(code)'"
         case .inUse(let subject, let referents):

@@ -11,11 +11,6 @@ public struct CardImage: CatalogueItem {
     /// The file, where it is to be kept; what is read of an image leaves it out.
     public let file: [UInt8]?
 
-    /// Images of a tenant. [ours]
-    public static let maximumCount = 1_000
-    /// Bytes of a tenant's images together: 1 GiB. [ours]
-    public static let maximumTotal = 1 << 30
-
     public init(key: ImageDigest, format: HeaderImage.Format, byteCount: Int, addedAt: Date) {
         self.init(key, format, byteCount, addedAt, nil)
     }
@@ -63,13 +58,5 @@ public struct CardImage: CatalogueItem {
             key: try RowRefusal.naming("sha256") { () throws(CardError) in try ImageDigest(digest) },
             format: try fields.requiredCase("mediaType", of: HeaderImage.Format.self),
             byteCount: try fields.requiredInteger("byteCount"), addedAt: addedAt)
-    }
-
-    /// Refuses one more where there are as many as may be.
-    /// - Parameters:
-    ///   - count: how many there are.
-    ///   - total: their bytes.
-    public func checkRoom(beside count: Int, of total: Int) throws(AdministrationError) {
-        guard count < Self.maximumCount, total + byteCount <= Self.maximumTotal else { throw .tooManyImages }
     }
 }

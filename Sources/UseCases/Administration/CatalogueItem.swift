@@ -19,11 +19,14 @@ public protocol CatalogueItem: Sendable, Equatable {
 
     var key: Key { get }
     var json: JSONObject { get }
+    /// What the entity tag is made from: ``json``, but for members that change without a change of the item.
+    var validatedJSON: JSONObject { get }
 }
 
 extension CatalogueItem {
     public static var filters: [String: @Sendable (String) -> String?] { [:] }
     public static var insistence: String? { nil }
+    public var validatedJSON: JSONObject { json }
 
     /// Where the items are managed over HTTP.
     public static var path: String { "/v1/\(collection)" }

@@ -1,4 +1,5 @@
 public import JSON
+public import Tenancy
 
 /// What is to become of an import's rows, and of those that are there.
 public struct ImportOptions: Sendable, Hashable {
@@ -131,6 +132,8 @@ public struct ImportPlan: Sendable, Hashable {
     public let inUse: RemovalsInUse
     /// Whether as many may be removed; else the import is refused until that is allowed.
     public let removalsAreAllowed: Bool
+    /// What it would make of the quotas of the kind and of all kinds together. If one is exceeded, the import is refused.
+    public let quotas: [QuotaForecast]
     /// Another one for each other state of what the import is about: of the items that the file names, and where others are removed
     /// of all.
     public let state: String
@@ -140,7 +143,8 @@ public struct ImportPlan: Sendable, Hashable {
 
     public init(
         counts: ImportCounts, added: [Item], changed: [Item], cleared: [Clearing] = [],
-        removed: [Item], inUse: RemovalsInUse, removalsAreAllowed: Bool = true, state: String = ""
+        removed: [Item], inUse: RemovalsInUse, removalsAreAllowed: Bool = true,
+        quotas: [QuotaForecast] = [], state: String = ""
     ) {
         self.counts = counts
         self.added = added
@@ -149,6 +153,7 @@ public struct ImportPlan: Sendable, Hashable {
         self.removed = removed
         self.inUse = inUse
         self.removalsAreAllowed = removalsAreAllowed
+        self.quotas = quotas
         self.state = state
     }
 
@@ -157,6 +162,7 @@ public struct ImportPlan: Sendable, Hashable {
         var plan: JSONObject = [
             "cleared": .array(cleared.map { .object($0.json) }), "inUse": .object(inUse.json),
             "removalsAreAllowed": .bool(removalsAreAllowed),
+            "quotas": .array(quotas.map { .object($0.json) }),
         ]
         for (name, items) in [("added", added), ("changed", changed), ("removed", removed)] {
             plan[name] = .array(items.map { .object($0.members) })

@@ -92,4 +92,10 @@ public protocol TenantDirectory: Sendable {
     func changeLimits(
         of slug: TenantSlug, _ change: @Sendable (inout RequestLimits) throws -> Void
     ) async throws -> Tenant
+    /// Changes the tenant's own quotas.
+    /// - Parameter change: receives the quotas of the locked row; an error that it throws leaves them unchanged.
+    /// - Throws: `AdministrationError.unknownTenant`, and what `change` throws.
+    func changeQuotas(
+        of slug: TenantSlug, _ change: @Sendable (inout [QuotaKind: Quota]) throws -> Void
+    ) async throws -> Tenant
 }

@@ -14,8 +14,15 @@ extension Tenant: CatalogueItem {
         limits.adding(to: [
             "id": .string(id.description), "slug": .string(slug.text), "name": .string(name.text),
             "createdAt": JSONValue(createdAt), "suspendedAt": suspendedAt.map { JSONValue($0) } ?? .null,
-            "collapsePolicy": .string(collapsePolicy.rawValue),
+            "collapsePolicy": .string(collapsePolicy.rawValue), "quotas": .object(usage.json),
         ])
+    }
+
+    /// Without the quotas, whose usage changes with each write and would fail every condition.
+    public var validatedJSON: JSONObject {
+        var json = json
+        json["quotas"] = nil
+        return json
     }
 
     /// Reads what ``json`` says.
@@ -33,7 +40,11 @@ extension Tenant: CatalogueItem {
             name: try RowRefusal.naming("name") { () throws(AdministrationError) in try DisplayName(name) },
             createdAt: createdAt, suspendedAt: try fields.optionalDate("suspendedAt"),
             limits: try RequestLimits(&fields),
-            collapsePolicy: try fields.requiredCase("collapsePolicy", of: CollapsePolicy.self))
+            collapsePolicy: try fields.requiredCase("collapsePolicy", of: CollapsePolicy.self),
+            usage: try fields.optionalObject("quotas").map { fields in
+                var fields = fields
+                return try [QuotaKind: QuotaUsage](&fields)
+            } ?? [:])
     }
 
     /// The tenant after a merge patch (RFC 7396), which can change its name and which notifications collapse.
@@ -41,7 +52,8 @@ extension Tenant: CatalogueItem {
     public func patched(by patch: JSONObject) throws -> Tenant {
         let current = json
         let members = JSONValue.object(current).merging(.object(patch)).objectValue ?? [:]
-        for (name, _) in patch where !["name", "collapsePolicy"].contains(name) {
+        // Usage may have changed since the quotas were read: they are ignored.
+        for (name, _) in patch where !["name", "collapsePolicy", "quotas"].contains(name) {
             guard let own = current[name] else {
                 throw JSONFieldError.unknown(path: JSONPath.member(name, of: ""))
             }
@@ -62,10 +74,13 @@ extension Tenant: CatalogueItem {
 
 extension ArchivedTenant {
     var json: JSONObject {
-        limits.adding(to: [
+        var json = limits.adding(to: [
             "id": .string(id.description), "slug": .string(slug.text), "name": .string(name.text),
             "suspended": .bool(isSuspended),
         ])
+        // Without quotas of its own, older versions can read the archive.
+        if !quotas.isEmpty { json["quotas"] = .object(quotas.json) }
+        return json
     }
 
     init(_ fields: inout JSONObjectReader) throws {
@@ -78,7 +93,11 @@ extension ArchivedTenant {
             slug: try RowRefusal.naming("slug") { () throws(TenancyError) in try TenantSlug(slug) },
             name: try RowRefusal.naming("name") { () throws(AdministrationError) in try DisplayName(name) },
             isSuspended: try fields.requiredBool("suspended"),
-            limits: try RequestLimits(&fields))
+            limits: try RequestLimits(&fields),
+            quotas: try fields.optionalObject("quotas").map { fields in
+                var fields = fields
+                return try [QuotaKind: Quota](&fields)
+            } ?? [:])
     }
 }
 

@@ -13,10 +13,15 @@ public struct Tenant: Sendable, Hashable {
     /// Its own; what is nil is left to the server.
     public let limits: RequestLimits
     public internal(set) var collapsePolicy: CollapsePolicy
+    /// Its own; what is nil is left to the defaults. Empty for a tenant that was read from a server.
+    public let ownQuotas: [QuotaKind: Quota]
+    /// What it stores, and how much it may.
+    public let usage: [QuotaKind: QuotaUsage]
 
     public init(
         id: TenantID, slug: TenantSlug, name: DisplayName, createdAt: Date, suspendedAt: Date?,
-        limits: RequestLimits, collapsePolicy: CollapsePolicy
+        limits: RequestLimits, collapsePolicy: CollapsePolicy, ownQuotas: [QuotaKind: Quota] = [:],
+        usage: [QuotaKind: QuotaUsage] = [:]
     ) {
         self.id = id
         self.slug = slug
@@ -25,5 +30,7 @@ public struct Tenant: Sendable, Hashable {
         self.suspendedAt = suspendedAt
         self.limits = limits
         self.collapsePolicy = collapsePolicy
+        self.ownQuotas = ownQuotas
+        self.usage = usage
     }
 }

@@ -38,6 +38,7 @@ public struct ArchivedTenant: Sendable, Hashable {
     public let name: DisplayName
     public let isSuspended: Bool
     public let limits: RequestLimits
+    public let quotas: [QuotaKind: Quota]
 }
 
 /// What an archive says of a domain: a claim, what is merged into its association file, and whether pages are shown there.

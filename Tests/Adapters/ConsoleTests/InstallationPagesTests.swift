@@ -57,6 +57,33 @@ import Testing
         }
     }
 
+    @Test func quotasOfATenantAreShownAndChanged() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn("ada")
+            let page = try await console.get("/tenants/acme", cookie).text
+            #expect(page.contains("of 1,000,000") && page.contains("name=\"quota-short_codes\""))
+            let form = [
+                "seen": "-", "quota-locations": "5000:64MiB", "quota-images": "off", "quota-total": "",
+            ]
+            let saved = try await console.post("/tenants/acme/quotas", form, cookie)
+            #expect(saved.headers[.location] == "/tenants/acme?done=limited")
+            let tenant = try await console.store.tenant(console.acme.slug)
+            #expect(
+                tenant.ownQuotas == [
+                    .locations: Quota(rows: 5_000, bytes: 64 << 20),
+                    .images: Quota(rows: Quota.off, bytes: Quota.off),
+                ])
+            let shown = try await console.get("/tenants/acme", cookie).text
+            #expect(shown.contains("of 5,000") && shown.contains("--quota locations=5000:64MiB"))
+            let late = try await console.post("/tenants/acme/quotas", form, cookie)
+            #expect(late.status == .conflict && late.text.contains("Somebody has changed the quotas"))
+            for text in ["x", "1:2:3", "-1"] {
+                let answer = try await console.post("/tenants/acme/quotas", ["quota-keys": text], cookie)
+                #expect(answer.status == .unprocessableContent && answer.text.contains("quota-keys-error"))
+            }
+        }
+    }
+
     @Test func anOldTableIsToldOf() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()

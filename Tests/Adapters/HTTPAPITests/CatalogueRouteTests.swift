@@ -531,6 +531,9 @@ import Testing
         }
     }
 
+    private static let forecast = QuotaForecast(
+        kind: .locations, unit: .bytes, limit: 10, current: 9, wouldBe: 11)
+
     @Test func whatIsRefusedHasItsStatus() async throws {
         let api = TestAPI()
         let sample = Self.samples[0]
@@ -547,10 +550,13 @@ import Testing
                 (AdministrationError.tenantDeleted, 401, "unauthorized"),
                 (StoreUnavailable(), 503, "unavailable"),
                 (AdministrationError.tooManyImports, 503, "too_many_imports"),
+                (QuotaExceeded(Self.forecast), 409, "quota_exceeded"),
             ] as [(any Error, Int, String)] {
                 api.locations.refuse(error)
                 let answer = try await Self.write(.patch, sample.path, sample.patch, client)
                 #expect(answer.status == status && answer.code == code)
+                guard error is QuotaExceeded else { continue }
+                for (name, value) in Self.forecast.json { #expect(answer[name] == value) }
             }
             api.locations.refuse(nil)
             api.locations.lagBehind(true)

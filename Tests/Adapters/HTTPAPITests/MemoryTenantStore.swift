@@ -42,6 +42,7 @@ final class MemoryTenantStore: TenantStore {
         Tenant(
             id: id, slug: try TenantSlug("tenant"), name: try DisplayName("Tenant \(id)"),
             createdAt: Date(timeIntervalSince1970: 0), suspendedAt: nil,
-            limits: RequestLimits(key: RateLimit(perSecond: 100, burst: 200)), collapsePolicy: .none)
+            limits: RequestLimits(key: RateLimit(perSecond: 100, burst: 200)), collapsePolicy: .none,
+            usage: [.locations: QuotaUsage(rows: 3, bytes: 30, limit: Quota(rows: 10))])
     }
 }

@@ -70,27 +70,6 @@ import Testing
         }
     }
 
-    @Test func thereIsRoomForSoManyAndNoMore() async throws {
-        try await Stores.withTenant { stores, tenant in
-            try await stores.administer(
-                tenant,
-                """
-                INSERT INTO doorstep.card_images (tenant_id, sha256, media_type, byte_count)
-                SELECT '\(tenant)', encode(sha256(n::text::bytea), 'hex'), 'image/png', 1
-                FROM generate_series(1, \(CardImage.maximumCount)) AS n
-                """)
-            let images = TenantItems(stores.administration.items.images, of: tenant, by: "t")
-            let image = try Self.image()
-            await #expect(throws: AdministrationError.tooManyImages) { try await images.add(image) }
-            try await stores.administer(
-                tenant, "DELETE FROM doorstep.card_images WHERE sha256 = encode(sha256('1'), 'hex')")
-            #expect(try await images.add(image).key == image.key)
-        }
-        #expect(throws: AdministrationError.tooManyImages) {
-            try Self.image().checkRoom(beside: 1, of: CardImage.maximumTotal)
-        }
-    }
-
     @Test func imagesTravelWithTheirTenant() async throws {
         try await Stores.withTenant { stores, tenant in
             let items = stores.administration.items

@@ -28,6 +28,7 @@ import Testing
         "tenants_client_new_instance_limit_is_whole": (
             "tenants", [["client_new_instance_rate": "1"], ["client_new_instance_burst": "1"]]
         ),
+        "tenants_quotas_is_object": ("tenants", [["quotas": "'[]'"], ["quotas": "'1'"]]),
         "clips_bundle_id_form": (
             "clips",
             [

@@ -40,6 +40,7 @@ enum Grants {
         doorstep_admin DELETE webhooks
         doorstep_admin EXECUTE prune_console_events(integer)
         doorstep_admin EXECUTE record_act(text,text,jsonb,jsonb)
+        doorstep_admin EXECUTE tenant_quotas(uuid)
         doorstep_admin INSERT api_keys
         doorstep_admin INSERT app_store_budget
         doorstep_admin INSERT app_store_check_rows
@@ -97,9 +98,11 @@ enum Grants {
         doorstep_admin SELECT locations
         doorstep_admin SELECT notifications
         doorstep_admin SELECT push_tokens (instance_id, kind, name, registered_at, retired_at, tenant_id)
+        doorstep_admin SELECT quota_defaults
         doorstep_admin SELECT revoked_attest_keys
         doorstep_admin SELECT schema_migrations
         doorstep_admin SELECT short_codes
+        doorstep_admin SELECT tenant_usage
         doorstep_admin SELECT tenants
         doorstep_admin SELECT webhook_messages
         doorstep_admin SELECT webhooks
@@ -117,8 +120,9 @@ enum Grants {
         doorstep_admin UPDATE domains (challenge, checked_at, claimed_at, content, contested_at, lapsed_at, method, pages, proved_at)
         doorstep_admin UPDATE experiences (bundle_id, card, card_image, identifier_rule, location_identifier, subtitle, title)
         doorstep_admin UPDATE locations (card, card_image, details, latitude, longitude, metadata, name, radius)
+        doorstep_admin UPDATE quota_defaults (maximum_bytes, maximum_rows)
         doorstep_admin UPDATE short_codes (url)
-        doorstep_admin UPDATE tenants (client_burst, client_new_instance_burst, client_new_instance_rate, client_rate, collapse_policy, key_burst, key_rate, name, new_instance_burst, new_instance_rate, suspended_at)
+        doorstep_admin UPDATE tenants (client_burst, client_new_instance_burst, client_new_instance_rate, client_rate, collapse_policy, key_burst, key_rate, name, new_instance_burst, new_instance_rate, quotas, suspended_at)
         doorstep_admin UPDATE webhook_messages (attempt, due_at, queued_at, state)
         doorstep_admin UPDATE webhooks (disabled_at, disabled_reason, events, failing_since, sealed_secret, secret_changed_at, url)
         doorstep_admin USAGE doorstep
@@ -212,6 +216,7 @@ enum Grants {
         doorstep_manager DELETE webhook_messages
         doorstep_manager DELETE webhooks
         doorstep_manager EXECUTE record_act(text,text,jsonb,jsonb)
+        doorstep_manager EXECUTE tenant_quotas(uuid)
         doorstep_manager INSERT api_keys
         doorstep_manager INSERT card_image_bytes
         doorstep_manager INSERT card_images
@@ -245,8 +250,10 @@ enum Grants {
         doorstep_manager SELECT locations
         doorstep_manager SELECT notifications
         doorstep_manager SELECT push_tokens (instance_id, kind, name, registered_at, retired_at, tenant_id)
+        doorstep_manager SELECT quota_defaults
         doorstep_manager SELECT revoked_attest_keys
         doorstep_manager SELECT short_codes
+        doorstep_manager SELECT tenant_usage
         doorstep_manager SELECT tenants
         doorstep_manager SELECT webhook_messages
         doorstep_manager SELECT webhooks
@@ -269,6 +276,7 @@ enum Grants {
         doorstep_router EXECUTE index_confirmation_days()
         doorstep_router EXECUTE prune_audit_log(integer)
         doorstep_router EXECUTE prune_changes()
+        doorstep_router EXECUTE tenant_quotas(uuid)
         doorstep_router SELECT api_keys (digest, expires_at, key_id, kind, locations, revoked_at, scopes, tenant_id)
         doorstep_router SELECT app_store_checks (bundle_id, checked_at, counts, due_at, failure, tenant_id)
         doorstep_router SELECT app_store_connections (bundle_id, tenant_id)
@@ -286,9 +294,11 @@ enum Grants {
         doorstep_router SELECT instances (launched_at, tenant_id)
         doorstep_router SELECT locations (card, card_image, details, identifier, latitude, longitude, name, radius, tenant_id)
         doorstep_router SELECT push_tokens (kind, registered_at, tenant_id)
+        doorstep_router SELECT quota_defaults
         doorstep_router SELECT revoked_attest_keys (key_id, revoked_at, tenant_id)
         doorstep_router SELECT short_codes (code, tenant_id, url)
-        doorstep_router SELECT tenants (client_burst, client_new_instance_burst, client_new_instance_rate, client_rate, key_burst, key_rate, name, new_instance_burst, new_instance_rate, slug, suspended_at, tenant_id)
+        doorstep_router SELECT tenant_usage
+        doorstep_router SELECT tenants (client_burst, client_new_instance_burst, client_new_instance_rate, client_rate, key_burst, key_rate, name, new_instance_burst, new_instance_rate, quotas, slug, suspended_at, tenant_id)
         doorstep_router SELECT webhook_messages (created_at, due_at, tenant_id, webhook_id)
         doorstep_router USAGE doorstep
         public EXECUTE current_tenant_id()

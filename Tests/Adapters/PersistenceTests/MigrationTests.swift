@@ -1,3 +1,4 @@
+import Administration
 import Foundation
 import Persistence
 import PostgreSQL
@@ -74,6 +75,38 @@ import Testing
             Array(Schema.migrations.prefix(version)), schema: "doorstep", lockKey: 1, role: "doorstep_owner",
             prelude: String(contentsOf: roles, encoding: .utf8)
         ).migrate(on: pool)
+    }
+
+    @Test func rowsThatExistAreCountedByTheMigration() async throws {
+        let tenants = (0..<2).map { _ in TenantID(UUID()) }
+        try await MigratedDatabase.withEmptyDatabase { database in
+            try await database.withPool(as: .migrate) { try await Self.migrate($0, upTo: 21) }
+            for (number, tenant) in tenants.enumerated() {
+                try await database.withPool(as: .admin) { pool in
+                    try await pool.withTransaction { transaction in
+                        try await transaction.setTenant(tenant.description)
+                        try await transaction.execute(
+                            script: """
+                                INSERT INTO doorstep.tenants (tenant_id, slug, name) VALUES ('\(tenant)', 't\(number)', 'T');
+                                INSERT INTO doorstep.locations (tenant_id, identifier, name, latitude, longitude, radius, details)
+                                SELECT '\(tenant)', 'l' || n, 'é', 1, 1, 1, '{"a": "b"}' FROM generate_series(0, \(number)) n;
+                                INSERT INTO doorstep.card_images (tenant_id, sha256, media_type, byte_count)
+                                VALUES ('\(tenant)', encode(sha256('1'), 'hex'), 'image/png', 7)
+                                """)
+                    }
+                }
+            }
+            try await database.withPool(as: .migrate) { _ = try await Schema.migrate($0) }
+            let usage = try await database.withPool(as: .admin) { pool in
+                try await PostgresAdministrationStore(pool, actor: "t").tenants().map(\.usage)
+            }
+            // An identifier of 2 bytes, a name of 2, "{}" and {"a": "b"}.
+            #expect(
+                usage.map { $0[.locations]?.rows } == [1, 2]
+                    && usage.map { $0[.locations]?.bytes } == [16, 32])
+            #expect(usage.map { $0[.images]?.bytes } == [7, 7])
+            #expect(usage.map { $0[.total]?.rows } == [2, 3] && usage.map { $0[.total]?.bytes } == [23, 39])
+        }
     }
 
     /// Also as far as the audit log says so, which is each tenant's own.

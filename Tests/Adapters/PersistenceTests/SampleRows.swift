@@ -240,6 +240,9 @@ enum SampleRows {
             row: ["actor": "'x'", "action": "'insert'", "relation": "'x'", "after": "'{}'"],
             change: nil, key: "relation = 'x'"),
         Table(
+            name: "tenant_usage", login: .migrate, row: ["kind": "'sample'"], change: nil,
+            key: "kind = 'sample'"),
+        Table(
             name: "changes", login: .migrate, row: ["relation": "'x'", "key": "'{a}'"], change: nil,
             key: "relation = 'x'"),
     ]

@@ -3,6 +3,7 @@ import Geodesy
 import HTML
 import Invocation
 import Routing
+import Tenancy
 
 /// The places of a file that are far from where they are now.
 struct MovedPlaces: Sendable {
@@ -61,6 +62,11 @@ extension HTMLWriter {
                 .p, .class("error"), .role("alert"),
                 text:
                     "More would be removed than half of what there is: say how many may be, or leave the others where they are."
+            )
+        }
+        for quota in plan.quotas where quota.isExceeded {
+            element(
+                .p, .class("error"), .role("alert"), text: "\(QuotaExceeded(quota))".capitalizedSentence + "."
             )
         }
         if plan.inUse.count > 0 {

@@ -176,7 +176,10 @@ struct ImportPage: Sendable {
     private static func confirm(
         _ tenant: Tenant, _ digest: String, _ choice: Choice, _ plan: ImportPlan, _ html: inout HTMLWriter
     ) {
-        guard plan.removalsAreAllowed, plan.inUse.count == 0 else { return }
+        guard plan.removalsAreAllowed, plan.inUse.count == 0, !plan.quotas.contains(where: \.isExceeded)
+        else {
+            return
+        }
         guard plan.counts.added + plan.counts.changed + plan.counts.removed > 0 else {
             return html.element(.p, text: "Nothing would change.")
         }

@@ -8,12 +8,18 @@ import Tenancy
 /// One tenant as the operators see it: its limits, and suspending it.
 enum TenantPage {
     @Sendable static func show(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
-        let tenant = try await tenant(request)
+        .page(page(request, try await tenant(request)))
+    }
+
+    /// The page with the limits that the tenant has.
+    static func page(
+        _ request: ConsoleRequest, _ tenant: Tenant, wrongQuotas: Set<QuotaKind> = []
+    ) -> Page {
         let texts = Dictionary(
             uniqueKeysWithValues: TenantLimit.allCases.map { limit in
                 (limit, tenant.limits[keyPath: limit.path].map { "\($0)" } ?? "")
             })
-        return .page(page(request, tenant, texts, wrong: []))
+        return page(request, tenant, texts, wrong: [], wrongQuotas)
     }
 
     @Sendable static func setLimits(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
@@ -85,7 +91,8 @@ enum TenantPage {
     }
 
     private static func page(
-        _ request: ConsoleRequest, _ tenant: Tenant, _ texts: [TenantLimit: String], wrong: Set<TenantLimit>
+        _ request: ConsoleRequest, _ tenant: Tenant, _ texts: [TenantLimit: String], wrong: Set<TenantLimit>,
+        _ wrongQuotas: Set<QuotaKind> = []
     ) -> Page {
         let limits = TenantLimit.allCases.compactMap { limit in
             texts[limit].flatMap { $0.isEmpty ? nil : " --\(limit.rawValue) \($0.shellQuoted)" }
@@ -94,7 +101,7 @@ enum TenantPage {
         var page = Page(
             title: "Tenant \(tenant.name)", tenant: tenant,
             commands: [
-                "doorstep tenant limit \(tenant.slug) --reset\(limits.joined())",
+                "doorstep tenant limit \(tenant.slug) --reset\(limits.joined())\(TenantQuotasForm.arguments(tenant))",
                 "doorstep tenant \(isSuspended ? "resume" : "suspend") \(tenant.slug)",
                 "doorstep tenant delete \(tenant.slug)",
             ], notice: notice(request)
@@ -122,17 +129,19 @@ enum TenantPage {
                             }
                         )
                     })
+                TenantQuotasForm.write(request, tenant, wrong: [], &main)
                 return main.readOnlyHint()
             }
             main.errors(
                 TenantLimit.allCases.map { ($0.title, wrong.contains($0) ? Self.wrongLimit : nil) })
             form(request, tenant, texts, wrong: wrong, &main)
+            TenantQuotasForm.write(request, tenant, wrong: wrongQuotas, &main)
             main.element(.h2, text: isSuspended ? "Resume it" : "Suspend it")
             suspension(tenant, &main)
             main.element(
                 .p, .class("hint"), text: "Deleting a tenant, with all that it has, is left to the command.")
         }
-        if !wrong.isEmpty { page.status = .unprocessableContent }
+        if !wrong.isEmpty || !wrongQuotas.isEmpty { page.status = .unprocessableContent }
         return page
     }
 
@@ -143,7 +152,7 @@ enum TenantPage {
         html.element(
             .form, .class("stack"), .post, .action(HTMLLink(to: "tenants", tenant.slug.text, "limits"))
         ) { form in
-            form.hiddenField("seen", request.form["seen"] ?? text(tenant.limits))
+            form.hiddenField("seen", wrong.isEmpty ? text(tenant.limits) : request.form["seen"] ?? "")
             for limit in TenantLimit.allCases {
                 form.field(
                     limit.title, name: limit.rawValue, value: texts[limit] ?? "",

@@ -66,6 +66,7 @@ struct ConsoleRoutes: Sendable {
         get("/tenants", router, TenantsPage.index)
         get("/tenants/:slug", router, TenantPage.show)
         post("/tenants/:slug/limits", router, TenantPage.setLimits)
+        post("/tenants/:slug/quotas", router, TenantQuotasForm.set)
         post("/tenants/:slug/suspension", router, TenantPage.setSuspended)
         get("/status", router, StatusPage(dependencies, detours: settings.apnsDetours).answer)
         get("/t/:slug", router) { .seeOther(HTMLLink(to: "t", try await $0.tenant().slug.text, "places")) }

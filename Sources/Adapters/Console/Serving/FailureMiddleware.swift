@@ -7,6 +7,7 @@ import Hummingbird
 import Logging
 import NIOCore
 import Notifications
+import Tenancy
 
 /// Turns whatever a route throws into a page, and says nothing there about errors that nobody expected.
 struct FailureMiddleware: RouterMiddleware {
@@ -38,6 +39,8 @@ struct FailureMiddleware: RouterMiddleware {
                 status: .forbidden, title: "Not allowed",
                 text: "\(error). Nothing was changed.".capitalizedSentence)
         case let error as AdministrationError:
+            return .conflict("\(error). Nothing was changed.".capitalizedSentence)
+        case let error as QuotaExceeded:
             return .conflict("\(error). Nothing was changed.".capitalizedSentence)
         case let refusal as WebhookRefusal:
             return refusal == .unknownWebhook

@@ -45,7 +45,6 @@ extension Problem {
                         "required": JSONValue(MonitoredAttestations.required),
                         "seen": JSONValue(seen),
                     ])
-            case .tooManyImages: throw Problem(.conflict, error)
             case .tooManyRows: throw Problem(.contentTooLarge, error)
             case .tooManyImports:
                 throw Problem(
@@ -64,6 +63,10 @@ extension Problem {
             default: throw Problem(ProblemType.byCode[error.code]?.status ?? .internalServerError, error)
             }
         }
+    }
+
+    init(_ error: QuotaExceeded) {
+        self.init(.conflict, QuotaExceeded.code, error.description, members: error.forecast.json)
     }
 
     init(_ status: HTTPResponse.Status, _ error: AdministrationError) {

@@ -397,9 +397,15 @@ struct ProblemType: Sendable {
             remedy: "Write the image anew as `detail` says; its path is the SHA-256 of the file that is sent."
         ),
         ProblemType(
-            "too_many_images", .conflict, title: "There are too many images",
-            cause: "A tenant has at most 1,000 images, of 1 GiB together.",
-            remedy: "Delete what no card names any more: `DELETE /v1/images/{sha256}`."),
+            "quota_exceeded", .conflict, title: "The tenant would store more than its quota",
+            cause: """
+                The change would exceed the tenant's quota of rows or bytes: `kind` and `unit` name the quota, `limit` is its value, \
+                `current` the usage before the change and `wouldBe` after it. Nothing was changed.
+                """,
+            remedy: """
+                Delete what is not needed. `GET /v1/tenant` shows quotas and usage; an operator changes quotas with \
+                `doorstep tenant limit --quota`.
+                """),
         ProblemType(
             "not_connected", .notFound, title: "The clip is not connected to App Store Connect",
             cause: "The tenant has no clip of this bundle ID, or an operator has connected it by no key.",

@@ -185,20 +185,20 @@ extension AdmittedRequest {
 
 extension Answer {
     fileprivate static func tag(of item: some CatalogueItem) -> String {
-        tag(of: JSONValue.object(item.json).serialized())
+        tag(of: JSONValue.object(item.validatedJSON).serialized())
     }
 
     init(_ status: HTTPResponse.Status, showing item: some CatalogueItem) {
         let body = JSONValue.object(item.json).serialized()
         self.init(status, uncached: body)
-        headers[.eTag] = Self.tag(of: body)
+        headers[.eTag] = Self.tag(of: item)
     }
 
-    /// The item, or 304 where the client has it.
+    /// The item, or 304 where the client has it. An item whose tag does not cover all of it is sent each time.
     init(reading item: some CatalogueItem, for request: AdmittedRequest) {
         self.init(.ok, showing: item)
         guard let field = request.request.fields.ifNoneMatch,
-            field.utf8.span.hasEntityTag(Self.tag(of: item))
+            field.utf8.span.hasEntityTag(Self.tag(of: JSONValue.object(item.json).serialized()))
         else { return }
         var unchanged = Answer(.notModified)
         unchanged.headers = headers

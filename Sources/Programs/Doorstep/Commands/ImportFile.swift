@@ -2,6 +2,7 @@ import Administration
 import ArgumentParser
 import Foundation
 import JSON
+import Tenancy
 
 /// The CSV file of an import, and what is to be done by it.
 struct ImportFile: ParsableArguments {
@@ -65,8 +66,14 @@ extension ImportPlan {
         let refusal =
             removalsAreAllowed
             ? [] : ["As many are removed only with --allow-removals \(self.counts.removed)"]
-        return (["Nothing is changed; there would be \(counts)"] + items + clearings + refusal).joined(
-            separator: "\n")
+        let quotas = quotas.map { quota in
+            let usage =
+                "quota of \(quota.kind.rawValue): \(quota.current) → \(quota.wouldBe) of \(quota.limit) \(quota.unit.rawValue)"
+            return quota.isExceeded ? "\(usage): the import would be refused" : usage
+        }
+        return (["Nothing is changed; there would be \(counts)"] + items + clearings + refusal + quotas)
+            .joined(
+                separator: "\n")
     }
 }
 

@@ -63,6 +63,9 @@ struct TenantCommand: AsyncParsableCommand {
                 try await $0.tenant()
             }
             output.print(tenant.json, columns: columns)
+            if output.format == .table {
+                output.print(tenant.quotaRows, columns: ["quota", "rows", "bytes"])
+            }
         }
     }
 
@@ -94,7 +97,13 @@ struct TenantCommand: AsyncParsableCommand {
             discussion: """
                 Limits that you do not name stay as they are. A limit is requests per second and a burst, such as 50:200 \
                 (without a burst: four times the rate), or 'off' for no limit. --reset returns all limits to the servers' \
-                defaults ('doorstep settings'); limits that you name as well are then set.
+                defaults ('doorstep settings'), and all quotas to the default quotas; limits that you name as well are then set.
+
+                --quota limits the rows and bytes that a tenant may store of a kind: \
+                \(QuotaKind.allCases.map(\.rawValue).joined(separator: ", ")) (all kinds together). Name rows, rows:bytes or :bytes, \
+                such as locations=5000, images=20000:20GiB or total=:50GiB; 'off' removes a limit, and 'default' returns the kind to \
+                the default. A tenant above its quota keeps its rows, and can delete and shorten them. --defaults changes the \
+                quotas of all tenants that have none of their own, or lists them.
 
                 Each server counts by itself: behind a balancer that spreads requests evenly over N servers, a tenant gets \
                 about N times the limit.
@@ -103,7 +112,16 @@ struct TenantCommand: AsyncParsableCommand {
         @OptionGroup var database: DatabaseOptions
         @OptionGroup var databaseOnly: DatabaseOnly
         @OptionGroup var output: OutputOptions
-        @Argument(help: "The tenant's slug.") var slug: TenantSlug
+        @Argument(help: "The tenant's slug.") var slug: TenantSlug?
+        @Option(
+            name: .customLong("quota"),
+            help: ArgumentHelp(
+                "A quota, such as locations=5000:64MiB. Can be repeated.",
+                valueName: "kind=rows[:bytes]|off|default"))
+        var quotas: [QuotaSetting] = []
+        @Flag(
+            name: .customLong("defaults"), help: "Change or list the default quotas, not those of a tenant.")
+        var changesDefaults = false
         @Option(help: ArgumentHelp("Requests per second with one key.", valueName: Self.value))
         var key: RateLimit?
         @Option(
@@ -130,15 +148,35 @@ struct TenantCommand: AsyncParsableCommand {
         }
 
         func validate() throws {
-            guard reset || named != RequestLimits() else {
-                throw ValidationError("name a limit to change, or --reset")
+            guard !changesDefaults else {
+                guard slug == nil, !reset, named == RequestLimits(), quotas.allSatisfy({ $0.quota != nil })
+                else {
+                    throw ValidationError("--defaults takes --quota with rows or bytes, and nothing else")
+                }
+                return
+            }
+            guard slug != nil else { throw ValidationError("name a tenant, or --defaults") }
+            guard reset || named != RequestLimits() || !quotas.isEmpty else {
+                throw ValidationError("name a limit or a quota to change, or --reset")
             }
         }
 
         func run() async throws {
-            let (named, reset) = (named, reset)
+            guard let slug else { return try await runOnDefaults() }
+            let (named, reset, settings) = (named, reset, quotas)
             let tenant = try await database.withStore { store in
-                try await store.changeLimits(of: slug) { limits in
+                if reset || !settings.isEmpty {
+                    let tenant = try await store.changeQuotas(of: slug) { quotas in
+                        if reset { quotas = [:] }
+                        for setting in settings {
+                            quotas[setting.kind] = setting.quota.map {
+                                $0.merging(quotas[setting.kind] ?? Quota())
+                            }
+                        }
+                    }
+                    guard reset || named != RequestLimits() else { return tenant }
+                }
+                return try await store.changeLimits(of: slug) { limits in
                     if reset { limits = RequestLimits() }
                     limits.key = named.key ?? limits.key
                     limits.client = named.client ?? limits.client
@@ -147,12 +185,23 @@ struct TenantCommand: AsyncParsableCommand {
                 }
             }
             let limits = tenant.limits
-            let texts = [
-                ("key", limits.key), ("client", limits.client), ("new instances", limits.newInstances),
-                ("new instances of a client", limits.clientNewInstances),
-            ].map { name, limit in "\(name) \(limit?.description ?? "default")" }
+            let texts =
+                [
+                    ("key", limits.key), ("client", limits.client), ("new instances", limits.newInstances),
+                    ("new instances of a client", limits.clientNewInstances),
+                ].map { name, limit in "\(name) \(limit?.description ?? "default")" }
+                + tenant.ownQuotas.sorted { $0.key.rawValue < $1.key.rawValue }.map {
+                    "quota of \($0.key.rawValue) \($0.value)"
+                }
             output.print(tenant.json, line: "Limits of \(slug): \(texts.joined(separator: ", "))")
         }
+    }
+
+    fileprivate static func quotaRow(_ kind: QuotaKind, _ quota: Quota) -> JSONObject {
+        [
+            "quota": .string(kind.rawValue), "rows": quota.rows.map { JSONValue($0) } ?? "off",
+            "bytes": quota.bytes.map { JSONValue($0) } ?? "off",
+        ]
     }
 
     struct Collapse: AsyncParsableCommand {
@@ -214,6 +263,39 @@ struct TenantCommand: AsyncParsableCommand {
         func run() async throws {
             let tenant = try await database.setSuspended(false, slug)
             output.print(tenant.json, line: "Resumed tenant \(slug)")
+        }
+    }
+}
+
+extension TenantCommand.Limit {
+    fileprivate func runOnDefaults() async throws {
+        let settings = quotas
+        let defaults = try await database.withStore { store in
+            guard !settings.isEmpty else { return try await store.defaultQuotas() }
+            return try await store.changeDefaultQuotas(
+                settings.reduce(into: [:]) { quotas, setting in
+                    quotas[setting.kind] = setting.quota?.merging(quotas[setting.kind] ?? Quota())
+                })
+        }
+        output.print(
+            defaults.sorted { $0.key.rawValue < $1.key.rawValue }.map {
+                TenantCommand.quotaRow($0.key, $0.value)
+            },
+            columns: ["quota", "rows", "bytes"])
+    }
+}
+
+extension Tenant {
+    /// What the tenant uses of each quota.
+    fileprivate var quotaRows: [JSONObject] {
+        func text(_ used: Int, _ limit: Int?) -> JSONValue {
+            .string("\(used) of \(limit.flatMap { $0 < Quota.off ? "\($0)" : nil } ?? "any number")")
+        }
+        return usage.sorted { $0.key.rawValue < $1.key.rawValue }.map { kind, usage in
+            [
+                "quota": .string(kind.rawValue), "rows": text(usage.rows, usage.limit.rows),
+                "bytes": text(usage.bytes, usage.limit.bytes),
+            ]
         }
     }
 }

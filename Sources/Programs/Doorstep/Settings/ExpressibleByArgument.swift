@@ -20,6 +20,26 @@ extension TenantSlug: ExpressibleByArgument {
     public init?(argument: String) { try? self.init(argument) }
 }
 
+/// A quota to set, as `KIND=ROWS[:BYTES]`; `KIND=default` returns the kind to its default.
+struct QuotaSetting: Sendable, ExpressibleByArgument {
+    let kind: QuotaKind
+    let quota: Quota?
+
+    init?(argument: String) {
+        let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2,
+            let kind = QuotaKind(rawValue: String(parts[0]).replacing("-", with: "_"))
+        else { return nil }
+        self.kind = kind
+        guard parts[1] != "default" else {
+            quota = nil
+            return
+        }
+        guard let quota = Quota(String(parts[1])) else { return nil }
+        self.quota = quota
+    }
+}
+
 extension ServerURL: ExpressibleByArgument {
     public init?(argument: String) { try? self.init(argument) }
 }

@@ -1,0 +1,15 @@
+import Administration
+import JSON
+import PostgreSQL
+import Tenancy
+
+extension PostgreSQLError {
+    /// The quota that a COMMIT was refused for (`doorstep.settle_usage`); nil for other errors.
+    var quotaExceeded: QuotaExceeded? {
+        guard sqlState == "DQ001", let detail = serverError?.detail,
+            let value = try? JSONValue(parsing: detail.utf8), var fields = try? JSONObjectReader(value),
+            let forecast = try? QuotaForecast(&fields)
+        else { return nil }
+        return QuotaExceeded(forecast)
+    }
+}
