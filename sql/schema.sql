@@ -1222,7 +1222,8 @@ CREATE TABLE doorstep.domain_checks (
     tenant_id uuid NOT NULL,
     host text NOT NULL COLLATE pg_catalog."C",
     due_at timestamp with time zone NOT NULL,
-    began_at timestamp with time zone
+    began_at timestamp with time zone,
+    contested_at timestamp with time zone
 );
 
 ALTER TABLE ONLY doorstep.domain_checks FORCE ROW LEVEL SECURITY;
@@ -4415,6 +4416,13 @@ GRANT SELECT(due_at) ON TABLE doorstep.domain_checks TO doorstep_router;
 
 GRANT UPDATE(began_at) ON TABLE doorstep.domain_checks TO doorstep_app;
 GRANT SELECT(began_at) ON TABLE doorstep.domain_checks TO doorstep_router;
+
+--
+-- Name: COLUMN domain_checks.contested_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(contested_at) ON TABLE doorstep.domain_checks TO doorstep_app;
+GRANT SELECT(contested_at) ON TABLE doorstep.domain_checks TO doorstep_router;
 
 --
 -- Name: TABLE domains; Type: ACL; Schema: doorstep; Owner: doorstep_owner

@@ -21,11 +21,10 @@ public struct PostgresDomainChecks: Sendable {
         /// False for a domain that has no time for its first check yet.
         public let isScheduled: Bool
         public let rivalry: DomainVerification.Rivalry
-        /// Since when another tenant's claim contests the domain, if that is later than the last check.
+        /// Since when another tenant's claim contests the domain.
         let contestedAt: Date?
-
-        /// Whether another tenant's claim was proved since the last check.
-        public var isUrgent: Bool { contestedAt != nil }
+        /// Whether the last check did not know of this contest.
+        public let isUrgent: Bool
     }
 
     /// Proved domains, lapsed ones included, and claims that contest one; suspended tenants' too. Urgent ones come first.
@@ -38,24 +37,27 @@ public struct PostgresDomainChecks: Sendable {
                     SELECT host, max(contested_at) AS contested_at, max(checked_at) AS proved_at
                     FROM doorstep.domains WHERE contested_at IS NOT NULL AND proved_at IS NULL GROUP BY host)
                 SELECT d.tenant_id, d.host, d.proved_at IS NOT NULL, c.due_at IS NOT NULL, r.proved_at,
-                    CASE WHEN r.contested_at > coalesce(c.began_at, '-infinity') THEN r.contested_at END AS urgent
+                    r.contested_at, u.is_urgent
                 FROM doorstep.domains d
                 LEFT JOIN doorstep.domain_checks c USING (tenant_id, host)
-                LEFT JOIN rivals r ON r.host = d.host AND d.proved_at IS NOT NULL
+                LEFT JOIN rivals r ON r.host = d.host AND d.proved_at IS NOT NULL,
+                LATERAL (SELECT r.contested_at IS NOT NULL AND r.contested_at IS DISTINCT FROM c.contested_at) u (is_urgent)
                 WHERE (d.proved_at IS NOT NULL OR d.contested_at IS NOT NULL)
-                    AND (r.contested_at > coalesce(c.began_at, '-infinity')
+                    AND (u.is_urgent
                         OR (\(isDaily)::boolean OR d.contested_at IS NOT NULL)
                             AND coalesce(c.due_at, '-infinity') <= now())
-                ORDER BY urgent NULLS LAST, c.due_at NULLS LAST LIMIT \(limit)
+                ORDER BY u.is_urgent DESC, CASE WHEN u.is_urgent THEN r.contested_at END, c.due_at NULLS LAST
+                LIMIT \(limit)
                 """
             ).compactMap { row in
-                let (tenant, host, isProved, isScheduled, provedAt, contestedAt) = try row.decode(
-                    UUID.self, String.self, Bool.self, Bool.self, Date?.self, Date?.self)
+                let (tenant, host, isProved, isScheduled, provedAt, contestedAt, isUrgent) = try row.decode(
+                    UUID.self, String.self, Bool.self, Bool.self, Date?.self, Date?.self, Bool.self)
                 // A row that cannot be read holds up no other one.
                 guard let name = try? DomainName(host) else { return nil }
                 return Due(
                     tenant: TenantID(tenant), name: name, isProved: isProved, isScheduled: isScheduled,
-                    rivalry: provedAt.map { .proved(at: $0) } ?? .none, contestedAt: contestedAt)
+                    rivalry: provedAt.map { .proved(at: $0) } ?? .none, contestedAt: contestedAt,
+                    isUrgent: isUrgent)
             }
         }
     }
@@ -73,20 +75,21 @@ public struct PostgresDomainChecks: Sendable {
         }
     }
 
-    /// Takes a check, so that no other server makes it; for the lease, in case this server ends before the check does.
+    /// Takes a check, so that no other server makes it; for the lease, in case this server ends before the check does. A contest
+    /// that a running check does not know makes another one due.
     /// - Returns: false if another server was quicker.
     public func claim(_ due: Due, for lease: Duration) async throws -> Bool {
         try await write(due.tenant) { transaction in
-            // By the later of two clocks: a claim is contested by a server's, a check begins by the database's.
             try await transaction.execute(
                 """
-                INSERT INTO doorstep.domain_checks (tenant_id, host, due_at, began_at)
-                SELECT tenant_id, host, now() + make_interval(secs => \(lease / .seconds(1))),
-                    greatest(now(), \(due.contestedAt)::timestamptz)
+                INSERT INTO doorstep.domain_checks (tenant_id, host, due_at, began_at, contested_at)
+                SELECT tenant_id, host, now() + make_interval(secs => \(lease / .seconds(1))), now(),
+                    \(due.contestedAt)::timestamptz
                 FROM doorstep.domains WHERE tenant_id = \(due.tenant.uuid) AND host = \(due.name.text)
-                ON CONFLICT (tenant_id, host) DO UPDATE SET due_at = excluded.due_at, began_at = excluded.began_at
-                WHERE domain_checks.due_at <= now()
-                    OR \(due.contestedAt)::timestamptz > coalesce(domain_checks.began_at, '-infinity')
+                ON CONFLICT (tenant_id, host) DO UPDATE
+                SET due_at = excluded.due_at, began_at = excluded.began_at, contested_at = excluded.contested_at
+                WHERE domain_checks.due_at <= now() OR excluded.contested_at IS NOT NULL
+                    AND excluded.contested_at IS DISTINCT FROM domain_checks.contested_at
                 """
             ).affectedRows == 1
         }

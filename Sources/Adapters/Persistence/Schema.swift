@@ -50,6 +50,9 @@ public enum Schema {
             sql: text(PackageResources._022_idempotent_requests_sql), compatibleFrom: 18),
         Migration(
             version: 23, name: "quotas", sql: text(PackageResources._023_quotas_sql), compatibleFrom: 18),
+        Migration(
+            version: 24, name: "contested_checks", sql: text(PackageResources._024_contested_checks_sql),
+            compatibleFrom: 18),
     ]
 
     /// Creates the roles and the schema where they are missing, then applies what is pending as `doorstep_owner`.

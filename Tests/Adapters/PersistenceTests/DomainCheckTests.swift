@@ -115,6 +115,53 @@ import Testing
         }
     }
 
+    /// The rival's check began before the holder's, and stores the contest while that one runs, or after it.
+    @Test(arguments: [false, true])
+    func contestThatARunningCheckDoesNotKnowLeadsToAnother(isAfterCheck: Bool) async throws {
+        try await Self.withContest { contest in
+            let checks = contest.checks
+            let first = try #require(try await checks.due(limit: 10).first)
+            try await checks.schedule(first, after: .zero)
+            let daily = try #require(try await checks.due(limit: 10).first)
+            #expect(try await checks.claim(daily, for: .seconds(600)))
+            if isAfterCheck {
+                _ = try await contest.verify(contest.holder, daily.rivalry)
+                try await checks.reschedule(contest.name, of: contest.holder, after: .seconds(86_400))
+            }
+            contest.world.publish(contest.claimed)
+            await #expect(throws: AdministrationError.domainTaken(contest.name)) {
+                try await contest.verify(contest.rival, after: -1)
+            }
+            for isDaily in [true, false] {
+                let urgent = try #require(try await checks.due(limit: 10, isDaily: isDaily).first)
+                #expect(urgent.tenant == contest.holder && urgent.isUrgent)
+            }
+            let urgent = try #require(try await checks.due(limit: 10).first)
+            // What another server read before the contest takes no check from it.
+            #expect(try await !checks.claim(daily, for: .seconds(600)))
+            #expect(try await checks.claim(urgent, for: .seconds(600)))
+            #expect(try await !checks.claim(urgent, for: .seconds(600)))
+            #expect(try await checks.due(limit: 10).map(\.tenant) == [contest.rival])
+            #expect(try await contest.verify(contest.holder, urgent.rivalry).status == .lapsed)
+        }
+    }
+
+    /// Between two reads of which proofs are due, a daily check knows the contest as well, and no other check is urgent.
+    @Test func dailyCheckThatKnowsTheContestIsTheOnlyOne() async throws {
+        try await Self.withContest { contest in
+            let checks = contest.checks
+            contest.world.publish(contest.claimed)
+            try await contest.contest()
+            let urgent = try #require(try await checks.due(limit: 10).first)
+            #expect(try await checks.claim(urgent, for: .zero))
+            let daily = try #require(
+                try await checks.due(limit: 10).first { $0.tenant == contest.holder })
+            #expect(!daily.isUrgent && daily.rivalry != .none)
+            #expect(try await checks.claim(daily, for: .seconds(600)))
+            #expect(try await checks.due(limit: 10).map(\.tenant) == [contest.rival])
+        }
+    }
+
     @Test func holderThatIsStillProvedKeepsAContestedDomain() async throws {
         try await Self.withContest { contest in
             contest.world.publish(contest.held, [contest.held.recordValue, contest.claimed.recordValue])

@@ -194,7 +194,7 @@ enum Grants {
         doorstep_app UPDATE attestation_days (by_token, not_attested, signed)
         doorstep_app UPDATE audience_cursors (delivery_count, due_at, instance_id, launched_at, url)
         doorstep_app UPDATE deliveries (answers, attempt, due_at, finished_at, lost_replies, reason, state)
-        doorstep_app UPDATE domain_checks (began_at, due_at)
+        doorstep_app UPDATE domain_checks (began_at, contested_at, due_at)
         doorstep_app UPDATE idempotency_keys (claim_id, claimed_until, performed_at, sealed_response)
         doorstep_app UPDATE instances (app, attest_key_id, bundle_id, environment, launched_at, permission, updated_at)
         doorstep_app UPDATE launches (confirmed_at, experience_url, launched_at, location_identifier)
@@ -287,7 +287,7 @@ enum Grants {
         doorstep_router SELECT changes
         doorstep_router SELECT clips (android_url, app_id_prefix, app_store_id, attestation, bundle_id, card, card_image, multi_business, parent_bundle_id, site_name, team_id, tenant_id)
         doorstep_router SELECT deliveries (due_at, tenant_id)
-        doorstep_router SELECT domain_checks (began_at, due_at, host, tenant_id)
+        doorstep_router SELECT domain_checks (began_at, contested_at, due_at, host, tenant_id)
         doorstep_router SELECT domains (checked_at, content, contested_at, host, pages, proved_at, tenant_id)
         doorstep_router SELECT experiences (bundle_id, card, card_image, identifier_rule, kind, location_identifier, subtitle, tenant_id, title, url)
         doorstep_router SELECT idempotency_keys (created_at, tenant_id)

@@ -280,7 +280,7 @@ import Testing
             "domains": [
                 "tenant_id", "host", "proved_at", "checked_at", "contested_at", "content", "pages",
             ],
-            "domain_checks": ["tenant_id", "host", "due_at", "began_at"],
+            "domain_checks": ["tenant_id", "host", "due_at", "began_at", "contested_at"],
             "locations": [
                 "tenant_id", "identifier", "name", "latitude", "longitude", "radius", "details", "card",
                 "card_image",
