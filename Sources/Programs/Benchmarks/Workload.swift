@@ -29,8 +29,65 @@ extension Workload {
         try [
             canonicalise(), match(), distance(), containment(), confirm(), compose(), parse(), read(),
             write(), lookUp(), showPage(), writePage("write a page without its QR code", drawingCodes: false),
-            writePage("write a page", drawingCodes: true), draw(),
+            writePage("write a page", drawingCodes: true), draw(), matchMost(), nearbyMost(), nearbyNothing(),
+            parseMost(),
         ]
+    }
+
+    // MARK: The most that one request can take
+
+    /// A URL with hundreds of query items, at a host that registers all pairs of these.
+    private static func matchMost() throws -> Workload {
+        var table = try RoutingTable.ofOneClip()
+        let items = (0..<300).map { String($0, radix: 36) }
+        for (index, item) in items.enumerated() {
+            for other in items.dropFirst(index + 1) {
+                try table.addExperience("https://example.com?" + min(item, other) + "&" + max(item, other))
+            }
+        }
+        let mine = table.of(RoutingTable.tenant)
+        let url = try InvocationURL("https://example.com?" + items.joined(separator: "&"))
+        return Workload("match, the most combinations") { _ in mine.match(url) }
+    }
+
+    /// Fifty locations are found among very many, and written.
+    private static func nearbyMost() throws -> Workload {
+        var table = try RoutingTable.ofOneClip()
+        try table.addExperience("https://example.com/restaurants", rule: "path:1")
+        for number in 0..<40_000 {
+            try table.setLocation(
+                "place-\(number)", name: "Place \(number)", latitude: 48 + Double(number / 200) / 100,
+                longitude: 11 + Double(number % 200) / 100)
+        }
+        table.settle()
+        let mine = table.of(RoutingTable.tenant)
+        let url = try InvocationURL("https://example.com/restaurants")
+        return Workload("nearby, 50 locations") {
+            try mine.nearby(
+                url, from: Coordinate(latitude: 48.5 + Double($0 % 100) / 100, longitude: 12),
+                within: NearbyLocation.maximumDistance, limit: 50
+            ).answer
+        }
+    }
+
+    /// Very many locations are at one spot, so that the search reaches its limit.
+    private static func nearbyNothing() throws -> Workload {
+        var table = try RoutingTable.ofOneClip()
+        try table.addExperience("https://example.com/restaurants", rule: "path:1")
+        for number in 0..<25_000 {
+            try table.setLocation("place-\(number)", name: "Place", latitude: 48, longitude: 11)
+        }
+        table.settle()
+        let mine = table.of(RoutingTable.tenant)
+        let url = try InvocationURL("https://example.com/restaurants")
+        let here = try Coordinate(latitude: 48, longitude: 11)
+        return Workload("nearby, the most work") { _ in try mine.nearby(url, from: here, limit: 50).answer }
+    }
+
+    /// The longest body that an event loop reads, 8 KiB of small values.
+    private static func parseMost() -> Workload {
+        let body = Array(("[" + String(repeating: "1,", count: 4_094) + "1]").utf8)
+        return Workload("parse the longest body") { _ in try JSONValue(parsing: body) }
     }
 
     // MARK: Invocation

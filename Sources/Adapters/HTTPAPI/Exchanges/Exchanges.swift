@@ -240,7 +240,9 @@ final class Exchanges<Wire: HTTPWire> {
             awaitsContinue = false
             if case .receiving = state {
                 request?.body.writeImmutableBuffer(bytes)
-                if let request, request.body.readableBytes > Route.maximumBodyLength { routeRequest(context) }
+                if let request, request.body.readableBytes > Route.maximumBodyLengthAtOnce {
+                    routeRequest(context)
+                }
                 return
             }
             if case .routed(isReceived: _, isAnswered: true) = state { discarded += bytes.readableBytes }
