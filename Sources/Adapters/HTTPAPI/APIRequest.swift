@@ -111,6 +111,8 @@ struct RequestFields: ~Copyable {
     var ifMatch: String?
     /// Where the router answers.
     var prefer: String?
+    /// Where the router answers.
+    var acceptEncoding: String?
     var forwardedFor: String?
     var requestID: String?
     /// Each that came: a comma may be part of one.
@@ -128,6 +130,7 @@ extension RequestFields {
             contentLength: fields[.contentLength], contentEncoding: fields[.contentEncoding],
             ifNoneMatch: fields[.ifNoneMatch],
             ifMatch: fields[.ifMatch], prefer: fields[.prefer],
+            acceptEncoding: fields[.acceptEncoding],
             forwardedFor: fields[.forwardedFor], requestID: fields[.requestID],
             idempotencyKeys: fields[values: .idempotencyKey], attestation: fields[.doorstepAttestation],
             assertion: fields[.doorstepAssertion])

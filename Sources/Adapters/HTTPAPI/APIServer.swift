@@ -199,8 +199,7 @@ public struct APIServer: Service {
         plain.maximumConnections = Self.maximumMonitors
         let operations = Answerer(
             OperationsRoutes(dependencies, isPublic: false).routes + ProblemPages.routes, answerer.access,
-            observer, plain,
-            logger: logger)
+            observer, plain, logger: logger, limitingReaders: false)
         return [api, try listener(.operations, operations, plain)]
     }
 

@@ -45,10 +45,19 @@ struct Answer {
     struct Shared {
         fileprivate let bytes: ByteBuffer
         fileprivate let tag: String
+        /// The same compressed, with the tag of that representation (RFC 9110 §8.8.3); nil for what is not compressed.
+        fileprivate let gzip: (bytes: ByteBuffer, tag: String)?
+        fileprivate let isCompressed: Bool
 
-        init(_ bytes: [UInt8]) {
+        /// - Parameter isCompressed: Whether clients that accept `gzip` get it so: compressed here, once.
+        init(_ bytes: [UInt8], isCompressed: Bool = false) {
             self.bytes = ByteBuffer(bytes: bytes)
-            tag = EntityTag(of: bytes).text
+            self.isCompressed = isCompressed
+            let tag = EntityTag(of: bytes).text
+            self.tag = tag
+            gzip =
+                isCompressed
+                ? GzipEncoder.encode(bytes).map { (ByteBuffer(bytes: $0), tag.dropLast() + "-gzip\"") } : nil
         }
     }
 
@@ -93,18 +102,19 @@ struct Answer {
     }
 
     /// The same, for everyone.
-    init(_ body: Shared, ifNoneMatch: String?) {
-        self.init(
-            .shared(body.bytes), body.tag, .shared(maximumAge: Self.sharedMaximumAge, tag: body.tag),
-            ifNoneMatch: ifNoneMatch)
-    }
-
-    /// What never changes while the server runs, and is the same for everyone.
     /// - Parameter maximumAge: For how many seconds it may be used without asking again.
-    init(constant body: ByteBuffer, as contentType: String, maximumAge: Int = sharedMaximumAge) {
-        self.body = .shared(body)
+    init(
+        _ body: Shared, as contentType: String = "application/json", to request: APIRequest,
+        maximumAge: Int = sharedMaximumAge
+    ) {
+        let gzip = GzipEncoder.isAccepted(request.fields.acceptEncoding) ? body.gzip : nil
+        let tag = gzip?.tag ?? body.tag
+        self.init(
+            .shared(gzip?.bytes ?? body.bytes), tag, .shared(maximumAge: maximumAge, tag: tag),
+            ifNoneMatch: request.fields.ifNoneMatch)
         self.contentType = contentType
-        caching = .shared(maximumAge: maximumAge, tag: nil)
+        if body.isCompressed { headers[.vary] = "Accept-Encoding" }
+        if gzip != nil, self.body != nil { headers[.contentEncoding] = "gzip" }
     }
 
     /// An answer that is written piece by piece.

@@ -22,14 +22,17 @@ struct Answerer: Sendable {
         maximum: 1, refusal: .uploadIsUnderWay, ofAll: Upload.maximumAtOnce, refusalOfAll: .tooManyUploads)
     private let hiding: ProvedHostMiddleware?
     private let pages: LandingPageMiddleware?
+    /// Whether clients are limited in how often they read what needs no key: monitors at a port of their own are not.
+    private let limitsReaders: Bool
     /// Those of `routes` that are answered at once.
     let memoryRoutes: [MemoryRoute]
 
     init(
         _ routes: [Route], _ access: AccessControl, _ observer: RequestObserver,
         _ settings: APIServer.Settings, logger: Logger, hiding: ProvedHostMiddleware? = nil,
-        showing pages: APIServer.Dependencies.LandingPages? = nil
+        showing pages: APIServer.Dependencies.LandingPages? = nil, limitingReaders limitsReaders: Bool = true
     ) {
+        self.limitsReaders = limitsReaders
         self.routes = routes
         self.hiding = hiding
         self.access = access
@@ -103,7 +106,17 @@ struct Answerer: Sendable {
             authority: request.head.authority, target: request.head.path ?? "",
             fields: RequestFields(request.headers))
         switch route.handler {
-        case .open(let handler): return Response(try handler(received))
+        case .open(let handler):
+            // A trusted proxy that asks for itself, as for its health check, is no client.
+            let isLimited =
+                limitsReaders
+                && !(received.client.isBehindProxy && received.client.address == Client.Address(context.peer))
+            if isLimited { try access.limiter.admitReader(from: received.client, times: route.limitFactor) }
+            let answer = try handler(received)
+            if isLimited, let body = answer.body, request.method != .head {
+                access.limiter.chargeReader(body.count, from: received.client, times: route.limitFactor)
+            }
+            return Response(answer)
         case .openStored(let handler):
             do {
                 return Response(try await handler(received))

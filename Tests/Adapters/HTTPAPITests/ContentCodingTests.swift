@@ -158,6 +158,64 @@ import Testing
         #expect(code == (excess == 0 ? nil : "body_too_large"))
     }
 
+    // MARK: Responses
+
+    @Test(
+        arguments: [
+            (nil, false), ("gzip", true), ("x-gzip", true), ("br, GZIP;q=0.5", true), ("*", true),
+            ("identity", false),
+            ("gzip;q=0", false), ("gzip; q=0.000, *", false), ("*;q=0", false), ("*;q=0, gzip", true),
+            ("", false),
+            ("br", false), ("gzip;q=x", false),
+        ] as [(String?, Bool)])
+    func gzipIsSentToClientsThatAcceptIt(field: String?, isAccepted: Bool) {
+        #expect(GzipEncoder.isAccepted(field) == isAccepted)
+    }
+
+    /// A response of a route that is open to everyone.
+    private static func answer(
+        _ route: Route, coding: String?, tag: String? = nil
+    ) throws -> (status: Int, headers: HTTPFields, body: [UInt8]) {
+        guard case .open(let handler) = route.handler else { throw Problem.notFound }
+        var fields: HTTPFields = [:]
+        fields[.acceptEncoding] = coding
+        fields[.ifNoneMatch] = tag
+        let answer = try handler(
+            APIRequest(
+                client: Client(address: Client.Address(nil), isBehindProxy: false),
+                parameters: ["code": "not_found"], fields: RequestFields(fields)))
+        var headers: HTTPFields = [:]
+        answer.write(to: &headers)
+        return (answer.status.code, headers, answer.body.map { Array($0.buffer.readableBytesView) } ?? [])
+    }
+
+    @Test(arguments: 0..<3) func constantDocumentIsCompressedForClientsThatAcceptIt(number: Int) throws {
+        let route = ([OpenAPIDocument.route] + ProblemPages.routes)[number]
+        let plain = try Self.answer(route, coding: nil)
+        let compressed = try Self.answer(route, coding: "gzip")
+        for answer in [plain, compressed] {
+            #expect(answer.status == 200 && answer.headers[.vary] == "Accept-Encoding")
+            #expect(answer.headers[.cacheControl] == "public, max-age=300")
+        }
+        #expect(plain.headers[.contentEncoding] == nil && compressed.headers[.contentEncoding] == "gzip")
+        let decoder = try GzipDecoder()
+        decoder.add(compressed.body)
+        var content: [UInt8] = []
+        while let piece = try decoder.next() { content += piece }
+        try decoder.finish()
+        #expect(content == plain.body && compressed.body.count < content.count)
+        // A tag is of one representation.
+        let (tag, gzipTag) = (try #require(plain.headers[.eTag]), try #require(compressed.headers[.eTag]))
+        #expect(tag != gzipTag)
+        for (coding, known, status) in [
+            (nil, tag, 304), ("gzip", gzipTag, 304), ("gzip", tag, 200), (nil, gzipTag, 200),
+        ] as [(String?, String, Int)] {
+            let answer = try Self.answer(route, coding: coding, tag: known)
+            #expect(answer.status == status && answer.headers[.vary] == "Accept-Encoding")
+            if status == 304 { #expect(answer.headers[.contentEncoding] == nil && answer.body.isEmpty) }
+        }
+    }
+
     @Test func membersAreJoinedHoweverTheyAreSplit() throws {
         let members = Self.gzip("one ") + Self.gzip("") + Self.gzip("two")
         for size in [1, 7, members.count] {

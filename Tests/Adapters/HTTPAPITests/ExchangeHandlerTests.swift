@@ -190,7 +190,9 @@ import Testing
     @Test(arguments: [0, 1]) func longBodyIsTheRouters(excess: Int) throws {
         let connection = try Connection()
         let length = Route.maximumBodyLengthAtOnce + excess
-        let head = Self.request("POST /v1/payloads", connection.api, "Content-Length: \(length)\r\n")
+        let head = Self.request(
+            "POST /v1/payloads", connection.api,
+            "Content-Type: application/json\r\nContent-Length: \(length)\r\n")
         let answers = try connection.send(head + String(repeating: " ", count: length))
         #expect(answers == (excess == 0 ? ["400"] : []))
         #expect(try connection.passedOn().isEmpty == (excess == 0))

@@ -57,6 +57,41 @@ import Testing
         }
     }
 
+    @Test func documentsThatNeedNoKeyAreLimitedByClient() async throws {
+        var api = TestAPI()
+        api.settings.limits = RequestLimits(client: try Self.limit(4))
+        api.settings.trustedProxies = [try #require(AddressRange("127.0.0.1"))]
+        try api.proveHost()
+        try await api.test(over: [.connection]) { client in
+            func get(
+                _ path: String, _ headers: HTTPFields = [:], from address: String?
+            ) async throws -> TestAPI.Answer {
+                var headers = headers
+                headers[.forwardedFor] = address
+                return try await client.send(.get, path, key: nil, headers: headers)
+            }
+            let paths = ["/openapi.json", "/problems", "/problems/not_found", "/.well-known/jwks.json"]
+            // By their length: this one is half a megabyte.
+            #expect(try await get("/openapi.json", from: "192.0.2.1").status == 200)
+            for path in paths {
+                let refused = try await get(path, from: "192.0.2.1")
+                #expect(refused.status == 429 && refused["limit"] == "client", "\(path)")
+            }
+            // Compressed and short ones are of four requests' length at most, and others are not concerned.
+            for _ in 0..<4 { #expect(try await get("/problems/not_found", from: "192.0.2.2").status == 200) }
+            #expect(try await get("/.well-known/jwks.json", from: "192.0.2.2").status == 429)
+            // Apple's CDN asks for many hosts.
+            for _ in 0..<80 {
+                #expect(
+                    try await get("/.well-known/apple-app-site-association", from: "192.0.2.2").status == 200)
+            }
+            #expect(
+                try await get("/.well-known/apple-app-site-association", from: "192.0.2.2").status == 429)
+            // A proxy that asks for itself.
+            for _ in 0..<9 { #expect(try await get("/problems", from: nil).status == 200) }
+        }
+    }
+
     /// Both limits, over both paths.
     @Test func nearbyCountsAsManyLookupsAsItTakes() async throws {
         let limits = RequestLimits(key: try Self.limit(100), client: try Self.limit(50))

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Logging
+import RateLimiting
 import Routing
 import Tenancy
 import Testing
@@ -91,12 +92,13 @@ import Testing
     }
 
     private static func server(
-        _ api: TestAPI, operationsPort: Int = 0,
+        _ api: TestAPI, operationsPort: Int = 0, limits: RequestLimits? = nil,
         onListening: @escaping @Sendable (APIServer.Listener, Int) async -> Void = { _, _ in }
     ) -> APIServer {
         var settings = APIServer.Settings.forBusyMachines
         settings.port = 0
         settings.operations = ("127.0.0.1", operationsPort)
+        if let limits { settings.limits = limits }
         return APIServer(
             settings, api.dependencies, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             onListening: onListening)
@@ -140,6 +142,22 @@ import Testing
             }
             try await Self.expect("200", of: "/openapi.json", at: everyone)
             try await Self.expect("401", of: "/v1/lookup", at: everyone)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(30))) func monitorsAreNeverLimited() async throws {
+        let listening = AsyncStream<(APIServer.Listener, Int)>.makeStream()
+        let server = Self.server(TestAPI(), limits: RequestLimits(client: RateLimit(perSecond: 1, burst: 1)))
+        {
+            listening.continuation.yield(($0, $1))
+        }
+        try await ExchangeTests.run(server) {
+            for await (listener, port) in listening.stream where listener == .operations {
+                for path in Self.paths + Self.paths + Self.paths {
+                    try await Self.expect("200", of: path, at: port)
+                }
+                break
+            }
         }
     }
 

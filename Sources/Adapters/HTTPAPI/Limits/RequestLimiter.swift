@@ -20,6 +20,8 @@ struct RequestLimiter: Sendable {
     let newAttestKeys: AdditionLimiter
     /// Of those who have no valid key.
     private let strangers = RateLimiter<Client.Address>()
+    /// Of those who read what needs no key.
+    private let readers = RateLimiter<Reader>()
     private let pauses: Pause.Count
     private let now: @Sendable () -> ContinuousClock.Instant
 
@@ -136,6 +138,35 @@ struct RequestLimiter: Sendable {
             throw .rateLimited(
                 by: .client, state, RequestStanding(client: state), pauses.pause(for: client))
         }
+    }
+
+    // MARK: Documents for everyone
+
+    /// Counts a request for a document that needs no key.
+    /// - Parameter factor: How many times the usual limit holds.
+    /// - Throws: 429 when the client sends too many of these.
+    func admitReader(from client: Client, times factor: Int) throws(Problem) {
+        guard let limit = defaults.client.counted?.times(factor) else { return }
+        let state = readers.take(Reader(address: client.address, factor: factor), limit, at: now())
+        guard state.isAdmitted else {
+            throw .rateLimited(
+                by: .client, state, RequestStanding(client: state), pauses.pause(for: client))
+        }
+    }
+
+    /// How many bytes of a document count as one request. [ours]
+    private static let bytesOfRequest = 16_384
+
+    /// Counts the length of a document, of which one request is counted already.
+    func chargeReader(_ bytes: Int, from client: Client, times factor: Int) {
+        let count = bytes / Self.bytesOfRequest
+        guard count > 0, let limit = defaults.client.counted?.times(factor) else { return }
+        _ = readers.charge(count, to: Reader(address: client.address, factor: factor), limit, at: now())
+    }
+
+    private struct Reader: Hashable {
+        let address: Client.Address
+        let factor: Int
     }
 
     /// The problem, with its answer held back where more of its kind cost more than what they ask for: too many at once, or a

@@ -21,11 +21,9 @@ enum ProblemPages {
     ]
 
     private static func answer(_ page: Answer.Shared, to request: APIRequest) -> Answer {
-        var answer = Answer(page, ifNoneMatch: request.fields.ifNoneMatch)
-        answer.contentType = "text/html; charset=utf-8"
-        answer.headers = [
-            .contentSecurityPolicy: contentSecurityPolicy, .xContentTypeOptions: "nosniff",
-        ]
+        var answer = Answer(page, as: "text/html; charset=utf-8", to: request)
+        answer.headers[.contentSecurityPolicy] = contentSecurityPolicy
+        answer.headers[.xContentTypeOptions] = "nosniff"
         return answer
     }
 
@@ -68,7 +66,7 @@ enum ProblemPages {
         } body: {
             content(&$0)
         }
-        return Answer.Shared(page)
+        return Answer.Shared(page, isCompressed: true)
     }
 
     private static let style: StaticString = """

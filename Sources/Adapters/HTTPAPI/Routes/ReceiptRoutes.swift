@@ -1,5 +1,4 @@
 import HTTPTypes
-import NIOCore
 import Receipts
 
 /// What others need to verify receipts.
@@ -10,8 +9,9 @@ struct ReceiptRoutes: Sendable {
 
     /// The public keys as a JWK set (RFC 7517 §5); an empty one when no receipts are signed.
     private func publishedKeys(_ request: APIRequest) -> Answer {
+        // Not once: the keys change when their file does.
         Answer(
-            constant: ByteBuffer(bytes: issuer?.published ?? ReceiptKeySet.publishedNone),
-            as: "application/jwk-set+json", maximumAge: ReceiptKeySet.maximumAge)
+            Answer.Shared(issuer?.published ?? ReceiptKeySet.publishedNone), as: "application/jwk-set+json",
+            to: request, maximumAge: ReceiptKeySet.maximumAge)
     }
 }

@@ -17,6 +17,8 @@ struct Route: Sendable {
     /// Whether the request may come without a body, which then stands for an empty object, whatever its content type.
     let isBodyOptional: Bool
     let idempotency: Idempotency
+    /// For an endpoint that needs no key: how many times as often as others a client may ask.
+    let limitFactor: Int
     /// Gives a request that is signed to a handler from memory with what its signature proves, for which the database is
     /// asked; nil for a route that takes no signatures.
     let verifySignature: SignatureCheck?
@@ -68,11 +70,12 @@ struct Route: Sendable {
 
     init(
         _ method: HTTPRequest.Method, _ path: String, _ handler: Handler, taking types: [BodyType]? = nil,
-        isBodyOptional: Bool = false, idempotency: Idempotency = .refused,
+        isBodyOptional: Bool = false, idempotency: Idempotency = .refused, limitFactor: Int = 1,
         verifyingSignatureBy verifySignature: SignatureCheck? = nil
     ) {
         self.isBodyOptional = isBodyOptional
         self.idempotency = idempotency
+        self.limitFactor = limitFactor
         if idempotency == .storedResponse {
             guard case .stored = handler else { preconditionFailure("\(path) cannot store responses") }
         }

@@ -14,12 +14,21 @@ struct SiteAssociationRoutes: Sendable {
         self.table = table
     }
 
-    var routes: [Route] { [Route(.get, "/.well-known/apple-app-site-association", .open(association))] }
+    /// Apple's CDN fetches the files of all hosts from few addresses, so that it may ask more often than other clients. [ours]
+    private static let limitFactor = 20
+
+    var routes: [Route] {
+        [
+            Route(
+                .get, "/.well-known/apple-app-site-association", .open(association),
+                limitFactor: Self.limitFactor)
+        ]
+    }
 
     private func association(_ request: APIRequest) throws(Problem) -> Answer {
         guard let state = table.current else { throw .unavailable }
         guard let host = request.authority.flatMap(Authority.host), let file = files.file(of: host, in: state)
         else { throw .unknownHost }
-        return Answer(file, ifNoneMatch: request.fields.ifNoneMatch)
+        return Answer(file, to: request)
     }
 }

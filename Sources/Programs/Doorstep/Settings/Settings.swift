@@ -202,7 +202,8 @@ enum Settings {
     )
     static let clientLimit = limit(
         "client-limit", "DOORSTEP_CLIENT_LIMIT", \.client,
-        "How often one client address may use a tenant's publishable keys, or send no valid key")
+        "How often one client address may use a tenant's publishable keys, send no valid key, or read what needs no key"
+    )
     static let newInstanceLimit = limit(
         "new-instance-limit", "DOORSTEP_NEW_INSTANCE_LIMIT", \.newInstances,
         """
