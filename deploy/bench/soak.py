@@ -16,6 +16,9 @@ from openloop import Sender
 GROWTH, SHARE, DESCRIPTORS = 16, 0.05, 8
 SAMPLES = 240
 RATES = {"lookups": 100, "console pages": 2}
+# A tenant is filled and emptied so often, with so many locations of so many bytes [ours]. Memory is read after two looks of the
+# servers at what they can return.
+CYCLES, PLACES, DETAIL, SETTLE = 5, 20_000, 2_000, 35
 
 
 class Soak:
@@ -42,6 +45,7 @@ class Soak:
         print(f"\n{self.seconds / 60:g} minutes of mixed load.\n")
         table(["process", "of what", "#at first", "#in the end", "#growth of the line", "#bound"],
               [self.judge(name, what, samples) for (name, what), samples in rows.items()])
+        await self.fill_and_empty(processes)
         ledger = self.ledger
         print(f"\n- meanwhile {lookups.good:,} lookups and {shown.good:,} console pages, and what one client after the other"
               f" got done: {sum(ledger.changes.values()):,} catalogue writes, {len(ledger.instances):,} registrations,"
@@ -65,6 +69,33 @@ class Soak:
         for _, writer in kept:
             writer.close()
         return samples
+
+    async def fill_and_empty(self, processes):
+        """Whether memory that deletes freed is returned or reused: the levels after each cycle do not rise."""
+        self.bench.site.on_database("tenant", "create", "filled", "--name", "Filled")
+        filled, emptied = ({name: [] for name in processes} for _ in range(2))
+        for _ in range(CYCLES):
+            for count, levels in ((PLACES, filled), (1, emptied)):
+                await asyncio.to_thread(self.replace_places, count)
+                await asyncio.sleep(SETTLE)
+                for name, process in processes.items():
+                    levels[name].append(memory.now(process))
+        print(f"\n{PLACES:,} locations of {DETAIL:,} bytes added and deleted, {CYCLES} times; memory in MiB.\n")
+        table(["process", "#filled", "#emptied first", "#emptied last", "#growth", "#bound"],
+              [self.judge_cycles(name, filled[name], emptied[name]) for name in processes])
+
+    def judge_cycles(self, name, filled, emptied):
+        # The first cycle fills caches.
+        growth, bound = emptied[-1] - emptied[1], max(GROWTH, SHARE * emptied[1])
+        self.bench.expect(growth <= bound, f"soak: {name}: filling and emptying grows by {growth:.1f} MiB, and may by {bound:.1f}")
+        return [name, f"{max(filled):.0f}", f"{emptied[1]:.0f}", f"{emptied[-1]:.0f}", f"{growth:.1f}", f"{bound:.0f}"]
+
+    def replace_places(self, count):
+        rows = "".join(f"place-{number},Place,{number % 170 - 85},{number % 360 - 180},100,{str(number) * (DETAIL // len(str(number)))}\n"
+                       for number in range(count))
+        self.bench.site.on_database(
+            "location", "import", "--tenant", "filled", "--prune", "--allow-removals", "1000000", "-",
+            text=f"identifier,name,latitude,longitude,radius,details.text\n{rows}")
 
     def add_places(self, number):
         rows = "".join(f"leak-{number}-{each},more,37.3,-122,100\n" for each in range(10_000))

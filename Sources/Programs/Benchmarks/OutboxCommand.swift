@@ -6,6 +6,7 @@ import Invocation
 import JSON
 import Notifications
 import Persistence
+import Platform
 import PostgreSQL
 import Routing
 import Synchronization

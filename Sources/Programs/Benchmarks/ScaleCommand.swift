@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import JSON
 import Persistence
+import Platform
 import PostgreSQL
 import Routing
 

@@ -47,7 +47,9 @@ struct ConsoleHost {
                         "the console is listening", metadata: ["host": "\(settings.host)", "port": "\(port)"])
                     if printsLink { await Self.printLink(sessions, settings.address(port: port), logger) }
                 })
-            var services: [any Service] = [routing, server]
+            var services: [any Service] = [
+                routing, MemoryService(table: routing.table, logger: logger), server,
+            ]
             if let retention {
                 services.append(UpkeepService(sessions, retention: retention, logger: logger))
             }

@@ -174,6 +174,7 @@ struct Server {
                 services.append(
                     UpkeepService(AuditLogUpkeep(pool, retention: auditRetention), logger: logger))
             }
+            services.append(MemoryService(table: routing.table, logger: logger))
             services.append(QuotaService(usage: PostgresQuotaUsage(pool), logger: logger))
             if let receipts {
                 services.append(

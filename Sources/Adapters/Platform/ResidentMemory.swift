@@ -2,12 +2,12 @@ import Foundation
 import Glibc
 
 /// The memory of this process that is in use.
-enum ResidentMemory {
+public enum ResidentMemory {
     /// In bytes. (proc_pid_status(5), VmRSS)
-    static func now() throws -> Int { try read("VmRSS") }
+    public static func now() throws -> Int { try read("VmRSS") }
 
     /// The most there was. (VmHWM)
-    static func peak() throws -> Int { try read("VmHWM") }
+    public static func peak() throws -> Int { try read("VmHWM") }
 
     private static func read(_ field: String) throws -> Int {
         let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
@@ -18,8 +18,10 @@ enum ResidentMemory {
         throw CocoaError(.fileReadCorruptFile)
     }
 
-    /// Gives back what was freed and is still held for the next allocation. (malloc_trim(3))
-    static func trim() {
+    /// Returns freed memory to the system, which the C library otherwise keeps for later allocations. (malloc_trim(3))
+    ///
+    /// The C library does so by itself only at the end of its main heap; pages between live allocations stay resident.
+    public static func trim() {
         // Swift's module of the C library leaves this function out.
         guard let address = dlsym(nil, "malloc_trim") else { return }
         typealias Function = @convention(c) (Int) -> CInt

@@ -1,0 +1,32 @@
+import Logging
+import Platform
+import Routing
+import ServiceLifecycle
+
+/// Returns the memory of deleted rows to the system, as long as the process runs.
+struct MemoryService: Service {
+    let table: LiveRoutingTable
+    let logger: Logger
+
+    /// Between two looks. [ours]
+    private static let pause = Duration.seconds(15)
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            var trimming = MemoryTrimming()
+            while !Task.isCancelled {
+                do {
+                    let (resident, index) = (try ResidentMemory.now(), table.current?.table.memory ?? 0)
+                    if trimming.isDue(resident: resident, index: index) {
+                        ResidentMemory.trim()
+                        trimming.trimmed(before: resident, after: try ResidentMemory.now(), index: index)
+                    }
+                } catch {
+                    // Without /proc, memory is not returned.
+                    return logger.notice("cannot read the resident memory", metadata: ["error": "\(error)"])
+                }
+                try? await Task.sleep(for: Self.pause)
+            }
+        }
+    }
+}
