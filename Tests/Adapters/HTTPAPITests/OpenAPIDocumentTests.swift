@@ -1,3 +1,5 @@
+import Administration
+import Foundation
 import JSON
 import NIOCore
 import Receipts
@@ -23,6 +25,21 @@ import Testing
         #expect(Set(try #require(day?["required"]?.arrayValue)) == counted)
         #expect(
             Set(try #require(day?["properties"]?.objectValue).map { JSONValue.string($0.key) }) == counted)
+    }
+
+    @Test func tenantNamePatternMatchesValidNames() throws {
+        let patch = try Self.document()["components"]?["schemas"]?["TenantPatch"]
+        let pattern = try #require(patch?["properties"]?["name"]?["pattern"]?.stringValue)
+        let regex = try NSRegularExpression(pattern: pattern)
+        for text in [
+            "a", " a ", "é", "\u{200B}x", "😀", " ", "\u{A0}\u{3000}", "\u{200B}", "\u{AD}\u{2800}",
+            "\u{FEFF}",
+            "\u{115F}\u{180E}\u{206F}", "a\u{0}", "\u{85}", "a\nb",
+        ] {
+            let isValid = (try? DisplayName(text)) != nil
+            let match = regex.firstMatch(in: text, range: NSRange(text.startIndex..., in: text))
+            #expect((match != nil) == isValid, "\(text.debugDescription)")
+        }
     }
 
     @Test func eachAnswerHasTheIDOfItsRequest() throws {
