@@ -61,7 +61,10 @@ public final class RateLimiter<Key: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Counts more for a key, because what was admitted has cost more than one. Never refuses: at most the burst is used up.
+    /// Counts more for a key, because what was admitted has cost more than one.
+    ///
+    /// Never refuses. A charge beyond the rest of the burst is owed: the next requests wait until it is made up for. At most one
+    /// more burst is owed, or what a second makes up for if that is more.
     public func charge(
         _ count: Int, to key: Key, _ limit: RateLimit, at now: ContinuousClock.Instant
     )
@@ -112,18 +115,23 @@ public final class RateLimiter<Key: Hashable & Sendable>: Sendable {
 }
 
 extension RateLimit {
-    /// An arrival time as far ahead as a burst that is used up puts it, where a slower limit has put it further: that one
-    /// no longer holds, and could last for days. Two threads' clocks, read at different times, are no such case.
+    /// The arrival time, or that of a burst that is used up if the time is further ahead than ``charge(_:_:at:)`` puts it. A slower
+    /// limit has put it there, which no longer holds and could last for days. Two threads' clocks, read at different times, are
+    /// no such case.
     @usableFromInline
     func reach(of arrival: Int64, at now: Int64) -> Int64 {
         let usedUp = now + interval * Int64(burst)
-        return arrival > usedUp + 1_000_000_000 ? usedUp : arrival
+        return arrival > usedUp + mostOwed ? usedUp : arrival
     }
+
+    /// How far a charge can put the arrival time beyond a burst that is used up. [ours]
+    @usableFromInline var mostOwed: Int64 { max(interval * Int64(burst), 1_000_000_000) }
 
     /// - Returns: The state after that many more, and the arrival time from then on.
     func charge(_ count: Int, _ arrival: Int64, at now: Int64) -> (RateLimitState, next: Int64) {
         let tolerance = interval * Int64(burst)
-        let next = min(max(arrival, now) + interval * Int64(count), max(arrival, now + tolerance))
+        let next = min(
+            max(arrival, now) + interval * Int64(count), max(arrival, now + tolerance + mostOwed))
         let remaining = max(0, Int((tolerance - (next - now)) / interval))
         return (RateLimitState(limit: self, remaining: remaining, untilFull: next - now, untilNext: 0), next)
     }

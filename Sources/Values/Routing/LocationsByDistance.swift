@@ -94,6 +94,9 @@ struct LocationsByDistance {
 
     /// Whether the search ended before it had looked at everything.
     private(set) var isTruncated = false
+    /// Whether more locations are within one of the smallest cells than there is time for: some of these are left out.
+    private(set) var isIncomplete = false
+    var stepsLeft: Int { max(0, mostSteps - steps) }
 
     mutating func next() -> (identifier: LocationIdentifier, distance: Distance)? {
         while let item = queue.popLeast() {
@@ -110,6 +113,9 @@ struct LocationsByDistance {
         return nil
     }
 
+    /// Ends the search.
+    mutating func end() { isTruncated = true }
+
     /// Counts work that is done elsewhere.
     /// - Returns: False if too little is left for it; the search ends then.
     mutating func spend(_ steps: Int) -> Bool {
@@ -123,7 +129,8 @@ struct LocationsByDistance {
 
     private mutating func open(_ cell: PlaceCell) {
         let isLast = cell.level == PlaceCell.lastLevel
-        let most = isLast ? mostSteps - steps : Self.fewLocations
+        // Half of the rest, so that those which are looked at can be tried.
+        let most = isLast ? max(Self.fewLocations, stepsLeft / 2) : Self.fewLocations
         var pairs = pairs
         self.pairs = []
         defer { self.pairs = pairs }
@@ -138,6 +145,10 @@ struct LocationsByDistance {
             return cell.forEachPart { part in
                 add(.cell(part), at: part.chord(from: position))
             }
+        }
+        if pairs.count > most {
+            isIncomplete = true
+            pairs.removeLast()
         }
         steps += pairs.count
         for pair in pairs {

@@ -15,7 +15,7 @@ extension RoutingTable {
     /// The time depends on the URL, not on how many experiences there are: one look-up for each number of path components
     /// at which the host has experiences and, where those have queries, one for each of the URL's items. A tenant that
     /// registers many combinations of the same items pays for those that are among the URL's, up to ``mostProbes``: beyond these,
-    /// the most specific of those that were tried is found.
+    /// the most specific of those that were tried is found. Which are tried depends on the server's seed.
     /// - Parameters:
     ///   - locations: experiences that are bound to others are as if they were not there; nil for none of these.
     ///   - other: an experience that is as if it was not there.
@@ -51,18 +51,8 @@ extension RoutingTable {
     }
 
     /// How many combinations of query items one URL is tried for, so that no catalogue holds up an event loop. A URL with eight items
-    /// never reaches it. [ours]
+    /// and a short path never reaches it. [ours]
     static let mostProbes = 4_096
-
-    /// How many combinations of its query items are tried for a URL, at most.
-    static func mostProbes(of url: InvocationURL) -> Int {
-        var items = 0
-        url.bytes.span.forEachQueryItem(in: url.queryRange) { _ in
-            items += 1
-            return items < 12
-        }
-        return min(items << items, mostProbes)
-    }
 
     /// What experiences' hashes begin with.
     func hostHash(_ tenant: TenantIndex) -> ByteHash {

@@ -23,7 +23,8 @@ public struct NearbyLocation: Sendable, Hashable {
 public struct NearbySearch: Sendable, Hashable {
     /// By their distance; of those at one distance by the bytes of their identifiers.
     public fileprivate(set) var locations: [NearbyLocation] = []
-    /// Whether the work reached its limit: the locations are the nearest, and further ones may be missing behind them.
+    /// Whether the work reached its limit, so that locations may be missing: farther ones, and some of very many within the same
+    /// eight metres.
     public fileprivate(set) var isTruncated = false
     /// The work that was done, in lookups that take as long: from 1 to ``mostLookups``.
     public fileprivate(set) var lookups = 1
@@ -67,10 +68,23 @@ extension TenantTable {
         /// Whether a URL leads to the location by the clip.
         func take(_ text: String?, _ identifier: LocationIdentifier, _ distance: Distance) -> Bool {
             guard locations.spend(LocationsByDistance.stepsOfTry), let text,
-                let url = try? InvocationURL(text),
-                locations.spend(RoutingTable.mostProbes(of: url) / LocationsByDistance.probesOfStep),
-                case .found(let experience, let location) = lookUp(url),
-                experience.clip == bundleID, location.registeredIdentifier == identifier
+                let url = try? InvocationURL(text)
+            else { return false }
+            let mostProbes = min(
+                RoutingTable.mostProbes,
+                min(locations.stepsLeft, RoutingTable.mostProbes) * LocationsByDistance.probesOfStep)
+            var probesLeft = mostProbes
+            let lookup = lookUp(url, probesLeft: &probesLeft)
+            guard locations.spend((mostProbes - probesLeft) / LocationsByDistance.probesOfStep) else {
+                return false
+            }
+            // A lookup alone would have gone on.
+            guard probesLeft > 0 || mostProbes == RoutingTable.mostProbes else {
+                locations.end()
+                return false
+            }
+            guard case .found(let experience, let location) = lookup, experience.clip == bundleID,
+                location.registeredIdentifier == identifier
             else { return false }
             search.locations.append(NearbyLocation(location: location, distance: distance, url: url))
             return true
@@ -86,7 +100,8 @@ extension TenantTable {
                 take(reader.rule.url(naming: identifier, at: reader.url), identifier, distance)
             }
         }
-        search.isTruncated = search.locations.count < limit && locations.isTruncated
+        search.isTruncated =
+            locations.isIncomplete || search.locations.count < limit && locations.isTruncated
         search.lookups = min(
             1 + locations.steps / LocationsByDistance.stepsOfLookup, NearbySearch.mostLookups)
         return (search, locations.steps)

@@ -76,15 +76,18 @@ public struct TenantTable: Sendable {
         _ url: InvocationURL, preferringAdvanced prefersAdvanced: Bool = false,
         otherThan other: Match? = nil
     ) -> Match? {
-        guard let match = matchOfAll(url, preferringAdvanced: prefersAdvanced, otherThan: other) else {
-            return nil
-        }
+        var probesLeft = RoutingTable.mostProbes
+        guard
+            let match = matchOfAll(
+                url, preferringAdvanced: prefersAdvanced, otherThan: other, probesLeft: &probesLeft)
+        else { return nil }
         guard restriction != nil else { return match }
         return lookUp(url, by: match).location == nil ? nil : match
     }
 
     private func matchOfAll(
-        _ url: InvocationURL, preferringAdvanced prefersAdvanced: Bool = false, otherThan other: Match? = nil
+        _ url: InvocationURL, preferringAdvanced prefersAdvanced: Bool = false,
+        otherThan other: Match? = nil, probesLeft: inout Int
     ) -> Match? {
         guard let index else { return nil }
         var excluded: RoutingTable.Place?
@@ -94,7 +97,8 @@ public struct TenantTable: Sendable {
         case nil: break
         }
         if let found = snapshot.table.find(
-            url, of: index, preferringAdvanced: prefersAdvanced, otherThan: excluded)
+            url, of: index, preferringAdvanced: prefersAdvanced, otherThan: excluded,
+            probesLeft: &probesLeft)
         {
             return Match(snapshot: snapshot, choice: .registered(found))
         }
@@ -116,17 +120,25 @@ public struct TenantTable: Sendable {
 
     /// The experience that the URL invokes, and the location it leads to.
     public func lookUp(_ url: InvocationURL) -> Lookup {
-        visible(lookUp(url, followingCodes: true))
+        var probesLeft = RoutingTable.mostProbes
+        return lookUp(url, probesLeft: &probesLeft)
+    }
+
+    /// - Parameter probesLeft: How many combinations of query items may still be tried.
+    func lookUp(_ url: InvocationURL, probesLeft: inout Int) -> Lookup {
+        visible(lookUp(url, followingCodes: true, probesLeft: &probesLeft))
     }
 
     /// Where the URL leads by an experience that it matches.
     public func lookUp(_ url: InvocationURL, by match: Match) -> Lookup {
-        visible(lookUp(url, by: match, followingCodes: true))
+        var probesLeft = RoutingTable.mostProbes
+        return visible(lookUp(url, by: match, followingCodes: true, probesLeft: &probesLeft))
     }
 
     /// Where the URL that a short code stands for leads: as if it had been scanned, but that it cannot hold a code again.
     public func lookUp(stored url: InvocationURL) -> Lookup {
-        visible(lookUp(url, followingCodes: false))
+        var probesLeft = RoutingTable.mostProbes
+        return visible(lookUp(url, followingCodes: false, probesLeft: &probesLeft))
     }
 
     /// What a restriction lets be seen of an answer: where it has none of its locations, not even that there is an experience.
@@ -151,12 +163,14 @@ public struct TenantTable: Sendable {
         return url
     }
 
-    private func lookUp(_ url: InvocationURL, followingCodes: Bool) -> Lookup {
-        guard let match = matchOfAll(url) else { return .doesNotMatch }
-        return lookUp(url, by: match, followingCodes: followingCodes)
+    private func lookUp(_ url: InvocationURL, followingCodes: Bool, probesLeft: inout Int) -> Lookup {
+        guard let match = matchOfAll(url, probesLeft: &probesLeft) else { return .doesNotMatch }
+        return lookUp(url, by: match, followingCodes: followingCodes, probesLeft: &probesLeft)
     }
 
-    private func lookUp(_ url: InvocationURL, by match: Match, followingCodes: Bool) -> Lookup {
+    private func lookUp(
+        _ url: InvocationURL, by match: Match, followingCodes: Bool, probesLeft: inout Int
+    ) -> Lookup {
         let experience = match.experience
         let identifier: LocationIdentifier
         if case .location(let bound) = experience.binding {
@@ -169,7 +183,7 @@ public struct TenantTable: Sendable {
             case .shortCode(let code):
                 guard followingCodes else { return .shortCodeAgain(experience) }
                 guard let stored = self.url(ofShortCode: code) else { return .unknownIdentifier(experience) }
-                return lookUp(stored, followingCodes: false)
+                return lookUp(stored, followingCodes: false, probesLeft: &probesLeft)
             }
         }
         guard let location = location(identifier) else { return .unknownIdentifier(experience) }

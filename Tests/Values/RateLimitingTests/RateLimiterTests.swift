@@ -29,16 +29,35 @@ import Testing
         #expect(rested.remaining == 2)
     }
 
-    @Test func chargeUsesUpTheBurstAtMost() throws {
+    @Test func chargeBeyondTheBurstIsOwed() throws {
         let limiter = RateLimiter<Int>(from: Self.start)
         let limit = try Self.limit(10, burst: 8)
         #expect(limiter.take(1, limit, at: Self.start).remaining == 7)
         #expect(limiter.charge(3, to: 1, limit, at: Self.start).remaining == 4)
         #expect(limiter.take(1, limit, at: Self.start).remaining == 3)
-        let all = limiter.charge(100, to: 1, limit, at: Self.start)
+        // Three are left, and five are owed.
+        let all = limiter.charge(8, to: 1, limit, at: Self.start)
         #expect(all.remaining == 0 && all.isAdmitted)
-        #expect(!limiter.take(1, limit, at: Self.start + .milliseconds(99)).isAdmitted)
-        #expect(limiter.take(1, limit, at: Self.start + .milliseconds(100)).isAdmitted)
+        #expect(!limiter.take(1, limit, at: Self.start + .milliseconds(599)).isAdmitted)
+        #expect(limiter.take(1, limit, at: Self.start + .milliseconds(600)).isAdmitted)
+        // A burst used up and as much owed as a second makes up for.
+        _ = limiter.charge(100, to: 1, limit, at: Self.start + .milliseconds(600))
+        #expect(!limiter.take(1, limit, at: Self.start + .milliseconds(1_699)).isAdmitted)
+        #expect(limiter.take(1, limit, at: Self.start + .milliseconds(1_700)).isAdmitted)
+    }
+
+    /// A client whose burst is used up gets as much work as its limit says, not as many requests.
+    @Test func chargedRequestsKeepToTheLimitInTheLongRun() throws {
+        let limiter = RateLimiter<Int>(from: Self.start)
+        let limit = try Self.limit(50, burst: 100)
+        var units = 0
+        for millisecond in 0..<10_000 {
+            let now = Self.start + .milliseconds(millisecond)
+            guard limiter.take(1, limit, at: now).isAdmitted else { continue }
+            _ = limiter.charge(9, to: 1, limit, at: now)
+            units += 10
+        }
+        #expect((550...620).contains(units), "\(units)")
     }
 
     @Test func whatIsGivenBackIsThereAgain() throws {

@@ -53,7 +53,8 @@ import Testing
         let table = try RoutingTable(experiences)
         #expect(table.queryNodes.count == experiences.count)
         let url = try InvocationURL("https://example.com/?" + eight.joined(separator: "&"))
-        #expect(RoutingTable.mostProbes(of: url) < RoutingTable.mostProbes)
+        var probesLeft = RoutingTable.mostProbes
+        #expect(table.find(url, of: 0, probesLeft: &probesLeft) != nil && probesLeft > 0)
         #expect(try table.mostSpecific(for: url) == RoutedExperience(Self.registered(eight)))
     }
 
@@ -68,7 +69,6 @@ import Testing
         }
         let table = try RoutingTable(experiences)
         let url = try Self.invocation()
-        #expect(RoutingTable.mostProbes(of: url) == RoutingTable.mostProbes)
         var probesLeft = RoutingTable.mostProbes
         #expect(table.find(url, of: 0, probesLeft: &probesLeft) != nil)
         #expect(probesLeft == 0)
