@@ -23,13 +23,17 @@ struct CatalogueCopy {
     private(set) var relations: [RoutingRelation: Pages] = [:]
     /// Rows that changed meanwhile.
     private(set) var touched: RoutingKeys
+    /// Those of them that no follow has read since.
+    private(set) var unread: RoutingKeys
+    /// Rows read by follows after the last page, in the order in which they were read.
+    private(set) var batches: [RoutingBatch] = []
+    /// Whether all pages and rows are read.
+    private(set) var isReady = false
     /// The transactions whose changes the table lacks until the copy is in it.
     private(set) var transactions: Set<UInt64>
     /// The number of the follow that was the last to begin before the last page came.
     private var lastPage = 0
     private var restarts = 0
-    /// Rows read by follows after the last page; nil before.
-    private(set) var later: [RoutingBatch]?
 
     var pageLength: Int
     private let longestPage: Int
@@ -46,18 +50,18 @@ struct CatalogueCopy {
 
     init(_ changes: RoutingChanges.OfCatalogue, pageLength: Int) {
         touched = changes.rows
+        unread = changes.rows
         transactions = changes.transactions
         self.pageLength = pageLength
         longestPage = pageLength
         for relation in changes.wholes { copyFromStart(relation) }
+        unread = touched
     }
 
     /// A relation of which pages are missing.
     var unfinished: RoutingRelation? {
         RoutingRelation.allCases.first { relations[$0]?.isAtEnd == false }
     }
-
-    var isReady: Bool { later != nil }
 
     /// Whether changes would have it begin anew, as often as it may.
     func wouldStarve(by changes: RoutingChanges.OfCatalogue) -> Bool {
@@ -78,10 +82,14 @@ struct CatalogueCopy {
     mutating func note(_ changes: RoutingChanges.OfCatalogue) {
         transactions.formUnion(changes.transactions)
         touched.formUnion(changes.rows)
-        later = nil
+        unread.formUnion(changes.rows)
+        isReady = false
         let relations = changes.wholes.union(touched.overflowing)
-        if !relations.isEmpty { restarts += 1 }
+        guard !relations.isEmpty else { return }
+        restarts += 1
         for relation in relations { copyFromStart(relation) }
+        // What was read of a relation is older than its new pages.
+        (unread, batches) = (touched, [])
     }
 
     private mutating func copyFromStart(_ relation: RoutingRelation) {
@@ -89,12 +97,15 @@ struct CatalogueCopy {
         touched.remove(relation)
     }
 
-    /// Takes rows that a follow read after the last page.
-    mutating func add(_ batch: RoutingBatch, _ changes: RoutingChanges.OfCatalogue?) {
+    /// Takes rows that a follow read after the last page, of ``unread`` and of the changes that it found.
+    mutating func add(_ part: RoutingBatch.Part, _ changes: RoutingChanges.OfCatalogue?) {
         transactions.formUnion(changes?.transactions ?? [])
         touched.formUnion(changes?.rows ?? RoutingKeys())
-        later = (later ?? []) + [batch]
+        unread = part.rest
+        batches.append(part.batch)
+        isReady = unread.isEmpty
         retryAt = nil
+        if part.error == nil { pageLength = min(longestPage, pageLength * 2) }
     }
 
     // MARK: Pages
@@ -138,7 +149,7 @@ struct CatalogueCopy {
             table.removeAll(relation, of: tenant)
             for page in pages.pages { unreadable += try page.insert(into: &table) }
         }
-        for batch in later ?? [] { unreadable += try batch.apply(to: &table) }
+        for batch in batches { unreadable += try batch.apply(to: &table) }
         return (table, unreadable)
     }
 }

@@ -102,8 +102,17 @@ struct RoutingKeys: Sendable {
         names.merge(other.names) { $0.union($1) }
     }
 
+    mutating func insert(_ relation: RoutingRelation, _ names: ArraySlice<Name>) {
+        self.names[relation, default: []].formUnion(names)
+    }
+
     mutating func remove(_ relation: RoutingRelation) {
         names[relation] = nil
+    }
+
+    mutating func remove(_ relation: RoutingRelation, _ names: ArraySlice<Name>) {
+        self.names[relation]?.subtract(names)
+        if self.names[relation]?.isEmpty == true { self.names[relation] = nil }
     }
 }
 
@@ -122,7 +131,7 @@ struct RoutingBatch: Sendable {
     var relationCount: Int { wholes.count }
 
     /// So many rows are read by one statement. [ours]
-    private static let statementLength = 1_000
+    static let statementLength = 1_000
 
     init() {}
 
@@ -139,13 +148,55 @@ struct RoutingBatch: Sendable {
         for (relation, names) in keys.names {
             let names = Array(names)
             for start in stride(from: 0, to: names.count, by: Self.statementLength) {
-                let part = names[start..<min(start + Self.statementLength, names.count)]
-                let texts = part.map(\.key)
-                let columns = relation.keyColumns.indices.map { column in texts.map { $0[column] } }
-                for row in try await transaction.execute(relation.rows(part.map(\.tenant), columns)) {
-                    rows.append((relation, try RoutingRow(row)))
-                }
+                rows += try await Self.rows(
+                    relation, names[start..<min(start + Self.statementLength, names.count)], transaction)
             }
+        }
+    }
+
+    /// What was read until a time.
+    struct Part: Sendable {
+        var batch = RoutingBatch()
+        /// The rows that are still to be read.
+        var rest: RoutingKeys
+        /// Why the last statement gave nothing.
+        var error: PostgreSQLError?
+    }
+
+    /// Reads rows as they are in the transaction's snapshot, one statement after another, until a time: at least one statement, so
+    /// that repeated reads come to an end.
+    /// - Parameter length: How many rows one statement reads.
+    static func read(
+        _ keys: RoutingKeys, length: Int, until deadline: ContinuousClock.Instant, _ transaction: Transaction
+    ) async throws -> Part {
+        var part = Part(rest: keys)
+        for (relation, names) in keys.names {
+            let names = Array(names)
+            for start in stride(from: 0, to: names.count, by: length) {
+                guard part.batch.isEmpty || .now < deadline else { return part }
+                let some = names[start..<min(start + length, names.count)]
+                do {
+                    part.batch.rows += try await transaction.withSavepoint {
+                        try await rows(relation, some, transaction)
+                    }
+                } catch let error as PostgreSQLError where error.isOfStatement {
+                    part.error = error
+                    return part
+                }
+                part.batch.keys.insert(relation, some)
+                part.rest.remove(relation, some)
+            }
+        }
+        return part
+    }
+
+    private static func rows(
+        _ relation: RoutingRelation, _ names: ArraySlice<RoutingKeys.Name>, _ transaction: Transaction
+    ) async throws -> [(relation: RoutingRelation, row: RoutingRow)] {
+        let texts = names.map(\.key)
+        let columns = relation.keyColumns.indices.map { column in texts.map { $0[column] } }
+        return try await transaction.execute(relation.rows(names.map(\.tenant), columns)).map {
+            (relation, try RoutingRow($0))
         }
     }
 

@@ -44,6 +44,7 @@ public actor RoutingFeed {
     private let live: LiveRoutingTable
     private let pollInterval: Duration
     private let pageLength: Int
+    private let readingTime: Duration
     private let onEvent: @Sendable (Event) -> Void
 
     /// How far the log has been read.
@@ -79,22 +80,28 @@ public actor RoutingFeed {
     private static let loadTimeout = Duration.seconds(600)
     /// A server that has fallen silent is noticed after this long.
     private static let followTimeout = Duration.seconds(30)
-    /// How long the server may take for a page, or for some of the changed rows, in milliseconds. Much less than
-    /// `followTimeout`, so that a slow statement is told from a silent server. [ours]
+    /// How long the server may take for a page, in milliseconds. Much less than `followTimeout`, so that a slow statement is
+    /// told from a silent server. [ours]
     private static let pageTimeout = 5_000
+    /// How long one statement may take for changed rows of a catalogue, in milliseconds. With the time that a follow has for all
+    /// of these less than a second, in which other tenants' changes are to be visible. [ours]
+    private static let readingTimeout = 500
 
     /// - Parameters:
     ///   - live: Takes each new table.
     ///   - pollInterval: How long a change can stay unnoticed when no notification tells of it.
     ///   - pageLength: How many rows of a catalogue are copied by one statement.
+    ///   - readingTime: How long a follow reads changed rows of catalogues; the next one reads the rest. [ours]
     public init(
         _ pool: ConnectionPool, live: LiveRoutingTable, pollInterval: Duration = .seconds(1),
-        pageLength: Int = 2_000, onEvent: @escaping @Sendable (Event) -> Void = { _ in }
+        pageLength: Int = 2_000, readingTime: Duration = .milliseconds(400),
+        onEvent: @escaping @Sendable (Event) -> Void = { _ in }
     ) {
         self.pool = pool
         self.live = live
         self.pollInterval = pollInterval
         self.pageLength = pageLength
+        self.readingTime = readingTime
         self.onEvent = onEvent
     }
 
@@ -258,22 +265,32 @@ public actor RoutingFeed {
             unreadable += try publish(batch, asOf)
             batch = RoutingBatch()
         }
-        let read = try await Self.read(wanted, transaction)
+        let read = try await Self.read(
+            wanted, lengths: copies.mapValues { $0[0].pageLength }, within: readingTime, transaction)
 
         // From here on nothing is waited for: what copying does meanwhile comes before all of this or after.
-        for (tenant, result) in read {
-            switch result {
-            case .success(let part) where copies[tenant] == nil:
-                rows += part.rowCount
-                batch.append(part)
-            case .success(let part):
-                let isLast = copies[tenant]?.count == 1
-                copies[tenant]?[0].add(part, isLast ? changes.catalogues[tenant] : nil)
-                if !isLast, let changes = changes.catalogues[tenant] { note(changes, of: tenant) }
-            case .failure(let error):
-                note(changes.catalogues[tenant] ?? RoutingChanges.OfCatalogue(), of: tenant)
-                fail(tenant, error)
+        for (tenant, part) in read {
+            let news = changes.catalogues[tenant]
+            guard let list = copies[tenant] else {
+                if part.rest.isEmpty {
+                    rows += part.batch.rowCount
+                    batch.append(part.batch)
+                } else {
+                    // The next follow goes on where this one stopped; lookups see all of the changes at once.
+                    note(news ?? RoutingChanges.OfCatalogue(), of: tenant)
+                    copies[tenant]?[0].add(part, nil)
+                    handle(part.error, of: tenant)
+                }
+                continue
             }
+            if merging?.tenant == tenant, !part.rest.isEmpty {
+                // The copy is complete without these, which belong to the next one.
+                if let news { note(news, of: tenant) }
+                continue
+            }
+            copies[tenant]?[0].add(part, list.count == 1 ? news : nil)
+            if list.count > 1, let news { note(news, of: tenant) }
+            handle(part.error, of: tenant)
         }
         for (tenant, changes) in changes.catalogues where read[tenant] == nil { note(changes, of: tenant) }
         if batch.isEmpty {
@@ -309,7 +326,7 @@ public actor RoutingFeed {
         }
         for (tenant, list) in copies where !list[0].isReady {
             guard list[0].isComplete(before: number), list[0].isDue(at: .now) else { continue }
-            var rows = list[0].touched
+            var rows = list[0].unread
             // What is new belongs to the second copy if there is one.
             if list.count == 1, let changes = changes.catalogues[tenant] {
                 rows.formUnion(changes.rows)
@@ -322,28 +339,35 @@ public actor RoutingFeed {
 
     /// Reads rows of tenants' catalogues, so that one tenant's that cannot be read do not keep others' from being read.
     ///
-    /// It begins no further tenant after the time of one statement: the next follow reads the rest, and keys before it.
+    /// The tenants with the fewest rows come first. When the time is over, the next follow reads the rest, and keys before it.
     private static func read(
-        _ wanted: [TenantID: RoutingKeys], _ transaction: Transaction
-    ) async throws -> [TenantID: Result<RoutingBatch, any Error>] {
+        _ wanted: [TenantID: RoutingKeys], lengths: [TenantID: Int], within time: Duration,
+        _ transaction: Transaction
+    ) async throws -> [TenantID: RoutingBatch.Part] {
         guard !wanted.isEmpty else { return [:] }
-        try await limitStatements(transaction)
-        var read: [TenantID: Result<RoutingBatch, any Error>] = [:]
-        let start = ContinuousClock.now
-        for (tenant, rows) in wanted {
-            if start.duration(to: .now) > .milliseconds(pageTimeout) { break }
-            do {
-                read[tenant] = .success(
-                    try await transaction.withSavepoint { try await RoutingBatch(rows, [], transaction) })
-            } catch let error as PostgreSQLError where error.isOfStatement {
-                read[tenant] = .failure(error)
-            }
+        try await limitStatements(transaction, readingTimeout)
+        var read: [TenantID: RoutingBatch.Part] = [:]
+        let deadline = ContinuousClock.now + time
+        for (tenant, rows) in wanted.sorted(by: { $0.value.count < $1.value.count }) {
+            guard read.isEmpty || .now < deadline else { break }
+            read[tenant] = try await RoutingBatch.read(
+                rows, length: min(RoutingBatch.statementLength, lengths[tenant] ?? .max), until: deadline,
+                transaction)
         }
         return read
     }
 
-    private static func limitStatements(_ transaction: Transaction) async throws {
-        try await transaction.execute("SELECT set_config('statement_timeout', \("\(pageTimeout)"), true)")
+    /// A statement that took too long is tried with fewer rows, before the tenant is quarantined.
+    private func handle(_ error: PostgreSQLError?, of tenant: TenantID) {
+        guard let error else { return }
+        if error.isCancelledStatement, copies[tenant]?[0].shortenPages() == true { return }
+        fail(tenant, error)
+    }
+
+    private static func limitStatements(
+        _ transaction: Transaction, _ milliseconds: Int = pageTimeout
+    ) async throws {
+        try await transaction.execute("SELECT set_config('statement_timeout', \("\(milliseconds)"), true)")
     }
 
     // MARK: Copying
@@ -419,7 +443,7 @@ public actor RoutingFeed {
         var (table, unreadable) = try await copy.merged(into: state.table, of: tenant)
         guard load == loads, let now = live.current, let merging, let list = copies[tenant] else { return }
         for batch in merging.done { _ = try batch.apply(to: &table) }
-        for batch in list[0].later?.dropFirst(copy.later?.count ?? 0) ?? [] {
+        for batch in list[0].batches.dropFirst(copy.batches.count) {
             unreadable += try batch.apply(to: &table)
         }
         live.replace(by: table, from: .database, asOf: now.asOf)

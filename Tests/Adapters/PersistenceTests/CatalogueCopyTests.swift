@@ -105,6 +105,39 @@ import Testing
         }
     }
 
+    /// Each follow reads one statement's rows, of the tenant with the fewest first; the next ones go on with the rest.
+    @Test func changedRowsThatTakeLongAreReadByLaterFollows() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let other = try await stores.createTenant("other")
+            for tenant in [tenant, other] {
+                try await stores.importLocations(Self.many(2_500, radius: 1), of: tenant)
+            }
+            let followed = FollowedTable(stores.routerPool, readingTime: .zero)
+            _ = try await followed.refreshed()
+            _ = followed.events()
+            // Statements of fewer than a thousand rows, so that no relation is copied as a whole.
+            for start in ["0", "1", "2"] {
+                try await stores.administer(
+                    tenant,
+                    """
+                    UPDATE doorstep.locations SET radius = 2 WHERE identifier BETWEEN 'l\(start)000' AND 'l\(start)499';
+                    UPDATE doorstep.locations SET radius = 2 WHERE identifier BETWEEN 'l\(start)500' AND 'l\(start)999';
+                    """)
+            }
+            try await stores.importLocations([.sample("l0000", radius: 3)], of: other)
+            let table = try await followed.refreshed()
+            for identifier in ["l0000", "l0500", "l0999", "l1000", "l1999", "l2000", "l2499"] {
+                #expect(try Self.radius(table, tenant, identifier) == 2, "\(identifier)")
+            }
+            #expect(try Self.radius(table, other, "l0000") == 3)
+            #expect(table.locationCount == 5_000 && followed.live.quarantined.isEmpty)
+            // The other tenant's row did not wait for the 2,500.
+            let events = followed.events()
+            #expect(events.first == "changed 1 rows, 0 relations, 0 unreadable", "\(events)")
+            #expect(events.contains("changed 2500 rows, 0 relations, 0 unreadable"), "\(events)")
+        }
+    }
+
     @Test func writeOfQuarantinedTenantIsNotWaitedFor() async throws {
         try await Stores.withTenant { stores, tenant in
             let other = try await stores.createTenant("other")

@@ -12,10 +12,16 @@ struct FollowedTable: Sendable {
     private let told: Told
 
     /// - Parameter pollInterval: An hour, so that a test does not pass by waiting.
-    init(_ pool: ConnectionPool, pollInterval: Duration = .seconds(3_600), pageLength: Int = 2_000) {
+    /// - Parameter readingTime: An hour, so that what is read at once does not depend on the machine.
+    init(
+        _ pool: ConnectionPool, pollInterval: Duration = .seconds(3_600), pageLength: Int = 2_000,
+        readingTime: Duration = .seconds(3_600)
+    ) {
         let told = Told()
         self.told = told
-        feed = RoutingFeed(pool, live: live, pollInterval: pollInterval, pageLength: pageLength) {
+        feed = RoutingFeed(
+            pool, live: live, pollInterval: pollInterval, pageLength: pageLength, readingTime: readingTime
+        ) {
             told.add($0)
         }
     }
