@@ -338,8 +338,8 @@ let package = Package(
         Floor.useCases.tests(
             "AdministrationTests",
             [
-                "Administration", "AppSiteAssociation", "Cards", "Geodesy", "Invocation", "JSON",
-                "PropertyTesting", "RateLimiting", "Routing", "RoutingSupport", "Tenancy",
+                "Administration", "AppAttest", "AppSiteAssociation", "Cards", "Geodesy", "Invocation",
+                "JSON", "PropertyTesting", "RateLimiting", "Routing", "RoutingSupport", "Tenancy",
             ]),
         Floor.useCases.tests(
             "RegistrationTests",

@@ -178,10 +178,11 @@ import Testing
         #expect(outcome.errors.contains("\(key) holds secrets"), "\(outcome.errors)")
     }
 
-    @Test func certificateAndKeyGoTogether() async throws {
-        let outcome = try await DoorstepBinary(databaseURL: "host=/none").run("serve", "--tls-key", "x.pem")
+    @Test(arguments: ["--tls-key", "--tls-certificate"])
+    func certificateAndKeyGoTogether(flag: String) async throws {
+        let outcome = try await DoorstepBinary(databaseURL: "host=/none").run("serve", flag, "x.pem")
         #expect(outcome.status == 64)
-        #expect(outcome.errors.contains("--tls-certificate"))
+        #expect(outcome.errors.contains("--tls-certificate and --tls-key go together"))
     }
 
     /// Bytes that are no request, or too many of them, are answered with a problem; the server goes on.

@@ -69,15 +69,18 @@ import Testing
     func aVariableIsHeldToWhatItsFlagIs(name: String, value: String) async throws {
         var binary = DoorstepBinary(databaseURL: "host=127.0.0.1 port=1 dbname=none")
         binary.environment[name] = value
-        let outcome = try await binary.run("serve", "--port", name == "DOORSTEP_PORT" ? "0" : "1")
-        if name == "DOORSTEP_PORT" {
-            // A flag goes before it.
-            #expect(!outcome.errors.contains(name))
-        } else {
-            #expect(
-                outcome.status == 1 && outcome.errors.contains("the value of \(name)"), "\(outcome.errors)")
-            #expect(outcome.errors.split(separator: "\n").count == 1)
-        }
+        let outcome = try await binary.run(["serve"] + (name == "DOORSTEP_PORT" ? [] : ["--port", "1"]))
+        #expect(
+            outcome.status == 1 && outcome.errors.contains("the value of \(name)"), "\(outcome.errors)")
+        #expect(outcome.errors.split(separator: "\n").count == 1)
+    }
+
+    @Test func flagOverridesVariable() async throws {
+        var binary = DoorstepBinary(databaseURL: "host=127.0.0.1 port=1 dbname=none")
+        binary.environment["DOORSTEP_PORT"] = "65536"
+        let outcome = try await binary.run("serve", "--port", "0")
+        #expect(outcome.status != 0 && !outcome.errors.isEmpty)
+        #expect(!outcome.errors.contains("DOORSTEP_PORT"), "\(outcome.errors)")
     }
 
     @Test func theTenantCanBeNamedByTheEnvironment() async throws {

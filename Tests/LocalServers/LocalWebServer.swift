@@ -1,5 +1,5 @@
 import Foundation
-import NIOCore
+public import NIOCore
 import NIOHTTP1
 import NIOPosix
 public import NIOSSL
@@ -49,9 +49,11 @@ public struct LocalWebServer: Sendable {
     /// Lends a server.
     /// - Parameters:
     ///   - speaksOldTLSOnly: Whether it knows no TLS later than 1.1.
+    ///   - signal: The server sends no response before this future is complete; nil to respond at once.
     ///   - pages: nil for no answer at all.
     public static func lend<Result: Sendable>(
         over certificate: TestCertificate? = nil, speaksOldTLSOnly: Bool = false,
+        respondingAfter signal: EventLoopFuture<Void>? = nil,
         _ pages: @escaping @Sendable (Request) -> Page?,
         _ body: (LocalWebServer) async throws -> Result
     ) async throws -> Result {
@@ -62,7 +64,7 @@ public struct LocalWebServer: Sendable {
                     let pipeline = channel.pipeline.syncOperations
                     if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
                     try pipeline.configureHTTPServerPipeline()
-                    try pipeline.addHandler(PageHandler(pages: pages))
+                    try pipeline.addHandler(PageHandler(pages: pages, signal: signal))
                 }
             }.bind(host: "127.0.0.1", port: 0).get()
         let result: Swift.Result<Result, any Error>
@@ -81,9 +83,14 @@ private final class PageHandler: ChannelInboundHandler {
     typealias OutboundOut = HTTPServerResponsePart
 
     private let pages: @Sendable (LocalWebServer.Request) -> LocalWebServer.Page?
+    private let signal: EventLoopFuture<Void>?
 
-    init(pages: @escaping @Sendable (LocalWebServer.Request) -> LocalWebServer.Page?) {
+    init(
+        pages: @escaping @Sendable (LocalWebServer.Request) -> LocalWebServer.Page?,
+        signal: EventLoopFuture<Void>?
+    ) {
         self.pages = pages
+        self.signal = signal
     }
 
     private var head: HTTPRequestHead?
@@ -110,6 +117,11 @@ private final class PageHandler: ChannelInboundHandler {
                     headers: head.headers.map { (name: $0.name, value: $0.value) },
                     body: Array(requestBody.readableBytesView)))
         else { return }
+        guard let signal else { return write(page, context) }
+        signal.hop(to: context.eventLoop).assumeIsolated().whenComplete { _ in self.write(page, context) }
+    }
+
+    private func write(_ page: LocalWebServer.Page, _ context: ChannelHandlerContext) {
         var headers = HTTPHeaders(page.headers)
         if page.isCutOff {
             headers.add(name: "Connection", value: "close")

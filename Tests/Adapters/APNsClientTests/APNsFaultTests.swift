@@ -211,12 +211,14 @@ import Testing
     }
 
     @Test func aStartThatIsTooSlowIsNotWaitedFor() async throws {
+        // The simulator refuses the second connection, and counts that: the first one counts only after its 60 seconds.
+        let rules = [Rule(.slowStart, delay: .seconds(60), times: 1), Rule(.refuseTLS, times: 1)]
         try await SimulatedService.lend(
-            rules: [Rule(.slowStart, delay: .seconds(60), times: 1)],
-            settings: { $0.connectTimeout = .seconds(1) }
+            rules: rules, settings: { $0.connectTimeout = .seconds(1) }
         ) { service in
             let accepted = try await service.isAccepted()
             #expect(accepted)
+            #expect(service.simulator.counters.refusedConnections == 1)
         }
     }
 

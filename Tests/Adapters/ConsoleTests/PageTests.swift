@@ -187,18 +187,43 @@ import Testing
     @Test func whatNoPageOfTheConsoleSentChangesNothing() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
-            for fields in [[.secFetchSite: "same-site"], [.origin: "https://evil.example.com"], [:]]
-                as [HTTPFields]
-            {
-                for path in Self.simpleChanges {
-                    let answer = try await console.post("/t/acme\(path)", [:], cookie, fields)
-                    #expect(answer.status == .forbidden, "\(path) \(fields)")
+            let own = try await Owned(console, console.acme)
+            let reference = WebhookReference(own.webhook, of: console.acme.id)
+            let webhook = try await console.webhooks.webhook(reference)
+            var forms = Self.changes().map { change in
+                ("/t/acme\(own.put(in: change.path))", change.form.mapValues { own.put(in: $0) })
+            }
+            forms += Self.simpleChanges.map { ("/t/acme\($0)", ["name": "x", "state": "refused"]) }
+            forms += Self.siteRequests.map { ("/t/acme\($0.path)", $0.form) }
+            forms += [
+                ("/tenants/acme/limits", ["key": "1"]), ("/tenants/acme/quotas", ["locations": "1"]),
+                ("/tenants/acme/suspension", ["state": "suspended", "slug": "acme"]),
+            ]
+            for fields in [
+                [.secFetchSite: "same-site"], [.secFetchSite: "cross-site"],
+                [.origin: "https://evil.example.com"], [:],
+            ] as [HTTPFields] {
+                func expectRefusal(_ answer: TestResponse, _ path: String) {
+                    #expect(
+                        answer.status == .forbidden && answer.text.contains("not sent by a page"),
+                        "\(path) \(fields)")
+                }
+                for (path, form) in forms {
+                    expectRefusal(try await console.post(path, form, cookie, fields), path)
                 }
                 for (path, type) in Self.uploads {
-                    let answer = try await console.send([], as: type, "/t/acme\(path)", cookie, fields)
-                    #expect(answer.status == .forbidden, "\(path) \(fields)")
+                    let file = Array("x".utf8)
+                    expectRefusal(
+                        try await console.send(file, as: type, "/t/acme\(path)", cookie, fields), path)
                 }
             }
+            #expect(console.siteRequests.total == 0)
+            #expect(try await console.store.keys(of: console.acme.id) == [own.key])
+            #expect(try await console.webhooks.webhook(reference) == webhook)
+            #expect(try await console.store.tenant(TenantSlug("acme")) == console.acme)
+            #expect(
+                try await console.store.items.locations.item(LocationIdentifier("door"), of: console.acme.id)
+                    == .door)
         }
     }
 
@@ -378,23 +403,6 @@ import Testing
             #expect(
                 try await console.store.items.locations.item(LocationIdentifier("door"), of: console.acme.id)
                     == .door)
-        }
-    }
-
-    @Test func nothingChangesThatNoPageHasSent() async throws {
-        try await TestConsole.withConsole { console in
-            let cookie = try await console.signIn()
-            let own = try await Owned(console, console.acme)
-            let paths = Self.changes().map { "/t/acme\(own.put(in: $0.path))" }
-            for path in paths + ["/tenants/acme/limits", "/tenants/acme/quotas", "/tenants/acme/suspension"] {
-                for fields in [[.secFetchSite: "same-site"], [.secFetchSite: "cross-site"], [:]]
-                    as [HTTPFields]
-                {
-                    let answer = try await console.post(path, ["key": "1"], cookie, fields)
-                    #expect(
-                        answer.status == .forbidden && answer.text.contains("not sent by a page"), "\(path)")
-                }
-            }
         }
     }
 

@@ -54,19 +54,11 @@ import Testing
         }
     }
 
-    /// A path too long for a socket, with what a connection string and a configuration file would misread,
-    /// below a directory that only its owner can enter.
-    @Test func anyDirectoryWillDo() async throws {
-        try await withDirectory("a 'b\\c\", " + String(repeating: "d", count: 100), parentMode: 0o700) {
-            directory in
-            let server = try await PrivateServer.startOrJoin(directory: directory, options: Self.options)
-            defer { try? server.leave() }
-            #expect(try await answer(server.conninfo) == 42)
-        }
-    }
-
-    @Test func quotesInThePathAreKeptApart() async throws {
-        try await withDirectory("it's \"here\" \\", parentMode: 0o700) { directory in
+    /// The names contain characters that connection strings and configuration files escape. The first path is too long for
+    /// a socket. Only its owner can enter the parent directory.
+    @Test(arguments: ["a 'b\\c\", " + String(repeating: "d", count: 100), "it's \"here\" \\"])
+    func anyDirectoryWillDo(name: String) async throws {
+        try await withDirectory(name, parentMode: 0o700) { directory in
             let server = try await PrivateServer.startOrJoin(directory: directory, options: Self.options)
             defer { try? server.leave() }
             #expect(try await answer(server.conninfo) == 42)

@@ -460,8 +460,17 @@ struct LinearWorkTests {
 
     // MARK: Replies
 
+    /// Pages that a scanner which starts again at each tag would read once per tag.
+    private static let pages: [Subject] =
+        ["<meta ", "<script ", "<script", "<!--", "<", "<meta a='", "<title>", "a="].map { piece in
+            Subject("a page of \(piece)", from: 8) { count in
+                let page = Array(("<meta " + repeated(piece, count)).utf8)
+                return { _ = PageMetadata(ofPage: page) }
+            }
+        }
+
     private static let replies: [Subject] =
-        [
+        pages + [
             Subject("elements of a page", from: 4) { count in
                 let page = Array(repeated("<meta name=\"og:title\" content=\"&amp;\">", count).utf8)
                 return { _ = PageMetadata(ofPage: page) }

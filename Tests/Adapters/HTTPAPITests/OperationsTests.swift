@@ -129,7 +129,7 @@ import Testing
             for path in ["/openapi.json", "/v1/lookup", "/.well-known/apple-app-site-association", "/"] {
                 try await Self.expect("404", of: path, at: monitors)
             }
-            // The public port names none of them.
+            // `AccessTests` asserts that the public port does not name quarantined tenants.
             let tenant = TenantID(UUID())
             for isQuarantined in [true, false] {
                 api.table.setQuarantined(isQuarantined ? Date() : nil, tenant)

@@ -344,10 +344,26 @@ import Testing
 
     /// Many hosts at once, each with its own client, none of which stays.
     @Test func manyHostsAreAskedAtOnce() async throws {
-        try await LocalWebServer.lend({ LocalWebServer.Page($0.host) }) { server in
-            try await OutboundClient.withClient(Self.local(), resolver: { _ in ["127.0.0.1"] }) { client in
+        let count = 200
+        // The server responds to none before all have arrived.
+        let allArrived = MultiThreadedEventLoopGroup.singleton.next().makePromise(of: Void.self)
+        defer { allArrived.succeed() }
+        let arrived = Mutex(0)
+        try await LocalWebServer.lend(
+            respondingAfter: allArrived.futureResult,
+            { request in
+                let isLast = arrived.withLock {
+                    $0 += 1
+                    return $0 == count
+                }
+                if isLast { allArrived.succeed() }
+                return LocalWebServer.Page(request.host)
+            }
+        ) { server in
+            let settings = Self.local(timeout: .seconds(600))
+            try await OutboundClient.withClient(settings, resolver: { _ in ["127.0.0.1"] }) { client in
                 try await withThrowingTaskGroup(of: Bool.self) { group in
-                    for number in 0..<200 {
+                    for number in 0..<count {
                         group.addTask {
                             let host = "shop\(number % 100).example.com:\(server.port)"
                             let page = try await client.get("http://\(host)/", limit: 100)

@@ -259,15 +259,27 @@ import Testing
         try await Stores.withTenant { stores, tenant in
             let key = try await stores.administration.createKey(
                 Self.key(number: 1), scopes: nil, expiresAt: nil, of: tenant)
+            func lastUsedOn() async throws -> String? {
+                try await stores.administration.keys(of: tenant).first?.lastUsedOn
+            }
+            func run(_ statement: String) async throws {
+                try await stores.database.withSuperuser { pool in
+                    try await pool.withConnection { try await $0.execute("\(unsafeSQL: statement)") }
+                }
+            }
             let failures = Mutex(0)
-            // A login that may not become the server's role.
-            let queue = KeyUsageQueue(stores.routerPool) { _ in failures.withLock { $0 += 1 } }
-            let now = Date()
-            queue.record(key.id, of: tenant, at: now)
+            let queue = KeyUsageQueue(stores.appPool) { _ in failures.withLock { $0 += 1 } }
+            try await run("REVOKE UPDATE (last_used_on) ON doorstep.api_keys FROM doorstep_app")
+            queue.record(key.id, of: tenant, at: Date(timeIntervalSince1970: 1_795_262_400))
             for count in 1...2 {
                 await queue.flush()
                 #expect(failures.withLock { $0 } == count)
             }
+            #expect(try await lastUsedOn() == nil)
+            try await run("GRANT UPDATE (last_used_on) ON doorstep.api_keys TO doorstep_app")
+            await queue.flush()
+            #expect(failures.withLock { $0 } == 2)
+            #expect(try await lastUsedOn() == "2026-11-21")
         }
     }
 

@@ -175,7 +175,9 @@ import Testing
             let file = TableFile(path: path + "/none/table")
             let saved = try file.read()
             #expect(saved == nil)
-            #expect(throws: CocoaError.self) { try file.write(Self.state()) }
+            let error = #expect(throws: CocoaError.self) { try file.write(Self.state()) }
+            #expect(error?.filePath?.hasPrefix(path + "/none/table.") == true)
+            #expect((error?.underlying as? POSIXError)?.code == .ENOENT)
         }
     }
 }

@@ -45,15 +45,34 @@ import Testing
     }
 
     @Test func endsWhenTheReaderIsCancelled() async throws {
-        let conninfo = try await TestServer.conninfo()
-        let (began, continuation) = AsyncStream.makeStream(of: Void.self)
-        let reader = Task {
-            let listener = try Listener(.forBusyMachines(conninfo: conninfo), channels: ["none"])
-            for await event in listener where event == .listening { continuation.yield() }
+        try await TestServer.withDatabase { conninfo in
+            let pool = ConnectionPool(.forBusyMachines(conninfo: conninfo))
+            func connectionCount() async throws -> Int {
+                try await pool.withConnection { connection in
+                    try await connection.execute(
+                        """
+                        SELECT count(*) FROM pg_stat_activity
+                        WHERE application_name = 'listener' AND datname = current_database()
+                        """
+                    ).one().decode(at: 0)
+                }
+            }
+            let listener = try Listener(
+                PoolConfiguration.forBusyMachines(conninfo: conninfo, applicationName: "listener"),
+                channels: ["none"])
+            let (events, continuation) = AsyncStream.makeStream(of: Listener.Event.self)
+            let reader = Task {
+                for await event in listener { continuation.yield(event) }
+            }
+            #expect(await events.first { _ in true } == .listening)
+            #expect(try await connectionCount() == 1)
+            reader.cancel()
+            await reader.value
+            #expect(await listener.makeAsyncIterator().next() == nil)
+            // The thread of the listener closes the connection, although the listener is still referenced.
+            while try await connectionCount() > 0 { try Task.checkCancellation() }
+            await pool.close()
         }
-        _ = await began.first { _ in true }
-        reader.cancel()
-        try await reader.value
     }
 
     @Test func reportsAServerThatIsNotThereAndTriesAgain() async throws {

@@ -151,6 +151,14 @@ import Testing
                 #expect(unknown == .noAnswer("the connection could not be secured"))
             }
         }
+        // A trusted certificate of another host.
+        try await TestCertificate.lend(for: ["other.example.com"]) { certificate in
+            try await LocalWebServer.lend(over: certificate, { _ in .init("") }) { server in
+                let others = try await Self.send(
+                    to: "https://localhost:\(server.port)/", authorities: certificate.path)
+                #expect(others == .noAnswer("the connection could not be secured"))
+            }
+        }
     }
 
     // MARK: Addresses

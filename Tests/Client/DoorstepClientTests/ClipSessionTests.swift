@@ -299,10 +299,22 @@ import Testing
     }
 
     @Test func nothingThatIsDescribedTellsKeysTokensOrPlaces() {
-        let said = [
-            "\(Sample.configuration())", "\(Reachability(permission: .denied, deviceToken: Data([171])))",
-            "\(ClipPlace.Coordinate(latitude: 37.5, longitude: -122))",
+        let token = Data([0xAB, 0xCD, 0xEF, 0x9A, 0xFB, 0xBE])
+        let values: [any Sendable] = [
+            Sample.configuration(),
+            Reachability(permission: .denied, deviceToken: token, startTokens: ["Order": token]),
+            ClipPlace.Coordinate(latitude: 37.5, longitude: -122.25, horizontalAccuracy: 8.75),
         ]
-        for text in said { #expect(!text.contains("dpk_") && !text.contains("171") && !text.contains("37")) }
+        let hexadecimal = token.map { String($0, radix: 16) }.joined()
+        let decimal = token.map(String.init).joined(separator: ", ")
+        #expect(hexadecimal == "abcdef9afbbe" && decimal == "171, 205, 239, 154, 251, 190")
+        let secrets = [
+            Sample.key, "dpk_", hexadecimal, decimal, token.base64EncodedString(), "37.5", "122.25", "8.75",
+        ]
+        for value in values {
+            for text in ["\(value)", String(reflecting: value)] {
+                for secret in secrets { #expect(!text.lowercased().contains(secret.lowercased()), "\(text)") }
+            }
+        }
     }
 }

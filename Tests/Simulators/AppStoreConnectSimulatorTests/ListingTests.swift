@@ -118,6 +118,13 @@ import Testing
 
     @Test func refusesParametersThatTheServiceDoesNotKnow() throws {
         let desk = try Self.desk(1)
+        for query in ["colour=red", "Limit=1", "filter%5Bcolour%5D=red", "include=localizations&colour=red"] {
+            #expect(
+                try desk.ask("GET", "\(Desk.listing)?\(query)").codes == ["PARAMETER_ERROR.ILLEGAL"],
+                "\(query)")
+        }
+        #expect(try desk.ask("GET", Desk.listing + "?include=localizations").rows.count == 1)
+        // A parameter of the specification that the service rejects all the same.
         desk.turn { $0.refusedParameters = ["include"] }
         #expect(
             try desk.ask("GET", Desk.listing + "?include=localizations").codes == ["PARAMETER_ERROR.ILLEGAL"])

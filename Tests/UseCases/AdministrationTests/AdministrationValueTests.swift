@@ -1,5 +1,7 @@
 import Administration
+import AppAttest
 import AppSiteAssociation
+import Cards
 import Foundation
 import Invocation
 import Tenancy
@@ -116,49 +118,110 @@ import Testing
 
     // MARK: Errors
 
-    private static func errors() throws -> [AdministrationError] {
+    /// A sample of each case: each names the next, so that a new case does not compile without one.
+    private static func sample(after error: AdministrationError?) throws -> AdministrationError? {
         let slug = try TenantSlug("donut-shop")
         let clip = try BundleID("com.example.MyApp.Clip")
         let location = try LocationIdentifier("restaurant_a")
-        return [
-            .invalidName, .invalidTitle, .invalidSubtitle, .clipWithoutParent, .tenantExists(slug),
-            .unknownTenant(slug), .clipExists(clip), .unknownClip(clip), .experienceExists,
-            .unknownExperience(.advanced, try URLPrefix("https://example.com/a")),
-            .secondDefaultExperience(clip), .unknownLocation(location),
-            .inUse(
-                "location 'restaurant_a'",
-                by: [
-                    Referents(
-                        RowCount(relation: "experiences", count: 4),
-                        first: ["advanced https://example.com/a", "demo https://example.com/b"]),
-                    Referents(RowCount(relation: "channels", count: 1), first: ["c"]),
-                ]), .unknownKey,
-            .keyNotActive, .keyRotated(KeyID(UUID())), .invalidHeader(reason: "'name' is missing"),
-            .invalidShortCode, .unmatchableURL,
-            .tenantDeleted, .tenantSuspended, .invalidArchive(line: 3, reason: "x"),
-            .unknownArchiveVersion(2),
-            .locationExists(location), .shortCodeExists("c"), .unknownShortCode("c"),
-            .invalidParentBundleID(try BundleID("com.example.Other"), of: clip),
-        ]
+        let digest = try ImageDigest(String(repeating: "a1", count: 32))
+        let domain = try DomainName("shop.example.com")
+        return switch error {
+        case nil: .invalidName
+        case .invalidName: .blankName
+        case .blankName: .invalidTitle
+        case .invalidTitle: .invalidSubtitle
+        case .invalidSubtitle: .invalidShortCode
+        case .invalidShortCode: .unmatchableURL
+        case .unmatchableURL: .clipWithoutParent
+        case .clipWithoutParent: .invalidParentBundleID(try BundleID("com.example.Other"), of: clip)
+        case .invalidParentBundleID: .invalidAppStoreID
+        case .invalidAppStoreID: .invalidAndroidURL
+        case .invalidAndroidURL: .tenantExists(slug)
+        case .tenantExists: .tenantIDTaken(TenantID(UUID()))
+        case .tenantIDTaken: .unknownTenant(slug)
+        case .unknownTenant: .clipExists(clip)
+        case .clipExists: .unknownClip(clip)
+        case .unknownClip: .experienceExists
+        case .experienceExists: .unknownExperience(.advanced, try URLPrefix("https://example.com/a"))
+        case .unknownExperience: .secondDefaultExperience(clip)
+        case .secondDefaultExperience: .locationExists(location)
+        case .locationExists: .unknownLocation(location)
+        case .unknownLocation: .unknownImage(digest)
+        case .unknownImage: .invalidImage(.truncated)
+        case .invalidImage: .otherImage(digest)
+        case .otherImage: .shortCodeExists("c")
+        case .shortCodeExists: .unknownShortCode("c")
+        case .unknownShortCode: .inUse("location 'restaurant_a'", by: referents)
+        case .inUse: .removalsInUse(RemovalsInUse(count: 2))
+        case .removalsInUse: .tooManyRemovals(7, of: 9, allowed: 4)
+        case .tooManyRemovals: .tooManyRows(limit: 5)
+        case .tooManyRows: .tooManyImports
+        case .tooManyImports: .conflict
+        case .conflict: .unknownKey
+        case .unknownKey: .unknownAttestKey
+        case .unknownAttestKey: .keyNotActive
+        case .keyNotActive: .keyRotated(KeyID(UUID()))
+        case .keyRotated: .widerKey
+        case .widerKey: .invalidHeader(reason: "'name' is missing")
+        case .invalidHeader: .monitoredTooLittle(.confirm, seen: 3)
+        case .monitoredTooLittle: .tenantDeleted
+        case .tenantDeleted: .tenantSuspended
+        case .tenantSuspended: .invalidArchive(line: 3, reason: "x")
+        case .invalidArchive: .unknownArchiveVersion(2)
+        case .unknownArchiveVersion: .invalidDomain(nil)
+        case .invalidDomain: .unknownDomain(domain)
+        case .unknownDomain: .domainTaken(domain)
+        case .domainTaken: nil
+        }
     }
 
+    private static let referents = [
+        Referents(
+            RowCount(relation: "experiences", count: 4),
+            first: ["advanced https://example.com/a", "demo https://example.com/b"]),
+        Referents(RowCount(relation: "channels", count: 1), first: ["c"]),
+    ]
+
+    private static func errors() throws -> [AdministrationError] {
+        var errors: [AdministrationError] = []
+        while let error = try sample(after: errors.last) { errors.append(error) }
+        return errors
+    }
+
+    /// Three codes have two cases each.
     @Test func `Each error has a code of its own in snake case`() throws {
         let codes = try Self.errors().map(\.code)
-        #expect(Set(codes).count == codes.count)
-        for code in codes { #expect(code.wholeMatch(of: /[a-z]+(_[a-z]+)*/) != nil) }
+        let counts = Dictionary(codes.map { ($0, 1) }, uniquingKeysWith: +)
+        #expect(counts.filter { $0.value > 1 } == ["invalid_name": 2, "invalid_image": 2, "in_use": 2])
+        for code in codes { #expect(code.wholeMatch(of: /[a-z]+(_[a-z]+)*/) != nil, "\(code)") }
     }
 
     @Test func `Each error says what it is about in one sentence`() throws {
         let descriptions = try Self.errors().map(\.description)
         #expect(Set(descriptions).count == descriptions.count)
-        for description in descriptions { #expect(!description.isEmpty && !description.hasSuffix(".")) }
-        #expect(descriptions[4] == "there is a tenant 'donut-shop' already")
-        #expect(descriptions[10] == "the clip com.example.MyApp.Clip has a default experience already")
-        #expect(
-            descriptions[12] == """
+        for description in descriptions {
+            #expect(!description.isEmpty && !description.hasSuffix(".") && !description.contains(". "))
+        }
+        let clip = try BundleID("com.example.MyApp.Clip")
+        for (error, description) in [
+            (.tenantExists(try TenantSlug("donut-shop")), "there is a tenant 'donut-shop' already"),
+            (
+                .secondDefaultExperience(clip),
+                "the clip com.example.MyApp.Clip has a default experience already"
+            ),
+            (
+                .inUse("location 'restaurant_a'", by: Self.referents),
+                """
                 the location 'restaurant_a' is in use by 4 experiences (advanced https://example.com/a, \
                 demo https://example.com/b, …) and 1 channel (c): it can be deleted after these, or with them by cascade
-                """)
-        #expect(descriptions[16] == "the first line must name the columns: 'name' is missing")
+                """
+            ),
+            (
+                .invalidHeader(reason: "'name' is missing"),
+                "the first line must name the columns: 'name' is missing"
+            ),
+        ] as [(AdministrationError, String)] {
+            #expect(error.description == description)
+        }
     }
 }

@@ -97,14 +97,6 @@ import Testing
         #expect(Self.parse(bytes) == [Record(line: 1, content: .refused("field \(field) is not UTF-8"))])
     }
 
-    @Test func `A cut-off byte order mark before a line break is text`() {
-        #expect(
-            Self.parse([0xEF, 0xBB, 0x0A, 0x61]) == [
-                Record(line: 1, content: .refused("field 1 is not UTF-8")),
-                Record(line: 2, content: .fields(["a"])),
-            ])
-    }
-
     @Test(arguments: ["", "\n", "\r\n", "\r"])
     func `A record of a megabyte is taken, one of a byte more refused`(lineBreak: String) {
         let limit = CSVParser.maximumRecordLength

@@ -178,7 +178,7 @@ import Testing
         #expect(try findings(.unreachableLocation, [], places).count == places.count)
     }
 
-    /// As many as a large tenant has: what takes longer for each the more there are would not end.
+    /// As many as a large tenant has. This asserts the result, not the time.
     @Test func `Twenty thousand of each`() throws {
         let count = 20_000
         let places = try (0..<count).map { try place("p\($0)", Double($0 % 80) + 1, Double($0) / 1_000 + 1) }

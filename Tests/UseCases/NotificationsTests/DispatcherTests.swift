@@ -19,24 +19,26 @@ import Testing
         let dispatcher = Dispatcher(outbox, Answering { _ in Self.sent }, clock: StandingClock())
         async let run: Void = dispatcher.run()
         await outbox.waitForCompletions(10)
-        #expect(dispatcher.inFlight == 0 || outbox.completedCount == 10)
         dispatcher.shutDown()
         await run
         #expect(outbox.completions.allSatisfy { $0.verdict.next == .delivered })
+        #expect(outbox.completedCount == 10 && Set(outbox.completions.map(\.delivery.id)).count == 10)
         #expect(dispatcher.inFlight == 0)
     }
 
-    /// No clock moves: only the wake-up can have done it.
-    @Test func whoIsWokenLooksAtOnce() async throws {
+    /// The clock never reaches a poll: without the wake-up, nothing would complete before the time limit.
+    @Test(.timeLimit(.minutes(30))) func whoIsWokenLooksAtOnce() async throws {
         let outbox = MemoryOutbox()
         let dispatcher = Dispatcher(outbox, Answering { _ in Self.sent }, clock: StandingClock())
         async let run: Void = dispatcher.run()
         await outbox.waitForLooks(1)
+        #expect(outbox.claims.isEmpty)
         try outbox.add(1, of: Self.tenants[0])
         dispatcher.wake()
         await outbox.waitForCompletions(1)
         dispatcher.shutDown()
         await run
+        #expect(outbox.completions.map(\.verdict.next) == [.delivered])
     }
 
     @Test func turnsAreTakenAndRoomIsLeft() async throws {
@@ -95,27 +97,36 @@ import Testing
 
     @Test func whatIsSentWhenTheServerEndsIsFinishedAndTheRestGivenBack() async throws {
         let outbox = MemoryOutbox()
-        try outbox.add(4, of: Self.tenants[0])
-        let gate = Gate()
-        let begun = Gate()
+        let (sending, claiming) = (Self.tenants[0], Self.tenants[1])
+        try outbox.add(4, of: sending)
+        try outbox.add(1, of: claiming)
+        let (claims, replies) = (Gate(), Gate())
+        outbox.holdClaims(of: claiming, until: claims)
+        let begun = Watched(0)
         let dispatcher = Dispatcher(
             outbox,
             Answering { request in
-                begun.open()
-                await gate.pass()
-                return .notSent(.shuttingDown)
+                #expect(request.tenant == sending)
+                let number = begun.change {
+                    $0 += 1
+                    return $0
+                }
+                await replies.pass()
+                // APNs takes the first two; the client has not written the others yet.
+                return number <= 2 ? Self.sent : .notSent(.shuttingDown)
             }, clock: StandingClock())
         async let run: Void = dispatcher.run()
-        await begun.pass()
-        await outbox.waitForClaims(4)
+        await begun.wait { $0 == 4 }
         dispatcher.shutDown()
-        gate.open()
+        // The claim under way ends after the shutdown: its delivery is not sent.
+        claims.open()
+        replies.open()
         await run
-        #expect(outbox.completions.count == 4)
-        #expect(
-            outbox.completions.allSatisfy {
-                $0.verdict.next == .retry(after: 0) && $0.verdict.lostReplies == 0
-            })
+        #expect(outbox.completions.count == 5 && dispatcher.inFlight == 0)
+        #expect(outbox.completions.count { $0.verdict.next == .delivered } == 2)
+        let returned = outbox.completions.filter { $0.verdict.next == .retry(after: 0) }
+        #expect(returned.count == 3 && returned.allSatisfy { $0.verdict.lostReplies == 0 })
+        #expect(returned.count { $0.answer == nil } == 1)
     }
 
     /// Outcomes are kept while the outbox is away, and nothing new is taken meanwhile.
@@ -263,6 +274,7 @@ private final class MemoryOutbox: Outbox {
         /// How often completing is refused, or works, before it fails.
         var triesBeforeFailures = 0
         var refused: Set<DeliveryID> = []
+        var heldClaims: [TenantID: Gate] = [:]
         var mostLent = 0
 
         var claimed: Int { claims.reduce(0) { $0 + $1.count } }
@@ -291,6 +303,8 @@ private final class MemoryOutbox: Outbox {
     var refused: Set<DeliveryID> { state.current.refused }
     func due(of tenant: TenantID) -> [DeliveryID] { state.current.due[tenant, default: []].map(\.id) }
 
+    func holdClaims(of tenant: TenantID, until gate: Gate) { change { $0.heldClaims[tenant] = gate } }
+
     func failCompletions(_ count: Int, after tries: Int = 0) {
         change { ($0.failures, $0.triesBeforeFailures) = (count, tries) }
     }
@@ -312,6 +326,7 @@ private final class MemoryOutbox: Outbox {
     }
 
     func claim(_ limit: Int, of tenant: TenantID, for lease: Duration) async throws -> [ClaimedDelivery] {
+        if let gate = state.current.heldClaims[tenant] { await gate.pass() }
         var taken: [ClaimedDelivery] = []
         change { state in
             taken = Array(state.due[tenant, default: []].prefix(limit))

@@ -93,6 +93,13 @@ import Testing
         #expect(
             try NotificationHeaders(json: ["collapseID": .string(longest)], appClip: "a.b").collapseID
                 == longest)
+        for text in ["", longest + "a"] {
+            #expect(
+                throws: PayloadError.invalid(field: "headers.collapseID", reason: "must have 1 to 64 bytes")
+            ) {
+                try NotificationHeaders(json: ["collapseID": .string(text)], appClip: "a.b")
+            }
+        }
     }
 
     @Test func expirationIsNeverBefore1970() {

@@ -204,7 +204,7 @@ private func parse(_ text: String) throws(JSONError) -> JSONValue {
         #expect(throws: JSONError.tooDeep(limit: 64, offset: 320)) { try JSONValue(parsing: objects) }
     }
 
-    /// Each of these is about a megabyte; were any of them not linear, the test would not end.
+    /// Each of these is about a megabyte. `LinearWorkTests` counts the work; this asserts the results.
     @Test func megabytesTakeLinearTime() throws {
         let size = 1_000_000
         func repeated(_ text: String) -> [UInt8] {

@@ -33,16 +33,33 @@ import Testing
     @Test func aChangedReceiptIsRefused() throws {
         let keys = ReceiptKeySet(at: Self.now)
         let published = try JSONValue(parsing: keys.published)
-        let token = Self.token(ReceiptIssuer("doorstep", keys: keys))
+        let issuer = ReceiptIssuer("doorstep", keys: keys)
+        let token = Self.token(issuer)
         _ = try VerifiedToken.read(token, keys: published)
+        _ = try issuer.verify(token, for: TenantID(number: 1), at: Self.now)
         let parts = token.split(separator: ".").map(String.init)
         #expect(parts.count == 3)
-        var bytes = try #require(Base64URL.bytes(parts[1]))
-        for index in bytes.indices {
-            bytes[index] ^= 1
-            let changed = [parts[0], Base64URL.text(bytes), parts[2]].joined(separator: ".")
-            #expect(throws: VerifiedToken.Refused.self) { try VerifiedToken.read(changed, keys: published) }
-            bytes[index] ^= 1
+        // Each bit of what is encoded: of the header, the claims and the signature.
+        for part in parts.indices {
+            let original = try #require(Base64URL.bytes(parts[part]))
+            for bit in 0..<8 * original.count {
+                var bytes = original
+                bytes[bit / 8] ^= 1 << (bit % 8)
+                var changed = parts
+                changed[part] = Base64URL.text(bytes)
+                #expect(throws: VerifiedToken.Refused.self, "bit \(bit) of part \(part)") {
+                    try VerifiedToken.read(changed.joined(separator: "."), keys: published)
+                }
+            }
+        }
+        // Each bit of the token's text.
+        for bit in 0..<8 * token.utf8.count {
+            var bytes = Array(token.utf8)
+            bytes[bit / 8] ^= 1 << (bit % 8)
+            let changed = String(decoding: bytes, as: UTF8.self)
+            #expect(throws: ReceiptDefect.self, "bit \(bit) of the text") {
+                try issuer.verify(changed, for: TenantID(number: 1), at: Self.now)
+            }
         }
         // Another Doorstep's key has another name.
         let others = try JSONValue(parsing: ReceiptKeySet(at: Self.now).published)

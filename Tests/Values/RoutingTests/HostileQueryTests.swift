@@ -26,8 +26,8 @@ import Testing
         try InvocationURL("https://example.com/?" + items.joined(separator: "&"))
     }
 
-    /// A search of all combinations of the URL's items, of which there are over 2^600, would not end. One that goes no further than
-    /// the registered ones lead does, but a catalogue can have a million of these: so the work has a limit too.
+    /// The URL has over 2^600 combinations of items. The search tries items only below registered combinations: at most each item
+    /// once per node. A catalogue can have a million nodes, so the work has a limit too (`workOfOneLookupIsLimited`).
     @Test func endsHoweverManyCombinationsTheURLHas() throws {
         #expect(Self.items.count > 600)
         var random = SplitMix64(seed: 6)
@@ -38,6 +38,11 @@ import Testing
         }
         let table = try RoutingTable(experiences)
         #expect(table.queryNodes.count <= experiences.count * URLPrefix.maximumQueryItems)
+        let most = (table.queryNodes.count + 1) * Self.items.count
+        #expect(most > RoutingTable.mostProbes)
+        var probesLeft = most + 1
+        #expect(try table.find(Self.invocation(), of: 0, probesLeft: &probesLeft) != nil)
+        #expect(probesLeft > 0 && probesLeft < most)
         // The limit of the work may leave out the smallest, but not all.
         let found = try #require(try table.mostSpecific(for: Self.invocation()))
         #expect(experiences.contains { RoutedExperience($0) == found })
