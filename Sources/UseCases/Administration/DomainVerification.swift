@@ -134,10 +134,11 @@ public struct DomainVerification: Sendable {
 }
 
 extension DomainRecord {
-    /// The claim after a check; the same where the check changes nothing.
+    /// The claim after a check; the same if the check changes nothing, or began before the last check that is stored.
     fileprivate func checked(
         _ evidence: DomainEvidence, _ rivalry: DomainVerification.Rivalry, at now: Date
     ) -> DomainRecord {
+        if let checkedAt, checkedAt > now { return self }
         var record = self
         if proof != nil {
             switch rivalry {

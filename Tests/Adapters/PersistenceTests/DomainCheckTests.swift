@@ -72,6 +72,20 @@ import Testing
         }
     }
 
+    /// A check can wait for its evidence while a later one ends.
+    @Test func checkThatBeganEarlierDoesNotUndoALaterOne() async throws {
+        try await Self.withContest { contest in
+            contest.world.publish(contest.claimed)
+            try await contest.contest()
+            let lapsed = try await contest.verify(contest.holder, .proved(at: contest.now), after: 1)
+            #expect(lapsed.status == .lapsed)
+            contest.world.publish(contest.held)
+            let late = try await contest.verify(contest.holder, .none, after: 0.5)
+            #expect(late == lapsed)
+            #expect(try await contest.verify(contest.holder, .none, after: 1).status == .proved)
+        }
+    }
+
     @Test func rivalProofStartsTheHoldersCheckAtOnce() async throws {
         try await Self.withContest { contest in
             let checks = contest.checks

@@ -61,11 +61,12 @@ struct ConsoleRefusal: Error {
     static let unreadableForm = ConsoleRefusal(
         status: .unsupportedMediaType, title: "Not a form",
         text: "A form was expected here. Nothing was done.")
-    static let tooManySignIns = ConsoleRefusal(
+    static let tooManyInvalidLinks = ConsoleRefusal(
         status: .tooManyRequests, title: "Too many tries",
-        text:
-            "Too many links from your address were invalid. A valid link signs you in at once; for others, wait for a minute."
-    )
+        text: "Your address has sent too many invalid links. Use a valid link, or wait for a minute.")
+    static let tooManyTriesOfLink = ConsoleRefusal(
+        status: .tooManyRequests, title: "Too many tries",
+        text: "This link was tried too often. Wait for a minute, or ask for another link.")
 
     static func signedInByProxy(_ name: DisplayName) -> ConsoleRefusal {
         .conflict("The proxy has signed you in as \(name), so a link changes nothing. The link was not used.")

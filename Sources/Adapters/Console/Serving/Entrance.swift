@@ -23,19 +23,21 @@ struct Entrance: Sendable {
     /// Made-up links count against their client's limit, and no other link does: whatever somebody else sends from the same
     /// address, a valid link signs in.
     /// - Returns: Nil for a link that the console did not make.
-    /// - Throws: ``ConsoleRefusal/tooManySignIns``.
+    /// - Throws: ``ConsoleRefusal/tooManyInvalidLinks``, ``ConsoleRefusal/tooManyTriesOfLink``.
     func link(_ text: String?, from client: IPAddress?) async throws -> ConsoleSecret? {
         guard let link = text.flatMap(ConsoleSecret.init(pasted:)), try await sessions.hasMade(link) else {
-            try Self.count(client?.ofClient, in: failures)
+            try Self.count(client?.ofClient, in: failures, or: .tooManyInvalidLinks)
             return nil
         }
-        try Self.count(link.text, in: attempts)
+        try Self.count(link.text, in: attempts, or: .tooManyTriesOfLink)
         return link
     }
 
-    private static func count<Key>(_ key: Key, in limiter: RateLimiter<Key>) throws {
+    private static func count<Key>(
+        _ key: Key, in limiter: RateLimiter<Key>, or refusal: ConsoleRefusal
+    ) throws {
         guard let limit, !limiter.take(key, limit, at: .now).isAdmitted else { return }
-        throw ConsoleRefusal.tooManySignIns
+        throw refusal
     }
 
     /// - Parameter earlier: of the session that the same browser has, which ends.

@@ -126,7 +126,7 @@ final class StreamDeadlineHandler: ChannelInboundHandler, RemovableChannelHandle
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if event is RoomIsWanted {
-            if open == 0 { context.channel.cut() }
+            if open == 0 { context.channel.cutOnceWritten() }
         } else {
             context.fireUserInboundEventTriggered(event)
         }
@@ -211,6 +211,18 @@ private final class TLSDeadlineHandler: ChannelInboundHandler, RemovableChannelH
 }
 
 extension Channel {
+    /// Cuts the connection when what was sent before has left.
+    ///
+    /// To be called on the channel's event loop.
+    func cutOnceWritten() {
+        guard let tls = try? pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self) else {
+            return close(promise: nil)
+        }
+        let isWritten = eventLoop.makePromise(of: Void.self)
+        isWritten.futureResult.whenComplete { _ in self.cut() }
+        tls.writeAndFlush(NIOAny(ByteBuffer()), promise: isWritten)
+    }
+
     /// Closes the connection at once, from below TLS: its good-bye would wait for an answer.
     ///
     /// To be called on the channel's event loop.
