@@ -1,6 +1,8 @@
 """Asks for one tenant at a steady rate, alone and beside a flood by another tenant, in turns.
 
-The other floods with requests for the same, or registers instances from ever more connections.
+The other floods with requests for the same, registers instances from ever more connections, or does one of these (`--attack`):
+searches that reach the limit of their work (nearby), a document that needs no key (document), imports of line feeds (lines), and
+connections of two addresses that hold all that may be open (connections). What the attacker got is counted too.
 
 A request is sent when its time has come, whether the one before it was answered or not, and its time is counted from
 then: what waits behind a slow answer counts as slow too.
@@ -12,12 +14,18 @@ import json
 import pathlib
 import re
 import statistics
+import socket
 import subprocess
+import threading
 import time
+import urllib.error
+import urllib.request
 
 RATE = 200
 CONNECTIONS = 16
 FLOOD_CONNECTIONS = 64
+LINE_FEEDS = 20_000_000
+HELD_CONNECTIONS = 400
 
 
 def key(path: pathlib.Path) -> str:
@@ -69,6 +77,91 @@ def register(port: int, bearer: str, connections: int, seconds: int) -> subproce
         stdout=subprocess.PIPE, text=True)
 
 
+class Threads:
+    """An attack by threads of this process, with the interface of the processes above."""
+
+    def __init__(self, seconds: int, attacks: list) -> None:
+        self.end = time.monotonic() + seconds
+        self.answered = 0
+        self.threads = [threading.Thread(target=self.repeat, args=(attack,), daemon=True) for attack in attacks]
+        for thread in self.threads:
+            thread.start()
+
+    def repeat(self, attack) -> None:
+        while time.monotonic() < self.end:
+            try:
+                self.answered += attack(self.end)
+            except (OSError, urllib.error.URLError):
+                time.sleep(0.01)
+
+    def communicate(self) -> tuple[str, None]:
+        for thread in self.threads:
+            thread.join()
+        return f"{self.answered} requests in", None
+
+
+def import_line_feeds(port: int, bearer: str, end: float) -> int:
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{port}/v1/locations?dry_run=true", b"\n" * LINE_FEEDS, method="PATCH",
+        headers={"Authorization": f"Bearer {bearer}", "Content-Type": "application/x-ndjson"})
+    try:
+        urllib.request.urlopen(request, timeout=60).read()
+    except urllib.error.HTTPError as error:
+        error.read()
+    return 1
+
+
+def hold_connections(port: int, address: str, end: float) -> int:
+    """Opens connections as fast as they are closed, and sends a request on each once."""
+    held: list[socket.socket] = []
+    answered = 0
+    try:
+        while time.monotonic() < end:
+            held = [connection for connection in held if not is_closed(connection)]
+            if len(held) >= HELD_CONNECTIONS:
+                time.sleep(0.01)
+                continue
+            connection = socket.create_connection(("127.0.0.1", port), timeout=1, source_address=(address, 0))
+            connection.sendall(b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            connection.setblocking(False)
+            held.append(connection)
+            answered += 1
+    finally:
+        for connection in held:
+            connection.close()
+    return answered
+
+
+def is_closed(connection: socket.socket) -> bool:
+    try:
+        while data := connection.recv(65_536):
+            pass
+    except BlockingIOError:
+        return False
+    except OSError:
+        data = b""
+    connection.close()
+    return not data
+
+
+def attack(kind: str, port: int, bearer: str, seconds: int) -> subprocess.Popen | Threads:
+    here = pathlib.Path(__file__)
+    wrk = ["wrk", "--threads", "1", "--connections", str(FLOOD_CONNECTIONS), "--duration", f"{seconds}s", "--timeout", "30s"]
+    match kind:
+        case "nearby":
+            return subprocess.Popen(
+                [*wrk, "--header", f"Authorization: Bearer {bearer}", "--script", str(here.with_name("nearby.lua")),
+                 f"http://127.0.0.1:{port}/v1/nearby"], stdout=subprocess.PIPE, text=True)
+        case "document":
+            return subprocess.Popen([*wrk, f"http://127.0.0.1:{port}/openapi.json"], stdout=subprocess.PIPE, text=True)
+        case "lines":
+            return Threads(seconds, [lambda end: import_line_feeds(port, bearer, end)])
+        case _:
+            addresses = ["127.0.0.2", "127.0.0.3"]
+            return Threads(seconds, [
+                lambda end, address=address: hold_connections(port, address, end) for address in addresses])
+
+
 def registrations(options: argparse.Namespace) -> None:
     """Has one client register from ever more connections, beside another tenant that asks for what the database knows."""
     target, quiet = (options.port, options.path), (options.status, key(options.quiet))
@@ -105,6 +198,7 @@ def main() -> None:
     kind = parser.add_mutually_exclusive_group(required=True)
     kind.add_argument("--name", help="of the flood of requests for the same")
     kind.add_argument("--connections", type=int, nargs="+", help="of a client that registers instances")
+    parser.add_argument("--attack", choices=["nearby", "document", "lines", "connections"])
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--path", required=True)
     parser.add_argument("--status", type=int, required=True)
@@ -120,7 +214,9 @@ def main() -> None:
     asyncio.run(steadily(*target, *quiet, 1))
     for _ in range(options.rounds):
         alone = asyncio.run(steadily(*target, *quiet, options.seconds))
-        flooding = flood(*target, key(options.flooding), options.seconds + 2)
+        flooding = (
+            attack(options.attack, options.port, key(options.flooding), options.seconds + 2)
+            if options.attack else flood(*target, key(options.flooding), options.seconds + 2))
         time.sleep(1)
         beside = asyncio.run(steadily(*target, *quiet, options.seconds))
         answered = re.search(r"(\d+) requests in", flooding.communicate()[0])
