@@ -137,6 +137,22 @@ $$;
 ALTER FUNCTION doorstep.address_webhook_message() OWNER TO doorstep_owner;
 
 --
+-- Name: begin_usage(); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE FUNCTION doorstep.begin_usage() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    INSERT INTO doorstep.tenant_usage (tenant_id, kind) SELECT NEW.tenant_id, kind FROM doorstep.quota_defaults;
+    RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION doorstep.begin_usage() OWNER TO doorstep_owner;
+
+--
 -- Name: confirmation_days(); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -150,6 +166,43 @@ CREATE FUNCTION doorstep.confirmation_days() RETURNS TABLE(day date, partition t
     $_$;
 
 ALTER FUNCTION doorstep.confirmation_days() OWNER TO doorstep_owner;
+
+--
+-- Name: count_usage(); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE FUNCTION doorstep.count_usage() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+DECLARE
+    counted jsonb := nullif(current_setting('doorstep.counted_usage', true), '')::jsonb;
+    added bigint[] := '{0,0}';
+    removed bigint[] := '{0,0}';
+BEGIN
+    IF TG_OP <> 'DELETE' THEN
+        EXECUTE format('SELECT ARRAY[count(*) FILTER (WHERE %s), coalesce(sum(%s), 0)::bigint] FROM new_rows',
+            TG_ARGV[2], TG_ARGV[1]) INTO added;
+    END IF;
+    IF TG_OP <> 'INSERT' THEN
+        EXECUTE format('SELECT ARRAY[count(*) FILTER (WHERE %s), coalesce(sum(%s), 0)::bigint] FROM old_rows',
+            TG_ARGV[2], TG_ARGV[1]) INTO removed;
+    END IF;
+    IF added = removed THEN
+        RETURN NULL;
+    END IF;
+    IF counted IS NULL THEN
+        counted := '{}';
+        INSERT INTO doorstep.usage_settlements DEFAULT VALUES;
+    END IF;
+    PERFORM set_config('doorstep.counted_usage', (counted || jsonb_build_object(TG_ARGV[0], jsonb_build_array(
+        coalesce((counted -> TG_ARGV[0] ->> 0)::bigint, 0) + added[1] - removed[1],
+        coalesce((counted -> TG_ARGV[0] ->> 1)::bigint, 0) + added[2] - removed[2])))::text, true);
+    RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION doorstep.count_usage() OWNER TO doorstep_owner;
 
 --
 -- Name: current_tenant_id(); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
@@ -546,6 +599,49 @@ $$;
 ALTER FUNCTION doorstep.require_notifying_tenant() OWNER TO doorstep_owner;
 
 --
+-- Name: settle_usage(); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE FUNCTION doorstep.settle_usage() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+DECLARE
+    counted jsonb := nullif(current_setting('doorstep.counted_usage', true), '')::jsonb;
+    tenant uuid := doorstep.current_tenant_id();
+    excess jsonb;
+BEGIN
+    DELETE FROM doorstep.usage_settlements WHERE settlement_id = NEW.settlement_id;
+    counted := counted || (
+        SELECT jsonb_build_object('total', jsonb_build_array(sum((value ->> 0)::bigint), sum((value ->> 1)::bigint)))
+        FROM jsonb_each(counted));
+    -- This row first: whoever has it has all of the tenant's.
+    UPDATE doorstep.tenant_usage
+    SET row_count = row_count + (counted #>> '{total,0}')::bigint, byte_count = byte_count + (counted #>> '{total,1}')::bigint
+    WHERE tenant_id = tenant AND kind = 'total';
+    UPDATE doorstep.tenant_usage
+    SET row_count = row_count + (value ->> 0)::bigint, byte_count = byte_count + (value ->> 1)::bigint
+    FROM jsonb_each(counted)
+    WHERE tenant_id = tenant AND kind = key AND kind <> 'total' AND value <> '[0, 0]';
+
+    -- What does not grow is not refused, so that a tenant above its quota can still delete and shorten.
+    SELECT jsonb_build_object(
+        'kind', kind, 'unit', unit, 'limit', maximum, 'current', amount - change, 'wouldBe', amount) INTO excess
+    FROM doorstep.tenant_quotas(tenant) q, jsonb_each(counted), LATERAL (VALUES
+        ('rows', (value ->> 0)::bigint, row_count, maximum_rows),
+        ('bytes', (value ->> 1)::bigint, byte_count, maximum_bytes)) AS v (unit, change, amount, maximum)
+    WHERE key = kind AND change > 0 AND amount > maximum
+    ORDER BY kind = 'total', kind, unit DESC LIMIT 1;
+    IF excess IS NOT NULL THEN
+        RAISE EXCEPTION USING ERRCODE = 'DQ001', MESSAGE = 'a quota of the tenant is exceeded', DETAIL = excess::text;
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION doorstep.settle_usage() OWNER TO doorstep_owner;
+
+--
 -- Name: tell_webhooks(); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -598,6 +694,23 @@ END
 $$;
 
 ALTER FUNCTION doorstep.tell_webhooks() OWNER TO doorstep_owner;
+
+--
+-- Name: tenant_quotas(uuid); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE FUNCTION doorstep.tenant_quotas(of_tenant uuid) RETURNS TABLE(kind text, row_count bigint, byte_count bigint, maximum_rows bigint, maximum_bytes bigint)
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    SELECT u.kind, u.row_count, u.byte_count,
+        coalesce((t.quotas -> u.kind ->> 'rows')::bigint, d.maximum_rows),
+        coalesce((t.quotas -> u.kind ->> 'bytes')::bigint, d.maximum_bytes)
+    FROM doorstep.tenant_usage u JOIN doorstep.tenants t USING (tenant_id) JOIN doorstep.quota_defaults d ON d.kind = u.kind
+    WHERE u.tenant_id = of_tenant
+$$;
+
+ALTER FUNCTION doorstep.tenant_quotas(of_tenant uuid) OWNER TO doorstep_owner;
 
 --
 -- Name: api_keys; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
@@ -1445,6 +1558,18 @@ ALTER TABLE ONLY doorstep.push_tokens FORCE ROW LEVEL SECURITY;
 ALTER TABLE doorstep.push_tokens OWNER TO doorstep_owner;
 
 --
+-- Name: quota_defaults; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.quota_defaults (
+    kind text NOT NULL COLLATE pg_catalog."C",
+    maximum_rows bigint,
+    maximum_bytes bigint
+);
+
+ALTER TABLE doorstep.quota_defaults OWNER TO doorstep_owner;
+
+--
 -- Name: revoked_attest_keys; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1490,6 +1615,22 @@ ALTER TABLE ONLY doorstep.short_codes FORCE ROW LEVEL SECURITY;
 ALTER TABLE doorstep.short_codes OWNER TO doorstep_owner;
 
 --
+-- Name: tenant_usage; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.tenant_usage (
+    tenant_id uuid NOT NULL,
+    kind text NOT NULL COLLATE pg_catalog."C",
+    row_count bigint DEFAULT 0 NOT NULL,
+    byte_count bigint DEFAULT 0 NOT NULL
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY doorstep.tenant_usage FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE doorstep.tenant_usage OWNER TO doorstep_owner;
+
+--
 -- Name: tenants; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1508,6 +1649,7 @@ CREATE TABLE doorstep.tenants (
     new_instance_burst integer,
     client_new_instance_rate integer,
     client_new_instance_burst integer,
+    quotas jsonb DEFAULT '{}'::jsonb NOT NULL,
     CONSTRAINT tenants_client_limit_is_whole CHECK ((num_nonnulls(client_rate, client_burst) <> 1)),
     CONSTRAINT tenants_client_limit_range CHECK ((((client_rate >= 1) AND (client_rate <= 1000000)) AND ((client_burst >= 1) AND (client_burst <= 1000000)))),
     CONSTRAINT tenants_client_new_instance_limit_is_whole CHECK ((num_nonnulls(client_new_instance_rate, client_new_instance_burst) <> 1)),
@@ -1518,12 +1660,36 @@ CREATE TABLE doorstep.tenants (
     CONSTRAINT tenants_name_length CHECK (((char_length(name) >= 1) AND (char_length(name) <= 128))),
     CONSTRAINT tenants_new_instance_limit_is_whole CHECK ((num_nonnulls(new_instance_rate, new_instance_burst) <> 1)),
     CONSTRAINT tenants_new_instance_limit_range CHECK ((((new_instance_rate >= 1) AND (new_instance_rate <= 1000000)) AND ((new_instance_burst >= 1) AND (new_instance_burst <= 1000000)))),
+    CONSTRAINT tenants_quotas_is_object CHECK ((jsonb_typeof(quotas) = 'object'::text)),
     CONSTRAINT tenants_slug_form CHECK ((slug ~ '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'::text))
 );
 
 ALTER TABLE ONLY doorstep.tenants FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE doorstep.tenants OWNER TO doorstep_owner;
+
+--
+-- Name: usage_settlements; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE UNLOGGED TABLE doorstep.usage_settlements (
+    settlement_id bigint NOT NULL
+);
+
+ALTER TABLE doorstep.usage_settlements OWNER TO doorstep_owner;
+
+--
+-- Name: usage_settlements_settlement_id_seq; Type: SEQUENCE; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.usage_settlements ALTER COLUMN settlement_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME doorstep.usage_settlements_settlement_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 
 --
 -- Name: webhook_messages; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
@@ -1898,6 +2064,13 @@ ALTER TABLE ONLY doorstep.push_tokens
     ADD CONSTRAINT push_tokens_pkey PRIMARY KEY (tenant_id, instance_id, kind, name);
 
 --
+-- Name: quota_defaults quota_defaults_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.quota_defaults
+    ADD CONSTRAINT quota_defaults_pkey PRIMARY KEY (kind);
+
+--
 -- Name: revoked_attest_keys revoked_attest_keys_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1919,6 +2092,13 @@ ALTER TABLE ONLY doorstep.short_codes
     ADD CONSTRAINT short_codes_pkey PRIMARY KEY (tenant_id, code);
 
 --
+-- Name: tenant_usage tenant_usage_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.tenant_usage
+    ADD CONSTRAINT tenant_usage_pkey PRIMARY KEY (tenant_id, kind);
+
+--
 -- Name: tenants tenants_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1931,6 +2111,13 @@ ALTER TABLE ONLY doorstep.tenants
 
 ALTER TABLE ONLY doorstep.tenants
     ADD CONSTRAINT tenants_slug_key UNIQUE (slug);
+
+--
+-- Name: usage_settlements usage_settlements_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.usage_settlements
+    ADD CONSTRAINT usage_settlements_pkey PRIMARY KEY (settlement_id);
 
 --
 -- Name: webhook_messages webhook_messages_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
@@ -2131,6 +2318,156 @@ ALTER INDEX doorstep.confirmations_pkey ATTACH PARTITION doorstep.confirmations_
 --
 
 CREATE TRIGGER address_webhook_message BEFORE INSERT ON doorstep.webhook_messages FOR EACH ROW WHEN ((new.webhook_id IS NULL)) EXECUTE FUNCTION doorstep.address_webhook_message();
+
+--
+-- Name: tenants begin_usage; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER begin_usage AFTER INSERT ON doorstep.tenants FOR EACH ROW EXECUTE FUNCTION doorstep.begin_usage();
+
+--
+-- Name: api_keys count_usage_delete; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER count_usage_delete AFTER DELETE ON doorstep.api_keys REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.count_usage('keys', 'octet_length(concat(kind, hint, scopes, locations))', 'revoked_at IS NULL');
+
+--
+-- Name: card_images count_usage_delete; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER count_usage_delete AFTER DELETE ON doorstep.card_images REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.count_usage('images', 'byte_count', 'true');
+
+--
+-- Name: channels count_usage_delete; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER count_usage_delete AFTER DELETE ON doorstep.channels REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.count_usage('channels', 'octet_length(concat(bundle_id, environment, channel_id))', 'true');
+
+--
+-- Name: clips count_usage_delete; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER count_usage_delete AFTER DELETE ON doorstep.clips REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.count_usage('clips', 'octet_length(concat(bundle_id, parent_bundle_id, team_id, app_id_prefix, attestation, app_store_id, android_url, site_name, card, card_image))', 'true');
+
+--
+-- Name: domains count_usage_delete; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER count_usage_delete AFTER DELETE ON doorstep.domains REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.count_usage('domains', 'octet_length(concat(host, content))', 'true');
+
+--
+-- Name: experiences count_usage_delete; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER count_usage_delete AFTER DELETE ON doorstep.experiences REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.count_usage('experiences', 'octet_length(concat(kind, url, bundle_id, location_identifier, identifier_rule, title, subtitle, card, card_image))', 'true');
+
+--
+-- Name: locations count_usage_delete; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER count_usage_delete AFTER DELETE ON doorstep.locations REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.count_usage('locations', 'octet_length(concat(identifier, name, metadata, details, card, card_image))', 'true');
+
+--
+-- Name: short_codes count_usage_delete; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER count_usage_delete AFTER DELETE ON doorstep.short_codes REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.count_usage('short_codes', 'octet_length(concat(code, url))', 'true');
+
+--
+-- Name: api_keys count_usage_insert; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER count_usage_insert AFTER INSERT ON doorstep.api_keys REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.count_usage('keys', 'octet_length(concat(kind, hint, scopes, locations))', 'revoked_at IS NULL');
+
+--
+-- Name: card_images count_usage_insert; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER count_usage_insert AFTER INSERT ON doorstep.card_images REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.count_usage('images', 'byte_count', 'true');
+
+--
+-- Name: channels count_usage_insert; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER count_usage_insert AFTER INSERT ON doorstep.channels REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.count_usage('channels', 'octet_length(concat(bundle_id, environment, channel_id))', 'true');
+
+--
+-- Name: clips count_usage_insert; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER count_usage_insert AFTER INSERT ON doorstep.clips REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.count_usage('clips', 'octet_length(concat(bundle_id, parent_bundle_id, team_id, app_id_prefix, attestation, app_store_id, android_url, site_name, card, card_image))', 'true');
+
+--
+-- Name: domains count_usage_insert; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER count_usage_insert AFTER INSERT ON doorstep.domains REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.count_usage('domains', 'octet_length(concat(host, content))', 'true');
+
+--
+-- Name: experiences count_usage_insert; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER count_usage_insert AFTER INSERT ON doorstep.experiences REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.count_usage('experiences', 'octet_length(concat(kind, url, bundle_id, location_identifier, identifier_rule, title, subtitle, card, card_image))', 'true');
+
+--
+-- Name: locations count_usage_insert; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER count_usage_insert AFTER INSERT ON doorstep.locations REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.count_usage('locations', 'octet_length(concat(identifier, name, metadata, details, card, card_image))', 'true');
+
+--
+-- Name: short_codes count_usage_insert; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER count_usage_insert AFTER INSERT ON doorstep.short_codes REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.count_usage('short_codes', 'octet_length(concat(code, url))', 'true');
+
+--
+-- Name: api_keys count_usage_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER count_usage_update AFTER UPDATE ON doorstep.api_keys REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.count_usage('keys', 'octet_length(concat(kind, hint, scopes, locations))', 'revoked_at IS NULL');
+
+--
+-- Name: card_images count_usage_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER count_usage_update AFTER UPDATE ON doorstep.card_images REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.count_usage('images', 'byte_count', 'true');
+
+--
+-- Name: channels count_usage_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER count_usage_update AFTER UPDATE ON doorstep.channels REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.count_usage('channels', 'octet_length(concat(bundle_id, environment, channel_id))', 'true');
+
+--
+-- Name: clips count_usage_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER count_usage_update AFTER UPDATE ON doorstep.clips REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.count_usage('clips', 'octet_length(concat(bundle_id, parent_bundle_id, team_id, app_id_prefix, attestation, app_store_id, android_url, site_name, card, card_image))', 'true');
+
+--
+-- Name: domains count_usage_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER count_usage_update AFTER UPDATE ON doorstep.domains REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.count_usage('domains', 'octet_length(concat(host, content))', 'true');
+
+--
+-- Name: experiences count_usage_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER count_usage_update AFTER UPDATE ON doorstep.experiences REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.count_usage('experiences', 'octet_length(concat(kind, url, bundle_id, location_identifier, identifier_rule, title, subtitle, card, card_image))', 'true');
+
+--
+-- Name: locations count_usage_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER count_usage_update AFTER UPDATE ON doorstep.locations REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.count_usage('locations', 'octet_length(concat(identifier, name, metadata, details, card, card_image))', 'true');
+
+--
+-- Name: short_codes count_usage_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER count_usage_update AFTER UPDATE ON doorstep.short_codes REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.count_usage('short_codes', 'octet_length(concat(code, url))', 'true');
 
 --
 -- Name: tenants delete_confirmations; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
@@ -2499,6 +2836,12 @@ CREATE TRIGGER require_tenant AFTER INSERT ON doorstep.deliveries FOR EACH STATE
 CREATE TRIGGER require_tenant AFTER INSERT ON doorstep.notifications FOR EACH STATEMENT EXECUTE FUNCTION doorstep.require_notifying_tenant();
 
 --
+-- Name: usage_settlements settle_usage; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE CONSTRAINT TRIGGER settle_usage AFTER INSERT ON doorstep.usage_settlements DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION doorstep.settle_usage();
+
+--
 -- Name: domains tell_webhooks_contested; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -2796,6 +3139,13 @@ ALTER TABLE ONLY doorstep.short_codes
     ADD CONSTRAINT short_codes_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES doorstep.tenants(tenant_id);
 
 --
+-- Name: tenant_usage tenant_usage_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.tenant_usage
+    ADD CONSTRAINT tenant_usage_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES doorstep.tenants(tenant_id) ON DELETE CASCADE;
+
+--
 -- Name: webhook_messages webhook_messages_tenant_id_webhook_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -2814,6 +3164,12 @@ ALTER TABLE ONLY doorstep.webhooks
 --
 
 CREATE POLICY admin_lists_tenants ON doorstep.tenants FOR SELECT TO doorstep_admin USING (true);
+
+--
+-- Name: tenant_usage admin_lists_usage; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY admin_lists_usage ON doorstep.tenant_usage FOR SELECT TO doorstep_admin USING (true);
 
 --
 -- Name: api_keys; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
@@ -3152,6 +3508,12 @@ CREATE POLICY router_reads ON doorstep.revoked_attest_keys FOR SELECT TO doorste
 CREATE POLICY router_reads ON doorstep.short_codes FOR SELECT TO doorstep_router USING (true);
 
 --
+-- Name: tenant_usage router_reads; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY router_reads ON doorstep.tenant_usage FOR SELECT TO doorstep_router USING (true);
+
+--
 -- Name: tenants router_reads; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -3368,6 +3730,12 @@ CREATE POLICY tenant_isolation ON doorstep.revoked_attest_keys USING ((tenant_id
 CREATE POLICY tenant_isolation ON doorstep.short_codes USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
 
 --
+-- Name: tenant_usage tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY tenant_isolation ON doorstep.tenant_usage USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
+
+--
 -- Name: tenants tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -3384,6 +3752,12 @@ CREATE POLICY tenant_isolation ON doorstep.webhook_messages USING ((tenant_id = 
 --
 
 CREATE POLICY tenant_isolation ON doorstep.webhooks USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
+
+--
+-- Name: tenant_usage; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.tenant_usage ENABLE ROW LEVEL SECURITY;
 
 --
 -- Name: tenants; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
@@ -3433,10 +3807,22 @@ GRANT ALL ON FUNCTION doorstep.add_notification_days() TO doorstep_router;
 REVOKE ALL ON FUNCTION doorstep.address_webhook_message() FROM PUBLIC;
 
 --
+-- Name: FUNCTION begin_usage(); Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+REVOKE ALL ON FUNCTION doorstep.begin_usage() FROM PUBLIC;
+
+--
 -- Name: FUNCTION confirmation_days(); Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
 REVOKE ALL ON FUNCTION doorstep.confirmation_days() FROM PUBLIC;
+
+--
+-- Name: FUNCTION count_usage(); Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+REVOKE ALL ON FUNCTION doorstep.count_usage() FROM PUBLIC;
 
 --
 -- Name: FUNCTION delete_confirmations_of_tenant(); Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -3531,10 +3917,25 @@ REVOKE ALL ON FUNCTION doorstep.require_confirmed_tenant() FROM PUBLIC;
 REVOKE ALL ON FUNCTION doorstep.require_notifying_tenant() FROM PUBLIC;
 
 --
+-- Name: FUNCTION settle_usage(); Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+REVOKE ALL ON FUNCTION doorstep.settle_usage() FROM PUBLIC;
+
+--
 -- Name: FUNCTION tell_webhooks(); Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
 REVOKE ALL ON FUNCTION doorstep.tell_webhooks() FROM PUBLIC;
+
+--
+-- Name: FUNCTION tenant_quotas(of_tenant uuid); Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+REVOKE ALL ON FUNCTION doorstep.tenant_quotas(of_tenant uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION doorstep.tenant_quotas(of_tenant uuid) TO doorstep_admin;
+GRANT ALL ON FUNCTION doorstep.tenant_quotas(of_tenant uuid) TO doorstep_manager;
+GRANT ALL ON FUNCTION doorstep.tenant_quotas(of_tenant uuid) TO doorstep_router;
 
 --
 -- Name: TABLE api_keys; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -4905,6 +5306,26 @@ GRANT SELECT(retired_at) ON TABLE doorstep.push_tokens TO doorstep_admin;
 GRANT SELECT(retired_at) ON TABLE doorstep.push_tokens TO doorstep_manager;
 
 --
+-- Name: TABLE quota_defaults; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT ON TABLE doorstep.quota_defaults TO doorstep_admin;
+GRANT SELECT ON TABLE doorstep.quota_defaults TO doorstep_manager;
+GRANT SELECT ON TABLE doorstep.quota_defaults TO doorstep_router;
+
+--
+-- Name: COLUMN quota_defaults.maximum_rows; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(maximum_rows) ON TABLE doorstep.quota_defaults TO doorstep_admin;
+
+--
+-- Name: COLUMN quota_defaults.maximum_bytes; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(maximum_bytes) ON TABLE doorstep.quota_defaults TO doorstep_admin;
+
+--
 -- Name: TABLE revoked_attest_keys; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -4968,6 +5389,14 @@ GRANT SELECT(code) ON TABLE doorstep.short_codes TO doorstep_router;
 GRANT UPDATE(url) ON TABLE doorstep.short_codes TO doorstep_admin;
 GRANT SELECT(url) ON TABLE doorstep.short_codes TO doorstep_router;
 GRANT UPDATE(url) ON TABLE doorstep.short_codes TO doorstep_manager;
+
+--
+-- Name: TABLE tenant_usage; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT ON TABLE doorstep.tenant_usage TO doorstep_admin;
+GRANT SELECT ON TABLE doorstep.tenant_usage TO doorstep_manager;
+GRANT SELECT ON TABLE doorstep.tenant_usage TO doorstep_router;
 
 --
 -- Name: TABLE tenants; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -5068,6 +5497,13 @@ GRANT SELECT(client_new_instance_rate) ON TABLE doorstep.tenants TO doorstep_rou
 
 GRANT UPDATE(client_new_instance_burst) ON TABLE doorstep.tenants TO doorstep_admin;
 GRANT SELECT(client_new_instance_burst) ON TABLE doorstep.tenants TO doorstep_router;
+
+--
+-- Name: COLUMN tenants.quotas; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(quotas) ON TABLE doorstep.tenants TO doorstep_admin;
+GRANT SELECT(quotas) ON TABLE doorstep.tenants TO doorstep_router;
 
 --
 -- Name: TABLE webhook_messages; Type: ACL; Schema: doorstep; Owner: doorstep_owner

@@ -20,8 +20,7 @@ INSERT INTO doorstep.quota_defaults (kind, maximum_rows, maximum_bytes) VALUES
     ('keys', 10000, NULL),
     ('locations', 1000000, 1073741824),
     ('short_codes', 1000000, 1073741824),
-    ('total', NULL, 12884901888),
-    ('webhooks', 16, NULL);
+    ('total', NULL, 12884901888);
 
 GRANT SELECT ON doorstep.quota_defaults TO doorstep_admin, doorstep_manager, doorstep_router;
 GRANT UPDATE (maximum_rows, maximum_bytes) ON doorstep.quota_defaults TO doorstep_admin;
@@ -67,7 +66,7 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
     WHERE u.tenant_id = of_tenant
 $$;
 
--- Arguments: the kind, and the bytes of a row as an SQL expression.
+-- Arguments: the kind, the bytes of a row as an SQL expression, and the condition of rows that count. All rows' bytes count.
 CREATE FUNCTION doorstep.count_usage() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -76,10 +75,12 @@ DECLARE
     removed bigint[] := '{0,0}';
 BEGIN
     IF TG_OP <> 'DELETE' THEN
-        EXECUTE format('SELECT ARRAY[count(*), coalesce(sum(%s), 0)::bigint] FROM new_rows', TG_ARGV[1]) INTO added;
+        EXECUTE format('SELECT ARRAY[count(*) FILTER (WHERE %s), coalesce(sum(%s), 0)::bigint] FROM new_rows',
+            TG_ARGV[2], TG_ARGV[1]) INTO added;
     END IF;
     IF TG_OP <> 'INSERT' THEN
-        EXECUTE format('SELECT ARRAY[count(*), coalesce(sum(%s), 0)::bigint] FROM old_rows', TG_ARGV[1]) INTO removed;
+        EXECUTE format('SELECT ARRAY[count(*) FILTER (WHERE %s), coalesce(sum(%s), 0)::bigint] FROM old_rows',
+            TG_ARGV[2], TG_ARGV[1]) INTO removed;
     END IF;
     IF added = removed THEN
         RETURN NULL;
@@ -152,6 +153,7 @@ CREATE TRIGGER begin_usage AFTER INSERT ON doorstep.tenants FOR EACH ROW EXECUTE
 DO $do$
 DECLARE
     counted record;
+    condition text;
 BEGIN
     ALTER TABLE doorstep.tenants NO FORCE ROW LEVEL SECURITY;
     INSERT INTO doorstep.tenant_usage (tenant_id, kind) SELECT tenant_id, kind FROM doorstep.tenants, doorstep.quota_defaults;
@@ -166,28 +168,42 @@ BEGIN
         ('images', 'card_images', 'byte_count'),
         ('keys', 'api_keys', 'octet_length(concat(kind, hint, scopes, locations))'),
         ('locations', 'locations', 'octet_length(concat(identifier, name, metadata, details, card, card_image))'),
-        ('short_codes', 'short_codes', 'octet_length(concat(code, url))'),
-        ('webhooks', 'webhooks', 'octet_length(concat(url, events))')) AS v (kind, relation, size)
+        ('short_codes', 'short_codes', 'octet_length(concat(code, url))')) AS v (kind, relation, size)
     LOOP
+        -- A revoked key stays, so that the audit log can name it, and leaves room for another one.
+        condition := CASE counted.kind WHEN 'keys' THEN 'revoked_at IS NULL' ELSE 'true' END;
         EXECUTE format(
             'CREATE TRIGGER count_usage_insert AFTER INSERT ON doorstep.%1$I REFERENCING NEW TABLE AS new_rows
-                FOR EACH STATEMENT EXECUTE FUNCTION doorstep.count_usage(%2$L, %3$L);
+                FOR EACH STATEMENT EXECUTE FUNCTION doorstep.count_usage(%2$L, %3$L, %4$L);
              CREATE TRIGGER count_usage_update AFTER UPDATE ON doorstep.%1$I
                 REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
-                FOR EACH STATEMENT EXECUTE FUNCTION doorstep.count_usage(%2$L, %3$L);
+                FOR EACH STATEMENT EXECUTE FUNCTION doorstep.count_usage(%2$L, %3$L, %4$L);
              CREATE TRIGGER count_usage_delete AFTER DELETE ON doorstep.%1$I REFERENCING OLD TABLE AS old_rows
-                FOR EACH STATEMENT EXECUTE FUNCTION doorstep.count_usage(%2$L, %3$L);
+                FOR EACH STATEMENT EXECUTE FUNCTION doorstep.count_usage(%2$L, %3$L, %4$L);
              ALTER TABLE doorstep.%1$I NO FORCE ROW LEVEL SECURITY;
              UPDATE doorstep.tenant_usage u SET row_count = c.row_count, byte_count = c.byte_count
-             FROM (SELECT tenant_id, count(*) AS row_count, sum(%3$s) AS byte_count FROM doorstep.%1$I GROUP BY tenant_id) c
+             FROM (SELECT tenant_id, count(*) FILTER (WHERE %4$s) AS row_count, sum(%3$s) AS byte_count FROM doorstep.%1$I GROUP BY tenant_id) c
              WHERE u.tenant_id = c.tenant_id AND u.kind = %2$L;
              ALTER TABLE doorstep.%1$I FORCE ROW LEVEL SECURITY',
-            counted.relation, counted.kind, counted.size);
+            counted.relation, counted.kind, counted.size, condition);
     END LOOP;
     UPDATE doorstep.tenant_usage u SET row_count = c.row_count, byte_count = c.byte_count
     FROM (SELECT tenant_id, sum(row_count) AS row_count, sum(byte_count) AS byte_count FROM doorstep.tenant_usage
         WHERE kind <> 'total' GROUP BY tenant_id) c
     WHERE u.tenant_id = c.tenant_id AND u.kind = 'total';
+
+    -- A tenant that stores more than a default gets a quota of its own, so that this migration stops nobody's work.
+    ALTER TABLE doorstep.tenants NO FORCE ROW LEVEL SECURITY;
+    UPDATE doorstep.tenants t SET quotas = q.quotas
+    FROM (
+        SELECT u.tenant_id, jsonb_object_agg(kind, jsonb_strip_nulls(jsonb_build_object(
+            'rows', CASE WHEN u.row_count > d.maximum_rows THEN 2 * u.row_count END,
+            'bytes', CASE WHEN u.byte_count > d.maximum_bytes THEN 2 * u.byte_count END))) AS quotas
+        FROM doorstep.tenant_usage u JOIN doorstep.quota_defaults d USING (kind)
+        WHERE u.row_count > d.maximum_rows OR u.byte_count > d.maximum_bytes
+        GROUP BY u.tenant_id) q
+    WHERE t.tenant_id = q.tenant_id;
+    ALTER TABLE doorstep.tenants FORCE ROW LEVEL SECURITY;
 END
 $do$;
 

@@ -17,7 +17,7 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
     private let pool: ConnectionPool
 
     /// For how long an attempt counts as running, in seconds. [ours]
-    static let lease: TimeInterval = 60
+    static let lease: TimeInterval = 180
 
     public init(_ pool: ConnectionPool) {
         self.pool = pool

@@ -27,12 +27,15 @@ public struct PostgresQuotaUsage: Sendable {
         try await pool.withTransaction(as: .router) { transaction in
             try await transaction.execute(
                 """
-                SELECT t.tenant_id, q.kind, a.unit, a.used / a.maximum::double precision
-                FROM doorstep.tenants t, doorstep.tenant_quotas(t.tenant_id) q, LATERAL (VALUES
-                    ('rows', q.row_count, q.maximum_rows), ('bytes', q.byte_count, q.maximum_bytes)
+                SELECT u.tenant_id, u.kind, a.unit, a.used / a.maximum::double precision
+                FROM doorstep.tenant_usage u
+                    JOIN doorstep.tenants t USING (tenant_id) JOIN doorstep.quota_defaults d ON d.kind = u.kind,
+                LATERAL (VALUES
+                    ('rows', u.row_count, coalesce((t.quotas -> u.kind ->> 'rows')::bigint, d.maximum_rows)),
+                    ('bytes', u.byte_count, coalesce((t.quotas -> u.kind ->> 'bytes')::bigint, d.maximum_bytes))
                 ) AS a (unit, used, maximum)
                 WHERE a.used > 0 AND a.maximum > 0
-                ORDER BY 4 DESC, t.tenant_id, q.kind, a.unit LIMIT \(limit)
+                ORDER BY 4 DESC, u.tenant_id, u.kind, a.unit LIMIT \(limit)
                 """
             ).compactMap { row in
                 let (tenant, kind, unit, used) = try row.decode(

@@ -52,7 +52,10 @@ extension Tenant: CatalogueItem {
     public func patched(by patch: JSONObject) throws -> Tenant {
         let current = json
         let members = JSONValue.object(current).merging(.object(patch)).objectValue ?? [:]
-        // Usage may have changed since the quotas were read: they are ignored.
+        // Usage may have changed since the quotas were read, so that only their limits are compared.
+        guard try Self.quotas(in: members) == Self.quotas(in: current) else {
+            throw JSONFieldError.invalid(path: "quotas", reason: "is the operator's to change")
+        }
         for (name, _) in patch where !["name", "collapsePolicy", "quotas"].contains(name) {
             guard let own = current[name] else {
                 throw JSONFieldError.unknown(path: JSONPath.member(name, of: ""))
@@ -69,6 +72,16 @@ extension Tenant: CatalogueItem {
         tenant.collapsePolicy =
             try fields.optionalCase("collapsePolicy", of: CollapsePolicy.self) ?? CollapsePolicy.none
         return tenant
+    }
+}
+
+extension Tenant {
+    private static func quotas(in members: JSONObject) throws -> [QuotaKind: Quota] {
+        var fields = JSONObjectReader(members)
+        return try fields.optionalObject("quotas").map { fields in
+            var fields = fields
+            return try [QuotaKind: QuotaUsage](&fields).mapValues(\.limit)
+        } ?? [:]
     }
 }
 

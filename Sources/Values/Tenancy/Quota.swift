@@ -4,7 +4,6 @@ public enum QuotaKind: String, Sendable, CaseIterable {
     case shortCodes = "short_codes"
     /// All kinds together.
     case total
-    case webhooks
 }
 
 /// How many rows of a kind a tenant may store, and how many bytes.

@@ -43,6 +43,8 @@ import Testing
             // What was read can be sent back as it is; null is what there is without a word.
             let back = try await Self.patch(client, try #require(changed.json))
             #expect(back.status == 200 && back.text == changed.text)
+            let used = try await Self.patch(client, ["quotas": ["locations": ["rows": ["used": 4]]]])
+            #expect(used.status == 200)
             #expect(try await Self.patch(client, ["collapsePolicy": .null])["collapsePolicy"] == "none")
             #expect(try await client.send(.get, Self.path, key: api.reader)["name"] == "Restaurants")
         }
@@ -57,6 +59,9 @@ import Testing
                 (["keyLimit": .null], 400, "invalid_field", "keyLimit"),
                 (["suspendedAt": "2026-03-01T12:30:00Z"], 400, "invalid_field", "suspendedAt"),
                 (["slug": "other"], 400, "invalid_field", "slug"),
+                (["quotas": ["locations": ["rows": ["limit": 11]]]], 400, "invalid_field", "quotas"),
+                (["quotas": .null], 400, "invalid_field", "quotas"),
+                (["quotas": 7], 400, "invalid_field", "quotas"),
                 (["colour": "red"], 400, "unknown_field", "colour"),
                 (["colour": .null], 400, "unknown_field", "colour"),
                 (["collapsePolicy": "all"], 400, "invalid_field", "collapsePolicy"),

@@ -310,7 +310,7 @@ import Testing
             "webhook_messages": ["tenant_id", "webhook_id", "due_at", "created_at"],
         ]
         // Of the changes, one of each tenant's for each table that is fed, and its sample.
-        let counts = ["changes": 18, "change_horizon": 1, "tenant_usage": 22, "quota_defaults": 10]
+        let counts = ["changes": 18, "change_horizon": 1, "tenant_usage": 20, "quota_defaults": 9]
         try await Self.withTwoTenants { database in
             let all = try await database.withSuperuser { pool in
                 try await pool.withConnection { connection in

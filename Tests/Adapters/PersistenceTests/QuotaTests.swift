@@ -64,14 +64,6 @@ import Testing
                 KeyTests.key(number: UInt32(number) + 1), scopes: nil, expiresAt: nil, of: tenant)
         case .locations, .total: try await store.createLocation(.sample("l\(number)"), of: tenant)
         case .shortCodes: try await store.createShortCode(.sample("c\(number)"), of: tenant)
-        case .webhooks:
-            try await stores.adminPool.withTenantTransaction(tenant, as: .admin) { transaction in
-                _ = try await transaction.execute(
-                    """
-                    INSERT INTO doorstep.webhooks (tenant_id, webhook_id, url, sealed_secret, events)
-                    VALUES (\(tenant.uuid), gen_random_uuid(), \(url), sha512('s'), '{key.revoked}')
-                    """)
-            }
         }
     }
 
@@ -131,12 +123,23 @@ import Testing
                 """
                 UPDATE doorstep.locations SET card_image = NULL;
                 DELETE FROM doorstep.experiences; DELETE FROM doorstep.locations; DELETE FROM doorstep.short_codes;
-                DELETE FROM doorstep.channels; DELETE FROM doorstep.webhooks; DELETE FROM doorstep.domains;
+                DELETE FROM doorstep.channels; DELETE FROM doorstep.domains;
                 DELETE FROM doorstep.clips; DELETE FROM doorstep.card_image_bytes; DELETE FROM doorstep.card_images;
                 DELETE FROM doorstep.api_keys
                 """)
             #expect(try await Self.usage(stores) == empty)
             #expect(try await stores.count("SELECT count(*) FROM doorstep.usage_settlements") == 0)
+        }
+    }
+
+    @Test func revokedKeyLeavesRoomForAnotherOne() async throws {
+        try await Self.withTenant([.keys: Quota(rows: 1)]) { stores, tenant in
+            try await Self.add(.keys, 0, stores, tenant)
+            await #expect(throws: QuotaExceeded.self) { try await Self.add(.keys, 1, stores, tenant) }
+            let key = try #require(try await stores.administration.keys(of: tenant).first)
+            _ = try await stores.administration.revokeKey(key.id, of: tenant)
+            #expect(try await Self.used(.keys, stores) == 0)
+            try await Self.add(.keys, 1, stores, tenant)
         }
     }
 

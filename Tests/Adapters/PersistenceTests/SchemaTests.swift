@@ -225,6 +225,7 @@ import Testing
                         switch relation {
                         case .revokedAttestKeys: ["revoked_at"]
                         case .domains: ["checked_at", "contested_at"]
+                        case .tenants: ["slug", "quotas"]
                         default: ["slug"]
                         }
                     let readable = Set(columns.filter(\.1).map(\.0)).subtracting(others)

@@ -464,7 +464,7 @@ struct ProblemType: Sendable {
             "idempotency_key_in_use", .conflict, title: "The request is still being carried out",
             cause: """
                 The first request with this `Idempotency-Key` has not ended. If a server ended while it carried out the \
-                request, it counts as running for a minute.
+                request, it counts as running for three minutes.
                 """,
             remedy: "Send the same request again after the seconds in `Retry-After`."),
         ProblemType(
