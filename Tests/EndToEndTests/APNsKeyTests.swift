@@ -10,7 +10,7 @@ import Testing
     private static let url = "https://example.com/restaurants/restaurant_a/order/1"
 
     /// What was refused for want of a team's key is sent, when it is tried again, once the list has it.
-    @Test func aServerFollowsTheListOfKeys() async throws {
+    @Test func serverReloadsKeyList() async throws {
         try await Installation.lend { installation in
             let key = ProviderKey(in: try TemporaryDirectory())
             try await APNsSimulator.withSimulator(key.simulator) { simulator in
@@ -51,7 +51,7 @@ import Testing
     }
 
     /// Neither could be preferred.
-    @Test func keysForTheSameTopicAreRefusedByName() async throws {
+    @Test func keysForSameTopicAreRejected() async throws {
         try await Installation.lend { installation in
             let key = ProviderKey(in: try TemporaryDirectory())
             try await APNsSimulator.withSimulator(key.simulator) { simulator in

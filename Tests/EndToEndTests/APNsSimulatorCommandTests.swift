@@ -11,7 +11,7 @@ import Tenancy
 import Testing
 
 @Suite struct APNsSimulatorCommandTests {
-    @Test func aNewcomerStartsWithOneCommand() async throws {
+    @Test func simulatorStartsWithOneCommand() async throws {
         let directory = try TemporaryDirectory()
         let keyFile = directory.path("AuthKey.p8")
         let process = Process()
@@ -77,7 +77,7 @@ import Testing
         ["--rule", #"{"effect":"dance"}"#], ["--public-key", "/dev/null", "--key-id", "KEY1234567"],
         ["--private-key", "/dev/null"], ["--ca-file", "/nowhere/ca.pem"], ["--team", "short"],
     ])
-    func whatIsWrongIsSaid(_ arguments: [String]) async throws {
+    func invalidOptionIsReported(_ arguments: [String]) async throws {
         let directory = try TemporaryDirectory()
         let all =
             ["apns-simulator", "--port", "0", "--control-port", "0"] + arguments

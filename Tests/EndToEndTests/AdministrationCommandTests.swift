@@ -17,7 +17,7 @@ import Testing
         return try await body(path)
     }
 
-    @Test func aTenantTravels() async throws {
+    @Test func tenantIsExportedAndImportedElsewhere() async throws {
         try await Installation.lend { installation in
             try await Self.withFile { path in
                 let exported = try await installation.binary.succeed(
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func anOldAppHasAPrefixOfItsOwn() async throws {
+    @Test func appIDPrefixIsStoredAndExported() async throws {
         try await Installation.lend { installation in
             let binary = installation.binary
             let create = ["clip", "create", "--tenant", Installation.tenant, "--team-id", "ABCDE12345"]
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func aBadArchiveIsRefusedByLine() async throws {
+    @Test func invalidArchiveIsRejectedByLine() async throws {
         try await Installation.lend { installation in
             let archive = try await installation.binary.succeed("tenant", "export", Installation.tenant)
                 .output
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func aTenantIsDeletedAndForgotten() async throws {
+    @Test func deletedTenantIsForgotten() async throws {
         try await Installation.lend { installation in
             let binary = installation.binary
             let unasked = try await binary.run("tenant", "delete", Installation.tenant)
@@ -138,7 +138,7 @@ import Testing
 
     /// On a terminal the slug is asked for; script(1) makes one.
     @Test(arguments: [("restaurant\n", Int32(1)), ("restaurants\n", 0)])
-    func aDeletionAsks(typed: String, status: Int32) async throws {
+    func tenantDeletionAsksForSlug(typed: String, status: Int32) async throws {
         try await Installation.lend { installation in
             let command = try "'\(DoorstepBinary.executable().path)' tenant delete \(Installation.tenant)"
             let outcome = try await installation.binary.run(
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func exportsAreTakenBackByteByByte() async throws {
+    @Test func exportsRoundTripByteForByte() async throws {
         try await Installation.lend { installation in
             let binary = installation.binary
             let tenant = ["--tenant", Installation.tenant]
@@ -205,7 +205,7 @@ import Testing
         }
     }
 
-    @Test func aLocationsHistory() async throws {
+    @Test func locationHistoryListsChanges() async throws {
         try await Installation.lend { installation in
             let binary = installation.binary
             let tenant = ["--tenant", Installation.tenant]
@@ -232,7 +232,7 @@ import Testing
     }
 
     /// Nothing is half-done, however late it turns out. deploy/bench/import does the same with a million rows.
-    @Test func aBadRowAtTheEndOfAHundredThousand() async throws {
+    @Test func invalidLastRowOf100000ImportsNothing() async throws {
         try await Installation.lend { installation in
             var rows = ["identifier,name,latitude,longitude,radius"]
             rows += (1...99_999).map { "p\($0),Place,1,2,100" }

@@ -188,7 +188,7 @@ import Testing
         }
     }
 
-    @Test func theShippedKeyAloneGetsNothing() async throws {
+    @Test func shippedKeyAloneGetsNothing() async throws {
         try await Attested.lend { installation, root in
             var installation = installation
             installation.binary.environment["DOORSTEP_TOKEN_SECRET"] = String(repeating: "t", count: 32)

@@ -7,7 +7,7 @@ import Testing
 
 /// `doorstep appstore plan`, `apply` and `drift`, as scripts use them.
 @Suite(.timeLimit(.minutes(10))) struct AppStoreCommandTests {
-    @Test func plansAppliesAndLooksForDrift() async throws {
+    @Test func commandsPlanApplyAndReportDrift() async throws {
         try await RegisteredTenant.lend {
             $0.processing = 0
         } _: { tenant in
@@ -67,7 +67,7 @@ import Testing
         ["plan", "--clip", "com.example.none.Clip"], ["plan", "--target", "nowhere"],
         ["apply", "--target", "https://example.com/none"],
     ])
-    func whatIsWrongIsSaidInOneLine(_ arguments: [String]) async throws {
+    func invalidArgumentIsReportedInOneLine(_ arguments: [String]) async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(["a"], image: tenant.addImage())
             try await RegisteredCommand.lend(tenant) { command in
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func aPlanIsKeptAndApplied() async throws {
+    @Test func storedPlanIsAppliedUnlessStale() async throws {
         try await RegisteredTenant.lend {
             $0.processing = 0
         } _: { tenant in

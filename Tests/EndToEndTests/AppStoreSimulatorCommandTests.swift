@@ -9,7 +9,7 @@ import ProcessSupport
 import Testing
 
 @Suite struct AppStoreSimulatorCommandTests {
-    @Test func aNewcomerStartsWithOneCommand() async throws {
+    @Test func simulatorStartsWithOneCommand() async throws {
         let directory = try TemporaryDirectory()
         let keyFile = directory.path("AuthKey.p8")
         let process = Process()
@@ -69,7 +69,7 @@ import Testing
         ["--fault", #"{"effect":"dance"}"#], ["--knobs", #"{"colour":1}"#], ["--knobs", "[]"],
         ["--private-key", "/dev/null"],
     ])
-    func whatIsWrongIsSaid(_ arguments: [String]) async throws {
+    func invalidOptionIsReported(_ arguments: [String]) async throws {
         let directory = try TemporaryDirectory()
         let all =
             ["appstore-simulator", "--port", "0", "--control-port", "0"] + arguments

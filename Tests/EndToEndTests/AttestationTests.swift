@@ -94,7 +94,7 @@ import Testing
     }
 
     /// From the command that asks for it to what is recorded: who has the shipped key alone gets nothing.
-    @Test func onlyTheGenuineClipConfirms() async throws {
+    @Test func onlyGenuineClipConfirms() async throws {
         try await Self.lend { installation, root in
             let (binary, key) = (installation.binary, installation.publishable)
             _ = try await RunningServer.lend(binary) { server in
@@ -213,7 +213,7 @@ import Testing
     }
 
     /// What one server has attested, an operator revokes, and a server that has never asked for the key refuses.
-    @Test func aRevokedKeyIsRefusedByEveryServer() async throws {
+    @Test func revokedKeyIsRejectedByEveryServer() async throws {
         try await Self.lend { installation, root in
             let (binary, key) = (installation.binary, installation.publishable)
             try await binary.succeed(
@@ -247,7 +247,7 @@ import Testing
         }
     }
 
-    @Test func eachStepOfAnAttestationAndAnAssertionIsTold() async throws {
+    @Test func inspectCommandReportsEachStep() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("doorstep-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }

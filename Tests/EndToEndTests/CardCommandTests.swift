@@ -19,7 +19,7 @@ import Testing
         try await body(folder)
     }
 
-    @Test func aCardIsSaidByFileAndByTable() async throws {
+    @Test func cardIsSetByFileAndTable() async throws {
         try await Installation.lend { installation in
             let binary = installation.binary
             try await Self.withFolder { folder in
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func aClipIsConnectedByAKeyThatNobodySeesAgain() async throws {
+    @Test func clipIsConnectedByKeyThatIsNeverShown() async throws {
         try await Installation.lend { installation in
             let binary = installation.binary
             let connect = [

@@ -49,7 +49,7 @@ import Testing
     }
 
     /// A clip that is asked for it attests once; the full app goes on with its key.
-    @Test func theGenuineClipIsLetIn() async throws {
+    @Test func genuineClipIsAccepted() async throws {
         let folder = try TemporaryDirectory()
         try await AttestationTests.lend { installation, root in
             let key = installation.publishable
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func fromTheFirstLaunchToTheFullApp() async throws {
+    @Test func instanceContinuesFromFirstLaunchToFullApp() async throws {
         try await withServer { server, installation, container in
             let key = installation.publishable
             let clip = try session(server.address, key: key, container)
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test func aGenericURLOffersPlacesToLaunch() async throws {
+    @Test func genericURLOffersNearbyLocations() async throws {
         try await withServer(preparing: { installation in
             try await installation.binary.succeed(
                 "experience", "add", "--tenant", Installation.tenant, "--clip", "com.example.MyApp.Clip",
@@ -179,7 +179,7 @@ import Testing
         }
     }
 
-    @Test func aKeyThatIsRevokedIsTold() async throws {
+    @Test func revokedKeyIsReported() async throws {
         try await withServer { server, installation, container in
             let clip = try session(server.address, key: installation.publishable, container)
             _ = try await clip.lookUp(Self.restaurantA)
@@ -208,7 +208,7 @@ import Testing
         }
     }
 
-    @Test func aServerThatIsAwayForAWhileMissesNoLaunch() async throws {
+    @Test func launchIsRegisteredAfterServerOutage() async throws {
         try await withServer { server, installation, container in
             let road = Road()
             let clock = WaitingClock { waited in road.isOpen = waited >= .seconds(60) }
@@ -238,7 +238,7 @@ import Testing
         }
     }
 
-    @Test func whatTheClipRegisteredIsReached() async throws {
+    @Test func registeredClipReceivesNotification() async throws {
         let directory = try TemporaryDirectory()
         let provider = ProviderKey(in: directory)
         try await APNsSimulator.withSimulator(provider.simulator) { simulator in

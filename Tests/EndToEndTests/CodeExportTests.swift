@@ -6,7 +6,7 @@ import Testing
 @Suite struct CodeExportTests {
     private static let tenant = ["--tenant", Installation.tenant]
 
-    @Test func codesByExperienceAndByLocation() async throws {
+    @Test func codesAreExportedByExperienceAndByLocation() async throws {
         try await Installation.lend { installation in
             let binary = installation.binary
             let printed = try await binary.run(["code", "export", "--format", "print"] + Self.tenant)
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func codesInColors() async throws {
+    @Test func codesAreExportedInColors() async throws {
         try await Installation.lend { installation in
             let binary = installation.binary
             try await binary.succeed(
@@ -230,7 +230,7 @@ import Testing
         var text: String? { if case .text(let text) = self { text } else { nil } }
     }
 
-    @Test func qrCodesAreAFolderOfImages() async throws {
+    @Test func qrCodesAreExportedAsFolderOfImages() async throws {
         try await Installation.lend { installation in
             let binary = installation.binary
             let parent = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)

@@ -6,7 +6,7 @@ import Testing
 /// What the command does with what it is given, and how it ends.
 @Suite struct CommandTests {
     @Test(arguments: ["LATIN1", "SQL_ASCII"])
-    func databaseInAnotherEncodingIsRefusedByEachCommand(_ encoding: String) async throws {
+    func databaseInOtherEncodingIsRejectedByEachCommand(_ encoding: String) async throws {
         try await TestServer.withDatabase(encoding: encoding) { databaseURL in
             let binary = DoorstepBinary(databaseURL: databaseURL)
             for arguments in [["migrate"], ["serve", "--port", "0"], ["status"], ["tenant", "list"]] {
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func helpIsEverywhere() async throws {
+    @Test func helpIsAvailableForEveryCommand() async throws {
         let binary = DoorstepBinary(databaseURL: "")
         let nouns = ["tenant", "clip", "location", "experience", "code", "domain", "key", "webhook"]
         let verbs = ["create", "list", "show", "update", "delete"]
@@ -91,7 +91,7 @@ import Testing
         ["code", "export", "--tenant", "x", "--format", "generator", "--background", "white"],
         ["tenant", "list", "--database-url", "x", "--embedded-postgres", "y"],
     ])
-    func wrongUsageEndsWith64(arguments: [String]) async throws {
+    func wrongUsageExitsWithStatus64(arguments: [String]) async throws {
         let outcome = try await DoorstepBinary(databaseURL: "").run(arguments)
         // Without a subcommand the help is printed, which is what was asked for.
         #expect(outcome.status == (arguments == ["tenant"] ? 0 : 64))
@@ -102,7 +102,7 @@ import Testing
         ("postgresql://somebody:hunter2@127.0.0.1:1/none", true),
         ("postgresql://somebody@127.0.0.1:1/none", false),
     ])
-    func aPasswordAmongTheArgumentsIsWarnedOf(url: String, isShown: Bool) async throws {
+    func passwordInArgumentsGivesWarning(url: String, isShown: Bool) async throws {
         let given = try await DoorstepBinary(databaseURL: "").run("tenant", "list", "--database-url", url)
         #expect(given.status == 1)
         #expect(given.errors.components(separatedBy: "use DATABASE_URL").count == (isShown ? 2 : 1))
@@ -111,14 +111,14 @@ import Testing
         #expect(set.status == 1 && !set.errors.contains("DATABASE_URL"))
     }
 
-    @Test func withoutADatabaseTheCommandSaysHowToNameOne() async throws {
+    @Test func missingDatabaseURLIsExplained() async throws {
         let outcome = try await DoorstepBinary(databaseURL: "").run("tenant", "list")
         #expect(outcome.status == 1)
         #expect(outcome.errors.contains("DATABASE_URL"))
         #expect(outcome.output.isEmpty)
     }
 
-    @Test func aDatabaseThatDoesNotAnswerIsNamedWithoutItsPassword() async throws {
+    @Test func unreachableDatabaseIsNamedWithoutPassword() async throws {
         let binary = DoorstepBinary(databaseURL: "postgresql://someone:canary@127.0.0.1:1/none")
         let outcome = try await binary.run("tenant", "list")
         #expect(outcome.status == 1)
@@ -126,7 +126,7 @@ import Testing
         #expect(outcome.errors.contains("127.0.0.1"))
     }
 
-    @Test func refusalsAreOneLineAndStatus1() async throws {
+    @Test func refusalIsOneLineWithStatus1() async throws {
         try await Installation.lend { installation in
             let tenant = ["--tenant", Installation.tenant]
             let clip = ["--clip", "com.example.MyApp.Clip"]
@@ -191,7 +191,7 @@ import Testing
         }
     }
 
-    @Test func aFileWithByteOrderMarkCRLFAndQuotedLineBreaks() async throws {
+    @Test func importReadsByteOrderMarkCRLFAndQuotedLineBreaks() async throws {
         try await Installation.lend { installation in
             let csv =
                 "\u{FEFF}name,identifier,radius,longitude,latitude,note\r\n\"Caf\u{E9}, \"\"Nord\"\"\",nord,50,2.347,48.8816,\"two\r\nlines\"\r\n"
@@ -215,7 +215,7 @@ import Testing
         }
     }
 
-    @Test func anImportWithBadRowsNamesThemAndChangesNothing() async throws {
+    @Test func importWithInvalidRowsNamesThemAndChangesNothing() async throws {
         try await Installation.lend { installation in
             var rows = ["identifier,name,latitude,longitude,radius"]
             rows += (1...150).map { "bad\($0),Bad,91,0,100" }
@@ -274,7 +274,7 @@ import Testing
         }
     }
 
-    @Test func aKeyIsRevokedWhileItIsUsed() async throws {
+    @Test func keyIsRevokedWhileInUse() async throws {
         try await Installation.lend { installation in
             let key = try await installation.binary.succeed(
                 "key", "create", "--tenant", Installation.tenant, "--kind", "publishable"
@@ -309,7 +309,7 @@ import Testing
         }
     }
 
-    @Test func keysAreHeldToScopesAndLimits() async throws {
+    @Test func keysAreLimitedByScopesAndRates() async throws {
         try await Installation.lend { installation in
             let created = try await installation.binary.succeed(
                 "key", "create", "--tenant", Installation.tenant, "--kind", "secret", "--scope", "compose",
@@ -363,7 +363,7 @@ import Testing
     }
 
     /// What would not be found is not signed, and no secret that can be guessed is taken.
-    @Test func onlyWhatIsFoundIsSigned() async throws {
+    @Test func unmatchedURLIsNotSignedAndWeakSecretIsRejected() async throws {
         try await Installation.lend { installation in
             try await installation.binary.succeed(
                 "experience", "add", "--tenant", Installation.tenant, "--clip", "com.example.MyApp.Clip",
@@ -392,7 +392,7 @@ import Testing
         }
     }
 
-    @Test func lintNeverRefuses() async throws {
+    @Test func lintSucceedsDespiteFindings() async throws {
         try await Installation.lend { installation in
             try await installation.binary.succeed(
                 "experience", "add", "--tenant", Installation.tenant, "--clip", "com.example.MyApp.Clip",

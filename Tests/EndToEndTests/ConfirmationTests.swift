@@ -22,7 +22,7 @@ import Testing
 
     // MARK: Receipts
 
-    @Test func receiptsByTheServerAndTheCommandAreVerifiedByOneSetOfKeys() async throws {
+    @Test func serverAndCommandReceiptsVerifyByPublishedKeys() async throws {
         try await Self.withFolder { folder in
             try await Installation.lend { installation in
                 var binary = installation.binary
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func aRotatedKeyIsPublishedByTheRunningServerBeforeItSigns() async throws {
+    @Test func rotatedKeyIsPublishedBeforeItSigns() async throws {
         try await Self.withFolder { folder in
             try await Installation.lend { installation in
                 var binary = installation.binary
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func keysThatCannotBeUsedAreNamed() async throws {
+    @Test func unusableReceiptKeysAreReported() async throws {
         try await Self.withFolder { folder in
             var binary = DoorstepBinary(databaseURL: "postgresql://127.0.0.1:1/none")
             let outcome = try await binary.run("receipt-key", "list")
@@ -298,7 +298,7 @@ import Testing
     }
 
     /// More than is read at a time, each once and in order.
-    @Test func aLongExportIsWhole() async throws {
+    @Test func longExportIsCompleteAndOrdered() async throws {
         try await Installation.lend { installation in
             let pool = ConnectionPool(
                 PoolConfiguration.forBusyMachines(conninfo: installation.databaseURL, maximumConnections: 1))
@@ -325,7 +325,7 @@ import Testing
     }
 
     /// The running server makes the days of what comes, moves what came before, and drops what is too old.
-    @Test func theServerKeepsDaysAsLongAsItIsTold() async throws {
+    @Test func serverDropsConfirmationsPastRetention() async throws {
         try await Installation.lend { installation in
             try await Self.record(
                 [("restaurant_b", "2026-03-01 12:00Z"), ("restaurant_b", "now")], in: installation)
@@ -355,7 +355,7 @@ import Testing
         ["confirmation", "count", "--tenant", "x", "--day", "2026-03-01", "--to", "2026-03-01"],
         ["confirmation", "export", "--tenant", "x", "--from", "2026-03-02", "--to", "2026-03-01"],
     ])
-    func wrongUsageEndsWith64(arguments: [String]) async throws {
+    func wrongUsageExitsWithStatus64(arguments: [String]) async throws {
         let outcome = try await DoorstepBinary(databaseURL: "").run(arguments)
         #expect(outcome.status == 64, "\(outcome.errors)")
     }

@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func underLoadNothingFailsAndNothingIsLost() async throws {
+    @Test func databaseOutageUnderLoadLosesNothing() async throws {
         try await withServer { postgres, directory in
             let installation = try await Installation.make(postgres.conninfo)
             // Four that ask without a pause would be refused before long.
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func theServerStartsFromWhatItSaved() async throws {
+    @Test func serverStartsFromSavedFile() async throws {
         try await withServer { postgres, directory in
             let installation = try await Installation.make(postgres.conninfo)
             var binary = installation.binary
@@ -182,7 +182,7 @@ import Testing
         }
     }
 
-    @Test func withoutDatabaseAndFileTheServerDoesNotStart() async throws {
+    @Test func serverDoesNotStartWithoutDatabaseAndFile() async throws {
         let directory = try TemporaryDirectory()
         var binary = DoorstepBinary(databaseURL: "host=127.0.0.1 port=1 dbname=none")
         for file in ["", directory.path("none")] {
@@ -194,7 +194,7 @@ import Testing
     }
 
     /// Of a day at most unless it is said otherwise, and never one that others may write.
-    @Test func aFileThatIsTooOldOrOthersIsNotServedFrom() async throws {
+    @Test func outdatedOrExposedFileIsNotServed() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path("table")
         var binary = DoorstepBinary(databaseURL: "host=127.0.0.1 port=1 dbname=none")
@@ -216,7 +216,7 @@ import Testing
         #expect(exposed.status == 1 && exposed.errors.contains("others may write it"), "\(exposed.errors)")
     }
 
-    @Test func aDamagedFileIsNoTable() async throws {
+    @Test func damagedFileIsRejected() async throws {
         let directory = try TemporaryDirectory()
         try Data("doorstep routing table 8\nnot really".utf8).write(
             to: URL(fileURLWithPath: directory.path("table")))

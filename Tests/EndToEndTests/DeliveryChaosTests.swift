@@ -20,7 +20,7 @@ import Testing
         ProcessInfo.processInfo.environment["DOORSTEP_TEST_SEED"].flatMap { UInt64($0) }
         ?? .random(in: .min ... .max)
 
-    @Test func whatIsAcceptedIsNeitherLostNorDoubledWithoutNeed() async throws {
+    @Test func acceptedNotificationsAreNeitherLostNorDuplicated() async throws {
         print("delivery chaos: seed \(Self.seed), \(Self.cycles) cycles")
         let directory = try TemporaryDirectory()
         let postgres = MortalPostgres(directory)

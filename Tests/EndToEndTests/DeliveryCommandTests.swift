@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func aNotificationIsSentFollowedAndTriedAgain() async throws {
+    @Test func notificationIsSentTracedAndRetried() async throws {
         try await Installation.lend { installation in
             try await Self.withDatabase(installation, Self.registration)
             let tenant = ["--tenant", Installation.tenant]

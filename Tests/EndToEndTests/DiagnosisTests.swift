@@ -64,7 +64,7 @@ import Testing
         await pool.close()
     }
 
-    @Test func anInvocationThatReachesItsBusiness() async throws {
+    @Test func matchingInvocationPassesAllChecks() async throws {
         try await Installation.lend { installation in
             try await installation.binary.succeed(
                 "experience", "add", "--tenant", Installation.tenant, "--clip", "com.example.MyApp.Clip",
@@ -96,7 +96,7 @@ import Testing
     }
 
     /// The server says by HTTP what the command says.
-    @Test func byHTTPTheSameIsSaid() async throws {
+    @Test func httpDiagnosisEqualsCommandOutput() async throws {
         try await Installation.lend { installation in
             let made = try await installation.binary.succeed(
                 "key", "create", "--tenant", Installation.tenant, "--kind", "secret", "--scope", "read"
@@ -119,7 +119,7 @@ import Testing
     }
 
     /// iOS's own five points, of which Apple alone knows two, and the site those that it is asked for.
-    @Test func theFivePointsOfIOS() async throws {
+    @Test func diagnosisReportsFivePointsOfIOS() async throws {
         try await Installation.lend { installation in
             try await Self.prove("example.com", installation)
             let (_, checks) = try await Self.checks(installation, MainPathTests.order)
@@ -177,7 +177,7 @@ import Testing
     }
 
     /// The association file as the site serves it, and the page's tag; nobody needs to have proved the domain for that.
-    @Test func aSiteIsAsked() async throws {
+    @Test func liveDiagnosisChecksSite() async throws {
         let file = #"{"appclips":{"apps":["ABCDE12345.com.example.MyApp.Clip"]}}"#
         let tag =
             "<meta name='apple-itunes-app' content='app-id=1, app-clip-bundle-id=com.example.MyApp.Clip'>"
@@ -262,7 +262,7 @@ import Testing
     }
 
     /// The verdict is what a lookup of the same URL responds, with the association.
-    @Test func theVerdictIsTheLookupAndTheAssociation() async throws {
+    @Test func verdictCombinesLookupAndAssociation() async throws {
         try await Installation.lend { installation in
             // A generic experience that matches everything, and a rule that a mistyped path misses.
             try await Self.register(installation, "https://example.com")
@@ -306,7 +306,7 @@ import Testing
     }
 
     /// Neither kind of experience at a website of one's own is launched where the site names another clip. [Apple]
-    @Test func launchesFollowTheAssociation() async throws {
+    @Test func launchVerdictsFollowAssociation() async throws {
         try await Installation.lend { installation in
             try await Self.register(
                 installation, "https://example.com/menu", "--kind", "default", "--location", "restaurant_a")
@@ -333,7 +333,7 @@ import Testing
         }
     }
 
-    @Test func whatFailsIsSaid() async throws {
+    @Test func failedCheckIsReportedWithReason() async throws {
         try await Installation.lend { installation in
             for (url, rule) in [("https://example.com/p", "path:1"), ("https://example.com/q", "query:l")] {
                 try await installation.binary.succeed(
@@ -374,7 +374,7 @@ import Testing
         }
     }
 
-    @Test func lintLooksAtAllThatIsRegistered() async throws {
+    @Test func lintChecksWholeCatalogue() async throws {
         try await Installation.lend { installation in
             try await installation.binary.succeed(
                 "location", "import", "--tenant", Installation.tenant, "-",

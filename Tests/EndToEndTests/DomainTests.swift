@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func aDomainIsClaimedProvedAndReleased() async throws {
+    @Test func domainIsClaimedProvedAndReleased() async throws {
         try await Installation.lend { installation in
             let binary = installation.binary
             let told = try await binary.succeed(["domain", "claim"] + Self.tenant + ["Example.com"]).output
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func aFileOverHTTPSProvesADomain() async throws {
+    @Test func httpsFileProvesDomain() async throws {
         try await Installation.lend { installation in
             let binary = installation.binary
             let challenge = try Self.challenge(try await Self.claim(binary, "shop.example.com"))
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func aRaceForADomainHasOneWinner() async throws {
+    @Test func domainRaceHasOneWinner() async throws {
         try await Installation.lend { installation in
             let binary = installation.binary
             try await binary.succeed("tenant", "create", "other", "--name", "Other")
@@ -130,7 +130,7 @@ import Testing
     }
 
     /// A domain that changed hands: its former owner loses it without a command, and both are told.
-    @Test func serverChecksTheHolderOnceARivalIsProved() async throws {
+    @Test func serverRechecksOwnerWhenRivalVerifies() async throws {
         try await Installation.lend { installation in
             var binary = installation.binary
             try await binary.succeed("tenant", "create", "rival", "--name", "Rival")
@@ -170,7 +170,7 @@ import Testing
         }
     }
 
-    @Test func allAreVerifiedAgain() async throws {
+    @Test func allProvedDomainsAreVerifiedAgain() async throws {
         try await Installation.lend { installation in
             let binary = installation.binary
             try await binary.succeed("tenant", "create", "other", "--name", "Other")
@@ -216,7 +216,7 @@ import Testing
         ["verify", "--tenant", "t", "example.com", "--resolver", "dns.example.com"],
         ["verify", "--tenant", "t", "example.com", "--connect-to", "somewhere"],
     ])
-    func wrongUsage(arguments: [String]) async throws {
+    func wrongUsageExitsWithStatus64(arguments: [String]) async throws {
         let outcome = try await DoorstepBinary(databaseURL: "").run(["domain"] + arguments)
         #expect(outcome.status == 64, "\(arguments): \(outcome.errors)")
     }

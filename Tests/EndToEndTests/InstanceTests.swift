@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func aLaunchIsListedResealedAndForgotten() async throws {
+    @Test func instanceIsListedResealedAndDeleted() async throws {
         try await Installation.lend { installation in
             var binary = installation.binary
             binary.environment["DOORSTEP_TOKEN_SECRET"] = Self.old
@@ -90,7 +90,7 @@ import Testing
     }
 
     /// A script that makes instances up, and a person whose instance is there.
-    @Test func instancesThatAreMadeUpAreRefusedAndTheKnownOneIsNot() async throws {
+    @Test func newInstanceLimitSparesKnownInstance() async throws {
         try await Installation.lend { installation in
             var binary = installation.binary
             binary.environment["DOORSTEP_TOKEN_SECRET"] = Self.old
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func withoutASecretTheServerSaysSo() async throws {
+    @Test func missingTokenSecretIsReported() async throws {
         try await Installation.lend { installation in
             let binary = installation.binary
             _ = try await RunningServer.lend(binary) { server in
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test func aRetentionThatIsNoneIsRefused() async throws {
+    @Test func retentionOutOfRangeIsRejected() async throws {
         try await Installation.lend { installation in
             for option in ["--instance-retention", "--notification-retention"] {
                 for days in ["0", "366"] {

@@ -8,7 +8,7 @@ import Testing
 /// The logins of `deploy/postgres/create-logins.sql` are enough for what each is for, and for nothing else.
 @Suite struct LoginTests {
     /// Whoever may inspect the database's container must not read the passwords of the server and of the administration.
-    @Test func composeGivesTheDatabaseNoOtherLoginsPassword() throws {
+    @Test func composeFileGivesDatabaseOnlyItsOwnPassword() throws {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../deploy/compose.yaml")
         let text = try String(contentsOf: file, encoding: .utf8)

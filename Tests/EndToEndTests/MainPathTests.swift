@@ -8,7 +8,7 @@ import Testing
 @Suite struct MainPathTests {
     static let order = "https://example.com/restaurants/restaurant_a/order/1234"
 
-    @Test func theCommandAnswersWhatTheServerAnswers() async throws {
+    @Test func commandOutputEqualsServerResponse() async throws {
         try await Installation.lend { installation in
             let (_, status) = try await RunningServer.lend(installation.binary) { server in
                 let byCommand = try await installation.binary.succeed(
@@ -62,7 +62,7 @@ import Testing
 
     /// Apple, "Configuring App Clip experiences": a URL registered once covers all that begins with it, and of two the
     /// more specific one is chosen.
-    @Test func applesExamplesOfRegisteredURLs() async throws {
+    @Test func lookupMatchesApplesURLExamples() async throws {
         try await Installation.lend { installation in
             for (url, location) in [
                 ("https://shop.example", "restaurant_a"), ("https://shop.example/location1", "restaurant_b"),
@@ -89,7 +89,7 @@ import Testing
     }
 
     /// A place in the URL itself counts only when the tenant signed it.
-    @Test func signedPlaces() async throws {
+    @Test func positionInURLCountsOnlyIfSigned() async throws {
         try await Installation.lend { installation in
             try await installation.binary.succeed(
                 "experience", "add", "--tenant", Installation.tenant, "--clip", "com.example.MyApp.Clip",
@@ -112,7 +112,7 @@ import Testing
     }
 
     /// A person's coordinates are in no table and in no log; a key is in neither, and not in the query text either.
-    @Test func nothingOfAPersonIsKept() async throws {
+    @Test func personalDataIsNeitherStoredNorLogged() async throws {
         try await Installation.lend { installation in
             var binary = installation.binary
             binary.environment["DOORSTEP_LOG_LEVEL"] = "trace"

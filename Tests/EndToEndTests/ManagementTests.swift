@@ -20,7 +20,7 @@ import Testing
         )
     }
 
-    @Test func whatIsAnsweredIsLookedUpAtOnce() async throws {
+    @Test func changesByHTTPAreLookedUpImmediately() async throws {
         try await Installation.lend { installation in
             let (key, keyID) = try await Self.managingKey(installation)
             let (_, status) = try await RunningServer.lend(installation.binary) { server in
@@ -116,7 +116,7 @@ import Testing
     }
 
     /// Whole collections by HTTP and by the command; and a body that breaks off.
-    @Test func aWholeCollectionIsWrittenAtOnce() async throws {
+    @Test func collectionIsReplacedAtomically() async throws {
         try await Installation.lend { installation in
             let binary = installation.binary
             let made = try await binary.succeed(
@@ -191,7 +191,7 @@ import Testing
         }
     }
 
-    @Test func aDomainIsProvedAndServed() async throws {
+    @Test func domainIsProvedAndServedOverHTTP() async throws {
         try await Installation.lend { installation in
             let (key, _) = try await Self.managingKey(installation)
             let records = Shared<[String: String]>([:])

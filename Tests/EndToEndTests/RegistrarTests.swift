@@ -16,7 +16,7 @@ import Testing
     private static let listings = "/v1/appClips"
     private static let names = (0..<25).map { "place-\($0)" }
 
-    @Test func firstAllIsCreatedAndThenNothing() async throws {
+    @Test func firstApplyCreatesAllAndSecondNothing() async throws {
         try await RegisteredTenant.lend { tenant in
             for seed in 0..<2 {
                 try await tenant.add(
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func aChangeIsOneFieldOfOneExperience() async throws {
+    @Test func changeUpdatesOneFieldOfOneExperience() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(Self.names, image: tenant.addImage())
             try await tenant.apply()
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func whatIsChangedOrRemovedByHandIsFoundAndMended() async throws {
+    @Test func manualChangesAreFoundAndRepaired() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(Self.names, image: tenant.addImage())
             try await tenant.apply()
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test func unreadableRowOfSomebodyElseStopsNothing() async throws {
+    @Test func foreignUnreadableRowStopsNothing() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(["a"], image: tenant.addImage())
             try await tenant.apply()
@@ -180,7 +180,7 @@ import Testing
     }
 
     /// Answers are lost, and the service would take a second experience of one link: none is made.
-    @Test(arguments: [1, 2, 3, 4, 5]) func aLostAnswerIsNeverAskedForAgainBlindly(_ seed: Int) async throws {
+    @Test(arguments: [1, 2, 3, 4, 5]) func lostResponseIsNeverRetriedBlindly(_ seed: Int) async throws {
         try await RegisteredTenant.lend {
             $0.refusesDuplicateLinks = false
         } _: { tenant in
@@ -204,7 +204,7 @@ import Testing
         }
     }
 
-    @Test func listingsWithGapsAndDoublesDecideNothing() async throws {
+    @Test func listingWithGapsOrDuplicatesDecidesNothing() async throws {
         try await RegisteredTenant.lend {
             $0.refusesDuplicateLinks = false
             $0.scattersRows = true
@@ -229,7 +229,7 @@ import Testing
     }
 
     /// What was made shows in listings only later: it is not made again.
-    @Test func aListingThatLagsMakesNoDoubles() async throws {
+    @Test func laggingListingCausesNoDuplicates() async throws {
         try await RegisteredTenant.lend {
             $0.refusesDuplicateLinks = false
             $0.listingLag = 50
@@ -246,7 +246,7 @@ import Testing
 
     // MARK: Budget
 
-    @Test(arguments: [true, false]) func theBudgetOfAnHourIsKept(_ tells: Bool) async throws {
+    @Test(arguments: [true, false]) func hourlyBudgetIsKept(_ tells: Bool) async throws {
         try await RegisteredTenant.lend {
             $0.hourlyLimit = 100
             $0.tellsRetryAfter = tells
@@ -264,7 +264,7 @@ import Testing
     }
 
     @Test(arguments: [Knobs.MinuteHeader.alone, .sameLine, .secondLine])
-    func theBudgetOfAMinuteIsKept(_ header: Knobs.MinuteHeader) async throws {
+    func minuteBudgetIsKept(_ header: Knobs.MinuteHeader) async throws {
         try await RegisteredTenant.lend {
             $0.minuteLimit = 150
             $0.minuteHeader = header
@@ -277,7 +277,7 @@ import Testing
     }
 
     /// Somebody else uses the key too: what the service counts is what counts.
-    @Test func whatOthersSpendIsCounted() async throws {
+    @Test func requestsSpentByOthersAreCounted() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(Self.names, image: tenant.addImage())
             tenant.simulator.turn { $0.hourlyLimit = 60 }
@@ -290,7 +290,7 @@ import Testing
         }
     }
 
-    @Test func tooManyRequestsAreWaitedOut() async throws {
+    @Test func rateLimitResponsesAreWaitedOut() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(Self.names, image: tenant.addImage())
             func refusal(_ retryAfter: Int?, _ path: String) -> Fault {
@@ -316,7 +316,7 @@ import Testing
 
     // MARK: Images
 
-    @Test func eachExperienceHasItsOwnImageWhereNoneIsShared() async throws {
+    @Test func eachExperienceHasOwnImageIfSharingIsRefused() async throws {
         try await RegisteredTenant.lend {
             $0.sharesImages = false
         } _: { tenant in
@@ -333,7 +333,7 @@ import Testing
         }
     }
 
-    @Test func anImageGoesOnceWhateverIsLost() async throws {
+    @Test func imageIsUploadedOnceDespiteLostResponses() async throws {
         try await RegisteredTenant.lend {
             $0.partSize = 16
             $0.hidesUploadOperations = true
@@ -355,7 +355,7 @@ import Testing
     }
 
     /// Where its parts go is sealed; with another secret nobody knows it any more.
-    @Test func anImageWhosePartsNoSecretOpensIsReservedAnew() async throws {
+    @Test func imageWithUnreadablePartsIsReservedAgain() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(["a"], image: tenant.addImage())
             tenant.simulator.faults = [
@@ -375,7 +375,7 @@ import Testing
         }
     }
 
-    @Test func anImageThatWaitsTooLongIsReservedAnew() async throws {
+    @Test func expiredImageReservationIsRenewed() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(["a"], image: tenant.addImage())
             // The parts are refused until the run gives the image up.
@@ -403,7 +403,7 @@ import Testing
 
     // MARK: What is not Doorstep's
 
-    @Test func whatSomebodyElseMadeIsTakenOverOnRequestOnly() async throws {
+    @Test func foreignExperienceIsAdoptedOnlyOnRequest() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(["a", "b"], image: tenant.addImage())
             try await tenant.apply()
@@ -420,7 +420,7 @@ import Testing
         }
     }
 
-    @Test func removalsComeLastAndNotByMistake() async throws {
+    @Test func removalsRequireGraceAllowanceAndCompleteListing() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(Self.names, image: tenant.addImage())
             try await tenant.apply()
@@ -472,7 +472,7 @@ import Testing
         }
     }
 
-    @Test func aListingThatStillHasWhatWasRemovedBringsNothingBack() async throws {
+    @Test func staleListingDoesNotRestoreRemovedExperience() async throws {
         try await RegisteredTenant.lend {
             $0.listingLag = 600
         } _: { tenant in
@@ -492,7 +492,7 @@ import Testing
     // MARK: Places
 
     /// Maps says a place's name in its own way once it has found it: that is told, and not written again and again.
-    @Test func whatMapsSaysOtherwiseIsNoDrift() async throws {
+    @Test func placeRewrittenByMapsIsNoDrift() async throws {
         try await RegisteredTenant.lend {
             $0.correctsPlaces = true
         } _: { tenant in
@@ -530,7 +530,7 @@ import Testing
 
     // MARK: Plans that are kept
 
-    @Test func whatWasLookedAtIsWhatIsApplied() async throws {
+    @Test func storedPlanIsAppliedUnlessStale() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(Self.names, image: tenant.addImage())
             let first = try await tenant.save()
@@ -558,7 +558,7 @@ import Testing
     }
 
     /// What Apple has refused of a kept plan does not make it another.
-    @Test func aKeptPlanGoesOnPastWhatWasRefused() async throws {
+    @Test func storedPlanContinuesAfterRejection() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(["a", "b"], image: tenant.addImage())
             let saved = try await tenant.save()
@@ -575,7 +575,7 @@ import Testing
     }
 
     /// As a run leaves it that was killed while answers were lost: the plan is the same, and goes on.
-    @Test func aKeptPlanGoesOnWhereARunWasKilled() async throws {
+    @Test func storedPlanContinuesAfterKilledRun() async throws {
         try await RegisteredTenant.lend {
             $0.refusesDuplicateLinks = false
         } _: { tenant in
@@ -603,7 +603,7 @@ import Testing
     }
 
     /// The count of a mass removal is that of the plan, of which a part may be done.
-    @Test func aKeptMassRemovalGoesOn() async throws {
+    @Test func storedMassRemovalContinues() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(Self.names, image: tenant.addImage())
             try await tenant.apply()
@@ -628,7 +628,7 @@ import Testing
     }
 
     /// Of a target that was removed nothing is left, which is no failure.
-    @Test func aTargetIsRemoved() async throws {
+    @Test func targetedExperienceIsRemoved() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(["a", "b", "c"], image: tenant.addImage())
             try await tenant.apply()
@@ -652,7 +652,7 @@ import Testing
     }
 
     /// A moved URL is a creation and a removal: the plan that is kept has both, and its removals come last.
-    @Test func aKeptPlanRemovesWhatItSays() async throws {
+    @Test func storedPlanRemovesNamedExperience() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(["a", "b"], image: tenant.addImage())
             try await tenant.apply()
@@ -670,7 +670,7 @@ import Testing
     }
 
     /// A change that comes while a kept plan is applied is left for the next one.
-    @Test func whatChangesMeanwhileIsLeft() async throws {
+    @Test func changeDuringApplyIsLeftForNextPlan() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(["a", "b"], image: tenant.addImage())
             let saved = try await tenant.save()
@@ -687,7 +687,7 @@ import Testing
 
     // MARK: Narrower runs
 
-    @Test func aCanaryAndATarget() async throws {
+    @Test func applyHonorsLimitAndTarget() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(Self.names, image: tenant.addImage())
             let canary = try await tenant.apply { $0.limit = 3 }
@@ -708,7 +708,7 @@ import Testing
     }
 
     /// By the characters that Apple documents, and only of what was looked at.
-    @Test func urlsThatNoCodeCanHoldAreNamed() async throws {
+    @Test func urlsUnfitForAppClipCodesAreNamed() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(["a", "b~c"], image: tenant.addImage())
             let plan = try await tenant.plan()
@@ -720,7 +720,7 @@ import Testing
     }
 
     /// Each poll of it waits twice as long as the one before, up to half an hour in all.
-    @Test func anImageThatAppleDoesNotFinishIsWaitedForOnceInARun() async throws {
+    @Test func unfinishedImageIsWaitedForOncePerRun() async throws {
         try await RegisteredTenant.lend {
             $0.processing = 1e9
         } _: { tenant in
@@ -733,7 +733,7 @@ import Testing
         }
     }
 
-    @Test func aSecondRunIsToldWhoIsThere() async throws {
+    @Test func secondRunErrorNamesLockHolder() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(["a"], image: tenant.addImage())
             let records = try tenant.records()
@@ -752,7 +752,7 @@ import Testing
     }
 
     /// In place of the hours that a run may take while its lock has nothing to do.
-    @Test(.timeLimit(.minutes(30))) func aLockIsHeardOfWhileARunGoesOn() async throws {
+    @Test(.timeLimit(.minutes(30))) func lockConnectionIsKeptAliveDuringRun() async throws {
         try await RegisteredTenant.lend { tenant in
             var records = try tenant.records()
             records.lockInterval = .milliseconds(10)
@@ -773,7 +773,7 @@ import Testing
     }
 
     /// As when a proxy cuts it, after all that was to be done is written down.
-    @Test func whatARunCameToIsToldThoughItsLockIsLost() async throws {
+    @Test func runOutcomeIsReportedThoughLockIsLost() async throws {
         try await RegisteredTenant.lend { tenant in
             let records = try tenant.records()
             let result = try await records.withRun(at: Date()) { _ in
@@ -794,7 +794,7 @@ import Testing
     }
 
     /// A run that has lost its lock, as when its connection broke, writes nothing more.
-    @Test func aRunThatIsSupersededStops() async throws {
+    @Test func supersededRunStops() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(["a"], image: tenant.addImage())
             let records = try tenant.records()
@@ -809,7 +809,7 @@ import Testing
     }
 
     /// Another run begins while one waits for its budget: what waits is not sent when its turn has come.
-    @Test func aRunThatIsSupersededWhileItWaitsSendsNothing() async throws {
+    @Test func runSupersededWhileWaitingSendsNothing() async throws {
         try await RegisteredTenant.lend {
             $0.hourlyLimit = 100
         } _: { tenant in
@@ -836,7 +836,7 @@ import Testing
 
     // MARK: Another tenant
 
-    @Test func anotherTenantSeesNothingOfIt() async throws {
+    @Test func otherTenantSeesNoSyncRecords() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(["a"], image: tenant.addImage())
             try await tenant.apply()

@@ -20,7 +20,9 @@ import Testing
         "--allow-removals", "100", "--grace", "0", "--settle-after", "0",
     ]
 
-    @Test(.timeLimit(.minutes(120))) func nothingIsMadeTwiceAndNothingOfOthersIsTouched() async throws {
+    @Test(.timeLimit(.minutes(120))) func killedRunsCreateNoDuplicatesAndSpareForeignExperiences()
+        async throws
+    {
         print("registration chaos: seed \(Self.seed), \(Self.cycles) cycles")
         try await RegisteredTenant.lend {
             // Whoever creates blindly creates twice.

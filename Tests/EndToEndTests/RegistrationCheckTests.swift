@@ -69,7 +69,7 @@ import Testing
         try await tenant.count("SELECT count(*) FROM doorstep.webhook_messages WHERE type = 'appstore.drift'")
     }
 
-    @Test func oneServerOfManyLooks() async throws {
+    @Test func oneOfManyServersClaimsCheck() async throws {
         try await RegisteredTenant.lend { tenant in
             try await Self.lend(tenant) { checks, _, clip in
                 #expect(try await checks.due(limit: 10).map(\.clip) == [clip])
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func whatIsFoundIsToldWhenItChanges() async throws {
+    @Test func findingsAreReportedOnlyWhenTheyChange() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(["a", "b", "c"], image: tenant.addImage())
             try await tenant.apply()
@@ -144,7 +144,7 @@ import Testing
     }
 
     /// What a run does is no drift, and what was seen beside one is no whole.
-    @Test func nobodyLooksBesideARun() async throws {
+    @Test func checkDuringRunIsRejected() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(["a", "b"], image: tenant.addImage())
             try await tenant.apply()
@@ -176,7 +176,7 @@ import Testing
         }
     }
 
-    @Test func aListingWithGapsTellsNothing() async throws {
+    @Test func incompleteListingReportsNothing() async throws {
         try await RegisteredTenant.lend {
             $0.listingLag = 600
         } _: { tenant in
@@ -198,7 +198,7 @@ import Testing
         }
     }
 
-    @Test func whatWasSeenEarlierIsNotKeptInThePlaceOfWhatWasSeenLater() async throws {
+    @Test func earlierCheckDoesNotReplaceLaterOne() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(["a"], image: tenant.addImage())
             try await tenant.apply()
@@ -218,7 +218,7 @@ import Testing
     }
 
     /// A run has what servers answer looked at again, though not after each of many small ones.
-    @Test func aRunMakesALookDue() async throws {
+    @Test func runMakesCheckDue() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(["a"], image: tenant.addImage())
             try await Self.lend(tenant) { checks, pool, clip in
@@ -235,7 +235,7 @@ import Testing
     }
 
     /// Somebody else's link may be of any length: it is counted, and keeps nothing from being kept.
-    @Test func aLinkThatIsTooLongIsCountedAlone() async throws {
+    @Test func overlongForeignLinkIsOnlyCounted() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(["a"], image: tenant.addImage())
             try await tenant.apply()
@@ -253,7 +253,7 @@ import Testing
         }
     }
 
-    @Test func whatIsFoundIsReadByItsTenantAlone() async throws {
+    @Test func findingsAreVisibleOnlyToTheirTenant() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add((0..<3).map { "p\($0)" }, image: tenant.addImage())
             try await tenant.execute(
@@ -290,7 +290,7 @@ import Testing
         }
     }
 
-    @Test func whatAppleHasOfTheSiteIsInTheDiagnosis() async throws {
+    @Test func diagnosisShowsApplesSiteStatus() async throws {
         try await RegisteredTenant.lend {
             $0.processing = 0
         } _: { tenant in
@@ -360,7 +360,7 @@ import Testing
     }
 
     /// A server looks by itself, answers what it found without asking, and measures it.
-    @Test func aServerLooksByItself() async throws {
+    @Test func serverChecksByItself() async throws {
         try await RegisteredTenant.lend {
             $0.processing = 0
         } _: { tenant in
@@ -423,7 +423,7 @@ import Testing
     }
 
     /// One clip's look has to wait for an hour: the other's does not, nor what is measured, and a server that ends gives it back.
-    @Test func aLookThatWaitsHoldsUpNoOther() async throws {
+    @Test func waitingCheckDoesNotDelayOthers() async throws {
         try await RegisteredTenant.lend { tenant in
             let other = try BundleID("com.example.other.Clip")
             let clips = PostgresAdministrationStore(tenant.pool, actor: "t").items.clips
@@ -464,7 +464,7 @@ import Testing
     }
 
     /// A look that fails is measured, and its log says why and nothing else; of a clip that is connected no more nothing is measured.
-    @Test func aLookThatFailsIsMeasured() async throws {
+    @Test func failingCheckIsMeasured() async throws {
         try await RegisteredTenant.lend {
             $0.lacksAgreement = true
         } _: { tenant in
@@ -505,7 +505,7 @@ import Testing
     }
 
     /// What a command finds comes to the webhook, with what it was.
-    @Test func driftIsDelivered() async throws {
+    @Test func driftIsDeliveredToWebhook() async throws {
         try await RegisteredTenant.lend {
             $0.processing = 0
         } _: { tenant in

@@ -81,7 +81,7 @@ import Testing
 
     /// A reservation that is refused is its experience's failure, and the next run asks again: it is not what the catalogue says that
     /// was refused. Of parts that are there the image tells: what was refused is done anew.
-    @Test(arguments: ["POST", "PATCH"]) func ofAnImage(_ method: String) async throws {
+    @Test(arguments: ["POST", "PATCH"]) func imageRefusalHasExpectedEffect(_ method: String) async throws {
         try await RegisteredTenant.lend { tenant in
             for (seed, refusal) in Self.cases.enumerated() {
                 try await tenant.add(["p\(seed)"], image: tenant.addImage(seed: seed))
@@ -106,7 +106,7 @@ import Testing
     }
 
     /// Nothing is done by a listing that was refused; the parameters of one are left out where they are refused.
-    @Test func ofAListing() async throws {
+    @Test func listingRefusalHasExpectedEffect() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(["a"], image: tenant.addImage())
             for refusal in Self.cases {
@@ -130,7 +130,7 @@ import Testing
     }
 
     /// What the sites are is told beside: a look without is one all the same.
-    @Test func ofBuildsAndTheirSites() async throws {
+    @Test func buildsRefusalLeavesCheckUsable() async throws {
         try await RegisteredTenant.lend { tenant in
             for path in ["/v1/builds", "/v1/buildBundles"] {
                 for refusal in Self.cases {
@@ -154,7 +154,7 @@ import Testing
         fault(refusal, method, at: experiences)
     }
 
-    @Test(arguments: cases) func ofACreation(_ refusal: Case) async throws {
+    @Test(arguments: cases) func creationRefusalHasExpectedEffect(_ refusal: Case) async throws {
         try await RegisteredTenant.lend {
             $0.refusesDuplicateLinks = false
         } _: { tenant in
@@ -167,7 +167,7 @@ import Testing
         }
     }
 
-    @Test(arguments: cases) func ofAChange(_ refusal: Case) async throws {
+    @Test(arguments: cases) func changeRefusalHasExpectedEffect(_ refusal: Case) async throws {
         try await RegisteredTenant.lend {
             $0.refusesDuplicateLinks = false
         } _: { tenant in
@@ -208,7 +208,7 @@ import Testing
         #expect(try await tenant.plan().isInStep)
     }
 
-    @Test(arguments: ["POST", "PATCH"]) func aKeyThatIsRefusedEndsTheRun(_ method: String) async throws {
+    @Test(arguments: ["POST", "PATCH"]) func rejectedKeyEndsRun(_ method: String) async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(["a"], image: tenant.addImage())
             try await tenant.apply()
@@ -225,7 +225,7 @@ import Testing
     }
 
     /// A removal that is refused stays a removal.
-    @Test func ofARemoval() async throws {
+    @Test func refusedRemovalIsRetried() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(["a", "b", "c"], image: tenant.addImage())
             try await tenant.apply()
@@ -246,7 +246,7 @@ import Testing
         }
     }
 
-    @Test func aClipThatIsFullGetsNoMore() async throws {
+    @Test func fullClipGetsNoMoreExperiences() async throws {
         try await RegisteredTenant.lend {
             $0.maximumExperiences = 4
         } _: { tenant in
@@ -261,7 +261,7 @@ import Testing
         }
     }
 
-    @Test func whatIsWrongWithAllIsNotTriedWithAll() async throws {
+    @Test func repeatedRefusalStopsCreations() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add((0..<100).map { "p\($0)" }, image: tenant.addImage())
             tenant.simulator.faults = [
@@ -277,7 +277,7 @@ import Testing
         }
     }
 
-    @Test func whatTheKeyMayNotDoIsSaid() async throws {
+    @Test func missingAgreementIsReported() async throws {
         try await RegisteredTenant.lend {
             $0.lacksAgreement = true
         } _: { tenant in
@@ -293,7 +293,7 @@ import Testing
     }
 
     /// What Apple found wrong with an image stands in the way of what names it, until it names another.
-    @Test func ofAnImageThatAppleFindsWrong() async throws {
+    @Test func imageRejectedByAppleBlocksItsExperiences() async throws {
         try await RegisteredTenant.lend { tenant in
             let image = try await tenant.addImage()
             try await tenant.add(["a", "b"], image: image)

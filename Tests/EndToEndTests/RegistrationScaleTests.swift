@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func whatItTakesIsWhatThePlanSaid() async throws {
+    @Test func requestsStayWithinForecast() async throws {
         try await RegisteredTenant.lend { tenant in
             for seed in 0..<Self.images {
                 let names = stride(from: seed, to: Self.count, by: Self.images).map { "p\($0)" }

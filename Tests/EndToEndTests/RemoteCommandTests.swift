@@ -93,7 +93,7 @@ import Testing
         ["clip", "delete", "com.example.MyApp.Clip"], ["location", "list"],
     ]
 
-    @Test(.timeLimit(.minutes(30))) func commandsDoAndPrintTheSame() async throws {
+    @Test(.timeLimit(.minutes(30))) func remoteCommandsBehaveLikeLocalOnes() async throws {
         try await Self.withServer { installation, remote, _ in
             for arguments in Self.commands {
                 let near = try await installation.binary.run(arguments + ["--tenant", "near"])
@@ -173,7 +173,7 @@ import Testing
         (["confirmation", "list"], nil), (["confirmation", "count", "--from", "2026-01-01"], nil),
     ]
 
-    @Test(.timeLimit(.minutes(30))) func importsAndExportsAreTheSame() async throws {
+    @Test(.timeLimit(.minutes(30))) func remoteImportsAndExportsMatchLocalOnes() async throws {
         try await Self.withServer { installation, remote, _ in
             for (arguments, input) in Self.imports {
                 let isOfTenants = arguments[0] == "tenant"
@@ -194,7 +194,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(30))) func domainsAndKeysAreManaged() async throws {
+    @Test(.timeLimit(.minutes(30))) func remoteCommandsManageDomainsAndKeys() async throws {
         try await Self.withServer { installation, remote, _ in
             let claimed = try await remote.succeed("domain", "create", "example.com", "--format", "json")
                 .json()
@@ -248,7 +248,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(30))) func webhooksAreManaged() async throws {
+    @Test(.timeLimit(.minutes(30))) func remoteCommandsManageWebhooks() async throws {
         try await Self.withServer { _, remote, _ in
             let taken = Mutex<[String]>([])
             try await LocalWebServer.lend({ request in
@@ -305,7 +305,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(30))) func whatIsNotTheKeysIsRefused() async throws {
+    @Test(.timeLimit(.minutes(30))) func remoteCommandOutsideKeyOrServerIsRejected() async throws {
         try await Self.withServer { installation, remote, server in
             let other = try await remote.run("clip", "list", "--tenant", "near")
             #expect(other.status == 1 && other.errors.contains("the key is the tenant 'far's"))
@@ -364,7 +364,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(30))) func aKeyIsKept() async throws {
+    @Test(.timeLimit(.minutes(30))) func loginStoresKeyUntilLogout() async throws {
         try await Self.withServer { _, remote, server in
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
             defer { try? FileManager.default.removeItem(at: folder) }

@@ -40,7 +40,7 @@ import Testing
         return remote
     }
 
-    @Test func keysWithoutReadAreEnoughForWhatTheyMayDo() async throws {
+    @Test func keysWithoutReadScopeRunTheirCommands() async throws {
         try await Self.withServer([]) { installation, remote, server in
             let send = ["send", "--url", Self.url, "--aps", #"{"alert":"A"}"#, "--business"]
             for command in [["lookup", Self.url], ["confirm", Self.url, "--in-region"], send] {
@@ -90,7 +90,7 @@ import Testing
         return near
     }
 
-    @Test func recordsAreTheSameInThreeWays() async throws {
+    @Test func recordsAreEqualByCommandServerAndAPI() async throws {
         let scopes = ["read", "manage", "confirm", "register", "notify"].flatMap { ["--scope", $0] }
         try await Self.withServer(scopes) { installation, remote, server in
             let key = try #require(remote.environment["DOORSTEP_KEY"])
@@ -188,7 +188,7 @@ import Testing
         }
     }
 
-    @Test func domainsAreVerifiedAtAServer() async throws {
+    @Test func domainsAreVerifiedByServer() async throws {
         let records = Mutex<[String: String]>([:])
         try await LocalNameServer.lend({ name in records.withLock { $0[name] }.map { .texts([[$0]]) } }) {
             dns in
@@ -240,7 +240,7 @@ import Testing
         }
     }
 
-    @Test func adviceNamesWhatWorks() async throws {
+    @Test func errorAdviceNamesWorkingCommand() async throws {
         try await Self.withServer(["--scope", "read", "--scope", "manage"]) { _, remote, server in
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
             defer { try? FileManager.default.removeItem(at: folder) }

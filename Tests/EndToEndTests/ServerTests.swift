@@ -9,7 +9,7 @@ import Testing
 
 /// The server as a process: what it needs, what it speaks, how it ends.
 @Suite struct ServerTests {
-    @Test func aDatabaseThatIsNotMigratedIsRefused() async throws {
+    @Test func unmigratedDatabaseIsRejected() async throws {
         try await TestServer.withDatabase { databaseURL in
             let outcome = try await DoorstepBinary(databaseURL: databaseURL).run("serve", "--port", "0")
             #expect(outcome.status == 1)
@@ -21,7 +21,7 @@ import Testing
     }
 
     /// As when an upgrade is taken back, or a server is started anew in the midst of one.
-    @Test func aNewerDatabaseThatSaysItIsCompatibleIsServed() async throws {
+    @Test func newerCompatibleDatabaseIsServed() async throws {
         try await Installation.lend { installation in
             let (known, later) = (Schema.migrations.count, Schema.migrations.count + 1)
             let pool = ConnectionPool(
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func aDatabaseNewerThanTheBinaryIsRefused() async throws {
+    @Test func newerIncompatibleDatabaseIsRejected() async throws {
         try await Installation.lend { installation in
             let pool = ConnectionPool(
                 PoolConfiguration.forBusyMachines(conninfo: installation.databaseURL, maximumConnections: 1))
@@ -65,7 +65,7 @@ import Testing
     }
 
     /// The login of `serve` is a member of doorstep_app, doorstep_router and doorstep_manager, and of nothing more.
-    @Test func theServerNeedsNoMoreThanItsRole() async throws {
+    @Test func serverNeedsOnlyItsRoles() async throws {
         try await Installation.lend { installation in
             let login = "serve_\(ProcessInfo.processInfo.processIdentifier)"
             let administration = try await TestServer.administration()
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func overTLSTheServerSpeaksHTTP2() async throws {
+    @Test func tlsServerSpeaksHTTP2() async throws {
         try await Installation.lend { installation in
             let directory = try TemporaryDirectory()
             let (certificate, key) = (directory.path("certificate.pem"), directory.path("key.pem"))
@@ -122,7 +122,7 @@ import Testing
     }
 
     /// RFC 9325 §4, RFC 9113 §9.2.2.
-    @Test func tls12OffersForwardSecrecyAndAuthenticatedEncryptionAlone() async throws {
+    @Test func tls12OffersOnlyForwardSecretAEADCipherSuites() async throws {
         try await Installation.lend { installation in
             let directory = try TemporaryDirectory()
             for (algorithm, accepted, refused) in [
@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [0o644, 0o604, 0o620]) func aTLSKeyThatOthersMayReadIsRefused(mode: Int) async throws {
+    @Test(arguments: [0o644, 0o604, 0o620]) func exposedTLSKeyIsRejected(mode: Int) async throws {
         let directory = try TemporaryDirectory()
         let key = directory.path("key.pem")
         #expect(
@@ -179,14 +179,14 @@ import Testing
     }
 
     @Test(arguments: ["--tls-key", "--tls-certificate"])
-    func certificateAndKeyGoTogether(flag: String) async throws {
+    func tlsKeyWithoutCertificateIsRejected(flag: String) async throws {
         let outcome = try await DoorstepBinary(databaseURL: "host=/none").run("serve", flag, "x.pem")
         #expect(outcome.status == 64)
         #expect(outcome.errors.contains("--tls-certificate and --tls-key go together"))
     }
 
     /// Bytes that are no request, or too many of them, are answered with a problem; the server goes on.
-    @Test func whatIsNoRequestIsAnsweredAndSurvived() async throws {
+    @Test func malformedRequestGetsProblemResponse() async throws {
         try await Installation.lend { installation in
             let (_, status) = try await RunningServer.lend(installation.binary) { server in
                 for (bytes, code) in [
@@ -219,7 +219,7 @@ import Testing
     }
 
     /// A request that has begun when the server is told to end is still answered.
-    @Test func whatHasBegunIsAnsweredBeforeTheEnd() async throws {
+    @Test func begunRequestIsCompletedBeforeShutdown() async throws {
         try await Installation.lend { installation in
             let body = JSONValue.object([
                 "url": .string(MainPathTests.order), "source": "nfc", "locationAccess": "allowed",
@@ -242,7 +242,7 @@ import Testing
     }
 
     /// A request that was carried out keeps its answer, whatever comes after it on the connection.
-    @Test func answersStayInTheOrderOfRequests() async throws {
+    @Test func responsesKeepOrderOfRequests() async throws {
         try await Installation.lend { installation in
             _ = try await RunningServer.lend(installation.binary) { server in
                 let text = "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -265,7 +265,7 @@ import Testing
     }
 
     /// A body that nobody reads is taken for a moment, so that the answer arrives, and then cut off.
-    @Test func aBodyThatIsNotWantedIsNotReadForEver() async throws {
+    @Test func unwantedBodyIsCutOff() async throws {
         try await Installation.lend { installation in
             _ = try await RunningServer.lend(installation.binary) { server in
                 for head in ["POST /nope", "POST /v1/payloads"] {
@@ -280,7 +280,7 @@ import Testing
         }
     }
 
-    @Test func aClientThatWaitsBeforeItsBodyIsToldToGoOn() async throws {
+    @Test func waitingClientReceives100Continue() async throws {
         try await Installation.lend { installation in
             _ = try await RunningServer.lend(installation.binary) { server in
                 let body = JSONValue.object([

@@ -15,7 +15,7 @@ import Testing
         return try #require(try outcome.json().arrayValue).compactMap(\.objectValue)
     }
 
-    @Test func theGuideHasTheTableThatIsPrinted() async throws {
+    @Test func guideContainsPrintedSettingsTable() async throws {
         let table = try await DoorstepBinary(databaseURL: "").succeed("settings", "--format", "markdown")
             .output
         let count = try await Self.declared().count
@@ -26,7 +26,7 @@ import Testing
     }
 
     /// What is commented out is the default, where that is a number.
-    @Test func theExampleOfTheEnvironmentHasAllVariables() async throws {
+    @Test func exampleEnvironmentHasAllVariables() async throws {
         let settings = try await Self.declared()
         var named: Set<String> = []
         for line in try Self.text("deploy/env.example").split(separator: "\n") {
@@ -46,7 +46,7 @@ import Testing
         #expect(named == Set(variables).subtracting(["DOORSTEP_TENANT", "DOORSTEP_SERVER", "DOORSTEP_KEY"]))
     }
 
-    @Test func everyFlagOfTheServerIsASetting() async throws {
+    @Test func everyServerFlagIsSetting() async throws {
         let help = try await DoorstepBinary(databaseURL: "").succeed("serve", "--help").output
         let flags = Set(help.matches(of: /(?m)^  (--[a-z-]+) </).map { String($0.1) })
         let declared = try await Self.declared()
@@ -66,7 +66,7 @@ import Testing
         ("DOORSTEP_TABLE_MAX_AGE", "8761"), ("DOORSTEP_LOG_LEVEL", "loud"),
         ("DOORSTEP_CONFIRMATION_RETENTION", "731"), ("DOORSTEP_APNS_PRODUCTION", "nowhere"),
     ])
-    func aVariableIsHeldToWhatItsFlagIs(name: String, value: String) async throws {
+    func invalidVariableIsRejectedLikeItsFlag(name: String, value: String) async throws {
         var binary = DoorstepBinary(databaseURL: "host=127.0.0.1 port=1 dbname=none")
         binary.environment[name] = value
         let outcome = try await binary.run(["serve"] + (name == "DOORSTEP_PORT" ? [] : ["--port", "1"]))
@@ -83,7 +83,7 @@ import Testing
         #expect(!outcome.errors.contains("DOORSTEP_PORT"), "\(outcome.errors)")
     }
 
-    @Test func theTenantCanBeNamedByTheEnvironment() async throws {
+    @Test func environmentNamesTenant() async throws {
         try await Installation.lend { installation in
             var binary = installation.binary
             let unnamed = try await binary.run("clip", "list")

@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test func aDomainIsServedFromItsProofToItsRelease() async throws {
+    @Test func associationIsServedFromProofToRelease() async throws {
         try await Installation.lend { installation in
             let binary = installation.binary
             _ = try await RunningServer.lend(binary) { server in
@@ -36,7 +36,7 @@ import Testing
     }
 
     /// What other services need reaches the served file, stays over a claim, and goes when it is removed.
-    @Test func contentIsKeptWithADomain() async throws {
+    @Test func storedContentIsMergedIntoServedFile() async throws {
         try await Installation.lend { installation in
             let binary = installation.binary
             let tenant = ["--tenant", Installation.tenant]

@@ -29,7 +29,7 @@ import Testing
             .compactMap { $0["point"]?.stringValue }
     }
 
-    @Test func aGoodSitePasses() async throws {
+    @Test func goodSitePasses() async throws {
         let page = LocalWebServer.Page(#"{"appclips":{"apps":["\#(Self.clip)"]}}"#)
         let table = try await Self.check(page, "--clip", Self.clip)
         #expect(table.status == 0, "\(table.output)\(table.errors)")
@@ -41,7 +41,7 @@ import Testing
         #expect(try Self.failed(json) == [])
     }
 
-    @Test func whatIOSRefusesIsSaidPointByPoint() async throws {
+    @Test func invalidSiteFailsPointByPoint() async throws {
         for (page, isSecure, failed) in [
             (LocalWebServer.Page("{}"), false, ["https", "appclips"]),
             (.init("", status: 301, headers: [("Location", "https://www.example.com/")]), true, ["redirect"]),
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func aSiteThatDoesNotAnswer() async throws {
+    @Test func unreachableSiteFails() async throws {
         let outcome = try await DoorstepBinary(databaseURL: "").run(
             "domain", "check", "example.com", "--url", "https://127.0.0.1:1/", "--format", "json")
         #expect(outcome.status == 1)
@@ -72,7 +72,7 @@ import Testing
     @Test(arguments: [
         ["check"], ["check", "example.com", "--clip", "com.example.MyApp.Clip"], ["check", "x"],
     ])
-    func wrongUsage(arguments: [String]) async throws {
+    func wrongUsageExitsWithStatus64(arguments: [String]) async throws {
         let outcome = try await DoorstepBinary(databaseURL: "").run(["domain"] + arguments)
         #expect(outcome.status == 64, "\(arguments): \(outcome.errors)")
     }

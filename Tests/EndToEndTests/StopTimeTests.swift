@@ -21,7 +21,7 @@ import Testing
         ("deploy/systemd/doorstep.service", "TimeoutStopSec="),
         ("deploy/compose.yaml", "stop_grace_period: "),
     ])
-    func itIsEnough(file: String, setting: String) throws {
+    func stopTimeoutCoversLongestShutdown(file: String, setting: String) throws {
         let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
         let text = try String(contentsOf: repository.appendingPathComponent(file), encoding: .utf8)

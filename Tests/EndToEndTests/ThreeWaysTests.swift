@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(45))) func threeWaysLeadToTheSame() async throws {
+    @Test(.timeLimit(.minutes(45))) func httpRemoteAndLocalCommandsGiveSameResult() async throws {
         try await TestServer.withDatabase { databaseURL in
             let local = DoorstepBinary(databaseURL: databaseURL)
             try await local.succeed("migrate")

@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func locations() async throws {
+    @Test func locationIsCreatedShownUpdatedAndDeleted() async throws {
         try await Installation.lend { installation in
             let binary = installation.binary
             let created = try await binary.succeed(
@@ -83,7 +83,7 @@ import Testing
     }
 
     /// A restaurant closes: nothing of it is found any more, and everything else is.
-    @Test func aLocationThatIsInUseGoesByCascade() async throws {
+    @Test func usedLocationIsDeletedByCascade() async throws {
         try await Installation.lend { installation in
             let binary = installation.binary
             let delete = ["location", "delete", "restaurant_a"] + Self.tenant
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func experiences() async throws {
+    @Test func experienceIsCreatedShownUpdatedAndDeleted() async throws {
         try await Installation.lend { installation in
             let (binary, url) = (installation.binary, "https://example.com/menu")
             let created = try await binary.succeed(
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test func clips() async throws {
+    @Test func clipIsShownUpdatedAndDeleted() async throws {
         try await Installation.lend { installation in
             let (binary, clip) = (installation.binary, "com.example.MyApp.Clip")
             let shown = try await Self.expectShown("clip", [clip], binary, count: 1)
@@ -202,7 +202,7 @@ import Testing
         }
     }
 
-    @Test func shortCodes() async throws {
+    @Test func shortCodeIsCreatedShownUpdatedAndDeleted() async throws {
         try await Installation.lend { installation in
             let binary = installation.binary
             let url = ["--url", "https://example.com/restaurants/restaurant_a/order/1"]
@@ -219,7 +219,7 @@ import Testing
         }
     }
 
-    @Test func domainsKeysAndTenants() async throws {
+    @Test func domainKeyAndTenantAreManagedBySameVerbs() async throws {
         try await Installation.lend { installation in
             let binary = installation.binary
             try await binary.succeed(["domain", "create", "example.com"] + Self.tenant)
@@ -256,7 +256,7 @@ import Testing
     }
 
     /// A private server has the schema that the command needs; a database of its user's has it by `migrate` alone.
-    @Test(.timeLimit(.minutes(30))) func aPrivateServerIsMigratedByItself() async throws {
+    @Test(.timeLimit(.minutes(30))) func embeddedPostgreSQLIsMigratedAutomatically() async throws {
         let directory = try TemporaryDirectory()
         let place = ["--embedded-postgres", directory.path("postgres")]
         let binary = DoorstepBinary(databaseURL: "")

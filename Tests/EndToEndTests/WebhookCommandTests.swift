@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test func aWebhookIsCreatedChangedTestedRotatedAndDeleted() async throws {
+    @Test func webhookIsCreatedChangedTestedRotatedAndDeleted() async throws {
         try await Self.withInstallation { installation in
             let binary = installation.binary
             let requests = Mutex<[LocalWebServer.Request]>([])
@@ -104,13 +104,13 @@ import Testing
     }
 
     @Test(arguments: ["http://example.com/", "https://user:x@example.com/", "nonsense"])
-    func otherURLsAreRefused(url: String) async throws {
+    func invalidWebhookURLIsRejected(url: String) async throws {
         let outcome = try await DoorstepBinary(databaseURL: "host=/nowhere").run(
             "webhook", "create", "--tenant", "t", url)
         #expect(outcome.status == 64 && outcome.output.isEmpty)
     }
 
-    @Test func withoutTheTokenSecretNothingIsDone() async throws {
+    @Test func missingTokenSecretIsReported() async throws {
         try await Installation.lend { installation in
             let outcome = try await installation.binary.run(
                 "webhook", "list", "--tenant", Installation.tenant)
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func aTenantsNotificationsCollapseAsItIsSaid() async throws {
+    @Test func tenantCollapseSettingIsChanged() async throws {
         try await Installation.lend { installation in
             let outcome = try await installation.binary.succeed(
                 "tenant", "collapse", Installation.tenant, "--by", "business", "--format", "json")

@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func eachIsToldOfWhatItWants() async throws {
+    @Test func webhookReceivesOnlySubscribedEvents() async throws {
         try await Self.withInstallation { installation, key in
             let requests = Shared<[LocalWebServer.Request]>([])
             let status = Shared(204)
@@ -195,7 +195,7 @@ import Testing
     }
 
     /// Whatever address of this machine a tenant names: it is refused, and nothing is sent.
-    @Test func noWebhookReachesTheServersOwnNetwork() async throws {
+    @Test func webhookCannotReachServersOwnNetwork() async throws {
         try await Self.withInstallation { installation, key in
             let asked = Shared(0)
             try await LocalWebServer.lend({ _ in

@@ -13,7 +13,7 @@ import Testing
         return try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
     }
 
-    @Test(arguments: FuzzTarget.all.map(\.name)) func isRead(name: String) async throws {
+    @Test(arguments: FuzzTarget.all.map(\.name)) func seedIsReadWithoutCrash(name: String) async throws {
         let target = try #require(FuzzTarget.all.first { $0.name == name })
         let seeds = try Self.seeds(of: name)
         #expect(!seeds.isEmpty)
@@ -28,8 +28,7 @@ import Testing
     }
 
     /// What is made up from these has come past each signature.
-    @Test(arguments: ["ios-14", "ios-27"]) func ofWhatIsProvedOnlyTheAppIsAnother(system: String) async throws
-    {
+    @Test(arguments: ["ios-14", "ios-27"]) func provedSeedFailsOnlyForAppID(system: String) async throws {
         func bytes(_ target: String, _ name: String) throws -> [UInt8] {
             let seed = try #require(
                 Self.seeds(of: target).first { $0.lastPathComponent == "\(name)-\(system)" })
@@ -43,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func eachFolderIsATargets() throws {
+    @Test func seedFoldersMatchTargets() throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: #require(Self.folder).path)
         #expect(Set(names) == Set(FuzzTarget.all.map(\.name)))
     }

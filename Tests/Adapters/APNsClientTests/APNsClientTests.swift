@@ -8,7 +8,7 @@ import Tenancy
 import Testing
 
 @Suite struct APNsClientTests {
-    @Test func sendsANotificationWithAllItsHeaders() async throws {
+    @Test func notificationIsSentWithAllHeaders() async throws {
         try await SimulatedService.lend { service in
             let id = UUID()
             let device = SimulatedService.randomHex(32)
@@ -43,14 +43,14 @@ import Testing
         }
     }
 
-    @Test func productionHasNoUniqueID() async throws {
+    @Test func productionResponseHasNoUniqueID() async throws {
         try await SimulatedService.lend(options: { $0.environment = .production }) { service in
             let request = try SimulatedService.request(environment: .production)
             #expect(await service.client.send(request) == .answered(APNsAnswer(status: 200)))
         }
     }
 
-    @Test func thousandsAtOnceAreSentOnceEach() async throws {
+    @Test func concurrentNotificationsAreSentOnceEach() async throws {
         try await SimulatedService.lend(settings: { $0.connections = 2 }) { service in
             let outcomes = try await service.send(1_000)
             #expect(outcomes.count { $0.isAccepted } == 1_000)
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(arguments: APNsReason.statuses.keys.sorted { $0.rawValue < $1.rawValue })
-    func reportsEveryReason(_ reason: APNsReason) async throws {
+    func everyReasonIsReported(_ reason: APNsReason) async throws {
         let since = Date(timeIntervalSince1970: 1_700_000_000.125)
         // A request that is refused for the connection's key or token goes again by itself, on another.
         let isOfTheConnection = [.unrelatedKeyIdInToken, .tooManyProviderTokenUpdates].contains(reason)
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func anotherKeyTakesAnotherConnection() async throws {
+    @Test func replacedKeyUsesNewConnection() async throws {
         let second = P256.Signing.PrivateKey()
         try await SimulatedService.lend(options: {
             $0.teams[0].keys.append(
@@ -148,7 +148,7 @@ import Testing
     }
 
     /// Who named the wrong file for a key's ID, and then the right one, need not wait until the token is old.
-    @Test func aKeyOfTheSameIDMayBeAnother() async throws {
+    @Test func keyIsReplacedByAnotherOfTheSameID() async throws {
         let wrong = try APNsKey(
             team: SimulatedService.team, id: SimulatedService.keyID,
             pem: P256.Signing.PrivateKey().pemRepresentation)
@@ -159,7 +159,7 @@ import Testing
         }
     }
 
-    @Test func aReasonThatIsNotKnownIsKept() async throws {
+    @Test func unknownReasonIsKept() async throws {
         let reason = APNsReason(rawValue: "MoonInWrongPhase")
         try await SimulatedService.lend(rules: [Rule(.answer(reason))]) { service in
             let outcome = try await service.send()
@@ -167,7 +167,7 @@ import Testing
         }
     }
 
-    @Test func withoutAKeyNothingIsSent() async throws {
+    @Test func notificationWithoutKeyIsNotSent() async throws {
         let production = try APNsKey(
             team: SimulatedService.team, id: SimulatedService.keyID,
             pem: SimulatedService.key.pemRepresentation,
@@ -205,7 +205,7 @@ import Testing
         }
     }
 
-    @Test func broadcastsOnAChannelAndManagesChannels() async throws {
+    @Test func channelIsCreatedUsedForBroadcastAndDeleted() async throws {
         try await SimulatedService.lend { service in
             let (team, bundleID) = (SimulatedService.team, SimulatedService.bundleID)
             guard
@@ -247,7 +247,7 @@ import Testing
         }
     }
 
-    @Test func keysThatAreNoneAreRefusedByName() throws {
+    @Test func invalidKeyIsRejectedAndKeysAreNotPrinted() throws {
         #expect(throws: APNsClientError.unusableKey(team: SimulatedService.team)) {
             try APNsKey(team: SimulatedService.team, id: "KEY1234567", pem: "secret words")
         }

@@ -12,7 +12,7 @@ import Testing
 /// What APNs has been seen to do, and what must come of it.
 @Suite struct APNsFaultTests {
     @Test(arguments: [true, false])
-    func nothingIsLostWhenAPNsBidsToLeave(accepting: Bool) async throws {
+    func goAwayLosesNoNotifications(accepting: Bool) async throws {
         // Most requests are under way at any time, since each answer takes a while.
         let slowly = Rule(.pass, delay: .milliseconds(20), times: 100)
         let leave = Rule(.goAway(reason: "Shutdown", accepting: accepting), times: 1)
@@ -35,7 +35,7 @@ import Testing
     }
 
     /// A line of the log is one line, and no command to a terminal.
-    @Test func whyAPNsLeavesIsLoggedEscaped() async throws {
+    @Test func goAwayReasonIsLoggedEscaped() async throws {
         let reason = "Shut\n\u{1B}[2Jdown\u{9B}" + String(repeating: "a", count: 1_000)
         let leave = Rule(.goAway(reason: reason, accepting: true), times: 1)
         try await SimulatedService.lend(rules: [leave]) { service in
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func aServerThatAlwaysBidsToLeaveIsNotCalledWithoutEnd() async throws {
+    @Test func repeatedGoAwayDelaysReconnection() async throws {
         try await SimulatedService.lend(
             rules: [Rule(.goAway(reason: "Shutdown", accepting: false))],
             settings: { $0.firstPause = .milliseconds(100) }
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func limitsOfStreamsAreObeyedAsTheyChange() async throws {
+    @Test func changingStreamLimitsAreObeyed() async throws {
         let rules = [
             Rule(.pass, delay: .milliseconds(1), times: 100),
             Rule(.streams(1), times: 1),
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func untilATokenIsTakenThereIsOneStream() async throws {
+    @Test func connectionUsesOneStreamUntilTokenIsAccepted() async throws {
         // A server that would allow more at once.
         try await SimulatedService.lend(
             rules: [Rule(.answer(.invalidProviderToken), times: 20)],
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func anAnswerThatNeverComesHarmsNoOther() async throws {
+    @Test func missingResponseDoesNotAffectOtherRequests() async throws {
         let silent = SimulatedService.randomHex(32)
         try await SimulatedService.lend(rules: [Rule(.never, device: silent)]) { service in
             // So that the connection has more than one stream.
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test func aRequestThatIsNotAnsweredIsGivenUpInTime() async throws {
+    @Test func unansweredRequestTimesOut() async throws {
         try await SimulatedService.lend(
             rules: [Rule(.never)], settings: { $0.requestTimeout = .milliseconds(500) }
         ) { service in
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test func aRequestThatWaitsTooLongForRoomIsNotSent() async throws {
+    @Test func requestWaitingTooLongForStreamIsNotSent() async throws {
         try await SimulatedService.lend(rules: [Rule(.never)], settings: { $0.waiting = 3 }) { service in
             // The first connection has one stream, since no answer has shown that there are more.
             async let first = service.send()
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test func whatWasSentBeforeTheConnectionWasCutIsUnanswered() async throws {
+    @Test func requestsOnCutConnectionAreUnanswered() async throws {
         try await SimulatedService.lend { service in
             let first = try await service.isAccepted()
             #expect(first)
@@ -159,7 +159,7 @@ import Testing
         }
     }
 
-    @Test func aStreamThatIsRefusedWasNotSent() async throws {
+    @Test func refusedStreamIsReportedAsNotSent() async throws {
         let rules = [Rule(.reset(code: 7), times: 1), Rule(.reset(code: 2), times: 1)]
         try await SimulatedService.lend(rules: rules) { service in
             let refused = try await service.send()
@@ -172,14 +172,14 @@ import Testing
         }
     }
 
-    @Test func refusedConnectionsAreTriedAgain() async throws {
+    @Test func refusedConnectionsAreRetried() async throws {
         try await SimulatedService.lend(rules: [Rule(.refuseTLS, times: 3)]) { service in
             let accepted = try await service.isAccepted()
             #expect(accepted)
         }
     }
 
-    @Test func withoutAConnectionNothingWasSent() async throws {
+    @Test func requestsWithoutConnectionAreNotSent() async throws {
         try await SimulatedService.lend(rules: [Rule(.refuseTLS)]) { service in
             async let outcomes = service.send(3)
             await service.waitUntilThereAreWaiting(3)
@@ -190,7 +190,7 @@ import Testing
         }
     }
 
-    @Test func aCertificateThatIsNotTrustedIsNoConnection() async throws {
+    @Test func untrustedCertificatePreventsConnection() async throws {
         try await SimulatedService.lend(settings: { $0.authorities = nil }) { service in
             async let outcome = service.send()
             await service.simulator.wait { $0.connections >= 2 }
@@ -201,7 +201,7 @@ import Testing
         }
     }
 
-    @Test func aSlowStartIsWaitedFor() async throws {
+    @Test func slowConnectionStartIsAwaited() async throws {
         try await SimulatedService.lend(rules: [Rule(.slowStart, delay: .milliseconds(200), times: 1)]) {
             service in
             let outcomes = try await service.send(20)
@@ -210,7 +210,7 @@ import Testing
         }
     }
 
-    @Test func aStartThatIsTooSlowIsNotWaitedFor() async throws {
+    @Test func tooSlowConnectionStartIsAbandoned() async throws {
         // The simulator refuses the second connection, and counts that: the first one counts only after its 60 seconds.
         let rules = [Rule(.slowStart, delay: .seconds(60), times: 1), Rule(.refuseTLS, times: 1)]
         try await SimulatedService.lend(
@@ -222,7 +222,7 @@ import Testing
         }
     }
 
-    @Test func aConnectionThatGivesSignsOfLifeIsKept() async throws {
+    @Test func connectionAnsweringOtherRequestsIsKept() async throws {
         let silent = SimulatedService.randomHex(32)
         try await SimulatedService.lend(
             rules: [Rule(.never, device: silent)], settings: { $0.idleTime = .milliseconds(20) }
@@ -240,7 +240,7 @@ import Testing
         }
     }
 
-    @Test func aConnectionThatAnswersPingsAndNoRequestsIsLeft() async throws {
+    @Test func connectionAnsweringOnlyPingsIsReplaced() async throws {
         try await SimulatedService.lend { service in
             let first = try await service.isAccepted()
             service.simulator.setRules([Rule(.never, times: 1)])
@@ -263,7 +263,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(30)), arguments: OtherAddress.allCases)
-    func aHostMayHaveAnAddressThatDoesNotAnswer(_ other: OtherAddress) async throws {
+    func unresponsiveAddressIsSkipped(_ other: OtherAddress) async throws {
         let unused = try UnusedAddress(isListening: other == .isSilent)
         try await SimulatedService.lend(settings: {
             $0.resolver = FixedResolver(first: unused.address)
@@ -276,7 +276,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(30)))
-    func theSecondTryHasTheTimeOfTheFirst() async throws {
+    func retrySharesDeadlineOfFirstAttempt() async throws {
         try await SimulatedService.lend { service in
             let isAccepted = try await service.isAccepted()
             #expect(isAccepted)
@@ -293,7 +293,7 @@ import Testing
         }
     }
 
-    @Test func aConnectionWithoutASignOfLifeIsLeft() async throws {
+    @Test func connectionWithoutPingResponseIsReplaced() async throws {
         // No answer can come in no time.
         try await SimulatedService.lend(
             rules: [Rule(.never, times: 1)], settings: { $0.pingTimeout = .zero }
@@ -310,7 +310,7 @@ import Testing
         }
     }
 
-    @Test func shutdownWaitsForAnswersAndRefusesTheRest() async throws {
+    @Test func shutdownAwaitsResponsesAndRejectsNewRequests() async throws {
         try await SimulatedService.lend { service in
             let first = try await service.isAccepted()
             #expect(first)
@@ -326,7 +326,7 @@ import Testing
         }
     }
 
-    @Test func manyBadTokensOpenTheBreaker() async throws {
+    @Test func manyBadTokensOpenTheTenantsBreaker() async throws {
         try await SimulatedService.lend(
             rules: [Rule(.answer(.badDeviceToken))],
             settings: {
@@ -350,7 +350,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(30))) func theBreakerClosesAfterItsPause() async throws {
+    @Test(.timeLimit(.minutes(30))) func breakerClosesAfterItsPause() async throws {
         try await SimulatedService.lend(
             rules: [Rule(.answer(.badDeviceToken))],
             settings: {
@@ -366,7 +366,7 @@ import Testing
         }
     }
 
-    @Test func nothingSecretIsLogged() async throws {
+    @Test func logContainsNoSecrets() async throws {
         let device = SimulatedService.randomHex(32)
         let rules = [
             Rule(.goAway(reason: "Shutdown", accepting: false), times: 1), Rule(.cut, times: 1),

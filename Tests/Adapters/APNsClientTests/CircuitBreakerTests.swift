@@ -12,7 +12,7 @@ import Testing
         CircuitBreaker(CircuitBreaker.Thresholds())
     }
 
-    @Test func opensAtFiftyBadOfAHundred() {
+    @Test func breakerOpensAtFiftyBadOfAHundred() {
         var breaker = breaker()
         for _ in 0..<50 {
             #expect(breaker.note(isBad: false, isProbe: false, at: start) == nil)
@@ -25,7 +25,7 @@ import Testing
         #expect(breaker.admission(at: start) == .refused)
     }
 
-    @Test func aSmallerShareIsBorne() {
+    @Test func breakerStaysClosedBelowThreshold() {
         var breaker = breaker()
         for index in 0..<10_000 {
             #expect(breaker.note(isBad: index % 5 < 2, isProbe: false, at: start) == nil)
@@ -33,7 +33,7 @@ import Testing
         #expect(breaker.admission(at: start) == .admitted)
     }
 
-    @Test func whatIsOlderThanAMinuteDoesNotCount() {
+    @Test func resultsOlderThanAMinuteAreNotCounted() {
         var breaker = breaker()
         for second in 0..<300 {
             let now = start + .seconds(Int64(second) * 2)
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func oneProbeDecidesAndThePausesGrow() {
+    @Test func probeDecidesAndPausesGrow() {
         var breaker = breaker()
         var now = start
         for _ in 0..<50 { _ = breaker.note(isBad: true, isProbe: false, at: now) }
@@ -70,7 +70,7 @@ import Testing
     private let tenants = (0..<6).map { _ in TenantID(UUID()) }
 
     /// What one tenant registers silences that tenant alone.
-    @Test func badTokensOpenTheirTenantsBreakerAndNotTheTeams() {
+    @Test func badTokensOfOneTenantOpenOnlyItsBreaker() {
         var breakers = TeamBreakers(CircuitBreaker.Thresholds())
         for _ in 0..<49 {
             #expect(breakers.note(isBad: true, of: tenants[0], as: [], at: start) == nil)
@@ -93,7 +93,7 @@ import Testing
         #expect(breakers.admission(of: tenants[0], at: later) == [])
     }
 
-    @Test func badTokensOfSeveralTenantsOpenTheTeams() {
+    @Test func badTokensOfSeveralTenantsOpenTeamBreaker() {
         var breakers = TeamBreakers(CircuitBreaker.Thresholds())
         for tenant in tenants[..<5] {
             for number in 1...10 {
@@ -109,7 +109,7 @@ import Testing
         #expect(breakers.admission(of: tenants[0], at: later) == [])
     }
 
-    @Test func tenantsThatAreIdleAreForgotten() {
+    @Test func idleTenantsAreForgotten() {
         var breakers = TeamBreakers(CircuitBreaker.Thresholds())
         for second in 0..<10_000 {
             let now = start + .seconds(Int64(second))
@@ -118,7 +118,7 @@ import Testing
         #expect(breakers.tenantCount <= 256)
     }
 
-    @Test func aProbeWithoutAnAnswerIsFollowedByAnother() {
+    @Test func lostProbeIsFollowedByAnother() {
         var breaker = breaker()
         for _ in 0..<50 { _ = breaker.note(isBad: true, isProbe: false, at: start) }
         let later = start + .seconds(30)

@@ -14,7 +14,7 @@ import Testing
                 longestPause: .seconds(1)))
     }
 
-    @Test func beginsWithOneStreamUntilATokenIsTaken() {
+    @Test func connectionHasOneStreamUntilTokenIsAccepted() {
         var state = state()
         #expect(state.takeStream() == nil)
         #expect(state.need(at: start) == .connect(1))
@@ -35,7 +35,7 @@ import Testing
         #expect(state.need(at: start) == .nothing)
     }
 
-    @Test func aLowerLimitIsKeptAndNoneIsAHundred() {
+    @Test func streamLimitDefaultsToAHundredAndMayShrink() {
         var state = state(connections: 1)
         _ = state.need(at: start)
         state.settingsCame(for: 1, streams: nil)
@@ -58,7 +58,7 @@ import Testing
         #expect(state.takeStream() == nil)
     }
 
-    @Test func pausesGrowUntilATokenIsTaken() {
+    @Test func reconnectPausesGrowUntilTokenIsAccepted() {
         var state = state(connections: 1)
         var now = start
         for (id, pause) in zip(1..., [100, 200, 400, 800, 1_000, 1_000] as [Int64]) {
@@ -79,7 +79,7 @@ import Testing
         #expect(state.need(at: now) == .pause(until: now + .milliseconds(50)))
     }
 
-    @Test func aConnectionThatIsLeftMakesRoomForAnother() {
+    @Test func leftConnectionMakesRoomForAnother() {
         var state = state(connections: 1)
         _ = state.need(at: start)
         state.settingsCame(for: 1, streams: 10)
@@ -90,7 +90,7 @@ import Testing
         #expect(state.need(at: start) == .connect(2))
     }
 
-    @Test func aConnectionThatFailedIsCountedOnceAndBeforeItIsClosed() {
+    @Test func failedConnectionIsCountedOnceBeforeClosing() {
         var state = state(connections: 1)
         _ = state.need(at: start)
         state.settingsCame(for: 1, streams: 10)

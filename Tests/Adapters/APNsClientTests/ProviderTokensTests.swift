@@ -41,7 +41,7 @@ import Testing
 
     private let place = ProviderTokens.Place(team: SimulatedService.team, environment: .sandbox)
 
-    @Test func connectionsShareATokenForTwentyMinutes() async throws {
+    @Test func tokenIsSharedForTwentyMinutes() async throws {
         let tokens = try tokens()
         let first = try #require(await tokens.token(at: place))
         let production = ProviderTokens.Place(team: SimulatedService.team, environment: .production)
@@ -54,7 +54,7 @@ import Testing
         #expect(second.issuedAt.timeIntervalSince(first.issuedAt) == 20 * 60)
     }
 
-    @Test func tokenAskedForByManyAtOnceIsSignedOnce() async throws {
+    @Test func concurrentTokenRequestsSignOnce() async throws {
         let tokens = try tokens()
         let all = await withTaskGroup(of: ProviderToken?.self) { group in
             for _ in 0..<100 { group.addTask { await tokens.token(at: place) } }
@@ -63,7 +63,7 @@ import Testing
         #expect(all.count == 1)
     }
 
-    @Test func refusedTokenIsReplaceableAfterTwentyMinutesOrWhenThereIsANewer() async throws {
+    @Test func refusedTokenIsReplaceableAfterTwentyMinutesOrIfNewerExists() async throws {
         let tokens = try tokens()
         let first = try #require(await tokens.token(at: place))
         time.advance(minutes: 19.9)
@@ -75,7 +75,7 @@ import Testing
         #expect(!tokens.isReplaceable(second, at: place))
     }
 
-    @Test func clockPutBackKeepsNoTokenLonger() async throws {
+    @Test func clockSetBackDoesNotProlongToken() async throws {
         let tokens = try tokens()
         let first = try #require(await tokens.token(at: place))
         // By less than a minute: the token is still good, and replaced in its time.
@@ -92,7 +92,7 @@ import Testing
         #expect(await tokens.token(at: place) == third)
     }
 
-    @Test func clockPutForwardReplacesTheToken() async throws {
+    @Test func clockSetForwardReplacesToken() async throws {
         let tokens = try tokens()
         let first = try #require(await tokens.token(at: place))
         time.step(minutes: 60)
@@ -100,7 +100,7 @@ import Testing
         #expect(second.issuedAt.timeIntervalSince(first.issuedAt) == 3_600)
     }
 
-    @Test func theTokenIsWhatAppleAsksFor() async throws {
+    @Test func tokenHasRequiredHeaderAndClaims() async throws {
         let tokens = try tokens()
         let token = try #require(await tokens.token(at: place))
         #expect(token.authorization.hasPrefix("bearer "))
@@ -139,7 +139,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(30)))
-    func youngConnectionKeepsItsTokenPastTheRenewalOfAnother() async throws {
+    func youngConnectionKeepsTokenWhenAnotherIsRenewed() async throws {
         let time = time
         try await SimulatedService.lend(
             clientNow: { time.now }, clientUptime: { time.uptime }, options: { $0.now = { time.now } }
@@ -159,7 +159,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(30)), arguments: [1, 2, 3])
-    func noConnectionSeesTwoTokensWithinTwentyMinutes(seed: Double) async throws {
+    func connectionSeesAtMostOneTokenPerTwentyMinutes(seed: Double) async throws {
         let time = time
         try await SimulatedService.lend(
             clientNow: { time.now }, clientUptime: { time.uptime }, options: { $0.now = { time.now } }
@@ -184,7 +184,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(30)))
-    func tokenUpdatedTooOftenIsSentAgainOnAnotherConnection() async throws {
+    func tooManyTokenUpdatesAreRetriedOnAnotherConnection() async throws {
         try await SimulatedService.lend { service in
             #expect(try await service.isAccepted())
             service.simulator.setRules([Rule(.answer(.tooManyProviderTokenUpdates), times: 1)])
@@ -197,7 +197,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(30)))
-    func tokenAlwaysUpdatedTooOftenIsAnsweredAfterTwoAttempts() async throws {
+    func tooManyTokenUpdatesAreReportedAfterTwoAttempts() async throws {
         try await SimulatedService.lend(rules: [Rule(.answer(.tooManyProviderTokenUpdates))]) { service in
             let outcome = try await service.send()
             #expect(outcome.reason == .tooManyProviderTokenUpdates)
@@ -205,7 +205,7 @@ import Testing
         }
     }
 
-    @Test func anExpiredTokenIsRenewedOnceOnANewConnection() async throws {
+    @Test func expiredTokenIsRenewedOnceOnNewConnection() async throws {
         let time = time
         // The client's clock stands while APNs' goes on.
         try await SimulatedService.lend(
@@ -231,7 +231,7 @@ import Testing
         }
     }
 
-    @Test func whoIsToldTwiceThatTheTokenIsExpiredStops() async throws {
+    @Test func renewalStopsAtSecondExpiredTokenResponse() async throws {
         let time = time
         try await SimulatedService.lend(
             rules: [Rule(.answer(.expiredProviderToken))], clientNow: { time.now },

@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(30)), arguments: Ending.allCases)
-    func whatIsNotWrittenToItsEndIsNotSent(_ ending: Ending) async throws {
+    func partlyWrittenRequestIsNotSent(_ ending: Ending) async throws {
         // No window: of a request, only the head can be written.
         let settings: HTTP2Settings = [HTTP2Setting(parameter: .initialWindowSize, value: 0)]
         try await lend(settings: settings) { frame, _ in
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(30)), arguments: Ending.allCases)
-    func whatIsWrittenToItsEndIsUnanswered(_ ending: Ending) async throws {
+    func fullyWrittenRequestIsUnanswered(_ ending: Ending) async throws {
         try await lend { frame, _ in
             frame.endsRequest ? ending.steps(on: frame.streamID) : []
         } _: { client, _ in
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(30)), arguments: Ending.allCases)
-    func whatAPNsSaysThatItTookIsTakenWhateverFollows(_ ending: Ending) async throws {
+    func acceptedStatusStandsWhateverFollows(_ ending: Ending) async throws {
         try await lend { frame, _ in
             frame.endsRequest
                 ? [.head("200", on: frame.streamID, goesOn: true)] + ending.steps(on: frame.streamID) : []
@@ -100,7 +100,7 @@ import Testing
 
     @Test(
         .timeLimit(.minutes(30)), arguments: ["", "0", "99", "abc", "1000", "99999999999999999999", "-200"])
-    func whatIsNoStatusIsNoAnswer(_ status: String) async throws {
+    func invalidStatusLeavesRequestUnanswered(_ status: String) async throws {
         try await lend { frame, _ in
             frame.endsRequest ? [.head(status, on: frame.streamID)] : []
         } _: { client, _ in
@@ -166,7 +166,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(30)))
-    func silentlyDroppedConnectionsAreNotWrittenTo() async throws {
+    func silentlyDroppedConnectionsAreNotReused() async throws {
         let reluctance = Reluctance()
         try await lend(script: reluctance.answer, clientUptime: { reluctance.uptime }) {
             $0.connections = 4
@@ -185,7 +185,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(30)))
-    func silentConnectionThatAnswersAPingIsUsedAgain() async throws {
+    func silentConnectionAnsweringPingIsReused() async throws {
         let reluctance = Reluctance()
         try await lend(script: reluctance.answer, clientUptime: { reluctance.uptime }) {
             $0.connections = 4
@@ -208,7 +208,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(30)))
-    func oneTimeoutHasTheOtherConnectionsTested() async throws {
+    func timeoutTriggersTestOfOtherConnections() async throws {
         let reluctance = Reluctance()
         try await lend(script: reluctance.answer, clientUptime: { reluctance.uptime }) {
             $0.connections = 2
@@ -229,7 +229,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(30)))
-    func requestThatAlwaysMeetsGOAWAYHoldsNoOthers() async throws {
+    func requestAlwaysMeetingGOAWAYDoesNotBlockOthers() async throws {
         let device = SimulatedService.randomHex(32)
         try await lend { frame, _ in
             if case .headers(let headers) = frame.payload,
@@ -260,7 +260,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(30)))
-    func longAnswersDoNotUseUpTheWindow() async throws {
+    func longResponsesDoNotExhaustTheWindow() async throws {
         // Sixteen times the window in all.
         try await lend { frame, _ in
             frame.endsRequest
@@ -298,7 +298,7 @@ import Testing
         ("\"\(String(repeating: "a", count: 64))\"", String(repeating: "a", count: 64)),
         ("\"\(String(repeating: "a", count: 65))\"", nil),
     ])
-    func aReasonIsAWord(_ text: String, _ reason: String?) {
+    func reasonMustBeAShortWord(_ text: String, _ reason: String?) {
         let answer = answer(#"{"reason":\#(text)}"#)
         #expect(answer.status == 410)
         #expect(answer.reason?.rawValue == reason)
@@ -310,14 +310,14 @@ import Testing
             ("1800086400001", nil), ("1e300", nil), ("-1e300", nil), (#""1700000000125""#, nil),
             ("null", nil),
         ] as [(String, Double?)])
-    func aTimestampIsATime(_ text: String, _ seconds: Double?) {
+    func timestampMustBeInRange(_ text: String, _ seconds: Double?) {
         let answer = answer(#"{"reason":"Unregistered","timestamp":\#(text)}"#)
         #expect(answer.reason == .unregistered)
         #expect(answer.invalidSince?.timeIntervalSince1970 == seconds)
     }
 
     @Test(arguments: [("0A-b9", "0A-b9"), ("a\u{0}b", nil), ("", nil)])
-    func aUniqueIDIsAWord(_ text: String, _ id: String?) {
+    func uniqueIDMustBeAWord(_ text: String, _ id: String?) {
         #expect(answer("", status: 200, uniqueID: text).uniqueID == id)
     }
 }

@@ -15,7 +15,7 @@ import Testing
         return try await store.client.domains(ofBundle: bundle)
     }
 
-    @Test(arguments: [true, false]) func theSitesOfTheNewestBuildAreTold(_ readsOnly: Bool) async throws {
+    @Test(arguments: [true, false]) func domainsOfNewestBuildAreListed(_ readsOnly: Bool) async throws {
         try await Store.lend(readsOnly: readsOnly) { store in
             let first = try #require(try await Self.domains(store)?.first)
             #expect(first.host == StoreFixture.domain && first.isValid && first.errorCode == nil)
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNotThereIsNone() async throws {
+    @Test func unknownClipOrAppHasNoDomains() async throws {
         try await Store.lend { store in
             let none = ClipBuilds(
                 bundle: nil, release: ClipRelease(isPublished: false, version: nil, state: nil))
@@ -38,7 +38,7 @@ import Testing
     }
 
     /// What could break out of a line or a path is none of it.
-    @Test func oddAnswersAreNoSites() async throws {
+    @Test func malformedDomainsAreIgnored() async throws {
         let status = """
             {"data":{"attributes":{"domains":[{"domain":"a.example"},{"isValid":true},
             {"domain":"b.example","isValid":false,"errorCode":"A B","lastUpdatedDate":"x\\ny"}]}}}

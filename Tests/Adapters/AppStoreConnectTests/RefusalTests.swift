@@ -27,13 +27,13 @@ import Testing
         (.unprocessable, 422, .reject), (.rateLimitExceeded, 429, .wait),
     ]
 
-    @Test func everyCodeIsTested() {
+    @Test func everyErrorCodeIsTested() {
         #expect(Self.codes.map(\.0) == ErrorCode.allCases)
     }
 
     /// Over HTTP: a write is sent once whatever comes back.
     @Test(arguments: codes)
-    func tellsWhatIsToBeDone(_ code: ErrorCode, _ status: Int, _ verdict: Verdict) async throws {
+    func verdictFollowsFromErrorCode(_ code: ErrorCode, _ status: Int, _ verdict: Verdict) async throws {
         try await Store.lend { store in
             for text in [code.rawValue, code.rawValue + ".FURTHER"] {
                 store.simulator.faults = [
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(arguments: [500, 502, 503, 504])
-    func waitsForTheService(_ status: Int) async throws {
+    func serverErrorMeansWait(_ status: Int) async throws {
         try await Store.lend { store in
             store.simulator.faults = [
                 Fault(.answer(status: status, code: "UNEXPECTED_ERROR", retryAfter: nil))
@@ -93,7 +93,7 @@ import Testing
             ], requestID: nil, retryAfter: nil)
     }
 
-    @Test func looksAtAllErrorsOfADocument() {
+    @Test func verdictConsidersAllErrors() {
         let invalid = "ENTITY_ERROR.ATTRIBUTE.INVALID"
         #expect(Self.refusal(409, [(invalid, nil), ("STATE_ERROR.X", nil)]).verdict == .blocked)
         #expect(Self.refusal(409, [("NEW_CODE", nil), ("\(invalid).DUPLICATE", nil)]).verdict == .settle)
@@ -107,7 +107,7 @@ import Testing
         #expect(ErrorCode("NOT_FOUNDED") == nil)
     }
 
-    @Test func keepsOnlyWhatCanBeShown() {
+    @Test func refusalKeepsOnlyPrintableParts() {
         let refusal = ServiceRefusal(
             status: 409,
             body: [
@@ -126,7 +126,7 @@ import Testing
     // MARK: Answers that do not come
 
     @Test(arguments: [Fault.Effect.cut, .loseReply, .truncate])
-    func aCreationWithoutAnAnswerIsNotRepeated(_ effect: Fault.Effect) async throws {
+    func unansweredCreationIsNotRepeated(_ effect: Fault.Effect) async throws {
         try await Store.lend { store in
             let image = try await store.image()
             let card = try Store.card("One", image: nil)
@@ -154,7 +154,7 @@ import Testing
     }
 
     /// Nothing was done by what was refused so: it may be sent again, a creation too.
-    @Test func writesAreRepeatedForAnotherTokenAlone() async throws {
+    @Test func writesAreRepeatedOnlyAfterRefusedToken() async throws {
         try await Store.lend { store in
             let image = try await store.image()
             let asked = Mutex(0)
@@ -182,7 +182,7 @@ import Testing
     }
 
     /// What its fence refuses is not sent.
-    @Test func whatMayNotBeSentIsNotSent() async throws {
+    @Test func fencedWriteIsNotSent() async throws {
         struct Ended: Error {}
         try await Store.lend { store in
             let error = await #expect(throws: AppStoreConnectError.self) {
@@ -193,7 +193,7 @@ import Testing
         }
     }
 
-    @Test func readsAreRepeatedForAnotherTokenAlone() async throws {
+    @Test func readsAreRepeatedOnlyAfterRefusedToken() async throws {
         try await Store.lend { store in
             let refused = Fault.Effect.answer(status: 401, code: "NOT_AUTHORIZED", retryAfter: nil)
             store.simulator.faults = [Fault(refused, times: 2)]
@@ -217,7 +217,7 @@ import Testing
 
     // MARK: What the service refuses
 
-    @Test func tellsWhatIsWrongWithAnExperience() async throws {
+    @Test func verdictTellsWhyExperienceIsRefused() async throws {
         try await Store.lend { store in
             let image = try await store.image()
             func verdict(_ body: () async throws -> Void) async -> Verdict? {

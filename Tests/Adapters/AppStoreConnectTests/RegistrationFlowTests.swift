@@ -10,7 +10,7 @@ import Testing
 /// Listings and changes, as plans ask for them.
 @Suite(.timeLimit(.minutes(30))) struct RegistrationFlowTests {
     @Test(arguments: [true, false])
-    func findsAppAndClip(_ isIndividual: Bool) async throws {
+    func appAndClipAreFoundByBundleID(_ isIndividual: Bool) async throws {
         try await Store.lend(isIndividual: isIndividual) { store in
             let app = try #require(try await store.client.app(bundleID: "com.example.app"))
             #expect(app.id == StoreFixture.appID)
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func readsBackAllThatACardHas() async throws {
+    @Test func fullCardIsReadBack() async throws {
         try await Store.lend { store in
             let image = try await store.image()
             let content = ExperienceContent(try Store.fullCard(image: image.digest), isPoweredBy: true)
@@ -46,7 +46,7 @@ import Testing
     }
 
     /// What Maps and people make of a card must not keep a listing from being read.
-    @Test func readsWhatIsNoCardHere() async throws {
+    @Test func listingToleratesInvalidCardValues() async throws {
         try await Store.lend { store in
             let image = try await store.image()
             let id = try await store.create(
@@ -109,7 +109,7 @@ import Testing
         return (steps, Array(rows.values))
     }
 
-    @Test func bringsAppleInStepWithTheCatalogue() async throws {
+    @Test func appliedPlanBringsAppleInStepWithCatalogue() async throws {
         try await Store.lend { store in
             var images: [ImageDigest: String] = [:]
             for seed in 0..<2 {
@@ -156,7 +156,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func listsAllPages(_ readsOnly: Bool) async throws {
+    func listingReadsAllPages(_ readsOnly: Bool) async throws {
         try await Store.lend { store in
             let image = try await store.image()
             for number in 0..<201 {
@@ -192,7 +192,7 @@ import Testing
         }
     }
 
-    @Test func aStaleCursorLeavesAListingIncomplete() async throws {
+    @Test func staleCursorLeavesListingIncomplete() async throws {
         try await Store.lend { store in
             let image = try await store.image()
             store.simulator.turn { $0.refusedParameters = ["limit"] }

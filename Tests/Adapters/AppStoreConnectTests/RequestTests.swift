@@ -15,7 +15,7 @@ import Testing
 @Suite(.timeLimit(.minutes(30))) struct RequestTests {
     // MARK: Tokens
 
-    @Test func oneTokenServesUntilShortlyBeforeItsEnd() async throws {
+    @Test func tokenIsReusedUntilShortlyBeforeExpiry() async throws {
         let now = Mutex(Date(timeIntervalSince1970: 1_790_000_000))
         let tokens = RequestTokens(try Store.key()) { now.withLock { $0 } }
         let first = try await tokens.authorization(for: nil)
@@ -31,7 +31,7 @@ import Testing
     }
 
     /// The simulator refuses a scope that is not exactly the request's.
-    @Test func tokensForReadingAreForOneReadEach() async throws {
+    @Test func readOnlyTokensAreScopedToOneRead() async throws {
         try await Store.lend { store in
             let image = try await store.image()
             let id = try await store.create(
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func refusesWhatIsNoKey() throws {
+    @Test func invalidKeyIsRejected() throws {
         let pem = StoreFixture.key.pemRepresentation
         for (id, issuer, text) in [
             ("", nil, pem), ("a b", nil, pem), ("KEY", "", pem), ("KEY", "a\n", pem), ("KEY", nil, "pem"),
@@ -86,12 +86,12 @@ import Testing
     ]
 
     @Test(arguments: lines)
-    func readsBudgets(_ lines: [String], _ values: [String: Int]?) {
+    func budgetIsParsedFromHeaders(_ lines: [String], _ values: [String: Int]?) {
         #expect(RequestBudget(lines)?.values == values)
     }
 
     @Test(arguments: Knobs.MinuteHeader.allCases)
-    func takesTheBudgetFromAnswers(_ form: Knobs.MinuteHeader) async throws {
+    func budgetIsTakenFromResponses(_ form: Knobs.MinuteHeader) async throws {
         try await Store.lend({
             $0.knobs.minuteLimit = 2
             $0.knobs.minuteHeader = form
@@ -106,7 +106,7 @@ import Testing
 
     // MARK: Images
 
-    @Test func sendsAnImageInParts() async throws {
+    @Test func imageIsUploadedInParts() async throws {
         try await Store.lend({ $0.knobs.partSize = 40 }) { store in
             let file = HeaderPicture.png()
             let md5 = try HeaderImage(file).md5
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test func tellsWhyAnImageFailed() async throws {
+    @Test func failedImageNamesItsErrors() async throws {
         try await Store.lend { store in
             let file = HeaderPicture.png(hasAlpha: true)
             let reservation = try await store.client.reserveImage(fileName: "a.png", byteCount: file.count)
@@ -154,7 +154,7 @@ import Testing
     ]
 
     @Test(arguments: divisions)
-    func partsMakeUpTheFile(_ parts: [(Int, Int)], _ isWhole: Bool) {
+    func partsMustCoverTheFile(_ parts: [(Int, Int)], _ isWhole: Bool) {
         let operations = parts.map {
             UploadOperation(method: "PUT", url: "", offset: $0.0, length: $0.1, headers: [])
         }
@@ -163,7 +163,7 @@ import Testing
 
     // MARK: What nobody is to see
 
-    @Test func errorsHoldNoSecrets() async throws {
+    @Test func errorsContainNoSecrets() async throws {
         let secret = "c2VjcmV0"
         let key = try Store.key()
         var shown = ["\(key)", String(reflecting: key)]
@@ -193,7 +193,7 @@ import Testing
         }
     }
 
-    @Test func tokensGoNowhereElse() async throws {
+    @Test func tokensAreNotSentToAnotherHost() async throws {
         let seen = Mutex<[String]>([])
         try await LocalWebServer.lend({ request in
             seen.withLock { $0.append(request.path) }
@@ -215,7 +215,7 @@ import Testing
         #expect(seen.withLock { $0 }.isEmpty)
     }
 
-    @Test func identifiersLeadToNoOtherPath() async throws {
+    @Test func unsafeIdentifiersAreRejected() async throws {
         try await Store.lend { store in
             for id in ["", "../apps", "a/b", "a?b", "a#b", "%2e", "ä", String(repeating: "a", count: 257)] {
                 await #expect(throws: AppStoreConnectError.self) {
@@ -231,7 +231,7 @@ import Testing
 
     /// Pages of one row each; the second has another total, or leads back to itself.
     @Test(arguments: [(2, false, true), (3, false, false), (2, true, false)])
-    func aListingThatMovesIsIncomplete(_ total: Int, _ isCircle: Bool, _ isComplete: Bool) async throws {
+    func changingListingIsIncomplete(_ total: Int, _ isCircle: Bool, _ isComplete: Bool) async throws {
         let port = Mutex(0)
         let count = Mutex(0)
         try await LocalWebServer.lend({ request in
@@ -270,7 +270,7 @@ import Testing
     ]
 
     @Test(arguments: oddAnswers)
-    func takesNoHalfListing(_ body: String) async throws {
+    func malformedListingIsRejected(_ body: String) async throws {
         try await LocalWebServer.lend({ _ in .init(body) }) { server in
             try await Store.client(of: "http://127.0.0.1:\(server.port)") { client in
                 let error = await #expect(throws: AppStoreConnectError.self) {
@@ -292,7 +292,7 @@ import Testing
         }
     }
 
-    @Test func followsNoRedirect() async throws {
+    @Test func redirectIsNotFollowed() async throws {
         let count = Mutex(0)
         try await LocalWebServer.lend({ _ in
             count.withLock { $0 += 1 }

@@ -43,7 +43,7 @@ import Testing
             """)
     }
 
-    @Test func aPlanIsShownAsItWasSeenLast() async throws {
+    @Test func planIsShownAsLastSeen() async throws {
         try await TestConsole.withConsole { console in
             try await Self.connect(console, rows: 101, failure: "unauthorized<b>")
             let cookie = try await console.signIn()
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func whatNobodyHasLookedAtSaysSoAndAnotherClipIsNotThere() async throws {
+    @Test func uncheckedClipSaysSoAndUnknownClipIsNotFound() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             #expect(try await console.get(Self.path, cookie).status == .notFound)

@@ -14,7 +14,7 @@ import Testing
         ("refused", "Unregistered"), ("uncertain", nil), ("queued", nil),
     ]
 
-    @Test func theyAreGroupedByStateAndReason() async throws {
+    @Test func deliveriesAreGroupedByStateAndReason() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             #expect(
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func oneIsTracedAndTriedAgain() async throws {
+    @Test func deliveryIsTracedAndRetried() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             let (notification, deliveries) = try await console.addDeliveries(Self.states, of: console.acme)
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func asManyAreTriedAgainAsWereSeen() async throws {
+    @Test func onlyReviewedDeliveriesAreRetried() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             _ = try await console.addDeliveries(Self.states, of: console.acme)
@@ -136,7 +136,7 @@ import Testing
     }
 
     /// What could not be seen in time any more is not sent.
-    @Test func whatIsTooLateStaysAsItIs() async throws {
+    @Test func expiredDeliveryIsNotRetried() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             let (_, late) = try await console.addDeliveries(

@@ -14,7 +14,7 @@ import Testing
         try await console.store.items.domains.item(DomainName("example.com"), of: console.acme.id)
     }
 
-    @Test func aDomainIsClaimedProvedAndShown() async throws {
+    @Test func domainIsClaimedProvedAndShown() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             let claim = try await console.post("/t/acme/domains", ["host": "Example.com"], cookie)
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func aLapsedDomainTellsForHowLongItIsServed() async throws {
+    @Test func lapsedDomainShowsHowLongItIsServed() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             let now = Date()
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: ["", "localhost", "192.0.2.1", "a b", "https://example.com", "*.example.com"])
-    func whatIsNoDomainIsRefused(_ host: String) async throws {
+    func invalidDomainIsRejected(_ host: String) async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             let answer = try await console.post("/t/acme/domains", ["host": host], cookie)
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func theLiveSiteIsJudgedPointByPointWhenAsked() async throws {
+    @Test func liveSiteCheckShowsEachPointOnRequest() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             _ = try await console.post("/t/acme/domains", ["host": "example.com"], cookie)
@@ -85,7 +85,7 @@ import Testing
     }
 
     /// The table of the test has the domain proved for `other`.
-    @Test func noFileOfAnotherTenantIsShown() async throws {
+    @Test func siteAssociationIsShownOnlyToTheProvingTenant() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             for slug in ["acme", "other"] {

@@ -43,7 +43,7 @@ import Testing
             .sorted { $0.day < $1.day }.map { $0.counts[.inRegion] ?? 0 }
     }
 
-    @Test func whatIsOverIsCountedOnceAnHour() async throws {
+    @Test func finishedDaysAreCountedOnceAnHour() async throws {
         let (days, history) = (FinishedDays(), History())
         let (first, second, today) = (
             try date("2026-03-01T00:00:00Z"), try date("2026-03-02T00:00:00Z"),
@@ -63,7 +63,7 @@ import Testing
     }
 
     /// Servers may write yesterday's last ones yet.
-    @Test func aDayThatHasJustEndedIsCountedAgain() async throws {
+    @Test func dayThatHasJustEndedIsCountedAgain() async throws {
         let (days, history) = (FinishedDays(), History())
         let yesterday = try date("2026-03-02T00:00:00Z")
         history.recorded.withLock { $0 = [yesterday: 1] }

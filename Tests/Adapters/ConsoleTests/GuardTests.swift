@@ -23,7 +23,7 @@ import Testing
             ([.origin: "null"], false),
             ([:], false),
         ] as [(HTTPFields, Bool)])
-    func onlyItsOwnPagesChangeAnything(_ fields: HTTPFields, isAllowed: Bool) async throws {
+    func changesAreAcceptedOnlyFromConsolePages(_ fields: HTTPFields, isAllowed: Bool) async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             let answer = try await console.post("/logout", [:], cookie, fields)
@@ -35,7 +35,7 @@ import Testing
     @Test(arguments: [
         HTTPField.Name.forwarded, .forwardedFor, .forwardedHost, .forwardedProto, .via,
     ])
-    func behindAProxyThatIsNotNamedNobodyIsAnswered(_ field: HTTPField.Name) async throws {
+    func requestThroughUnconfiguredProxyIsRejected(_ field: HTTPField.Name) async throws {
         try await TestConsole.withConsole { console in
             let straight = try await console.get("/login")
             #expect(straight.status == .ok)
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func whereAnOriginIsNamedNoOtherNameCounts() throws {
+    @Test func configuredOriginExcludesAllOtherNames() throws {
         let names = ConsoleNames(origins: [try #require(ConsoleOrigin("https://console.example.com"))])
         for isForwarded in [false, true] {
             let origin = names.origin(of: "console.example.com", isForwarded: isForwarded)
@@ -64,7 +64,7 @@ import Testing
             ("localhost:", nil), ("localhost:99999", nil), ("localhost.", nil), ("192.0.2.1", nil), ("", nil),
             (nil, nil),
         ] as [(String?, String?)])
-    func theConsoleGoesByItsOwnNamesAlone(_ authority: String?, origin: String?) {
+    func defaultOriginIsLoopbackOnly(_ authority: String?, origin: String?) {
         let found = ConsoleNames(origins: []).origin(of: authority, isForwarded: false)
         #expect(found?.text == origin && found?.isSecure != true)
     }
@@ -72,11 +72,11 @@ import Testing
     @Test(arguments: [
         "http://console.example.com", "https://", "https://a/b", "https://a b", "console.example.com", "",
     ])
-    func whatIsNoOriginIsRefused(_ text: String) {
+    func invalidOriginIsRejected(_ text: String) {
         #expect(ConsoleOrigin(text) == nil)
     }
 
-    @Test func everyAnswerTellsBrowsersWhatTheyMayDo() async throws {
+    @Test func everyResponseHasSecurityHeaders() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             for path in [

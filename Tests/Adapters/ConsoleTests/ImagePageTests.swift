@@ -11,7 +11,7 @@ import Testing
 @testable import Console
 
 @Suite struct ImagePageTests {
-    @Test func oneIsAddedAsItIsAndShown() async throws {
+    @Test func imageIsAddedUnchangedAndShown() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             #expect(try await console.get("/t/acme/images", cookie).text.contains("There is no image yet"))
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNoImageIsRefusedByItsReason() async throws {
+    @Test func invalidImageIsRejectedWithReason() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             let small = try await console.send(

@@ -36,7 +36,7 @@ import Testing
         String(try #require(page.firstMatch(of: /name="state" value="([0-9a-f]+)"/)).1)
     }
 
-    @Test func whatIsShownIsWhatIsImported() async throws {
+    @Test func reviewedRowsAreImported() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn("ada")
             let next = try await Self.paste("door,The gate,52.01,13,100\nnew,New,1,2,50\n", console, cookie)
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func aFileIsSentAsItIs() async throws {
+    @Test func uploadedFileIsReviewed() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             let sent = try await console.send(
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func nothingIsDoneWhereItWouldBeSomethingElse() async throws {
+    @Test func importIsRejectedIfItsEffectChanged() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             let next = try await Self.paste("new,New,1,2,50\n", console, cookie)
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func badRowsAreNamedByTheirLines() async throws {
+    @Test func invalidRowsAreNamedByLine() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             let next = try await Self.paste("a,A,91,2,50\nb,B,1,2,50\nc,C,1,2,501\n", console, cookie)
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func aFileIsThatOfWhoeverSentIt() async throws {
+    @Test func uploadedFileIsVisibleOnlyToItsSender() async throws {
         try await TestConsole.withConsole { console in
             let ada = try await console.signIn("ada")
             let next = try await Self.paste("new,New,1,2,50\n", console, ada)
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func filesAreKeptForAWhileAndTheOldestMakeRoom() async throws {
+    @Test func uploadedFilesExpireAndOldestMakeRoom() async throws {
         let held = HeldFiles(maximumTotal: 10, maximumOfOwner: 8)
         let (tenant, start) = (TenantID(UUID()), Date())
         let (ada, ben) = (try Self.owner("ada"), try Self.owner("ben"))
@@ -164,7 +164,7 @@ import Testing
     }
 
     /// A change of the very field that the file changes, and of the last of more than are named: neither goes unseen.
-    @Test(arguments: [0, 100]) func whatSomebodyElseHasCorrectedIsNotOverwritten(_ number: Int) async throws {
+    @Test(arguments: [0, 100]) func importDoesNotOverwriteLaterCorrection(_ number: Int) async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             let first = try await Self.paste(Self.rows(101, latitude: 37.33), console, cookie)
@@ -192,7 +192,7 @@ import Testing
         }
     }
 
-    @Test func whatSomebodyElseHasAddedIsNotRemovedUnseen() async throws {
+    @Test func pruneDoesNotDeleteLocationAddedAfterReview() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             let next = try await Self.paste(
@@ -211,7 +211,7 @@ import Testing
         }
     }
 
-    @Test func whoMayOnlyReadSeesNoForm() async throws {
+    @Test func readOnlySessionSeesNoUploadForm() async throws {
         try await TestConsole.withConsole { console in
             let reader = try await console.signIn(isReadOnly: true)
             for page in ["import", "images"] {

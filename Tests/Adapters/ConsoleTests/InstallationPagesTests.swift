@@ -14,7 +14,7 @@ import Testing
 
 /// What is of all tenants, and the tree of URLs.
 @Suite struct InstallationPagesTests {
-    @Test func aTenantIsLimitedSuspendedAndResumed() async throws {
+    @Test func tenantIsLimitedSuspendedAndResumed() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn("ada")
             let slug = console.acme.slug
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func anOldTableIsToldOf() async throws {
+    @Test func outdatedLookupIndexIsReported() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             let words = "What lookups are answered from is"
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func otherTenantsAreAClickAwayAtTheSamePage() async throws {
+    @Test func otherTenantsAreLinkedAtTheSamePage() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             #expect(try await console.get("/t/acme/keys", cookie).text.contains("href=\"/?section=keys\""))
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func theStatusTellsOfTableMigrationsQueuesAndDetours() async throws {
+    @Test func statusShowsLookupIndexMigrationsQueuesAndDetours() async throws {
         var settings = ConsoleServer.Settings()
         settings.apnsDetours = ["APNs production is 127.0.0.1:2197"]
         try await TestConsole.withConsole(settings) { console in
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test func urlsAreATreeWithWhatWins() async throws {
+    @Test func urlsAreShownAsTreeWithWinningExperience() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             let items = TenantItems(console.store.items.experiences, of: console.acme.id, by: "operator:test")
@@ -164,7 +164,7 @@ import Testing
     }
 
     /// The table of the test has an experience and pages at a host that `other` has proved.
-    @Test func theLandingPageIsPreviewedAsItIsWritten() async throws {
+    @Test func landingPagePreviewShowsTheServedPage() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             let url = "https://proved.example.com/hall"

@@ -20,7 +20,7 @@ import Testing
         answer.text.firstMatch(of: /d[sp]k_[A-Za-z0-9]{20,}/).map { String($0.0) }
     }
 
-    @Test func aKeyIsShownOnceAndStandsInNoAddress() async throws {
+    @Test func keyIsShownOnceAndAppearsInNoURL() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn("ada")
             let form = form([
@@ -65,7 +65,7 @@ import Testing
             (["kind": "secret", "days": "0"], "days"), (["kind": "secret", "days": "36501"], "days"),
             (["kind": "secret", "days": "soon"], "days"),
         ] as [([String: String], String)])
-    func whatNoKeyCanBeIsRefusedAndSaysWhy(_ fields: [String: String], _ name: String) async throws {
+    func invalidKeyFormIsRejectedWithReason(_ fields: [String: String], _ name: String) async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             let answer = try await console.post("/t/acme/keys", form(fields), cookie)
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func aFormThatNoPageHasMadeMakesNothing() async throws {
+    @Test func formWithoutTokenCreatesNoKey() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             let answer = try await console.post("/t/acme/keys", ["kind": "secret"], cookie)
@@ -88,7 +88,7 @@ import Testing
     }
 
     /// Where nothing was made the form may come again: the page that says what is wrong has the same fields.
-    @Test func aFormOfWhichNothingWasMadeMayComeAgain() async throws {
+    @Test func failedFormMayBeSubmittedAgain() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn("ada")
             var fields = form(["kind": "secret", "locations": "nowhere"])
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func ofManyKeysTheGoodOnesAreListedFirst() async throws {
+    @Test func validKeysAreListedFirst() async throws {
         try await TestConsole.withConsole { console in
             let old = try await console.store.createKey(
                 APIKey.generate(.secret), scopes: nil, expiresAt: nil, of: console.acme.id)
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func aSuccessorIsShownOnceAndBothAreGoodForAWhile() async throws {
+    @Test func rotatedKeyIsShownOnceAndOldKeyExpiresAfterOverlap() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             _ = try await console.post("/t/acme/keys", form(["kind": "secret"]), cookie)
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test func aKeyIsRevokedWhenItsBeginningIsTyped() async throws {
+    @Test func keyIsRevokedAfterTypingItsPrefix() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             _ = try await console.post("/t/acme/keys", form(["kind": "publishable"]), cookie)
@@ -174,7 +174,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNoKeyIsNotFound() async throws {
+    @Test func unknownKeyIsNotFound() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             for id in ["x", UUID().uuidString] {

@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func aSessionOfOneTenantSeesNoOther() async throws {
+    @Test func sessionOfOneTenantSeesNoOtherTenant() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn(tenant: console.acme.id)
             let own = try await Owned(console, console.acme)
@@ -141,7 +141,7 @@ import Testing
     }
 
     /// Another site can have a browser that is signed in send any GET.
-    @Test func noGetAsksATenantsSite() async throws {
+    @Test func getRequestsDoNotContactTenantSites() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             let owned = try await Owned(console, console.acme)
@@ -155,7 +155,7 @@ import Testing
         }
     }
 
-    @Test func formsOfTheConsoleAloneAskATenantsSite() async throws {
+    @Test func onlyConsoleFormsContactTenantSites() async throws {
         try await TestConsole.withConsole { console in
             _ = try await Owned(console, console.acme)
             let cookie = try await console.signIn(isReadOnly: true)
@@ -174,7 +174,7 @@ import Testing
         }
     }
 
-    @Test func diagnosisOffersToAskTheSite() async throws {
+    @Test func diagnosisOffersToCheckTheSite() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             let page = try await console.get("/t/acme/diagnose?url=https://example.com/door", cookie).text
@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    @Test func whatNoPageOfTheConsoleSentChangesNothing() async throws {
+    @Test func foreignFormsAndUploadsAreRejected() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             let own = try await Owned(console, console.acme)
@@ -229,7 +229,7 @@ import Testing
         }
     }
 
-    @Test func findsWhatIsPasted() async throws {
+    @Test func searchFindsTenantLocationAndURL() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             let expected = [
@@ -249,7 +249,7 @@ import Testing
         }
     }
 
-    @Test func whatPlacesAreCalledIsTextWhateverItIs() async throws {
+    @Test func locationNamesAreEscaped() async throws {
         let names = [
             "\"><img src=x onerror=alert(1)>", "</title><script>alert(1)</script>", "\u{202E}txt.exe",
             String(repeating: "𝕏", count: 128), "e\u{301}\u{301}\u{301}", "'; --",
@@ -279,7 +279,7 @@ import Testing
         }
     }
 
-    @Test func aPlaceTellsWhatLeadsThereAndWhatWouldBeConfirmed() async throws {
+    @Test func locationPageShowsURLsAndTriesConfirmation() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             let page = try await console.get("/t/acme/places/door", cookie).text
@@ -303,7 +303,7 @@ import Testing
     }
 
     /// The list, the filter and the chart begin with the same day, whatever the time is now.
-    @Test func aPlaceWasUsedWhereItsChartSaysSo() async throws {
+    @Test func locationUsageFilterAgreesWithChart() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             func isUsed() async throws -> [Bool] {
@@ -331,7 +331,7 @@ import Testing
         }
     }
 
-    @Test func aPlaceIsReviewedBeforeItIsSavedAndTheLogSaysByWhom() async throws {
+    @Test func locationChangeIsReviewedSavedAndAudited() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn("ada")
             let path = "/t/acme/places/door"
@@ -357,7 +357,7 @@ import Testing
         }
     }
 
-    @Test func fieldsThatCannotBeTakenAreNamed() async throws {
+    @Test func invalidFieldsAreNamed() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             let path = "/t/acme/places/door/edit"
@@ -371,7 +371,7 @@ import Testing
         }
     }
 
-    @Test func aSessionThatMayOnlyReadChangesNothing() async throws {
+    @Test func readOnlySessionChangesNothing() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn(isReadOnly: true)
             let path = "/t/acme/places/door/edit"
@@ -409,7 +409,7 @@ import Testing
     }
 
     @Test(arguments: [".", "..", "~", "~.", "~..", "a/b", "%2e"])
-    func everyIdentifierHasAPageOfItsOwn(_ identifier: String) async throws {
+    func everyLocationIdentifierHasItsOwnPage(_ identifier: String) async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             let door = try LocationRecord.door
@@ -435,7 +435,7 @@ import Testing
         }
     }
 
-    @Test func placesComeByThePageAndByWhatTheyAre() async throws {
+    @Test func locationsArePagedFilteredAndMapped() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             let items = TenantItems(console.store.items.locations, of: console.acme.id, by: "operator:test")

@@ -33,7 +33,7 @@ import Testing
             body: RequestBody(buffer: .init()))
     }
 
-    @Test func theFirstGroupThatSomebodyIsOfDecides() throws {
+    @Test func firstMatchingGroupDecidesAccess() throws {
         let signIn = try Self.signIn(["acme-staff=read:acme", "operators=change", "auditors=read"])
         let cases: [([(String, String)], String?)] = [
             ([("X-Forwarded-User", "ada"), ("X-Forwarded-Groups", "operators")], "operators=change"),
@@ -67,7 +67,7 @@ import Testing
                 ("X-Forwarded-Groups", "operators"),
             ],
         ])
-    func whoIsOfNoGroupOrNobodyIsNotLetIn(_ fields: [(String, String)]) throws {
+    func personWithoutGroupOrNameIsRejected(_ fields: [(String, String)]) throws {
         let signIn = try Self.signIn(["operators=change"])
         #expect(throws: ConsoleRefusal.self) { try signIn.person(of: try Self.request(fields)) }
     }
@@ -75,11 +75,11 @@ import Testing
     @Test(arguments: [
         "", "operators", "=change", "operators=", "operators=admin", "operators=change:No Slug",
     ])
-    func whatIsNoGroupIsRefused(_ text: String) {
+    func invalidGroupIsRejected(_ text: String) {
         #expect(ConsoleGroup(text) == nil)
     }
 
-    @Test func halfOfItIsNothing() {
+    @Test func incompleteProxySignInSettingsAreRejected() {
         let groups = [ConsoleGroup("operators=change")].compactMap(\.self)
         #expect(ProxySignIn(userField: "X-User", groupsField: "X-Groups", groups: []) == nil)
         #expect(ProxySignIn(userField: "X-User", groupsField: "X-User", groups: groups) == nil)
@@ -87,7 +87,7 @@ import Testing
     }
 
     /// Over sockets, so that there is an address that the proxy has.
-    @Test(.timeLimit(.minutes(1))) func aTrustedProxyIsBelievedWithEveryRequest() async throws {
+    @Test(.timeLimit(.minutes(1))) func trustedProxyIdentifiesThePersonOnEveryRequest() async throws {
         var settings = ConsoleServer.Settings()
         settings.proxySignIn = try Self.signIn(["acme-staff=read:acme", "operators=change", "none=read:gone"])
         settings.proxies = try ["127.0.0.1", "::1"].map { try #require(AddressRange($0)) }
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func whoCouldNotBeWrittenDownIsWithTheNextRequest() async throws {
+    @Test(.timeLimit(.minutes(1))) func failedSignInEventIsRecordedAtNextRequest() async throws {
         var settings = ConsoleServer.Settings()
         settings.proxySignIn = try Self.signIn(["operators=change"])
         settings.proxies = try ["127.0.0.1", "::1"].map { try #require(AddressRange($0)) }
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test func anybodyElseIsRefusedWhoSaysWhoTheyAre() async throws {
+    @Test func identityHeadersFromUntrustedClientAreRejected() async throws {
         var settings = ConsoleServer.Settings()
         settings.proxySignIn = try Self.signIn(["operators=change"])
         settings.proxies = [try #require(AddressRange("192.0.2.1"))]

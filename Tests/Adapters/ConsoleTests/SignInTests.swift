@@ -11,7 +11,7 @@ import Testing
 @testable import Console
 
 @Suite struct SignInTests {
-    @Test func aLinkSignsInOnceAndTheCookieIsForTheConsoleAlone() async throws {
+    @Test func linkSignsInOnceWithRestrictedCookie() async throws {
         try await TestConsole.withConsole { console in
             let link = try await console.link()
             let first = try await console.post("/login", ["token": link.text])
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func aWholeLinkMayBePasted() async throws {
+    @Test func wholeLinkMayBePasted() async throws {
         try await TestConsole.withConsole { console in
             let link = try await console.link()
             let answer = try await console.post(
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func aLinkThatIsTooOldAndOneThatNeverWasSignNobodyIn() async throws {
+    @Test func expiredOrUnknownLinkIsRejected() async throws {
         try await TestConsole.withConsole { console in
             let old = try await console.link(at: Date(timeIntervalSinceNow: -ConsoleSession.linkLifetime - 1))
             #expect(try await console.post("/login", ["token": old.text]).status == .forbidden)
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func whoHasNotSignedInSeesNothing() async throws {
+    @Test func requestWithoutSessionIsRedirectedToLogin() async throws {
         try await TestConsole.withConsole { console in
             for path in ["/", "/sessions", "/t/acme/places", "/t/acme/places/door", "/t/acme/audit"] {
                 for cookie in [nil, "doorstep_console=x", "doorstep_console="] {
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func whoSignsOutIsOutEverywhere() async throws {
+    @Test func signOutEndsTheSession() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             #expect(try await console.get("/", cookie).status == .ok)
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test func whatHappenedIsShownToWhoSeesAllTenants() async throws {
+    @Test func sessionEventsAreShownOnlyToAllTenantSessions() async throws {
         try await TestConsole.withConsole { console in
             let bob = try await console.signIn("bob")
             let page = try await console.get("/sessions", bob).text
@@ -182,7 +182,7 @@ import Testing
         }
     }
 
-    @Test func usedLinkIsLimitedAndNoOtherLink() async throws {
+    @Test func usedLinkIsLimitedWithoutAffectingOtherLinks() async throws {
         try await TestConsole.withConsole { console in
             let (used, valid) = (try await console.link("ada"), try await console.link("bob"))
             #expect(try await console.post("/login", ["token": used.text]).status == .seeOther)
@@ -225,7 +225,7 @@ import Testing
         }
     }
 
-    @Test func theLoginPageIsShownToWhoIsSignedInToo() async throws {
+    @Test func loginPageIsShownToSignedInUser() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             // A redirection would take what stands after the link's # to another page.
@@ -233,7 +233,7 @@ import Testing
         }
     }
 
-    @Test func allSessionsAreEndedAtOnce() async throws {
+    @Test func allSessionsAreEndedTogether() async throws {
         try await TestConsole.withConsole { console in
             let (ada, bob) = (try await console.signIn("ada"), try await console.signIn("bob"))
             #expect(try await console.get("/sessions", ada).text.contains("bob"))
@@ -243,7 +243,7 @@ import Testing
         }
     }
 
-    @Test func whoSeesOneTenantHasToDoWithTheirOwnSessionAlone() async throws {
+    @Test func sessionOfOneTenantCannotSeeOrEndOtherSessions() async throws {
         try await TestConsole.withConsole { console in
             let bob = try await console.signIn("bob")
             let eve = try await console.signIn("eve", tenant: console.acme.id)

@@ -19,11 +19,11 @@ import Testing
             ("https://tiles.example.com/{z}/{x}/{y} ", nil),
             ("https:///{z}/{x}/{y}", nil), ("", nil),
         ] as [(String, String?)])
-    func aTemplateIsAnHTTPSURLWithItsThreeNames(_ template: String, origin: String?) {
+    func tileTemplateMustBeHTTPSWithThreePlaceholders(_ template: String, origin: String?) {
         #expect(TileSource(template: template, attribution: "Tiles")?.origin == origin)
     }
 
-    @Test func onlyPagesWithAMapMayAskForThem() async throws {
+    @Test func onlyMapPagesMayLoadTiles() async throws {
         let tiles = try #require(
             TileSource(
                 template: "https://tiles.example.com/{z}/{x}/{y}.png", attribution: "© <b>Tilers</b>"))

@@ -36,7 +36,7 @@ import Testing
         "example.org/a//b/",
     ]
 
-    @Test func hostsAndComponentsAreSteps() throws {
+    @Test func treeLevelsAreHostsAndPathComponents() throws {
         let tree = try #require(try tree(Self.urls))
         #expect(
             text(tree)
@@ -45,7 +45,7 @@ import Testing
         #expect(tree.isWhole)
     }
 
-    @Test func ofManyOneStepIsShown() throws {
+    @Test func largeTreeShowsOneLevel() throws {
         let whole = try #require(try tree(Self.urls, wholeUpTo: 5))
         #expect(text(whole) == "=6[example.com=5 example.org=1]" && !whole.isWhole)
         let host = try #require(try tree(Self.urls, at: "example.com", wholeUpTo: 4))
@@ -54,7 +54,7 @@ import Testing
         #expect(host.children.allSatisfy { !$0.isWhole })
     }
 
-    @Test func aPartIsThatOfWholeSteps() throws {
+    @Test func subtreeMatchesWholeComponents() throws {
         let part = try #require(try tree(Self.urls, at: "example.com/a", wholeUpTo: 3))
         #expect(text(part) == "a=3[example.com/a?p=1 example.com/a b=1[example.com/a/b]]" && part.isWhole)
         #expect(try #require(try tree(Self.urls, at: "example.org/a/b")).count == 1)

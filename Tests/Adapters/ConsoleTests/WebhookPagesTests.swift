@@ -24,7 +24,7 @@ import Testing
         try await console.webhooks.webhooks(of: console.acme.id, after: nil, limit: 100)
     }
 
-    @Test func aWebhookIsRegisteredAndItsSecretShownOnce() async throws {
+    @Test func webhookSecretIsShownOnceAfterRegistrationAndRotation() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn("ada")
             let fields = form(["url": "ftp://hooks.example.com/<a>", "event.key.revoked": "1"])
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func messagesAreTestedListedAndSentOnceMore() async throws {
+    @Test func testMessageIsListedAndReplayed() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             let created = form(["url": "https://hooks.example.com/a", "event.key.revoked": "1"])
@@ -89,7 +89,7 @@ import Testing
     }
 
     /// More than are sent at a time: who goes on does so behind the last, and begins with none again.
-    @Test func manyMessagesAreSentOnceMoreInParts() async throws {
+    @Test func manyMessagesAreReplayedInParts() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn("ada")
             let created = form(["url": "https://hooks.example.com/a", "event.key.revoked": "1"])
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test func eventsAreChangedAndOneIsLeftAtLeast() async throws {
+    @Test func webhookEventsAreChangedButNeverEmpty() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn("ada")
             let created = form(["url": "https://hooks.example.com/a", "event.key.revoked": "1"])

@@ -6,7 +6,7 @@ import Testing
 @Suite struct WorkUnderWayTests {
     private struct Failure: Error {}
 
-    @Test func nobodyHasMoreUnderWayThanMay() async throws {
+    @Test func concurrentWorkIsLimitedPerOwner() async throws {
         let work = WorkUnderWay<String>(maximum: 2, otherwise: .tooManyChecks)
         try await work.with("a") {
             try await work.with("a") {

@@ -20,30 +20,30 @@ import Testing
         }
     }
 
-    @Test func recordsOfOneAndOfSeveralStrings() async throws {
+    @Test func recordStringsAreConcatenated() async throws {
         let long = String(repeating: "x", count: 255)
         #expect(
             try await Self.ask(.texts([["one"], ["t", "wo"], [long, "y"], [""]])).get()
                 == ["one", "two", long + "y", ""])
     }
 
-    @Test func anAliasLeadsToItsRecords() async throws {
+    @Test func aliasResolvesToItsRecords() async throws {
         #expect(
             try await Self.ask(.texts([["one"]], alias: "proofs.example.net")).get() == ["one"])
         #expect(try await Self.ask(.texts([], alias: "proofs.example.net")).get() == [])
     }
 
-    @Test func anAnswerTooLargeForADatagramComesOverTCP() async throws {
+    @Test func responseTooLargeForUDPIsReadOverTCP() async throws {
         let texts = (0..<20).map { number in ["\(number)" + String(repeating: "x", count: 200)] }
         #expect(try await Self.ask(.tooLargeForUDP(texts)).get() == texts.map { $0[0] })
     }
 
-    @Test func whatIsNotThereIsNoRecord() async throws {
+    @Test func missingNameHasNoRecords() async throws {
         #expect(try await Self.ask(.code(0)).get() == [])
         #expect(try await Self.ask(.code(3)).get() == [])
     }
 
-    @Test func aServerThatCannotAnswerIsNoAnswer() async throws {
+    @Test func serverFailureOrInvalidResponseIsAnError() async throws {
         for code in [2, 5] as [UInt8] {
             await #expect(throws: NoAnswer.self) { try await Self.ask(.code(code)).get() }
         }
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func silenceIsNotWaitedForWithoutEnd() async throws {
+    @Test func silentServerTimesOut() async throws {
         for answer in [LocalNameServer.Answer.silence, .silenceOverTCP] {
             await #expect(throws: NoAnswer.self) {
                 try await Self.ask(answer, timeout: .milliseconds(200)).get()
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func aServerHasAnAddressAndPerhapsAPort() {
+    @Test func nameServerIsAnAddressWithOptionalPort() {
         #expect(NameServer("127.0.0.1:5353")?.port == 5_353)
         #expect(NameServer("9.9.9.9")?.port == 53)
         for text in [

@@ -10,7 +10,7 @@ import Testing
     private static let local = OutboundClient.Settings(
         allowed: ["127.0.0.0/8", "::1"].compactMap { AddressRange($0) })
 
-    @Test func anAnswerIsAPage() async throws {
+    @Test func responseIsReturnedAsPage() async throws {
         let page = try await LocalWebServer.lend({ request in
             LocalWebServer.Page(
                 "path \(request.path)", status: 302,
@@ -28,7 +28,7 @@ import Testing
     }
 
     /// The operator who named the site is told what the library says.
-    @Test func noAnswerIsToldOfInDetail() async throws {
+    @Test func connectionErrorIsReportedInDetail() async throws {
         try await TestCertificate.lend(for: ["localhost"]) { certificate in
             try await LocalWebServer.lend(over: certificate, { _ in .init("") }) { server in
                 let error = await #expect(throws: NoAnswer.self) {
@@ -43,7 +43,7 @@ import Testing
 
     /// By which proofs are looked for, and sites checked.
     @Test(arguments: LocalWebServer.hostsThatAreNotPublic)
-    func nothingThatIsNotPublicIsAsked(host: String) async throws {
+    func nonPublicHostsAreNotContacted(host: String) async throws {
         let asked = Mutex(0)
         try await LocalWebServer.lend({ _ in
             asked.withLock { $0 += 1 }

@@ -9,7 +9,7 @@ struct CommandTests {
             (["true"], 0), (["sh", "-c", "exit 7"], 7), (["sh", "-c", "kill -TERM $$"], 143),
             (["sh", "-c", "test \"$DOOR\" = open"], 0), (["doorstep-no-such-program"], 127),
         ] as [([String], Int32)])
-    func aForegroundCommandEndsAsInAShell(_ words: [String], _ status: Int32) async throws {
+    func foregroundCommandReturnsShellExitStatus(_ words: [String], _ status: Int32) async throws {
         let command = ForegroundCommand(words)
         #expect(try await command.run(environment: ["DOOR": "open"]) == status)
         command.send(SIGTERM)
@@ -17,7 +17,7 @@ struct CommandTests {
     }
 
     /// In a process of its own, which is an ordinary user from then on, whom the tests' own folder is closed to.
-    @Test func aFolderThatMayNotBeSearchedHoldsNoProgram() async throws {
+    @Test func unsearchableFolderInPathIsSkipped() async throws {
         await #expect(processExitsWith: .success) {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("doorstep-\(UUID())")
                 .path
@@ -42,7 +42,7 @@ struct CommandTests {
         }
     }
 
-    @Test func programsAreFoundAsAShellFindsThem() throws {
+    @Test func programSearchFollowsShellPathRules() throws {
         let folders = FileManager.default.temporaryDirectory.appendingPathComponent("doorstep-\(UUID())").path
         defer { try? FileManager.default.removeItem(atPath: folders) }
         for (folder, mode) in [("a", nil), ("b", 0o644), ("c", 0o755), ("d", 0o755)] as [(String, Int?)] {
@@ -65,7 +65,7 @@ struct CommandTests {
         for word in ["./tool", "/bin/tool", "A=b", ""] { #expect(find(word, ["c"]) == word) }
     }
 
-    @Test func withoutAnAccountForItTheServerIsNotRunAsAnother() throws {
+    @Test func serverAccountMustExistAndNotBeRoot() throws {
         #expect(throws: PrivateServerError.noAccount("doorstep-nobody")) {
             try ServerAccount.lookUp("doorstep-nobody")
         }
@@ -80,7 +80,7 @@ struct CommandTests {
         }
     }
 
-    @Test(arguments: [SIGINT, SIGTERM]) func aSignalBeforeItRunsKeepsItFromRunning(
+    @Test(arguments: [SIGINT, SIGTERM]) func commandSignalledBeforeStartDoesNotRun(
         _ signal: Int32
     ) async throws {
         let command = ForegroundCommand(["sleep", "60"])
@@ -88,7 +88,7 @@ struct CommandTests {
         #expect(try await command.run(environment: [:]) == 128 + signal)
     }
 
-    @Test func aSignalIsPassedOn() async throws {
+    @Test func signalIsForwardedToTheProgram() async throws {
         let pipe = Pipe()
         let started = pipe.fileHandleForWriting.fileDescriptor
         let path = "/proc/\(getpid())/fd/\(started)"
@@ -99,13 +99,13 @@ struct CommandTests {
         #expect(try await status == 143)
     }
 
-    @Test func aProgramThatHangsIsEnded() {
+    @Test func hangingProgramIsEndedAtTimeout() {
         let command = Command(path: "/bin/sleep", arguments: ["60"], timeout: 0)
         let error = #expect(throws: PrivateServerError.self) { try command.run() }
         #expect(error?.description == "sleep failed: it did not end within 0 seconds")
     }
 
-    @Test func aLinkIsNotWrittenThrough() throws {
+    @Test func accountFileDoesNotFollowSymbolicLinks() throws {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("doorstep-\(UUID())")
             .path
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)

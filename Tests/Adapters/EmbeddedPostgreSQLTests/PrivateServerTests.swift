@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func theLastToLeaveStopsIt() async throws {
+    @Test func serverStopsWhenTheLastUserLeaves() async throws {
         try await withDirectory { directory in
             async let one = PrivateServer.startOrJoin(directory: directory, options: Self.options)
             async let two = PrivateServer.startOrJoin(directory: directory, options: Self.options)
@@ -57,7 +57,7 @@ import Testing
     /// The names contain characters that connection strings and configuration files escape. The first path is too long for
     /// a socket. Only its owner can enter the parent directory.
     @Test(arguments: ["a 'b\\c\", " + String(repeating: "d", count: 100), "it's \"here\" \\"])
-    func anyDirectoryWillDo(name: String) async throws {
+    func serverStartsInDirectoryWithLongAndUnusualPath(name: String) async throws {
         try await withDirectory(name, parentMode: 0o700) { directory in
             let server = try await PrivateServer.startOrJoin(directory: directory, options: Self.options)
             defer { try? server.leave() }
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func dataOfAReleaseThatIsNotInstalledIsRefused() async throws {
+    @Test func dataOfUninstalledReleaseIsRejected() async throws {
         try await withDirectory { directory in
             try FileManager.default.createDirectory(
                 atPath: "\(directory)/data", withIntermediateDirectories: true)
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func whatWasCommittedIsThereAfterAKill() async throws {
+    @Test func committedRowsSurviveAKill() async throws {
         try await withDirectory { directory in
             // Durable: without `synchronous_commit` even this may be lost.
             let server = try await PrivateServer.startOrJoin(directory: directory)
@@ -103,7 +103,7 @@ import Testing
     }
 
     /// In a process of its own: the variables are those of all its threads.
-    @Test func theEnvironmentDoesNotLeadToAnotherServer() async throws {
+    @Test func environmentDoesNotRedirectToAnotherServer() async throws {
         await #expect(processExitsWith: .success) {
             let foreign = [
                 "PGHOSTADDR": "127.0.0.2", "PGSERVICE": "elsewhere", "PGSERVICEFILE": "/nowhere",
@@ -125,7 +125,7 @@ import Testing
 
     /// As after a container's restart: what is said of a process by its words is not what it is.
     @Test(arguments: ["exec sleep 60", "exec -a postgres sleep 60", "sleep 60; exit # postgres"])
-    func aNumberThatAnotherProgramHasNowIsLetGo(_ script: String) async throws {
+    func staleProcessIDOfAnotherProgramIsIgnored(_ script: String) async throws {
         try await withDirectory { directory in
             let server = try await PrivateServer.startOrJoin(directory: directory, options: Self.options)
             try server.leave()

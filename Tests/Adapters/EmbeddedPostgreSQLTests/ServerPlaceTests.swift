@@ -31,7 +31,9 @@ struct ServerPlaceTests {
         }
     }
 
-    @Test(arguments: Content.allCases) func foreign(_ content: Content) async throws {
+    @Test(arguments: Content.allCases) func foreignDirectoryIsRejectedUnchanged(
+        _ content: Content
+    ) async throws {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("doorstep-\(UUID())")
             .path
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)

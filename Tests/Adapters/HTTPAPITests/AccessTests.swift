@@ -19,7 +19,7 @@ import Testing
         (.post, "/v1/webhooks/wh_a/replay"), (.post, "/v1/deliveries/retry"), (.put, "/v1/locations/a"),
         (.get, "/v1/locations"),
     ])
-    func idempotencyKeyIsRefusedWhereItIsNotSupported(method: HTTPRequest.Method, path: String) async throws {
+    func idempotencyKeyIsRejectedWhereNotSupported(method: HTTPRequest.Method, path: String) async throws {
         let api = TestAPI()
         let all = APIKey.generate(.secret)
         try api.admit(all, of: TenantID(number: 3), scopes: "confirm,notify,read,manage,manage_keys")
@@ -37,7 +37,7 @@ import Testing
     @Test(arguments: [
         nil, "", "Bearer", "Bearer ", "Basic dXNlcjpwYXNz", "Bearer dpk_short", "Bearer a b",
     ])
-    func withoutAGoodKeyNothingIsReached(authorization: String?) async throws {
+    func requestWithoutValidKeyIsUnauthorized(authorization: String?) async throws {
         try await TestAPI().test { client in
             for (method, path) in [
                 (HTTPRequest.Method.get, "/v1/lookup"), (.post, "/v1/confirmations"),
@@ -53,14 +53,14 @@ import Testing
         }
     }
 
-    @Test func aWellFormedKeyOfNobodyIsRefusedLikeAnyOther() async throws {
+    @Test func unknownWellFormedKeyIsUnauthorized() async throws {
         try await TestAPI().test { client in
             let answer = try await client.send(.get, "/v1/lookup?url=x", key: TestAPI().secret)
             #expect(answer.status == 401)
         }
     }
 
-    @Test func twoAuthorizationFieldsAreNone() async throws {
+    @Test func twoAuthorizationFieldsAreUnauthorized() async throws {
         try await TestAPI().test { client in
             var headers = HTTPFields()
             headers.append(HTTPField(name: .authorization, value: "Bearer \(client.api.secret.text)"))
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func theSchemesCaseDoesNotMatter() async throws {
+    @Test func authorizationSchemeIsCaseInsensitive() async throws {
         try await TestAPI().test { client in
             let answer = try await client.send(
                 .get, "/v1/lookup?url=https://example.com/restaurants/restaurant_a", key: nil,
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func aPublishableKeyComposesNothing() async throws {
+    @Test func publishableKeyCannotComposePayloads() async throws {
         try await TestAPI().test { client in
             let answer = try await client.post("/v1/payloads", key: client.api.publishable, [:])
             #expect(answer.status == 403)
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func aSuspendedTenantIsServedNothing() async throws {
+    @Test func suspendedTenantIsForbidden() async throws {
         try await TestAPI().test { client in
             let answer = try await client.post("/v1/payloads", key: client.api.suspended, [:])
             #expect(answer.status == 403)
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func unknownPathsAndWrongMethods() async throws {
+    @Test func unknownPathIsNotFoundAndWrongMethodNotAllowed() async throws {
         try await TestAPI().test { client in
             for path in ["/", "/v1", "/v1/lookup/", "/v1/lookup/x", "/v1//lookup", "/etc/passwd"] {
                 let answer = try await client.send(.get, path, key: nil)
@@ -112,7 +112,7 @@ import Testing
     }
 
     /// `/v1/deliveries/retry` also has the form of `/v1/deliveries/{id}`.
-    @Test func allowNamesTheMethodsOfEachPath() async throws {
+    @Test func allowHeaderNamesTheMethodsOfEachPath() async throws {
         let api = TestAPI()
         let routes = Dictionary(grouping: api.answerer.routes) { "\($0.path)" }
         #expect(routes["/v1/deliveries/retry"]?.map(\.method) == [.post])
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test func headIsGetWithoutABody() async throws {
+    @Test func headIsGetWithoutBody() async throws {
         try await TestAPI().test { client in
             let answer = try await client.send(.head, "/livez", key: nil)
             #expect(answer.status == 200)
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test func healthNeedsNoKey() async throws {
+    @Test func healthEndpointsNeedNoKey() async throws {
         try await TestAPI().test { client in
             for path in ["/livez", "/readyz", "/metrics", "/openapi.json"] {
                 let answer = try await client.send(.get, path, key: nil)
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test func withoutATableNothingIsAnsweredYet() async throws {
+    @Test func requestWithoutLookupIndexIsUnavailable() async throws {
         try await TestAPI(hasTable: false).test { client in
             let answer = try await client.lookUp(AnswerTests.order)
             #expect(answer.status == 503)
@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    @Test func readinessTellsHowOldTheTableIs() async throws {
+    @Test func readinessShowsAgeOfLookupIndex() async throws {
         let api = TestAPI()
         let state = try #require(api.table.current)
         api.table.replace(by: state.table, from: .file, asOf: Date(timeIntervalSinceNow: -3_600))
@@ -178,7 +178,7 @@ import Testing
         }
     }
 
-    @Test func requestIDs() async throws {
+    @Test func requestIDIsEchoedIfSafeElseReplaced() async throws {
         let name = try #require(HTTPField.Name("X-Request-ID"))
         try await TestAPI().test { client in
             let given = try await client.send(.get, "/none", key: nil, headers: [name: "order-7.retry_1"])
@@ -195,7 +195,7 @@ import Testing
     }
 
     /// At every level of the log: no key, no query value, no coordinate, no content of a notification.
-    @Test func theLogHoldsNoSecret() async throws {
+    @Test func logContainsNoSecrets() async throws {
         let api = TestAPI()
         try await api.test { client in
             _ = try await client.lookUp(AnswerTests.order + "?guest=canary1")
@@ -223,7 +223,7 @@ import Testing
     }
 
     /// Whoever runs the server can tell whose requests are refused.
-    @Test func theLogSaysWhoWasRefused() async throws {
+    @Test func logNamesTenantAndKeyOfRejectedRequests() async throws {
         let limit = try #require(RateLimit(perSecond: 1, burst: 2))
         let api = TestAPI(limits: RequestLimits(key: limit))
         for path in TestAPI.Path.allCases {

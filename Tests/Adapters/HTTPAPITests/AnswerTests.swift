@@ -24,7 +24,7 @@ import Testing
         "clip": "com.example.MyApp.Clip",
     ]
 
-    @Test func aLookUpGivesTheMostSpecificExperienceAndItsLocation() async throws {
+    @Test func lookupReturnsMostSpecificExperienceAndLocation() async throws {
         try await TestAPI().test { client in
             let answer = try await client.lookUp(
                 "HTTPS://Example.com:443/restaurants/./restaurant_a/order/1234/")
@@ -38,7 +38,7 @@ import Testing
     }
 
     /// Of a place that has some; the receipt's claims are listed by `ReceiptRouteTests`.
-    @Test func aLocationShowsItsDetails() async throws {
+    @Test func responseIncludesLocationDetails() async throws {
         try await TestAPI().test { client in
             let url = "https://example.com/restaurants/restaurant_b"
             let answer = try await client.lookUp(url)
@@ -56,7 +56,7 @@ import Testing
         ("https://example.com/restaurants", "no_identifier"),
         ("https://example.com/restaurants/nowhere", "unknown_identifier"),
     ])
-    func aLookUpThatFindsNothingSaysWhy(url: String, code: String) async throws {
+    func lookupWithoutMatchNamesTheReason(url: String, code: String) async throws {
         try await TestAPI().test { client in
             let answer = try await client.lookUp(url)
             #expect(answer.status == 404)
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func aClientThatHasTheAnswerGetsNoneAgain() async throws {
+    @Test func matchingETagReturnsNotModified() async throws {
         try await TestAPI().test { client in
             let first = try await client.lookUp(Self.order)
             let tag = try #require(first.headers[.eTag])
@@ -104,7 +104,9 @@ import Testing
         ),
         (#"{"url":"https://other.example/","source":"maps"}"#, "doesNotMatch", true),
     ])
-    func confirmations(changes: String, outcome: String, isCertain: Bool) async throws {
+    func confirmationOutcomeFollowsFromEvidence(
+        changes: String, outcome: String, isCertain: Bool
+    ) async throws {
         var body: JSONObject = ["url": .string(Self.order), "source": "nfc", "locationAccess": "allowed"]
         for member in try #require(try JSONValue(parsing: changes.utf8).objectValue) {
             body[member.key] = member.value
@@ -137,7 +139,7 @@ import Testing
         (#""source":"unknown","locationAccess":"unknown""#, "undetermined"),
         (#""source":"maps""#, "disallowed"), (#""locationAccess":"denied""#, "disallowed"),
     ])
-    func onlyTheURLIsNeeded(members: String, outcome: String) async throws {
+    func confirmationRequiresOnlyTheURL(members: String, outcome: String) async throws {
         let body = #"{"url":"\#(Self.order)",\#(members)}"#
         try await TestAPI().test { client in
             let answer = try await client.post("/v1/confirmations", Array(body.utf8))
@@ -148,7 +150,7 @@ import Testing
     }
 
     /// Apple, "Enabling notifications in App Clips": the payload of the page's example.
-    @Test func thePayloadOfApplesExample() async throws {
+    @Test func payloadMatchesApplesExample() async throws {
         let aps = """
             {"alert":{"title":"Order Status","subtitle":"Restaurant A","body":"Your order is ready."},\
             "category":"order_status"}
@@ -184,7 +186,8 @@ import Testing
         (#"{"headers":{"pushType":"voip"}}"#, "invalid_notification", "headers.pushType"),
         (#"{"launchedAt":"2020-01-01T00:00:00Z"}"#, "launch_too_long_ago", nil),
     ])
-    func refusedPayloads(changes: String, code: String, field: String?) async throws {
+    func invalidPayloadIsRejectedWithCodeAndField(changes: String, code: String, field: String?) async throws
+    {
         var body: JSONObject = ["url": .string(Self.order), "aps": ["alert": "Your order is ready."]]
         for member in try #require(try JSONValue(parsing: changes.utf8).objectValue) {
             body[member.key] = member.value
@@ -200,7 +203,7 @@ import Testing
         }
     }
 
-    @Test func aPayloadThatIsTooLargeIsRefusedWithBothFigures() async throws {
+    @Test func oversizedPayloadIsRejectedWithSizeAndLimit() async throws {
         let body: JSONValue = [
             "url": .string(Self.order), "aps": ["alert": .string(String(repeating: "x", count: 5_000))],
         ]

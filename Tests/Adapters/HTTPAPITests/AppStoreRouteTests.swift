@@ -63,7 +63,7 @@ final class MemoryLatestChecks: LatestChecks {
             url: url, location: nil, json: ["url": .string(url), "step": "create"])
     }
 
-    @Test func theLatestIsGivenByPages() async throws {
+    @Test func latestAppStoreCheckIsPaged() async throws {
         let api = TestAPI()
         let clip = try BundleID("com.example.MyApp.Clip")
         for number in 1...3 {
@@ -88,7 +88,7 @@ final class MemoryLatestChecks: LatestChecks {
         }
     }
 
-    @Test func whatIsNotConnectedOrNotSeenIsSaid() async throws {
+    @Test func unconnectedOrUncheckedClipIsReported() async throws {
         let api = TestAPI()
         let neighbour = APIKey.generate(.secret)
         try api.admit(neighbour, of: TenantID(number: 9), scopes: "read")

@@ -187,7 +187,7 @@ import Testing
 
     // MARK: What is let in
 
-    @Test func aTokenOpensWhatAsksForOne() async throws {
+    @Test func tokenOpensEndpointsThatRequireAttestation() async throws {
         let fixture = try Fixture(ClipAttestation(lookUp: .require, confirm: .require))
         try await fixture.api.test { client in
             let client = Client(client: client)
@@ -220,7 +220,7 @@ import Testing
         }
     }
 
-    @Test func aSignedRequestCountsOnce() async throws {
+    @Test func signedRequestIsAcceptedOnce() async throws {
         let fixture = try Fixture(ClipAttestation(confirm: .requireSigned))
         try await fixture.api.test { client in
             let client = Client(client: client)
@@ -245,7 +245,7 @@ import Testing
         }
     }
 
-    @Test func tokensHoldWithoutTheDatabase() async throws {
+    @Test func tokensRemainValidWithoutDatabase() async throws {
         let fixture = try Fixture(ClipAttestation(confirm: .require))
         try await fixture.api.test { client in
             let client = Client(client: client)
@@ -261,7 +261,7 @@ import Testing
         }
     }
 
-    @Test func instancesAreTheGenuineClipsAlone() async throws {
+    @Test func instancesRequireAttestation() async throws {
         let fixture = try Fixture(ClipAttestation(register: .require))
         let path = "/v1/instances/7d3c2f9a-8b1e-4c55-9e0f-2a6d1b7c4e10"
         let launch: JSONValue = [
@@ -306,7 +306,7 @@ import Testing
     }
 
     /// Another install may know the ID, as after a restore: it takes one of its own.
-    @Test func anInstanceIsOfTheKeyThatRegisteredIt() async throws {
+    @Test func instanceBelongsToTheKeyThatRegisteredIt() async throws {
         let fixture = try Fixture(ClipAttestation(register: .require))
         let path = "/v1/instances/7d3c2f9a-8b1e-4c55-9e0f-2a6d1b7c4e10"
         let launch: JSONValue = [
@@ -349,7 +349,7 @@ import Testing
     }
 
     /// The table says so, and no database is asked.
-    @Test func aRevokedKeyIsGoodForNothing() async throws {
+    @Test func revokedKeyIsRejectedWithoutDatabase() async throws {
         let fixture = try Fixture(ClipAttestation(lookUp: .require, confirm: .requireSigned))
         try await fixture.api.test { client in
             let client = Client(client: client)
@@ -374,7 +374,7 @@ import Testing
     }
 
     /// What one clip takes of an app's builds, another of the same app need not.
-    @Test func aClipTakesItsOwnBuildsAlone() async throws {
+    @Test func clipAcceptsOnlyItsOwnBuildCategories() async throws {
         let other = "com.example.MyApp.Other"
         let url = "https://example.com/other"
         for (category, policy, accepted) in [
@@ -415,7 +415,7 @@ import Testing
 
     /// A signature is for the clip that looks at it: where none does, no database that is away is in the way.
     @Test(arguments: [ClipAttestation.ConfirmationDemand.off, .monitor, .require])
-    func aSignatureIsCheckedWhereItMatters(_ demand: ClipAttestation.ConfirmationDemand) async throws {
+    func signatureIsCheckedOnlyIfRequired(_ demand: ClipAttestation.ConfirmationDemand) async throws {
         let fixture = try Fixture(ClipAttestation(confirm: .require))
         try await fixture.api.test { client in
             try fixture.set(ClipAttestation(confirm: .require))
@@ -437,7 +437,7 @@ import Testing
         }
     }
 
-    @Test func whatIsMonitoredIsCountedAndAnswered() async throws {
+    @Test func monitoredRequestsAreCountedAndServed() async throws {
         let metrics = PrometheusRegistry()
         let fixture = try Fixture(ClipAttestation(confirm: .monitor), metrics: metrics)
         try await fixture.api.test(over: [.router]) { client in
@@ -462,7 +462,7 @@ import Testing
     }
 
     /// Where a clip only monitors, the first key that comes has the instance, and nobody is refused it.
-    @Test func whatIsMonitoredIsBoundAndReachedByAll() async throws {
+    @Test func monitoredInstanceIsBoundToFirstKeyButOpenToAll() async throws {
         let fixture = try Fixture(ClipAttestation(register: .monitor))
         let id = "7d3c2f9a-8b1e-4c55-9e0f-2a6d1b7c4e10"
         let path = "/v1/instances/\(id)"
@@ -497,7 +497,7 @@ import Testing
     }
 
     /// A key has so many instances of its own, and no more whatever it says.
-    @Test func aKeyHasSoManyInstances() async throws {
+    @Test func instancesPerKeyAreLimited() async throws {
         let fixture = try Fixture(ClipAttestation(register: .require))
         let launch: JSONValue = [
             "url": .string(Self.url), "environment": "production", "permission": "ephemeral",
@@ -515,7 +515,7 @@ import Testing
     }
 
     /// One more is taken where that is monitored, and counted.
-    @Test func monitoringRefusesNoInstance() async throws {
+    @Test func monitoringCountsButAcceptsExcessInstances() async throws {
         let metrics = PrometheusRegistry()
         let fixture = try Fixture(ClipAttestation(register: .monitor), metrics: metrics)
         let launch: JSONValue = [
@@ -548,7 +548,7 @@ import Testing
 
     /// One device can attest as many keys as it likes, but from its address no more than these; those of another go on. What adds no
     /// key does not count.
-    @Test func newKeysHaveLimitsOfTheirOwn() async throws {
+    @Test func newAttestedKeysAreLimitedPerAddress() async throws {
         var limited = try Fixture(ClipAttestation(lookUp: .monitor))
         limited.api.settings.limits = RequestLimits(
             newAttestKeys: RateLimit(perSecond: 1, burst: 3),
@@ -579,7 +579,7 @@ import Testing
     }
 
     /// However many keys one device has attested, those of its address have so many clients' limit together.
-    @Test func theInstallationsOfAnAddressHaveALimitTogether() async throws {
+    @Test func attestedKeysOfOneAddressShareALimit() async throws {
         var limited = try Fixture(ClipAttestation(lookUp: .monitor))
         limited.api.settings.limits = RequestLimits(client: RateLimit(perSecond: 1, burst: 22))
         let fixture = limited
@@ -604,7 +604,7 @@ import Testing
 
     /// Many installations have one address, as in a stadium; each has the limits of a client for itself, that of new instances
     /// too. What does not hold counts for the address.
-    @Test func anInstallationHasTheLimitOfAClient() async throws {
+    @Test func attestedKeyHasItsOwnClientLimits() async throws {
         var limited = try Fixture(ClipAttestation(lookUp: .monitor, register: .require))
         limited.api.settings.limits = RequestLimits(
             client: RateLimit(perSecond: 1, burst: 13), clientNewInstances: RateLimit(perSecond: 1, burst: 2))
@@ -642,7 +642,7 @@ import Testing
     }
 
     /// Where the key's clip is gone, what was given for the key is, also at another clip of the same app.
-    @Test func whatIsOfAClipThatIsGoneIsGoodForNothing() async throws {
+    @Test func tokenOfDeletedClipIsRejected() async throws {
         let other = "com.example.MyApp.Other"
         let fixture = try Fixture(ClipAttestation(confirm: .require))
         var table = try #require(fixture.api.table.current).table
@@ -670,7 +670,7 @@ import Testing
     }
 
     /// The receipt has the word of the app that signed, and of nobody else.
-    @Test func aReceiptSaysWhetherTheSignedFixIsSimulated() async throws {
+    @Test func receiptShowsWhetherSignedLocationIsSimulated() async throws {
         let keys = ReceiptKeySet(at: Date())
         let fixture = try Fixture(
             ClipAttestation(confirm: .monitor), receipts: ReceiptIssuer("doorstep", keys: keys))
@@ -704,7 +704,7 @@ import Testing
     // MARK: What is refused
 
     /// All that whoever has the clip's key, and maybe a phone of their own, can send in place of a token.
-    @Test func noOtherTokenIsTaken() async throws {
+    @Test func forgedTokensAreRejected() async throws {
         let fixture = try Fixture(ClipAttestation(confirm: .require))
         let keyID = [UInt8](repeating: 7, count: 32)
         func token(
@@ -744,7 +744,7 @@ import Testing
     }
 
     /// The same in place of a signature.
-    @Test func noOtherSignatureIsTaken() async throws {
+    @Test func forgedSignaturesAreRejected() async throws {
         let fixture = try Fixture(ClipAttestation(confirm: .requireSigned))
         let other: JSONValue = ["url": .string(Self.url), "deviceResult": ["inRegion": true]]
         try await fixture.api.test { client in
@@ -782,7 +782,7 @@ import Testing
         }
     }
 
-    @Test func noOtherKeyIsAttested() async throws {
+    @Test func forgedAttestationsAreRejected() async throws {
         let fixture = try Fixture(ClipAttestation(confirm: .require))
         try await fixture.api.test { client in
             let client = Client(client: client)
@@ -832,7 +832,7 @@ import Testing
         }
     }
 
-    @Test func bodiesAreReadStrictly() async throws {
+    @Test func attestationBodiesAreParsedStrictly() async throws {
         let fixture = try Fixture(ClipAttestation(confirm: .require))
         let device = try fixture.device()
         let tries: [(String, JSONValue, Int, String)] = [
@@ -885,7 +885,7 @@ import Testing
         }
     }
 
-    @Test func withoutASecretNothingThatIsRequiredIsAnswered() async throws {
+    @Test func requiredAttestationWithoutSecretIsUnavailable() async throws {
         var fixture = try Fixture(ClipAttestation(lookUp: .monitor, confirm: .require))
         fixture.api.attestation = nil
         let api = fixture.api
@@ -901,7 +901,7 @@ import Testing
         }
     }
 
-    @Test func aClipThatAsksForNothingIsAnsweredWhateverComes() async throws {
+    @Test func clipWithoutPolicyIgnoresAttestation() async throws {
         let fixture = try Fixture(nil)
         try await fixture.api.test { client in
             let client = Client(client: client)
@@ -916,7 +916,7 @@ import Testing
     }
 
     /// What is stored and cannot be read opens nothing.
-    @Test func aPolicyThatCannotBeReadIsTheStrictest() async throws {
+    @Test func unreadablePolicyIsTreatedAsStrictest() async throws {
         let fixture = try Fixture(nil)
         var table = try #require(fixture.api.table.current).table
         try table.set(
@@ -932,7 +932,7 @@ import Testing
     }
 
     /// The places of the launched clip are told of, wherever a code in the URL leads.
-    @Test func aCodeThatLeadsElsewhereOpensNothing() async throws {
+    @Test func shortCodeOfAnotherClipDoesNotBypassAttestation() async throws {
         let fixture = try Fixture(ClipAttestation(lookUp: .require))
         var table = try #require(fixture.api.table.current).table
         let other = "com.example.Other.Clip"
@@ -961,7 +961,7 @@ import Testing
         }
     }
 
-    @Test func theRampSaysHowManyAttest() async throws {
+    @Test func rampControlsShareOfAttestingClients() async throws {
         for (ramp, expected) in [(0, false), (100, true)] {
             let fixture = try Fixture(ClipAttestation(confirm: .monitor, ramp: ramp))
             try await fixture.api.test(over: [.router]) { client in

@@ -25,7 +25,7 @@ import Testing
         return api
     }
 
-    @Test func anyoneGetsAnImageAtAProvedHost() async throws {
+    @Test func imageIsPublicAtProvedHost() async throws {
         let api = try await Self.api()
         let path = try Self.path()
         try await api.test { client in
@@ -47,7 +47,7 @@ import Testing
     }
 
     /// Of many pieces, each way that an image can be asked for.
-    @Test func aLongImageArrivesWhole() async throws {
+    @Test func largeImageArrivesWhole() async throws {
         let file = HeaderPicture.png(pixelCount: 3_000_000)
         let api = TestAPI()
         let image = try CardImage(file: file, addedAt: Date(timeIntervalSince1970: 0))
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNoImageOfTheTenantIsNotThere() async throws {
+    @Test func imageOfAnotherTenantIsNotFound() async throws {
         let api = try await Self.api(of: TenantID(number: 3))
         try api.proveHost(pages: .on)
         try await api.test { client in
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func aSuspendedTenantsAreNotThere() async throws {
+    @Test func imagesOfSuspendedTenantAreNotFound() async throws {
         let api = try await Self.api()
         try api.proveHost()
         var table = try #require(api.table.current).table

@@ -12,7 +12,7 @@ import Testing
 
 @Suite struct CatalogueRouteTests {
     /// Of long items no more is read than a part of what was asked for, and one more.
-    @Test func aPageReadsLittleMoreThanItGives() async throws {
+    @Test func pageReadsLittleMoreThanItReturns() async throws {
         let api = TestAPI()
         try await api.test(over: [.router]) { client in
             let long = String(repeating: "x", count: 30_000)
@@ -58,7 +58,7 @@ import Testing
     }
 
     /// What `deploy/bench/writers` does with many more, on PostgreSQL.
-    @Test(.timeLimit(.minutes(30))) func noUpdateIsLostThatSaysWhatWasRead() async throws {
+    @Test(.timeLimit(.minutes(30))) func conditionalUpdatesAreNotLost() async throws {
         let api = TestAPI()
         let (writers, rounds) = (10, 4)
         try await api.test(over: [.router]) { client in
@@ -101,7 +101,7 @@ import Testing
     }
 
     /// A page of more than a part has all that was asked for.
-    @Test func aPageIsOfManyParts() async throws {
+    @Test func largePageIsAssembledFromParts() async throws {
         let api = TestAPI()
         try await api.test(over: [.router]) { client in
             let csv = "code,url\n" + (1_000..<1_350).map { "\($0),https://example.com/x\n" }.joined()
@@ -175,7 +175,7 @@ import Testing
     ]
 
     /// What is advised against is done for who insists; of other things than clips nothing is.
-    @Test func whatIsMonitoredTooLittleIsRequiredWhereThatIsInsistedOn() async throws {
+    @Test func unmonitoredRequirementNeedsForce() async throws {
         let api = TestAPI()
         let path = "/v1/clips/com.example.New.Clip"
         try await api.test(over: [.router]) { client in
@@ -206,7 +206,7 @@ import Testing
     }
 
     /// Who writes a clip anew and knows nothing of attestation does not open it.
-    @Test func aPolicyStaysUntilItIsTakenAway() async throws {
+    @Test func attestationPolicyStaysUntilSetToNull() async throws {
         let api = TestAPI()
         let path = "/v1/clips/com.example.New.Clip"
         try await api.test(over: [.router]) { client in
@@ -292,7 +292,7 @@ import Testing
 
     // MARK: An item
 
-    @Test(arguments: samples) func isCreatedReadChangedAndDeleted(sample: Sample) async throws {
+    @Test(arguments: samples) func itemIsCreatedReadChangedAndDeleted(sample: Sample) async throws {
         let api = TestAPI()
         try await api.test(over: [.connection]) { client in
             let created = try await Self.write(.put, sample.path, sample.body, client)
@@ -333,7 +333,7 @@ import Testing
         #expect(actors == Array(repeating: "key:\(KeyID(UUID(number: 5)))", count: 3))
     }
 
-    @Test(arguments: samples) func isChangedOnlyAsItWasRead(sample: Sample) async throws {
+    @Test(arguments: samples) func itemChangeRequiresMatchingETag(sample: Sample) async throws {
         let api = TestAPI()
         try await api.test(over: [.router]) { client in
             func put(_ headers: HTTPFields) async throws -> Int {
@@ -362,7 +362,7 @@ import Testing
         }
     }
 
-    @Test func keysNeedTheScope() async throws {
+    @Test func catalogueEndpointsRequireScope() async throws {
         let api = TestAPI()
         try await api.test(over: [.router]) { client in
             for sample in Self.samples {
@@ -381,7 +381,7 @@ import Testing
         }
     }
 
-    @Test func whatIsWrongIsNamed() async throws {
+    @Test func invalidFieldIsNamed() async throws {
         let api = TestAPI()
         let good: JSONObject = ["name": "A", "latitude": 1, "longitude": 2, "radius": 3]
         @Sendable func with(_ name: String, _ value: JSONValue?) -> JSONValue {
@@ -438,7 +438,7 @@ import Testing
         }
     }
 
-    @Test func aPageFollowsTheOther() async throws {
+    @Test func pagingReturnsEachItemOnceDuringChanges() async throws {
         let api = TestAPI()
         try await api.test(over: [.router]) { client in
             func put(_ code: String) async throws {
@@ -464,7 +464,7 @@ import Testing
         }
     }
 
-    @Test func experiencesAreFoundByWhatTheyHave() async throws {
+    @Test func experiencesAreFilteredByTheirMembers() async throws {
         let api = TestAPI()
         try await api.test(over: [.router]) { client in
             for (url, location) in [("https://example.com/a", "a"), ("https://example.com/b", "b")] {
@@ -483,7 +483,7 @@ import Testing
         }
     }
 
-    @Test func whatIsCreatedIsThereAlikeOrOtherwise() async throws {
+    @Test func repeatedCreationSucceedsOnlyIfIdentical() async throws {
         let api = TestAPI()
         try await api.test(over: [.router]) { client in
             let body: JSONObject = ["clip": "com.example.MyApp.Clip", "url": "https://example.com/a"]
@@ -504,7 +504,7 @@ import Testing
     }
 
     /// RFC 7240.
-    @Test func whatWentIsToldWhereItIsPreferred() async throws {
+    @Test func deletedRowsAreReturnedIfPreferred() async throws {
         let api = TestAPI()
         let (sample, name) = (Self.samples[0], try #require(HTTPField.Name("Prefer")))
         try await api.test { client in
@@ -534,7 +534,7 @@ import Testing
     private static let forecast = QuotaForecast(
         kind: .locations, unit: .bytes, limit: 10, current: 9, wouldBe: 11)
 
-    @Test func whatIsRefusedHasItsStatus() async throws {
+    @Test func storeErrorsMapToStatusAndCode() async throws {
         let api = TestAPI()
         let sample = Self.samples[0]
         try await api.test(over: [.router]) { client in

@@ -62,7 +62,7 @@ final class MemoryChannels: ChannelManager, ChannelStore {
 
     private static let clip: JSONValue = ["clip": "com.example.MyApp.Clip", "storesLastMessage": true]
 
-    @Test func aChannelIsMadeListedAndDeleted() async throws {
+    @Test func channelIsCreatedListedAndDeleted() async throws {
         let api = TestAPI()
         try await api.test(over: [.router]) { client in
             let made = try await client.post("/v1/channels", Self.clip)
@@ -84,7 +84,7 @@ final class MemoryChannels: ChannelManager, ChannelStore {
     }
 
     /// What is another tenant's is answered as what there is not.
-    @Test func channelsAreTheirTenantsAlone() async throws {
+    @Test func anotherTenantsChannelIsUnknown() async throws {
         let api = TestAPI()
         let other = TenantID(UUID())
         let id = try #require(ChannelID("bmVpZ2hib3Vy"))
@@ -105,7 +105,7 @@ final class MemoryChannels: ChannelManager, ChannelStore {
         #expect(try await api.channels.channels(of: other).count == 1)
     }
 
-    @Test func whatIsAskedWronglyIsRefused() async throws {
+    @Test func invalidChannelRequestIsRejected() async throws {
         try await TestAPI().test(over: [.router]) { client in
             for (body, status, code) in [
                 ([:], 400, "missing_field"), (["clip": 1], 400, "invalid_field"),
@@ -121,7 +121,7 @@ final class MemoryChannels: ChannelManager, ChannelStore {
         }
     }
 
-    @Test func whatAPNsSaysIsSaid() async throws {
+    @Test func apnsErrorIsReported() async throws {
         let api = TestAPI()
         try await api.test(over: [.router]) { client in
             api.channels.refuse(.refused(APNsAnswer(status: 400, reason: .cannotCreateChannelConfig)))
@@ -136,7 +136,7 @@ final class MemoryChannels: ChannelManager, ChannelStore {
         }
     }
 
-    @Test func withoutKeysForAPNsNothingIsMade() async throws {
+    @Test func channelCreationWithoutAPNsKeysIsUnavailable() async throws {
         var api = TestAPI()
         api.hasNotifications = false
         try await api.test(over: [.router]) { client in

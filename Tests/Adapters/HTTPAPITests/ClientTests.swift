@@ -5,7 +5,7 @@ import Testing
 @testable import HTTPAPI
 
 @Suite struct ClientTests {
-    @Test func aClientHasOneAddressOfIPv4OrA64OfIPv6() throws {
+    @Test func clientIsOneIPv4AddressOrOneIPv6Prefix64() throws {
         func client(_ text: String) -> Client.Address { Client.Address(IPAddress(text)) }
         #expect(client("192.0.2.1") != client("192.0.2.2"))
         #expect(client("192.0.2.1") == client("::ffff:192.0.2.1"))
@@ -27,7 +27,7 @@ import Testing
         // What says nothing ends the search: the last proxy that was known answers for it.
         ("203.0.113.7, unknown, 10.0.0.2", "10.0.0.2"), ("unknown", "10.0.0.1"), ("_hidden", "10.0.0.1"),
     ])
-    func theClientBehindProxies(_ field: String?, _ client: String) throws {
+    func clientAddressIsFoundBehindTrustedProxies(_ field: String?, _ client: String) throws {
         let range = try #require(AddressRange("10.0.0.0/8"))
         let found = TrustedProxies([range]).client(
             behind: IPAddress("10.0.0.1"), forwardedFor: field)

@@ -73,7 +73,7 @@ import Testing
             method, path, key: key ?? client.api.manager, headers: headers, body: ByteBuffer(string: body))
     }
 
-    @Test(arguments: samples) func linesOfJSONAreTheSameAsCSV(sample: Sample) async throws {
+    @Test(arguments: samples) func jsonLinesAndCSVImportTheSame(sample: Sample) async throws {
         for method in [HTTPRequest.Method.put, .patch] {
             let api = TestAPI()
             try await api.test(over: [.connection]) { client in
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func aReplacementRemovesAndAMergeDoesNot() async throws {
+    @Test func replacementDeletesAndMergeDoesNot() async throws {
         let api = TestAPI()
         let codes = "/v1/short-codes"
         let row = "https://example.com/x\n"
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func everyBadRowIsNamedByItsLine() async throws {
+    @Test func invalidRowsAreNamedByLine() async throws {
         try await TestAPI().test(over: [.router]) { client in
             let bad = "identifier,name,latitude,longitude,radius\na,A,91,0,100\nb,B,1,1,1\nc,C,1,1\n"
             let csv = try await Self.send(.put, "/v1/locations", bad, client)
@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNoSuchBodyIsRefused() async throws {
+    @Test func unsupportedBodyOrParameterIsRejected() async throws {
         try await TestAPI().test { client in
             for type in [nil, "application/json", "application/merge-patch+json", "text/csv; charset=latin1"]
             {
@@ -190,7 +190,7 @@ import Testing
         }
     }
 
-    @Test func onlyAKeyThatManagesWritesACollection() async throws {
+    @Test func collectionWriteRequiresScopeManage() async throws {
         let api = TestAPI()
         try await api.test { client in
             for key in [api.publishable, api.secret, api.reader, api.confirmer] {
@@ -203,7 +203,7 @@ import Testing
         }
     }
 
-    @Test func anothersCollectionStaysAsItIs() async throws {
+    @Test func anotherTenantsCollectionStaysUnchanged() async throws {
         let (api, other) = (TestAPI(), APIKey.generate(.secret))
         let neighbour = TenantID(number: 3)
         try api.admit(other, of: neighbour, scopes: "read,manage")
@@ -222,7 +222,7 @@ import Testing
         }
     }
 
-    @Test func whatTheStoreRefusesHasItsCode() async throws {
+    @Test func storeErrorsMapToStatusAndCode() async throws {
         let api = TestAPI()
         let inUse = RemovalsInUse(
             count: 7, first: [ImportPlan.Item(name: "a", detail: "1 experience (x)", members: ["code": "a"])])
@@ -267,7 +267,7 @@ import Testing
         }
     }
 
-    @Test func rowsBeyondTheLimitAreRefused() async throws {
+    @Test func rowsBeyondTheLimitAreRejected() async throws {
         struct Chunks: AsyncSequence, AsyncIteratorProtocol {
             var left = 10
             mutating func next() async throws -> [UInt8]? {
@@ -327,7 +327,7 @@ import Testing
         Request(head: HTTPRequest(method: .put, scheme: nil, authority: nil, path: "/"), body: body)
     }
 
-    @Test func aBodyThatIsAnnouncedTooLongIsRefusedAtOnce() throws {
+    @Test func tooLongContentLengthIsRejectedAtOnce() throws {
         let api = TestAPI()
         func admit(_ length: Int) throws(Problem) {
             let fields = RequestFields(
@@ -345,7 +345,7 @@ import Testing
 
     /// Each has a file: of a server there are only so many, and whoever comes then sends nothing in vain. Nor does who has
     /// written the query wrong.
-    @Test(.timeLimit(.minutes(30))) func whatIsRefusedAnywayIsRefusedBeforeItsBody() async throws {
+    @Test(.timeLimit(.minutes(30))) func excessUploadIsRejectedBeforeItsBody() async throws {
         let api = TestAPI()
         let log = api.log
         let answerer = Answerer(
@@ -404,7 +404,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(30))) func aBodyThatStopsIsNotWaitedFor() async throws {
+    @Test(.timeLimit(.minutes(30))) func stalledUploadTimesOut() async throws {
         let (body, source) = RequestBody.makeStream()
         await source.yield(ByteBuffer(string: "ab"))
         let refusal = await #expect(throws: Problem.self) {
@@ -420,7 +420,7 @@ import Testing
     }
 
     /// The server's own work is no silence of the client's.
-    @Test func onlyTheClientsSilenceCounts() throws {
+    @Test func uploadDeadlineCountsOnlyClientSilence() throws {
         let start = ContinuousClock.now
         let progress = Upload.Progress(start: start)
         let limit = Duration.seconds(10)
@@ -436,7 +436,7 @@ import Testing
         #expect(!progress.isOverdue)
     }
 
-    @Test func whatComesTooLateIsRefused() throws {
+    @Test func uploadPieceAfterDeadlineIsRejected() throws {
         let start = ContinuousClock.now
         for silence in [Duration.seconds(10), .seconds(900)] {
             let progress = Upload.Progress(start: start)
@@ -448,7 +448,7 @@ import Testing
     }
 
     /// While a body comes nothing else is asked for or held: the store is asked when it has come.
-    @Test(.timeLimit(.minutes(30))) func aBodyIsKeptUntilItHasComeWhole() async throws {
+    @Test(.timeLimit(.minutes(30))) func spooledBodyIsReadableRepeatedly() async throws {
         let (body, source) = RequestBody.makeStream()
         let pieces = (0..<20).map { String(repeating: "\($0),", count: 30_000) }
         async let kept = Self.request(body).withUpload(within: .seconds(60)) { try await SpooledBody($0) }
@@ -463,7 +463,7 @@ import Testing
         }
     }
 
-    @Test func aBodyWithoutRoomIsRefused() async throws {
+    @Test func bodyWithoutDiskSpaceIsRejected() async throws {
         let (body, source) = RequestBody.makeStream()
         source.finish()
         let refusal = await #expect(throws: Problem.self) {
@@ -475,7 +475,7 @@ import Testing
         #expect(refusal?.detail.contains("No such file or directory") == true)
     }
 
-    @Test func aBodyThatBreaksOffIsNoWholeOne() async throws {
+    @Test func interruptedBodyIsMalformed() async throws {
         struct Broken: Error {}
         let (body, source) = RequestBody.makeStream()
         await source.yield(ByteBuffer(string: "ab"))

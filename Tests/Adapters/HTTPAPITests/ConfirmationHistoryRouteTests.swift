@@ -68,7 +68,7 @@ final class MemoryConfirmationHistory: ConfirmationHistory {
 
     /// As `URLSearchParams`, `urllib` and `curl --data-urlencode` write a space.
     @Test(arguments: ["Store+001", "Store%20001"])
-    func listFindsALocationWhoseIdentifierHasASpace(location: String) async throws {
+    func listFindsLocationWithSpaceInIdentifier(location: String) async throws {
         let api = TestAPI()
         api.confirmations.add(
             RecordedConfirmation(
@@ -87,7 +87,7 @@ final class MemoryConfirmationHistory: ConfirmationHistory {
         }
     }
 
-    @Test func confirmationsAreListedAndCountedForTheirTenantAlone() async throws {
+    @Test func confirmationsAreListedAndCountedOnlyForTheirTenant() async throws {
         let api = TestAPI()
         let (tenant, other) = (TenantID(number: 1), TenantID(number: 3))
         let neighbour = APIKey.generate(.secret)

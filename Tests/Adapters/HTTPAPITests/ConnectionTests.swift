@@ -40,7 +40,7 @@ import Testing
         channel.pipeline.write(HTTPResponsePart.end(nil), promise: nil)
     }
 
-    @Test func anAnswerThatNobodyReadsIsGivenUp() throws {
+    @Test func unreadResponseTimesOut() throws {
         let channel = try Self.channel()
         try Self.answer(100_000, on: channel)
         channel.embeddedEventLoop.advanceTime(by: .seconds(29))
@@ -49,7 +49,7 @@ import Testing
         #expect(!channel.isActive)
     }
 
-    @Test func aConnectionWhoseAnswersAreReadStays() throws {
+    @Test func connectionWithReadResponsesStaysOpen() throws {
         let channel = try Self.channel()
         for _ in 0..<3 {
             try Self.answer(100_000, on: channel)
@@ -66,7 +66,7 @@ import Testing
     }
 
     /// What is taken of a body gives time for the rest.
-    @Test func aSlowReaderReads() throws {
+    @Test func slowReaderIsNotCutOff() throws {
         let channel = try Self.channel()
         try Self.ask(on: channel)
         for _ in 0..<5 {
@@ -79,7 +79,7 @@ import Testing
         _ = try channel.finish()
     }
 
-    @Test func aLongBodyGoesOnInPiecesAndWhole() throws {
+    @Test func longBodyIsWrittenInPieces() throws {
         let channel = try Self.channel()
         try Self.ask(on: channel)
         let body = ByteBuffer(bytes: (0..<50_000).map { UInt8(truncatingIfNeeded: $0) })
@@ -97,7 +97,7 @@ import Testing
 
     // MARK: How many there may be
 
-    @Test func beyondTheLimitNoneIsAcceptedAndTheLogSaysSoOnce() throws {
+    @Test func connectionsBeyondLimitAreNotAcceptedAndLoggedOnce() throws {
         let log = LogCapture()
         let clock = Mutex(ContinuousClock.now)
         let connections = OpenConnections(
@@ -124,7 +124,7 @@ import Testing
     }
 
     /// A proxy's connections are many clients'.
-    @Test(arguments: [false, true]) func clientHasATenthOfAllConnections(isProxy: Bool) throws {
+    @Test(arguments: [false, true]) func clientMayHoldATenthOfAllConnections(isProxy: Bool) throws {
         let log = LogCapture()
         let proxies = isProxy ? ["127.0.0.1/32"].compactMap { AddressRange($0) } : []
         let connections = OpenConnections(
@@ -153,7 +153,7 @@ import Testing
     }
 
     /// Two clients hold nearly all connections, and each newcomer gets one.
-    @Test func newConnectionClosesTheLongestIdleOnesOfTheClientWithMost() throws {
+    @Test func newConnectionClosesLongestIdleOnesOfLargestClient() throws {
         let connections = Self.connections(maximum: 10, share: 6)
         let (most, fewer) = (
             try (0..<5).map { _ in try Self.channel(of: "127.0.0.1") },
@@ -170,7 +170,7 @@ import Testing
         #expect(fewer.allSatisfy(\.isActive) && newcomer.isActive)
     }
 
-    @Test func connectionWithARequestUnderWayStays() throws {
+    @Test func connectionWithActiveRequestStaysOpen() throws {
         let connections = Self.connections(maximum: 1)
         let busy = try Self.channel(of: "127.0.0.1")
         #expect(connections.add(busy) != nil)
@@ -182,7 +182,7 @@ import Testing
     }
 
     /// Nobody asks again while the server is full, so that two busy connections must not be the only ones that are asked.
-    @Test func fullServerFindsTheIdleConnectionAmongBusyOnes() throws {
+    @Test func fullServerClosesTheIdleConnectionAmongBusyOnes() throws {
         let connections = Self.connections(maximum: 10, share: 8)
         let channels = try (0..<10).map { try Self.channel(of: "127.0.0.\($0 < 8 ? 1 : $0)") }
         for channel in channels {
@@ -196,7 +196,7 @@ import Testing
         for channel in channels { _ = try? channel.finish(acceptAlreadyClosed: true) }
     }
 
-    @Test func fullServerClosesIdleConnectionsForThoseThatWait() throws {
+    @Test func fullServerClosesIdleConnectionsForWaitingOnes() throws {
         let connections = Self.connections(maximum: 2, share: 2)
         let channels = try (0..<2).map { _ in try Self.channel(of: "127.0.0.1") }
         for channel in channels {
@@ -219,7 +219,7 @@ import Testing
     }
 
     /// As a client that sends a request every 40 seconds.
-    @Test func idleConnectionIsClosedByTheTimeThatHoldsNow() throws {
+    @Test func idleConnectionUsesTheCurrentIdleTime() throws {
         let time = Mutex(TimeAmount.seconds(60))
         let loop = EmbeddedEventLoop()
         let timeout = ReadTimeout(.seconds(60))
@@ -238,7 +238,7 @@ import Testing
 
     // MARK: HTTP/2 without streams
 
-    @Test func aConnectionWithoutStreamsIsCut() throws {
+    @Test func connectionWithoutStreamsIsClosed() throws {
         let handler = StreamDeadlineHandler(.seconds(70))
         let channel = EmbeddedChannel(handler: handler)
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
@@ -261,7 +261,7 @@ import Testing
         #expect(!channel.isActive)
     }
 
-    @Test func connectionWithoutStreamsIsCutSoonerIfManyAreOpen() throws {
+    @Test func connectionWithoutStreamsIsClosedSoonerIfManyAreOpen() throws {
         let handler = StreamDeadlineHandler(.seconds(70), now: { .seconds(6) })
         let channel = EmbeddedChannel(handler: handler)
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
@@ -277,7 +277,7 @@ import Testing
 
     // MARK: TLS on which nothing moves
 
-    @Test func aConnectionIsCutOnWhichNothingMoves() throws {
+    @Test func silentConnectionIsClosed() throws {
         let channel = EmbeddedChannel(handler: SilenceHandler(.seconds(80)))
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
         let loop = channel.embeddedEventLoop
@@ -297,7 +297,7 @@ import Testing
         #expect(!channel.isActive)
     }
 
-    @Test func whatIsOpenAtTheEndIsCut() throws {
+    @Test func openConnectionsAreClosedAtShutdown() throws {
         let connections = OpenConnections(
             maximum: 40, proxies: TrustedProxies([]),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })

@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func identityIsNoCoding() async throws {
+    @Test func identityCodingIsAccepted() async throws {
         try await TestAPI().test { client in
             let answer = try await Self.send(Array(Self.lookup.utf8), coding: "identity", client)
             #expect(answer.status == 200, "\(answer.text)")
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: ["br", "deflate", "compress", "zstd", "gzip, gzip", "identity, gzip"])
-    func otherCodingIsUnsupported(coding: String) async throws {
+    func otherCodingIsRejectedAsUnsupported(coding: String) async throws {
         try await TestAPI().test { client in
             for (method, path, type, key) in [
                 (HTTPRequest.Method.post, "/v1/confirmations", "application/json", client.api.secret),
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func brokenGzipIsRefused() async throws {
+    @Test func brokenGzipIsRejected() async throws {
         let whole = Self.gzip(Self.lookup)
         var damaged = whole
         damaged[whole.count - 8] ^= 1
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func gzipBodyIsHeldToTheLimitOfItsContent() async throws {
+    @Test func gzipBodyIsLimitedByDecodedLength() async throws {
         let content = [UInt8](repeating: UInt8(ascii: " "), count: Route.maximumBodyLength + 1)
         let body = Self.gzip(content)
         #expect(body.count < 1_024)
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func collectionIsDecoded() async throws {
+    @Test func gzipCollectionIsDecoded() async throws {
         let sample = CollectionRouteTests.samples[0]
         try await TestAPI().test { client in
             let answer = try await Self.send(
@@ -114,7 +114,7 @@ import Testing
     }
 
     /// Of an image, whose limit is smaller than that of a collection.
-    @Test func uploadIsHeldToTheLimitOfItsContent() async throws {
+    @Test func gzipUploadIsLimitedByDecodedLength() async throws {
         let body = Self.gzip([UInt8](repeating: 0, count: BodyType.png.maximumLength + 1))
         #expect(body.count < 100_000)
         let request = Request(
@@ -216,7 +216,7 @@ import Testing
         }
     }
 
-    @Test func membersAreJoinedHoweverTheyAreSplit() throws {
+    @Test func gzipMembersAreJoinedWhereverTheyAreSplit() throws {
         let members = Self.gzip("one ") + Self.gzip("") + Self.gzip("two")
         for size in [1, 7, members.count] {
             let decoder = try GzipDecoder()

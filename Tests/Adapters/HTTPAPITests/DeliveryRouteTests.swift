@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func deliveryIsFoundByItsID() async throws {
+    @Test func deliveryIsFoundByID() async throws {
         let api = Self.filledAPI()
         try await api.test(over: [.router]) { client in
             let listed = Self.deliveries[1]
@@ -140,7 +140,7 @@ import Testing
         #expect(api.deliveries.retries.isEmpty)
     }
 
-    @Test func keysNeedTheScopeNotify() async throws {
+    @Test func deliveryEndpointsRequireScopeNotify() async throws {
         let api = Self.filledAPI()
         try await api.test(over: [.router]) { client in
             for key in [api.publishable, api.reader, api.keyManager] {

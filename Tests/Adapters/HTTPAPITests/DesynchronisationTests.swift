@@ -213,7 +213,7 @@ import Testing
 
     /// `ab -k` waits for this field, or for the end of the connection (RFC 9112 §9.3).
     @Test(arguments: ["/livez", ExchangeTests.found, "/nothing"])
-    func keepAliveOfHTTP10IsConfirmed(target: String) async throws {
+    func http10KeepAliveIsConfirmed(target: String) async throws {
         try await ExchangeTests.serve(ExchangeTests.api, fromMemory: true) { port in
             let stays = Self.line("GET \(target) HTTP/1.0", "\(Self.key)Connection: Keep-Alive\r\n")
             let text = try await ExchangeTests.send([stays + stays], to: port)
@@ -233,8 +233,7 @@ import Testing
             "413"
         ),
     ])
-    func refusalWithoutABodyComesInPlaceOfContinue(line: String, fields: String, status: String) async throws
-    {
+    func rejectionReplacesContinueBeforeTheBody(line: String, fields: String, status: String) async throws {
         try await ExchangeTests.serve(ExchangeTests.api, fromMemory: true) { port in
             let length = fields.contains("Content-Length") ? "" : "Content-Length: 2\r\n"
             let request = Self.line(
@@ -247,7 +246,7 @@ import Testing
     }
 
     /// RFC 9110 §10.1.1.
-    @Test func clientThatWaitsForContinueGetsItWhenTheBodyIsWanted() async throws {
+    @Test func continueIsSentWhenTheBodyIsNeeded() async throws {
         try await ExchangeTests.serve(ExchangeTests.api, fromMemory: true) { port in
             let head = Self.post("Content-Length: 2\r\nExpect: 100-continue\r\n")
             let (continues, source) = AsyncStream.makeStream(of: Void.self)
@@ -263,7 +262,7 @@ import Testing
 
     /// RFC 9113 §8.3.1.
     @Test(arguments: [("a", 401), ("A.:443", 401), ("b", 400), ("a:444", 400)])
-    func hostOfHTTP2MustNotContradictTheAuthority(host: String, status: Int) throws {
+    func http2HostMustMatchTheAuthority(host: String, status: Int) throws {
         let channel = EmbeddedChannel(
             handler: HTTP2ExchangeHandler(TestAPI().answerer, answerTimeout: .seconds(30)))
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
@@ -284,7 +283,7 @@ import Testing
         _ = try? channel.finish()
     }
 
-    @Test func eachHasItsAnswers() async throws {
+    @Test func ambiguousRequestsHaveExactlyTheExpectedResponses() async throws {
         try await ExchangeTests.serve(ExchangeTests.api, fromMemory: true) { port in
             for each in Self.lengths + Self.chunks + Self.heads + Self.bodies + Self.connections {
                 let text = try await ExchangeTests.send([each.bytes + Self.next], to: port)

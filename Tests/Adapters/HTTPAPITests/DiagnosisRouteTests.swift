@@ -13,7 +13,7 @@ import Testing
 
     private static let path = "/v1/diagnosis?url=https%3A%2F%2Fexample.com%2Frestaurants%2Frestaurant_a%23top"
 
-    @Test func aTenantIsToldOfItsOwn() async throws {
+    @Test func diagnosisCoversOnlyTheTenantsOwnData() async throws {
         let api = TestAPI()
         let neighbour = APIKey.generate(.secret)
         try api.admit(neighbour, of: TenantID(number: 9), scopes: "read")
@@ -31,7 +31,7 @@ import Testing
         #expect(api.diagnoses.sitesAsked == 0)
     }
 
-    @Test func whatIsWrongIsNamed() async throws {
+    @Test func invalidParameterIsNamed() async throws {
         let api = TestAPI()
         try await api.test { client in
             for (query, code, field) in [
@@ -50,7 +50,7 @@ import Testing
     }
 
     /// Each waits for servers that the tenant names; what asks nobody waits for none of them.
-    @Test(.timeLimit(.minutes(30))) func fewSitesAreAskedAtOnce() async throws {
+    @Test(.timeLimit(.minutes(30))) func concurrentLiveDiagnosesAreLimited() async throws {
         let api = TestAPI()
         try await api.test(over: [.router]) { client in
             api.diagnoses.hold(true)

@@ -30,7 +30,7 @@ import Testing
         try await CatalogueRouteTests.write(.patch, path, body, client, key: key, headers: headers)
     }
 
-    @Test func aDomainIsClaimedProvedAndGivenUp() async throws {
+    @Test func domainIsClaimedProvedAndDeleted() async throws {
         let api = TestAPI()
         try await api.test(over: [.connection]) { client in
             let claimed = try await CatalogueRouteTests.write(
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func contentIsKeptWithAClaim() async throws {
+    @Test func contentIsKeptWithTheClaim() async throws {
         let api = TestAPI()
         try await api.test(over: [.router]) { client in
             let created = try await Self.put(client, ["content": Self.content])
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func pagesAreShownAndNoLonger() async throws {
+    @Test func landingPagesAreSwitchedOnAndOff() async throws {
         let api = TestAPI()
         try await api.test(over: [.router]) { client in
             let created = try await Self.put(client, ["content": Self.content])
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test func whatIsWrongIsNamed() async throws {
+    @Test func invalidFieldIsNamed() async throws {
         let api = TestAPI()
         try await api.test(over: [.router]) { client in
             for isThere in [false, true] {
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    @Test func isChangedOnlyAsItWasRead() async throws {
+    @Test func domainChangeRequiresMatchingETag() async throws {
         let api = TestAPI()
         try await api.test(over: [.router]) { client in
             #expect(try await Self.put(client, headers: [.ifMatch: "*"]).status == 412)
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test func keysNeedTheScope() async throws {
+    @Test func domainEndpointsRequireScope() async throws {
         let api = TestAPI()
         try await api.test(over: [.router]) { client in
             _ = try await Self.put(client)
@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    @Test func anothersDomainIsAnsweredAsOneThatThereIsNot() async throws {
+    @Test func anotherTenantsDomainIsUnknown() async throws {
         let api = TestAPI()
         let neighbour = APIKey.generate(.secret)
         try api.admit(neighbour, of: TenantID(number: 3), scopes: "read,manage")
@@ -213,7 +213,7 @@ import Testing
         }
     }
 
-    @Test func whatIsRefusedHasItsStatus() async throws {
+    @Test func storeErrorsMapToStatusAndCode() async throws {
         let api = TestAPI()
         try await api.test(over: [.router]) { client in
             let claimed = try await Self.put(client)
@@ -231,7 +231,7 @@ import Testing
     }
 
     /// Each waits for servers that the tenant names.
-    @Test(.timeLimit(.minutes(30))) func fewAreVerifiedAtOnce() async throws {
+    @Test(.timeLimit(.minutes(30))) func concurrentVerificationsAreLimited() async throws {
         let api = TestAPI()
         try await api.test(over: [.router]) { client in
             _ = try await Self.put(client)

@@ -127,7 +127,7 @@ import Testing
 
     // MARK: Order
 
-    @Test func whatIsInMemoryIsAnsweredAtOnceAndTheRestPassedOnInOrder() throws {
+    @Test func inMemoryRequestsAreAnsweredAndOthersPassedOnInOrder() throws {
         let connection = try Connection()
         #expect(try connection.send(connection.hot + connection.hot) == ["200", "200"])
         #expect(try connection.send(connection.hot + Self.livez) == ["200"])
@@ -143,7 +143,7 @@ import Testing
     }
 
     /// Each is answered before the next is looked at: else the stack would be as deep as the client likes.
-    @Test func manyThatWaitAreAnsweredOneAfterAnother() throws {
+    @Test func manyWaitingRequestsAreHandledWithoutRecursion() throws {
         let connection = try Connection()
         let count = 20_000
         #expect(
@@ -155,7 +155,7 @@ import Testing
         #expect(try connection.answers().count == 1 + count)
     }
 
-    @Test func aRequestIsAnsweredWhereverItIsSplit() throws {
+    @Test func requestIsHandledWhereverItIsSplit() throws {
         let connection = try Connection()
         let bytes = Array(connection.hot.utf8)
         for index in 1..<bytes.count {
@@ -169,7 +169,7 @@ import Testing
         #expect(try connection.send("\n") == ["200"])
     }
 
-    @Test func aBodyThatIsNotThereYetIsTheRouters() throws {
+    @Test func requestWithIncompleteBodyIsPassedToRouter() throws {
         let connection = try Connection()
         let json = "Content-Type: application/json\r\n"
         let head = Self.request("POST /v1/payloads", connection.api, "Content-Length: 4\r\n" + json)
@@ -200,7 +200,7 @@ import Testing
 
     // MARK: Keys
 
-    @Test func aKeyThatIsRevokedIsRefusedOnAnOpenConnection() throws {
+    @Test func revokedKeyIsRejectedOnOpenConnection() throws {
         let connection = try Connection()
         #expect(try connection.send(connection.hot + connection.hot) == ["200", "200"])
         var table = try #require(connection.api.table.current).table
@@ -210,7 +210,7 @@ import Testing
     }
 
     /// Whatever came before it: clients of one proxy share a connection.
-    @Test func eachRequestHasItsOwnKey() throws {
+    @Test func keyIsCheckedPerRequest() throws {
         let connection = try Connection()
         let api = connection.api
         let unknown = String(api.secret.text.dropLast()) + (api.secret.text.hasSuffix("a") ? "b" : "a")
@@ -227,7 +227,7 @@ import Testing
 
     // MARK: Clients that send more than they read
 
-    @Test func aClientThatDoesNotReadIsNotAnsweredFurther() throws {
+    @Test func unreadResponsesPauseFurtherRequests() throws {
         let connection = try Connection()
         connection.set(isWritable: false)
         #expect(try connection.send(connection.hot + Self.livez).isEmpty)
@@ -244,7 +244,7 @@ import Testing
         #expect(connection.reads.count == reads + 1)
     }
 
-    @Test func nothingIsReadBehindARequestThatTheRouterHas() throws {
+    @Test func readingPausesWhileRouterHandlesRequest() throws {
         let connection = try Connection()
         #expect(try connection.send(Self.livez + connection.hot).isEmpty)
         let reads = connection.reads.count
@@ -257,7 +257,7 @@ import Testing
 
     /// Once a client ends its side the library reads all that it has sent.
     @Test(arguments: [true, false])
-    func whatIsReadBehindItIsNotDecodedYet(isInMemory: Bool) throws {
+    func bytesBehindRoutedRequestAreNotDecodedYet(isInMemory: Bool) throws {
         let connection = try Connection()
         #expect(try connection.send(Self.livez).isEmpty)
         let next = isInMemory ? connection.hot : Self.livez
@@ -278,7 +278,7 @@ import Testing
         #expect(!connection.channel.isActive)
     }
 
-    @Test func answersToWhatIsHeldAreSentPieceByPiece() throws {
+    @Test func responsesToBufferedRequestsAreSentPieceByPiece() throws {
         let connection = try Connection()
         #expect(try connection.send(Self.livez).isEmpty)
         for _ in 0..<10 { #expect(try connection.send(connection.hot + connection.hot).isEmpty) }
@@ -294,7 +294,7 @@ import Testing
         #expect(!connection.channel.isActive)
     }
 
-    @Test func moreOfWhatIsMalformedTakesNoAnswerAway() throws {
+    @Test func malformedInputDoesNotDropEarlierResponses() throws {
         let connection = try Connection()
         #expect(try connection.send(Self.livez).isEmpty)
         for text in ["GET /a\u{1}b HTTP/1.1\r\n", "Host: a\r\n\r\n", Self.livez] {
@@ -313,7 +313,7 @@ import Testing
         ("GET /v1/loc", "a"), ("GET / HTTP/1.1\r\nHost: a\r\n", "A"), ("\r\n", "\r\n"),
         ("GET / HTTP/1.0\r\n", "A"),
     ])
-    func aHeadThatTricklesIsNotWaitedForLong(start: String, more: String) throws {
+    func tricklingHeadTimesOut(start: String, more: String) throws {
         let connection = try Connection()
         #expect(try connection.send(start) == [])
         for _ in 0..<5 {
@@ -326,7 +326,7 @@ import Testing
         #expect(!connection.channel.isActive)
     }
 
-    @Test func eachHeadHasItsOwnTime() throws {
+    @Test func headTimeoutRestartsForEachRequest() throws {
         let connection = try Connection()
         let hot = Array(connection.hot)
         for _ in 0..<4 {
@@ -336,7 +336,7 @@ import Testing
         }
     }
 
-    @Test func whoSendsNothingIsCutOff() throws {
+    @Test func idleConnectionIsClosed() throws {
         let connection = try Connection()
         let loop = connection.channel.embeddedEventLoop
         // A part of a request counts, and so does one that is answered.
@@ -358,7 +358,7 @@ import Testing
         #expect(!waiting.channel.isActive)
     }
 
-    @Test func aSilentClientIsCutOffUnlessItWaitsForTheRouter() throws {
+    @Test func silentClientIsClosedUnlessWaitingForRouter() throws {
         let idle = IdleStateHandler.IdleStateEvent.read
         let silent = try Connection()
         silent.fire(idle)
@@ -380,7 +380,7 @@ import Testing
     }
 
     /// Many connections are open, so that idle ones are closed after 6 of 60 seconds.
-    @Test func pausedBodyKeepsTheUsualTimeoutWhenIdleTimeIsShortened() throws {
+    @Test func pausedBodyKeepsUsualTimeoutIfIdleTimeIsShortened() throws {
         let idle = try Connection(idleTimeoutNow: { .seconds(6) })
         idle.channel.embeddedEventLoop.advanceTime(by: .seconds(5))
         #expect(idle.channel.isActive)
@@ -407,7 +407,7 @@ import Testing
     }
 
     /// The answer has a deadline of its own: ``ConnectionTests``.
-    @Test func whoHasNotTakenAnAnswerIsNotIdle() throws {
+    @Test func clientWithUnreadResponseIsNotIdle() throws {
         let connection = try Connection()
         _ = try connection.send(Self.livez)
         let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: ["Content-Length": "0"])
@@ -423,7 +423,7 @@ import Testing
     // MARK: Ends
 
     @Test(arguments: [true, false])
-    func theEndComesAfterTheRequestsBeforeIt(isQuiescing: Bool) throws {
+    func connectionClosesAfterPendingRequests(isQuiescing: Bool) throws {
         let connection = try Connection()
         _ = try connection.send(Self.livez + Self.livez + connection.hot)
         connection.fire(isQuiescing ? Self.quiesce : ChannelEvent.inputClosed)
@@ -435,7 +435,7 @@ import Testing
     }
 
     /// What is written is lost if it is not sent before the connection is closed.
-    @Test func theEndWaitsUntilTheLastAnswerHasGoneOut() throws {
+    @Test func connectionClosesAfterLastResponseIsFlushed() throws {
         let connection = try Connection()
         _ = try connection.send(Self.livez)
         connection.fire(ChannelEvent.inputClosed)
@@ -447,7 +447,7 @@ import Testing
         #expect(!connection.channel.isActive)
     }
 
-    @Test func aRequestThatHasBegunWhenTheServerEndsIsAnsweredAndIsTheLast() throws {
+    @Test func requestBegunBeforeShutdownIsAnsweredAsTheLast() throws {
         let connection = try Connection()
         _ = try connection.send("POST /v1/instances/a HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n")
         connection.fire(Self.quiesce)
@@ -460,7 +460,7 @@ import Testing
         #expect(!connection.channel.isActive)
     }
 
-    @Test func halfARequestAtTheEndIsRefused() throws {
+    @Test func incompleteRequestAtEndOfInputIsRejected() throws {
         let connection = try Connection()
         #expect(try connection.send(connection.hot + "GET /v1") == ["200"])
         connection.fire(ChannelEvent.inputClosed)
@@ -478,7 +478,7 @@ import Testing
     }
 
     /// Else what has come would be all of it for those behind.
-    @Test func aBodyThatIsCutOffIsNoWholeOne() throws {
+    @Test func truncatedBodyIsReportedAsError() throws {
         let connection = try Connection()
         let head = Self.request("PUT /v1/locations", connection.api, "Content-Length: 9\r\n")
         #expect(try connection.send(head + "a,b\n").isEmpty)
@@ -486,7 +486,7 @@ import Testing
         #expect(throws: ChannelError.inputClosed) { try connection.channel.throwIfErrorCaught() }
     }
 
-    @Test func anIdleConnectionEndsWithTheServer() throws {
+    @Test func idleConnectionClosesAtShutdown() throws {
         let connection = try Connection()
         #expect(try connection.send(connection.hot) == ["200"])
         connection.fire(Self.quiesce)
@@ -495,7 +495,7 @@ import Testing
 
     // MARK: Answers that are held back
 
-    @Test func whoAsksTooMuchWaitsAndSoDoesWhatIsBehind() throws {
+    @Test func rateLimitedResponseDelaysItsConnection() throws {
         let once = RequestLimits(key: RateLimit(perSecond: 2, burst: 1))
         let connection = try Connection(limits: once)
         #expect(try connection.send(connection.hot + connection.hot + Self.livez) == ["200"])
@@ -517,7 +517,7 @@ import Testing
         #expect(!connection.channel.isActive)
     }
 
-    @Test func whoAsksTooMuchThroughAProxyWaitsToo() throws {
+    @Test func rateLimitedResponseThroughProxyIsDelayed() throws {
         let once = RequestLimits(key: RateLimit(perSecond: 1, burst: 1))
         let connection = try Connection(limits: once, trusting: [try #require(AddressRange("127.0.0.1"))])
         #expect(try connection.send(connection.hot + connection.hot) == ["200"])
@@ -527,7 +527,7 @@ import Testing
 
     // MARK: HTTP/2
 
-    @Test func aStreamIsAnsweredInTheSameWay() throws {
+    @Test func http2StreamIsHandledAsHTTP1() throws {
         let once = RequestLimits(key: RateLimit(perSecond: 1, burst: 1))
         let api = TestAPI(limits: once)
         let answerer = Self.answerer(api)
@@ -568,7 +568,7 @@ import Testing
     // MARK: Odds and ends
 
     /// The example of RFC 9110 §5.6.7.
-    @Test func theDateIsWrittenAsHTTPDoes() {
+    @Test func dateHeaderIsInHTTPFormat() {
         #expect(
             HTTPDate.text(at: Date(timeIntervalSince1970: 784_111_777.9)) == "Sun, 06 Nov 1994 08:49:37 GMT")
         #expect(
@@ -576,7 +576,7 @@ import Testing
     }
 
     @Test(arguments: ["a b", "", "é", "a\"b", String(repeating: "a", count: 129)])
-    func requestIDsThatAreNotRepeated(id: String) throws {
+    func unsafeRequestIDIsReplaced(id: String) throws {
         let connection = try Connection()
         try connection.channel.writeInbound(
             ByteBuffer(string: "GET /v1/lookup HTTP/1.1\r\nHost: a\r\nX-Request-ID: \(id)\r\n\r\n"))
@@ -584,7 +584,7 @@ import Testing
         #expect(answer.hasPrefix("401 ") && answer.firstMatch(of: /X-Request-ID: [0-9a-f]{32}\r\n/) != nil)
     }
 
-    @Test func nothingKeepsAConnectionThatIsOver() throws {
+    @Test func closedConnectionReleasesItsHandler() throws {
         weak var handler: HTTP1ExchangeHandler?
         do {
             let connection = try Connection()

@@ -96,7 +96,7 @@ import Testing
                 exchange("half", "POST /v1/confirmations", [json], body: confirmation).text.dropLast(9))),
     ]
 
-    @Test func eachRequestIsAnsweredAsByTheRouter() async throws {
+    @Test func requestsFromMemoryMatchTheRouter() async throws {
         for exchange in Self.fromMemory + Self.routed + Self.unusual {
             let answers = try await Self.answers(to: [exchange])
             #expect(answers.memory == answers.router, "\(exchange.testDescription)")
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test(arguments: 0..<4)
-    func pipelinesAreAnsweredAsByTheRouter(seed: Int) async throws {
+    func pipelinesFromMemoryMatchTheRouter(seed: Int) async throws {
         var generator = SplitMix64(seed: UInt64(seed))
         for _ in 0..<12 {
             var pipeline = (0..<generator.below(12)).map { _ in
@@ -120,13 +120,13 @@ import Testing
         }
     }
 
-    @Test func withoutATableBothSayTheSame() async throws {
+    @Test func unavailableResponseMatchesTheRouterWithoutLookupIndex() async throws {
         let answers = try await Self.answers(to: Self.fromMemory, api: TestAPI(hasTable: false))
         #expect(answers.memory == answers.router)
         #expect(answers.memory.map(\.status) == Self.fromMemory.map { _ in 503 })
     }
 
-    @Test func theLogIsTheSame() async throws {
+    @Test func logFromMemoryMatchesTheRouter() async throws {
         func lines(fromMemory isFromMemory: Bool) async throws -> [String] {
             let log = LogCapture()
             let logger = Logger(label: "test") { _ in log }
@@ -146,7 +146,7 @@ import Testing
     }
 
     /// The network may join the parts again; `ExchangeHandlerTests` splits for certain.
-    @Test func itDoesNotMatterWhereBytesAreSplit() async throws {
+    @Test func responsesAreTheSameWhereverBytesAreSplit() async throws {
         let pipeline = [
             Self.exchange("1", "GET \(Self.found)", ["If-None-Match: *"]),
             Self.exchange("2", "HEAD /livez", key: nil),
@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    @Test func aLongPipelineIsAnsweredWholeAndInOrderAfterItsClientHasStoppedSending() async throws {
+    @Test func longPipelineIsAnsweredInOrderAfterClientStopsSending() async throws {
         let pipeline = (0..<3_000).map {
             Self.exchange("\($0)", "GET \($0 % 50 == 7 ? "/livez" : Self.found)")
         }
@@ -181,7 +181,7 @@ import Testing
     }
 
     @Test(arguments: ["", "GET", "GET \(found) HTTP/1.1\r\n", "POST /v1/payloads HTTP/1.1\r\n", "\r\n"])
-    func aSilentConnectionIsClosed(start: String) async throws {
+    func silentConnectionIsClosed(start: String) async throws {
         try await Self.serve(Self.api, fromMemory: true, idleTimeout: .milliseconds(50)) { port in
             let answer = try await Self.send([start], to: port, thenClosing: false)
             #expect(answer.isEmpty)
@@ -190,7 +190,7 @@ import Testing
 
     /// By either way that an answer can take.
     @Test(.timeLimit(.minutes(30)), arguments: [found, "/openapi.json"])
-    func aClientThatNeverReadsIsCutOff(target: String) async throws {
+    func clientThatNeverReadsIsCutOff(target: String) async throws {
         try await Self.serve(Self.api, fromMemory: true, answerTimeout: .milliseconds(50)) { port in
             let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .channelOption(.autoRead, value: false)
@@ -207,7 +207,7 @@ import Testing
         }
     }
 
-    @Test func shuttingDownClosesConnectionsThatWereAnsweredFromMemory() async throws {
+    @Test func shutdownClosesConnectionsServedFromMemory() async throws {
         let shutdown = Mutex<Task<String, any Error>?>(nil)
         try await Self.serve(Self.api, fromMemory: true) { port in
             let answered = AsyncStream<Void>.makeStream()

@@ -101,7 +101,7 @@ import Testing
 
     /// RFC 9112 §6.1 and §6.2: whatever the header says, a client finds the end of each answer.
     @Test(arguments: framings.indices)
-    func theRoutersAnswersAreFramed(index: Int) throws {
+    func routerResponsesAreFramed(index: Int) throws {
         let (code, fields, bodies, rest) = Self.framings[index]
         let connection = try Connection()
         let status = HTTPResponseStatus(statusCode: code)
@@ -128,13 +128,13 @@ import Testing
         (.notModified, nil, "304 Not Modified\r\n"), (.noContent, nil, "204 No Content\r\n"),
         (.ok, nil, "200 OK\r\nContent-Length: 0\r\n"),
     ])
-    func oursAreFramed(status: HTTPResponse.Status, body: String?, start: String) throws {
+    func inMemoryResponsesAreFramed(status: HTTPResponse.Status, body: String?, start: String) throws {
         let connection = try Connection()
         try connection.answer(status, body)
         #expect(try connection.written() == ["HTTP/1.1 \(start)Server: a\r\n\r\n\(body ?? "")"])
     }
 
-    @Test func theLastOfAConnectionSaysSoOnce() throws {
+    @Test func lastResponseSendsConnectionCloseOnce() throws {
         let connection = try Connection(isLast: true)
         try connection.answer(.ok, "a")
         connection.write(.ok, ["Connection": "keep-alive", "Content-Length": "0"])
@@ -145,7 +145,7 @@ import Testing
             ])
     }
 
-    @Test func aClientIsToldToSendItsBody() throws {
+    @Test func continueIsWrittenBeforeTheResponse() throws {
         let connection = try Connection()
         try connection.writeContinue()
         try connection.answer(.ok, "a")
@@ -158,7 +158,7 @@ import Testing
 
     // MARK: What is written together
 
-    @Test func whatIsWrittenBeforeAFlushIsOneWrite() throws {
+    @Test func responsePartsBeforeFlushAreOneWrite() throws {
         let connection = try Connection()
         var taken: [Int] = []
         let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: ["Content-Length": "5"])
@@ -190,7 +190,7 @@ import Testing
     }
 
     /// In the order in which it was written, the bytes as they were.
-    @Test func whatIsLongGoesOnByItself() throws {
+    @Test func longResponseIsWrittenInPieces() throws {
         let connection = try Connection()
         let body = String(repeating: "0123456789", count: 4_000)
         connection.write(.ok, ["Content-Length": "40000"], [body])
@@ -212,7 +212,7 @@ import Testing
     }
 
     /// Of a long body the promise is kept with its end, which a client that reads slowly takes last.
-    @Test func aBodyIsTakenWithItsLastPiece() throws {
+    @Test func bodyPromiseSucceedsWithItsLastPiece() throws {
         let connection = try Connection()
         let promise = connection.channel.eventLoop.makePromise(of: Void.self)
         var isTaken = false
@@ -228,7 +228,7 @@ import Testing
     }
 
     /// As many answers as there are requests in a pipeline, and no write as large as all of them.
-    @Test func manyAnswersAreSeveralWrites() throws {
+    @Test func manyResponsesAreSeveralWrites() throws {
         let connection = try Connection()
         for _ in 0..<1_000 { try connection.answer(.ok, "0123456789") }
         let writes = try connection.written()

@@ -75,7 +75,7 @@ import Testing
     ]
 
     @Test(arguments: bodies)
-    func confirmations(body: Body) async throws {
+    func hostileConfirmationBodiesAreRejected(body: Body) async throws {
         try await TestAPI().test { client in
             let answer = try await client.post("/v1/confirmations", contentType: body.contentType, body.bytes)
             #expect(answer.status == body.status)
@@ -87,7 +87,7 @@ import Testing
 
     /// The first fields of both requests are read by the same code; what differs is what they make of them.
     @Test(arguments: bodies.filter { $0.code == "invalid_json" || $0.status > 400 })
-    func payloads(body: Body) async throws {
+    func hostilePayloadBodiesAreRejected(body: Body) async throws {
         try await TestAPI().test { client in
             let answer = try await client.post("/v1/payloads", contentType: body.contentType, body.bytes)
             #expect(answer.status == body.status)
@@ -129,7 +129,7 @@ import Testing
         Target("?url=https://user@example.com", "invalid_url", "url"),
         Target("?url=https://example.com/a+b%20c", "invalid_url", "url"),
     ])
-    func parameters(target: Target) async throws {
+    func hostileLookupParametersAreRejected(target: Target) async throws {
         try await TestAPI().test { client in
             let answer = try await client.send(
                 .get, "/v1/lookup" + target.query, key: client.api.publishable)
@@ -143,7 +143,7 @@ import Testing
         ("latitude", "90.0001"), ("latitude", "-1e308"), ("longitude", "180.5"), ("latitude", "\"37\""),
         ("longitude", "null"),
     ])
-    func coordinatesOutOfRange(field: String, value: String) async throws {
+    func invalidCoordinatesAreRejected(field: String, value: String) async throws {
         var coordinate: JSONObject = ["latitude": 37, "longitude": -122]
         coordinate[field] = try JSONValue(parsing: value.utf8)
         let body: JSONValue = [

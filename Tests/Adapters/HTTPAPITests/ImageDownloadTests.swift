@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func aPieceIsReadWhenTheOneBeforeItIsTaken() async throws {
+    @Test func nextPieceIsReadAfterThePreviousIsTaken() async throws {
         let desk = try await Desk()
         let body = try #require(try await desk.answer().pieces)
         #expect(body.contentLength == Self.file.count && desk.files.ranges.count == 1)
@@ -92,7 +92,7 @@ import Testing
     }
 
     /// Else whoever reads slowly could have as many under way as there are requests in the time that they take.
-    @Test func aDownloadIsUnderWayUntilItIsTaken() async throws {
+    @Test func downloadCountsUntilItIsFinished() async throws {
         let desk = try await Desk(maximum: 20)
         @Sendable func client(_ number: Int) -> Client.Identity { .installation([UInt8(number)]) }
         var first: Answer? = try await desk.answer(to: client(1))
@@ -113,7 +113,7 @@ import Testing
             })
     }
 
-    @Test func whatIsDeletedMeanwhileIsCutOff() async throws {
+    @Test func downloadOfDeletedImageIsCutOff() async throws {
         let desk = try await Desk()
         let body = try #require(try await desk.answer().pieces)
         let files = desk.files

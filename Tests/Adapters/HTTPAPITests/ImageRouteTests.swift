@@ -22,7 +22,7 @@ import Testing
             body: ByteBuffer(bytes: file))
     }
 
-    @Test func aFileIsKeptOnceAndGivenBack() async throws {
+    @Test func imageIsStoredOnceAndReturned() async throws {
         let api = TestAPI()
         let file = HeaderPicture.png()
         let path = "/v1/images/\(try HeaderImage(file).digest)"
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func whatAppleWouldNotTakeIsRefused() async throws {
+    @Test func imageThatAppleWouldRejectIsRejected() async throws {
         let api = TestAPI()
         let file = HeaderPicture.png()
         let cases: [(file: [UInt8], reason: JSONValue)] = [
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func aLongFileIsNotWaitedFor() throws {
+    @Test func imageUploadBeyondLimitIsRejected() throws {
         let progress = Upload.Progress(of: .png)
         #expect(try progress.takes(HeaderImage.maximumByteCount))
         let problem = #expect(throws: Problem.self) { try progress.takes(1) }

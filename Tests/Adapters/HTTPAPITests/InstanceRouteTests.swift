@@ -39,7 +39,7 @@ import Testing
             body: ByteBuffer(bytes: JSONValue.object(body).serialized()))
     }
 
-    @Test func aLaunchIsToldShownAndForgotten() async throws {
+    @Test func launchIsRegisteredShownAndDeleted() async throws {
         try await TestAPI().test { client in
             let first = try await Self.put(client)
             #expect(first.status == 201, "\(first.text)")
@@ -107,7 +107,7 @@ import Testing
         (["receipt": 1], "invalid_field", "receipt"),
     ]
 
-    @Test func aReportThatIsWrongIsRefusedByItsField() async throws {
+    @Test func invalidReportIsRejectedByField() async throws {
         let api = TestAPI()
         try await api.test { client in
             for (changes, code, field) in Self.wrong {
@@ -125,7 +125,7 @@ import Testing
         #expect(api.instances.count == 0)
     }
 
-    @Test func whatNothingMatchesIsNotKept() async throws {
+    @Test func launchWithUnmatchedURLIsNotStored() async throws {
         let api = TestAPI()
         try await api.test { client in
             let answer = try await Self.put(client, Self.report(["url": "https://other.example/"]))
@@ -134,7 +134,7 @@ import Testing
         #expect(api.instances.registrations.isEmpty)
     }
 
-    @Test func whatIsLeftOutHasItsDefault() async throws {
+    @Test func omittedMembersHaveDefaults() async throws {
         let api = TestAPI()
         try await api.test(over: [.router]) { client in
             let start = Date()
@@ -163,7 +163,7 @@ import Testing
     // MARK: Launches without a URL
 
     /// As from a notification or the App Switcher. [Apple]
-    @Test func aLaunchWithoutAURLRenewsTheWindowOfAKnownInstance() async throws {
+    @Test func launchWithoutURLRenewsWindowOfKnownInstance() async throws {
         try await TestAPI().test { client in
             _ = try await client.send(.delete, Self.path, key: client.api.publishable)
             let unknown = try await Self.put(client, Self.report(["url": nil]))
@@ -183,7 +183,7 @@ import Testing
         }
     }
 
-    @Test func aNewInstanceWithoutAURLNamesItsClip() async throws {
+    @Test func newInstanceWithoutURLMustNameItsClip() async throws {
         let api = TestAPI()
         try await api.test { client in
             _ = try await client.send(.delete, Self.path, key: client.api.publishable)
@@ -211,7 +211,7 @@ import Testing
 
     /// `UNAuthorizationStatus` in full.
     @Test(arguments: ["notDetermined", "denied", "authorized", "provisional", "ephemeral"])
-    func everyPermissionIsTaken(permission: String) async throws {
+    func everyPermissionIsAccepted(permission: String) async throws {
         try await TestAPI().test { client in
             let answer = try await Self.put(client, Self.report(["permission": .string(permission)]))
             #expect([200, 201].contains(answer.status) && answer["permission"] == .string(permission))
@@ -220,7 +220,7 @@ import Testing
     }
 
     /// Neither a place that is signed nor one that only says so leaves a coordinate.
-    @Test(arguments: [true, false]) func noCoordinateIsKept(isAuthentic: Bool) async throws {
+    @Test(arguments: [true, false]) func coordinatesAreNotStored(isAuthentic: Bool) async throws {
         let api = TestAPI(trusting: isAuthentic ? .everything : .nothing)
         var table = try #require(api.table.current).table
         try table.set(
@@ -245,7 +245,7 @@ import Testing
 
     // MARK: Receipts
 
-    @Test func aReceiptConfirmsItsLocation() async throws {
+    @Test func receiptConfirmsItsLocation() async throws {
         let api = TestAPI(receipts: ReceiptIssuer("doorstep", keys: ReceiptKeySet(at: .distantPast)))
         try await api.test { client in
             let confirmation = try await client.post(
@@ -265,7 +265,7 @@ import Testing
 
     /// As a server signed them before the claim was made, or would without evidence.
     @Test(arguments: [nil, "none", "rumour", "device", "coordinate"] as [String?])
-    func aReceiptThatRestsOnNothingConfirmsNothing(evidence: String?) async throws {
+    func receiptWithoutEvidenceConfirmsNothing(evidence: String?) async throws {
         let keys = ReceiptKeySet(at: .distantPast)
         let now = Date()
         let tenant = JSONValue.string(Self.tenant.description)
@@ -286,7 +286,7 @@ import Testing
         }
     }
 
-    @Test func aReceiptThatProvesNothingIsRefusedWithTheReason() async throws {
+    @Test func invalidReceiptIsRejectedWithReason() async throws {
         let keys = ReceiptKeySet(at: .distantPast)
         let issuer = ReceiptIssuer("doorstep", keys: keys)
         let stranger = ReceiptIssuer("doorstep", keys: ReceiptKeySet(at: .distantPast))
@@ -346,7 +346,7 @@ import Testing
 
     // MARK: Live Activities
 
-    @Test func anActivityIsToldAndForgotten() async throws {
+    @Test func activityIsRegisteredAndDeleted() async throws {
         try await TestAPI().test { client in
             let path = Self.path + "/activities/0D9D7A52-5E2B-4F58-AE0B-6A3F0C1F9F7E"
             let body: JSONObject = ["token": .string(Self.token)]
@@ -382,7 +382,7 @@ import Testing
         (.delete, path + "/activities/a"),
     ]
 
-    @Test(arguments: [true, false]) func withoutASecretOrADatabaseEveryRouteSaysSo(
+    @Test(arguments: [true, false]) func endpointsWithoutSecretOrDatabaseAreUnavailable(
         hasSecret: Bool
     )
         async throws
@@ -403,7 +403,7 @@ import Testing
         }
     }
 
-    @Test func noTokenIsLoggedOrAnswered() async throws {
+    @Test func tokensAreNeitherLoggedNorReturned() async throws {
         let api = TestAPI(receipts: ReceiptIssuer("doorstep", keys: ReceiptKeySet(at: .distantPast)))
         try await api.test { client in
             var told = ""

@@ -623,13 +623,13 @@ import Testing
 
     // MARK: Tests
 
-    @Test func everyRouteIsKnown() {
+    @Test func everyEndpointHasAProbe() {
         let routes = TestAPI().answerer.routes.map { "\($0.method.rawValue) \($0.path)" }
         #expect(Set(routes) == Self.openRoutes.union(Self.probes.keys))
     }
 
     @Test(arguments: [TenantID(number: 1), TenantID(number: 3)])
-    func whatIsHiddenIsAnsweredAsWhatThereIsNot(tenant: TenantID) async throws {
+    func hiddenItemIsAnsweredLikeUnknownItem(tenant: TenantID) async throws {
         for holder in Holder.allCases {
             let fixture = try Fixture()
             try await fixture.api.test(over: [.router]) { client in
@@ -671,7 +671,7 @@ import Testing
     }
 
     /// Else the test before would prove nothing: a restricted key is given what is its own by the same requests.
-    @Test func whatIsItsOwnIsGivenToARestrictedKey() async throws {
+    @Test func restrictedKeyReadsItsOwnItems() async throws {
         let fixture = try Fixture()
         try await fixture.api.test(over: [.router]) { client in
             var fixture = fixture

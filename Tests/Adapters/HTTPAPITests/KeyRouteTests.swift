@@ -35,7 +35,7 @@ import Testing
         return api
     }
 
-    @Test func aKeyIsShownOnceAndFoundByItsID() async throws {
+    @Test func keyIsShownOnceAndFoundByID() async throws {
         let api = Self.api()
         try await api.test(over: [.router]) { client in
             let created = try await client.post(
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func noneIsWiderThanWhatMakesIt() async throws {
+    @Test func createdKeyIsNeverWiderThanItsCreator() async throws {
         let end = Date(timeIntervalSinceNow: 3_600)
         let api = Self.api(expiresAt: end)
         let wide = KeyID(UUID(number: 50))
@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    @Test func revocationOfAWiderKeyIsRefused() async throws {
+    @Test func revocationOfWiderKeyIsRejected() async throws {
         let end = Date(timeIntervalSinceNow: 3_600)
         let api = Self.api(expiresAt: end)
         let wide = KeyID(UUID(number: 50))
@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    @Test func aKeyIsRestrictedToLocations() async throws {
+    @Test func keyIsRestrictedToLocations() async throws {
         let api = Self.api()
         try await api.test(over: [.router]) { client in
             let created = try await client.post(
@@ -203,7 +203,7 @@ import Testing
         }
     }
 
-    @Test func whatIsWrongIsNamed() async throws {
+    @Test func invalidFieldIsNamed() async throws {
         let api = Self.api()
         try await api.test(over: [.router]) { client in
             for (body, field) in [
@@ -240,7 +240,7 @@ import Testing
         }
     }
 
-    @Test func keysNeedTheScopeAndAreTheirTenantsOwn() async throws {
+    @Test func keyEndpointsRequireScopeAndOwnTenant() async throws {
         let api = Self.api()
         let neighbour = APIKey.generate(.secret)
         try api.admit(neighbour, of: Self.neighbour, scopes: "read,manage_keys")

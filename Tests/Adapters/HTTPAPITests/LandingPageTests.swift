@@ -33,7 +33,7 @@ import Testing
         return api
     }
 
-    @Test func aPageIsShownWhereTheTenantWantsThat() async throws {
+    @Test func landingPageIsShownIfEnabled() async throws {
         try await Self.api().test { client in
             let answer = try await client.send(.get, Self.page, key: nil)
             #expect(answer.status == 200, "\(answer.text)")
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func elsewhereThereIsNone() async throws {
+    @Test func landingPageIsNotShownIfDisabledOrHostUnproved() async throws {
         let api = try Self.api(.off)
         try await api.test { client in
             #expect(try await client.send(.get, Self.page, key: nil).code == "not_found")
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func itTakesNothingButGETAndHEAD() async throws {
+    @Test func landingPageAllowsOnlyGETAndHEAD() async throws {
         try await Self.api().test { client in
             for method in [HTTPRequest.Method.post, .put, .delete, .options] {
                 let answer = try await client.send(method, Self.page, key: nil)
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func theAPIKeepsPrecedence() async throws {
+    @Test func apiPathsTakePrecedenceOverPages() async throws {
         let api = try Self.api()
         try await api.test { client in
             #expect(try await client.send(.get, "/v1/lookup", key: nil).status == 401)
@@ -99,7 +99,7 @@ import Testing
     }
 
     /// Whose they are is the tenant's to say there.
-    @Test func howTheServerDoesIsNotToldThere() async throws {
+    @Test func healthEndpointsAreHiddenOnTenantHost() async throws {
         try await Self.api().test { client in
             for path in ["/livez", "/metrics", "/metrics/restaurant_a"] {
                 let answer = try await client.send(.get, path, key: nil)
@@ -115,7 +115,7 @@ import Testing
     }
 
     /// Lint says of experiences where the API answers that they are shadowed.
-    @Test func theAPIsPathsAreThoseThatLintKnows() throws {
+    @Test func apiPathsMatchThoseKnownToLint() throws {
         let api = TestAPI()
         let operations = Set(OperationsRoutes(api.dependencies, isPublic: true).routes.map(\.path))
         let components = api.answerer.routes.map(\.path).filter { !operations.contains($0) }
@@ -123,7 +123,7 @@ import Testing
         #expect(Set(components) == DomainPages.pathsOfAPI)
     }
 
-    @Test func aClientIsHeldToTheTenantsLimit() async throws {
+    @Test func clientLimitAppliesToPages() async throws {
         let limits = RequestLimits(client: RateLimit(perSecond: 1, burst: 3))
         try await Self.api(limits: limits).test(over: [.router]) { client in
             for path in [Self.page, "/nothing", Self.page] {
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test func aSuspendedTenantShowsNothing() async throws {
+    @Test func suspendedTenantShowsNoPages() async throws {
         let api = try Self.api()
         var table = try #require(api.table.current).table
         try table.set(.tenants, .tenant(Self.tenant, isSuspended: true))

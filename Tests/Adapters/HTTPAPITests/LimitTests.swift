@@ -30,7 +30,7 @@ import Testing
         return answer.headers[name]
     }
 
-    @Test func eachAnswerTellsWhatIsLeft() async throws {
+    @Test func responsesShowRemainingQuota() async throws {
         let limits = RequestLimits(key: try Self.limit(100), client: try Self.limit(50))
         try await TestAPI(limits: limits).test { client in
             for remaining in [49, 48] {
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func aKeyThatAsksTooMuchIsRefused() async throws {
+    @Test func keyOverItsLimitIsRejected() async throws {
         var api = TestAPI(limits: RequestLimits(key: try Self.limit(3), client: try Self.limit(1_000)))
         api.settings.trustedProxies = [try #require(AddressRange("127.0.0.1"))]
         try await api.test { client in
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func aClientThatAsksTooMuchIsRefusedAndTakesNothingFromItsKey() async throws {
+    @Test func clientOverItsLimitDoesNotConsumeTheKeysLimit() async throws {
         let limits = RequestLimits(key: try Self.limit(5), client: try Self.limit(2))
         var api = TestAPI(limits: limits)
         api.settings.trustedProxies = [try #require(AddressRange("127.0.0.1"))]
@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    @Test func onlySoManyAnswersAreHeldBackOnConnectionsOfProxies() {
+    @Test func delayedResponsesOnProxyConnectionsAreBounded() {
         let proxied = Client(address: Client.Address(nil), isBehindProxy: true)
         let direct = Client(address: Client.Address(nil), isBehindProxy: false)
         let count = Pause.Count(maximum: 2)
@@ -179,7 +179,7 @@ import Testing
     }
 
     /// However many connections it has: else a thousand of them would cost ten times what a hundred do.
-    @Test func whoHasMoreThanAHundredHeldBackWaitsLonger() throws {
+    @Test func clientWithOverAHundredDelayedResponsesWaitsLonger() throws {
         let count = Pause.Count()
         let client = Client(address: Client.Address(IPAddress("203.0.113.1")), isBehindProxy: false)
         let other = Client(address: Client.Address(IPAddress("203.0.113.2")), isBehindProxy: false)
@@ -192,7 +192,7 @@ import Testing
         #expect(count.pause(for: client)?.duration == .seconds(1))
     }
 
-    @Test func nobodyElseIsBelievedAboutClients() async throws {
+    @Test func forwardedForOfUntrustedClientIsIgnored() async throws {
         let api = TestAPI(limits: RequestLimits(client: try Self.limit(1)))
         try await api.test { client in
             var headers = HTTPFields()
@@ -204,7 +204,7 @@ import Testing
         }
     }
 
-    @Test func whoGuessesKeysIsRefused() async throws {
+    @Test func clientGuessingKeysIsLimited() async throws {
         var api = TestAPI()
         api.settings.limits.client = try Self.limit(2)
         try await api.test { client in
@@ -220,7 +220,7 @@ import Testing
     }
 
     /// Neither a path that is not served nor another method needs a key.
-    @Test func whoAsksForWhatIsNotThereIsRefused() async throws {
+    @Test func clientProbingUnknownPathsIsLimited() async throws {
         var api = TestAPI()
         api.settings.limits.client = try Self.limit(2)
         try await api.test { client in
@@ -237,7 +237,7 @@ import Testing
         }
     }
 
-    @Test func anAbsentDatabaseIsAnsweredForAfterAPause() async throws {
+    @Test func unavailableResponseIsDelayed() async throws {
         let api = TestAPI()
         api.instances.goAway()
         let pauses = Mutex(0)
@@ -259,7 +259,7 @@ import Testing
         #expect(response.status.code == 503 && pauses.withLock { $0 } == 1)
     }
 
-    @Test func withoutLimitsNothingIsSaidOfThem() async throws {
+    @Test func responsesWithoutLimitsHaveNoRateLimitHeaders() async throws {
         let off = RequestLimits(key: .off, client: .off)
         for (server, tenant) in [
             (RequestLimits(), RequestLimits()), (off, RequestLimits()),
@@ -294,7 +294,7 @@ import Testing
     }
 
     /// A script that makes instances up is refused, and takes nothing from those that are there, nor from other clients.
-    @Test func instancesThatWereNotKnownHaveLimitsOfTheirOwn() async throws {
+    @Test func newInstancesHaveTheirOwnLimits() async throws {
         let limits = RequestLimits(newInstances: try Self.limit(6), clientNewInstances: try Self.limit(2))
         var api = TestAPI(limits: limits)
         api.settings.trustedProxies = [try #require(AddressRange("127.0.0.1"))]
@@ -343,7 +343,7 @@ import Testing
     }
 
     /// However many come at once, no more are added than there are places for.
-    @Test func requestsAtOnceGetNoMorePlacesThanThereAre() async throws {
+    @Test func concurrentRegistrationsDoNotExceedTheLimit() async throws {
         let limits = RequestLimits(newInstances: try Self.limit(9), clientNewInstances: try Self.limit(5))
         let api = TestAPI(limits: limits)
         // In the process, so that no request waits for the one before.
@@ -363,7 +363,7 @@ import Testing
         }
     }
 
-    @Test func aTenantsRequestsUnderWayAreBounded() async throws {
+    @Test func concurrentRequestsPerTenantAreBounded() async throws {
         let concurrency = TenantConcurrency(maximum: 2)
         let one = TenantID(UUID())
         try await concurrency.with(one) {
@@ -376,7 +376,7 @@ import Testing
     }
 
     /// Whoever has the app has its publishable key.
-    @Test func oneClientDoesNotTakeAllOfATenantsRequestsUnderWay() async throws {
+    @Test func clientGetsOnlyAShareOfATenantsConcurrency() async throws {
         let concurrency = TenantConcurrency(maximum: 20)
         let one = TenantID(UUID())
         let address = Client.Identity.address(Client.Address(IPAddress("203.0.113.1")))
@@ -391,7 +391,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(30))) func whoSendsNoBodiesDoesNotTakeATenantFromOthers() async throws {
+    @Test(.timeLimit(.minutes(30))) func clientWithholdingBodiesDoesNotBlockItsTenant() async throws {
         var api = TestAPI()
         // Of which one client has 1.
         api.settings.tenantConcurrency = 2
@@ -436,7 +436,7 @@ import Testing
         #expect(try await first.status.code == 400)
     }
 
-    @Test func aKeyThatMayLessIsRefusedWhatItMayNot() async throws {
+    @Test func keyWithoutScopeIsForbidden() async throws {
         try await TestAPI().test { client in
             let confirmer = client.api.confirmer
             let refused = try await client.send(.get, "/v1/lookup?url=https://example.com", key: confirmer)
@@ -445,7 +445,7 @@ import Testing
         }
     }
 
-    @Test func whichKeysAreUsedIsTold() async throws {
+    @Test func usedKeysAreRecorded() async throws {
         let api = TestAPI()
         try await api.test { client in
             _ = try await client.lookUp(Self.url)

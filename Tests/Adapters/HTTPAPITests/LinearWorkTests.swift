@@ -61,7 +61,7 @@ struct LinearWorkTests {
     }()
 
     @Test(arguments: subjects)
-    func isLinear(subject: Subject) throws {
+    func workGrowsLinearly(subject: Subject) throws {
         let growth = try Steps.growth(from: subject.size, upTo: subject.limit, subject.work)
         #expect(growth < Double(subject.limit), "\(growth) times the work")
     }
@@ -69,7 +69,7 @@ struct LinearWorkTests {
     // MARK: That the count is honest
 
     /// Each name compared with all before it, as the query's parameters once were.
-    @Test func seesWhatComparesEachWithAll() throws {
+    @Test func growthDetectsQuadraticComparison() throws {
         let growth = Steps.growth(from: 3, upTo: 13) { count in
             let names = Self.names(count)
             return {
@@ -83,7 +83,7 @@ struct LinearWorkTests {
     }
 
     /// The same by one call of the standard library, whose loop is none of ours.
-    @Test func seesWhatTheStandardLibraryDoes() throws {
+    @Test func growthDetectsQuadraticLibraryCall() throws {
         let growth = Steps.growth(from: 6, upTo: 13) { count in
             let names = Self.names(count)
             return {
@@ -94,7 +94,7 @@ struct LinearWorkTests {
         #expect(growth >= 13)
     }
 
-    @Test func findsWhatIsLinearLinear() throws {
+    @Test func growthOfLinearWorkIsLinear() throws {
         let growth = Steps.growth(from: 8, upTo: 13) { count in
             let names = Self.names(count)
             // Not a set's: how often its elements meet is another in each process.

@@ -55,7 +55,7 @@ import Testing
             locations: nil, limits: RequestLimits(), tenantIsSuspended: false)
     }
 
-    @Test func strangersAndMonitorsHaveNoLines() {
+    @Test func unauthenticatedClientsAndMonitorsAreNotLogged() {
         answered(.ok, route: "/livez")
         answered(.notFound, route: "none")
         answered(.methodNotAllowed)
@@ -68,7 +68,7 @@ import Testing
     }
 
     /// The first of a kind has a line, and those that follow a count: whose they were, and why they were refused.
-    @Test func refusalsAreLoggedByTheirCount() throws {
+    @Test func rejectionsAreLoggedByCount() throws {
         for _ in 0..<21_000 { answered(.tooManyRequests, to: Self.holder(1), limit: "concurrency") }
         for _ in 0..<2 { answered(.tooManyRequests, to: Self.holder(1), limit: "client") }
         for _ in 0..<3 { answered(.notFound, to: Self.holder(2)) }
@@ -88,7 +88,7 @@ import Testing
         #expect(take().count == 1)
     }
 
-    @Test func whatStrangersAreRefusedForALimitIsCountedToo() {
+    @Test func rateLimitedUnauthenticatedRequestsAreCounted() {
         for _ in 0..<5_000 { answered(.tooManyRequests, limit: "client") }
         #expect(take().count == 1)
         observer.tellOfRefusalsNow(to: logger)
@@ -96,7 +96,7 @@ import Testing
     }
 
     /// Once more when the server ends.
-    @Test(.timeLimit(.minutes(30))) func whatWasCountedLastIsTold() async {
+    @Test(.timeLimit(.minutes(30))) func lastCountIsLoggedAtShutdown() async {
         for _ in 0..<2 { answered(.tooManyRequests, limit: "client") }
         _ = take()
         let telling = Task { await observer.tellOfRefusals(to: logger) }
@@ -105,7 +105,7 @@ import Testing
         #expect(take().count == 1)
     }
 
-    @Test func atDebugEachHasItsLine() {
+    @Test func everyRejectionIsLoggedAtDebugLevel() {
         for _ in 0..<50 { answered(.tooManyRequests, limit: "client", at: .debug) }
         #expect(take().count == 50)
     }

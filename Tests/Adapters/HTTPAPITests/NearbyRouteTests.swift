@@ -23,7 +23,7 @@ import Testing
         return .object(body)
     }
 
-    @Test func theNearestComeFirstWithWhatLaunchesThem() async throws {
+    @Test func nearestLocationsComeFirstWithTheirURLs() async throws {
         try await TestAPI().test { client in
             let answer = try await client.post("/v1/nearby", key: client.api.publishable, Self.body())
             #expect(answer.status == 200)
@@ -92,14 +92,16 @@ import Testing
             (#"{"limit": 1.5}"#, 400, "invalid_field", "limit"),
             (#"{"source": "nfc"}"#, 400, "unknown_field", "source"),
         ] as [(String, Int, String, String?)])
-    func whatCannotBeAnswered(changes: String, status: Int, code: String, field: String?) async throws {
+    func invalidNearbyRequestIsRejected(
+        changes: String, status: Int, code: String, field: String?
+    ) async throws {
         try await TestAPI().test { client in
             let answer = try await client.post("/v1/nearby", Self.body(changes))
             #expect(answer.status == status && answer.code == code && answer.field == field, "\(answer.text)")
         }
     }
 
-    @Test func aCoordinateIsNeeded() async throws {
+    @Test func nearbyRequestRequiresCoordinate() async throws {
         try await TestAPI().test { client in
             let answer = try await client.post("/v1/nearby", ["url": .string(Self.generic)])
             #expect(answer.code == "missing_field" && answer.field == "coordinate")
@@ -107,7 +109,7 @@ import Testing
     }
 
     /// It takes the right to look up, and says nothing of where people are in any log.
-    @Test func whoMayLookUpMayAsk() async throws {
+    @Test func nearbyRequiresScopeLookupAndLogsNoCoordinate() async throws {
         let api = TestAPI()
         try await api.test { client in
             let refused = try await client.post("/v1/nearby", key: client.api.confirmer, Self.body())
@@ -127,7 +129,7 @@ import Testing
     }
 
     /// Not even where both have a place at one spot, and the same URLs.
-    @Test func nobodySeesAnothersPlaces() async throws {
+    @Test func nearbyHidesLocationsOfOtherTenants() async throws {
         let api = TestAPI()
         var table = try #require(api.table.current).table
         try table.set(

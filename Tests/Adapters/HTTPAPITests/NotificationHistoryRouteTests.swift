@@ -69,7 +69,7 @@ import Testing
         (answer["data"]?.arrayValue ?? []).compactMap { $0.objectValue?["id"]?.stringValue }
     }
 
-    @Test(arguments: paths) func aPageFollowsTheOther(path: String) async throws {
+    @Test(arguments: paths) func pagingReturnsTheWholeList(path: String) async throws {
         let api = try await Self.filledAPI()
         try await api.test(over: [.router]) { client in
             let whole = try await client.send(.get, path, key: api.reader)
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func notificationsAreTheNewestFirst() async throws {
+    @Test func notificationsAreListedNewestFirst() async throws {
         let api = try await Self.filledAPI()
         try await api.test(over: [.router]) { client in
             let page = try await client.send(.get, "/v1/notifications", key: api.reader)
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func listsAreNarrowed() async throws {
+    @Test func listsAreFiltered() async throws {
         let api = try await Self.filledAPI()
         try await api.test(over: [.router]) { client in
             for (path, count) in [
@@ -155,7 +155,7 @@ import Testing
         }
     }
 
-    @Test(arguments: paths) func keysNeedTheScope(path: String) async throws {
+    @Test(arguments: paths) func historyEndpointsRequireScope(path: String) async throws {
         let api = try await Self.filledAPI()
         try await api.test(over: [.router]) { client in
             for key in [api.publishable, api.secret, api.keyManager] {
@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    @Test(arguments: paths) func whatIsAnothersIsNotListed(path: String) async throws {
+    @Test(arguments: paths) func anotherTenantsItemsAreNotListed(path: String) async throws {
         let api = try await Self.filledAPI(TenantID(number: 3))
         try await api.test(over: [.router]) { client in
             let page = try await client.send(.get, path, key: api.reader)

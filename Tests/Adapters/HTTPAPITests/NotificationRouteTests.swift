@@ -32,7 +32,7 @@ import Testing
             body: ByteBuffer(bytes: JSONValue.object(body).serialized()))
     }
 
-    @Test func whatIsSentIsAnsweredWithEachDecision() async throws {
+    @Test func responseListsDecisionForEachDelivery() async throws {
         let metrics = PrometheusRegistry()
         let api = TestAPI(metrics: metrics)
         let reached = try Candidate.sample()
@@ -99,7 +99,7 @@ import Testing
         #expect(exposition.contains(#"doorstep_notifications_total{decision="permission_denied"} 1"#))
     }
 
-    @Test func aRepeatedRequestIsAnsweredAsBefore() async throws {
+    @Test func repeatedIdempotencyKeyReplaysTheResponse() async throws {
         let api = TestAPI()
         api.notifications.reach([try .sample()], of: Self.tenant)
         try await api.test(over: [.router]) { client in
@@ -152,7 +152,7 @@ import Testing
             (["audience": ["channel": "c"]], 422, "wrong_audience", "audience"),
             (["launchedAt": "2026-03-01T12:30:00Z"], 400, "unknown_field", "launchedAt"),
         ] as [(JSONObject, Int, String, String?)])
-    func whatCannotBeSentIsRefusedByName(
+    func invalidNotificationIsRejectedByField(
         change: JSONObject, status: Int, code: String, field: String?
     ) async throws {
         let api = TestAPI()
@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNotTakenInYetIsSaid() async throws {
+    @Test func incompleteNotificationIsReported() async throws {
         let api = TestAPI()
         api.notifications.reach(try (0..<5).map { _ in try .sample() }, of: Self.tenant)
         api.notifications.limitParts(to: 2)
@@ -188,7 +188,7 @@ import Testing
 
     /// Each delivery leads to the instance of the experience that was launched: by the request's URL where that is its, else
     /// by the URL that it was launched by.
-    @Test func theTargetOfEachDeliveryIsSaid() async throws {
+    @Test func deliveryNamesItsTargetURL() async throws {
         let api = TestAPI()
         let short = "https://example.com/a"
         let same = try Candidate.sample(
@@ -223,7 +223,7 @@ import Testing
         }
     }
 
-    @Test func nobodyIsAnAnswer() async throws {
+    @Test func notificationWithoutRecipientsIsCreatedComplete() async throws {
         let api = TestAPI()
         try await api.test(over: [.router]) { client in
             let answer = try await Self.send(to: client)
@@ -233,7 +233,7 @@ import Testing
         }
     }
 
-    @Test func pagesAreAskedForByTheLastDelivery() async throws {
+    @Test func deliveriesOfNotificationArePaged() async throws {
         let api = TestAPI()
         api.notifications.reach(try (0..<5).map { _ in try .sample() }, of: Self.tenant)
         try await api.test(over: [.router]) { client in
@@ -259,7 +259,7 @@ import Testing
     }
 
     /// Others' notifications are answered as those that there are not, and so are texts that are no ID.
-    @Test func anothersNotificationIsAnsweredAsOneThatThereIsNot() async throws {
+    @Test func anotherTenantsNotificationIsUnknown() async throws {
         let api = TestAPI()
         api.notifications.reach([try .sample()], of: Self.tenant)
         let neighbour = TenantID(number: 3)
@@ -286,7 +286,7 @@ import Testing
         }
     }
 
-    @Test func withoutAStoreItIsSaid() async throws {
+    @Test func notificationWithoutStoreIsUnavailable() async throws {
         var api = TestAPI()
         api.hasNotifications = false
         try await api.test(over: [.router]) { [api] client in

@@ -13,7 +13,7 @@ import Testing
         try JSONValue(parsing: OpenAPIDocument.bytes)
     }
 
-    @Test func whatConfirmationsCanSayIsInIt() throws {
+    @Test func documentListsAllConfirmationOutcomes() throws {
         let schemas = try Self.document()["components"]?["schemas"]
         let outcomes = Set(Receipt.Outcome.allCases.map { JSONValue.string($0.rawValue) })
         for name in ["Confirmation", "RecordedConfirmation"] {
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func eachAnswerHasTheIDOfItsRequest() throws {
+    @Test func documentGivesEveryResponseARequestID() throws {
         let document = try Self.document()
         let operations = try #require(document["paths"]?.objectValue).flatMap { path in
             path.value.objectValue?.compactMap { $0.value["responses"]?.objectValue } ?? []

@@ -12,7 +12,7 @@ import Testing
 @Suite struct OperationsTests {
     static let paths = ["/livez", "/readyz", "/metrics"]
 
-    @Test func aProvedHostHasNoneOfIt() async throws {
+    @Test func operationsPathsAreNotFoundOnProvedHost() async throws {
         let api = TestAPI()
         try await api.test { client in
             for path in Self.paths + ["/metrics/", "//readyz"] {
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func aProxyGetsCertificatesForProvedHostsAlone() async throws {
+    @Test func certificatesAreAllowedOnlyForProvedHosts() async throws {
         let api = TestAPI()
         try api.proveHost()
         try await ExchangeTests.serve(api, fromMemory: true) { port in
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(arguments: ["LocalHost", "localhost:8080", "localhost.", "localhost.:80"])
-    func aProvedHostIsKnownHoweverItIsWritten(host: String) async throws {
+    func provedHostIsRecognizedInEverySpelling(host: String) async throws {
         let api = TestAPI()
         try api.proveHost()
         try await ExchangeTests.serve(api, fromMemory: true) { port in
@@ -104,7 +104,7 @@ import Testing
             onListening: onListening)
     }
 
-    @Test(.timeLimit(.minutes(30))) func aPortOfItsOwn() async throws {
+    @Test(.timeLimit(.minutes(30))) func operationsPortServesOnlyMonitoringPaths() async throws {
         let api = TestAPI()
         try api.proveHost()
         let listening = AsyncStream<(APIServer.Listener, Int)>.makeStream()
@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(30))) func withoutItsPortTheServerEnds() async throws {
+    @Test(.timeLimit(.minutes(30))) func serverFailsIfOperationsPortIsTaken() async throws {
         try await ExchangeTests.serve(TestAPI(), fromMemory: true) { port in
             await #expect(throws: (any Error).self) {
                 try await Self.server(TestAPI(), operationsPort: port).run()

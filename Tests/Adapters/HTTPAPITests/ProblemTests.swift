@@ -10,7 +10,7 @@ import Testing
 
 /// The pages of the codes, and that guide and OpenAPI document know the same codes.
 @Suite struct ProblemTests {
-    @Test func eachCodeHasAPageThatSaysWhatToDo() async throws {
+    @Test func everyCodeHasAPageWithCauseAndRemedy() async throws {
         let api = TestAPI()
         // A tenant's host hides what monitors ask, and not these.
         try api.proveHost()
@@ -49,7 +49,7 @@ import Testing
         #expect(policy.hasPrefix("default-src 'none'; style-src 'sha256-\(hash)'; "))
     }
 
-    @Test func aPageIsKeptByWhoHasIt() async throws {
+    @Test func matchingETagReturnsNotModified() async throws {
         try await TestAPI().test { client in
             let page = try await client.send(.get, "/problems/not_found", key: nil)
             let again = try await client.send(
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: ["nothing", "NOT_FOUND", "not_found/x", "%3Cscript%3E", "..%2Fproblems", "not_found%00"])
-    func ofAnotherCodeThereIsNone(code: String) async throws {
+    func unknownCodeHasNoPage(code: String) async throws {
         try await TestAPI().test { client in
             let answer = try await client.send(.get, "/problems/\(code)", key: nil)
             #expect(answer.status == 404 && answer.code == "not_found")
@@ -73,7 +73,7 @@ import Testing
     }
 
     /// Each place that makes a problem with a status in so many words uses the one of its code.
-    @Test func codeHasOneStatus() throws {
+    @Test func everyCodeIsUsedWithItsOwnStatus() throws {
         let names: [String: Int] = [
             "badRequest": 400, "unauthorized": 401, "forbidden": 403, "notFound": 404,
             "methodNotAllowed": 405,
@@ -97,7 +97,7 @@ import Testing
         #expect(count > 25)
     }
 
-    @Test func textsAreEscaped() {
+    @Test func problemTextsAreEscaped() {
         #expect(
             Self.markup("<a href='x'> & \"`b<c`")
                 == "&lt;a href=&#39;x&#39;&gt; &amp; &quot;<code>b&lt;c</code>")
@@ -111,7 +111,7 @@ import Testing
     }
 
     /// Each example of a problem is of its code's type, and each code that is named with a status is there with it.
-    @Test func theDocumentKnowsTheSameCodes() throws {
+    @Test func openAPIDocumentKnowsTheSameCodes() throws {
         let document = try JSONValue(parsing: OpenAPIDocument.bytes)
         var named: Set<String> = []
         for object in Self.objects(in: document) {
@@ -153,7 +153,7 @@ import Testing
     }
 
     /// The table of the guide.
-    @Test func theGuideKnowsTheSameCodes() throws {
+    @Test func guideKnowsTheSameCodes() throws {
         let guide = try String(
             contentsOf: URL(filePath: #filePath).deletingLastPathComponent()
                 .appending(path: "../../../Sources/Adapters/HTTPAPI/README.md"), encoding: .utf8)

@@ -8,7 +8,7 @@ import Testing
 
     // MARK: Instruments
 
-    @Test func aNewRegistryHasDroppedNothing() {
+    @Test func newRegistryHasDroppedNothing() {
         #expect(
             registry.exposition() == """
                 # TYPE doorstep_metrics_dropped_total counter
@@ -27,7 +27,7 @@ import Testing
         #expect(metrics.samples["bytes_total"] == "0.5")
     }
 
-    @Test func countersNeverShrinkButByReset() throws {
+    @Test func countersDecreaseOnlyByReset() throws {
         let handler = registry.makeCounter(label: "c", dimensions: [])
         let fractions = registry.makeFloatingPointCounter(label: "c", dimensions: [])
         handler.increment(by: 5)
@@ -54,7 +54,7 @@ import Testing
         (Double.nan, "NaN"), (.infinity, "+Inf"), (-.infinity, "-Inf"), (-0.0, "-0"), (1e300, "1e+300"),
         (1.0 / 3, "0.3333333333333333"), (1e-7, "1e-07"), (9_007_199_254_740_991, "9007199254740991"),
     ])
-    func numbersAreWrittenAsPrometheusReadsThem(value: Double, text: String) throws {
+    func numbersAreInPrometheusFormat(value: Double, text: String) throws {
         Meter(label: "m", factory: registry).set(value)
         #expect(try Exposition(registry.exposition()).samples["m"] == text)
     }
@@ -110,20 +110,20 @@ import Testing
         #expect(metrics.samples["\(name){\(name)=\"v\"}"] == "1")
     }
 
-    @Test func valuesOfLabelsAreEscaped() throws {
+    @Test func labelValuesAreEscaped() throws {
         registry.makeMeter(label: "m", dimensions: [("path", "C:\\\"ä\"\r\n}")]).set(Int64(1))
         #expect(
             try Exposition(registry.exposition()).samples["m{path=\"C:\\\\\\\"ä\\\"\r\\n}\"}"] == "1")
     }
 
-    @Test func theOrderOfDimensionsMakesNoOtherSeries() throws {
+    @Test func dimensionOrderDoesNotCreateAnotherSeries() throws {
         Counter(label: "c", dimensions: [("b", "1"), ("a", "2")], factory: registry).increment()
         Counter(label: "c", dimensions: [("a", "2"), ("b", "1"), ("empty", "")], factory: registry)
             .increment()
         #expect(try Exposition(registry.exposition()).samples["c_total{a=\"2\",b=\"1\"}"] == "2")
     }
 
-    @Test func noLabelComesTwiceOrTakesAReservedName() throws {
+    @Test func duplicateAndReservedLabelsAreRenamed() throws {
         Timer(
             label: "t", dimensions: [("le", "1"), ("__name__", "x"), ("a.b", "1"), ("a-b", "2")],
             factory: registry
@@ -133,7 +133,7 @@ import Testing
         #expect(metrics.samples["t_seconds_count{_name__=\"x\",a_b=\"1\",le_=\"1\"}"] == "1")
     }
 
-    @Test func theOrderIsTheSameWhateverWasMadeFirst() {
+    @Test func expositionOrderIsIndependentOfCreationOrder() {
         let other = PrometheusRegistry()
         let names = ["b", "a", "c"]
         for name in names { _ = registry.makeMeter(label: name, dimensions: [("x", name)]) }
@@ -155,7 +155,7 @@ import Testing
         #expect(metrics.samples["doorstep_metrics_dropped_total"] == "3")
     }
 
-    @Test func oneNameHasOneType() throws {
+    @Test func metricNameHasOneType() throws {
         _ = registry.makeMeter(label: "x_seconds", dimensions: [])
         registry.makeTimer(label: "x", dimensions: []).recordNanoseconds(1)
         _ = registry.makeMeter(label: "y_count", dimensions: [])
@@ -166,7 +166,7 @@ import Testing
         #expect(metrics.samples["doorstep_metrics_dropped_total"] == "2")
     }
 
-    @Test func destroyedSeriesAreForgottenAndMakeRoom() throws {
+    @Test func destroyedSeriesMakeRoomForOthers() throws {
         let registry = PrometheusRegistry(limit: 2)
         let counter = Counter(label: "c", factory: registry)
         counter.increment()
@@ -181,7 +181,7 @@ import Testing
         #expect(try Exposition(registry.exposition()).samples["t_seconds"] == "4")
     }
 
-    @Test func nothingIsLostBetweenTasks() async throws {
+    @Test func concurrentUpdatesAreNotLost() async throws {
         await withTaskGroup(of: Void.self) { group in
             for task in 0..<8 {
                 group.addTask { [registry] in

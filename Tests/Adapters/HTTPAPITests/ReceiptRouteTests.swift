@@ -24,7 +24,7 @@ import Testing
         return .object(body)
     }
 
-    @Test func anAnswerCarriesAReceiptThatThePublishedKeysVerify() async throws {
+    @Test func receiptIsVerifiableWithPublishedKeys() async throws {
         let api = TestAPI(
             receipts: ReceiptIssuer("https://doorstep.example", keys: ReceiptKeySet(at: Self.now)))
         try await api.test { client in
@@ -81,7 +81,7 @@ import Testing
 
     /// Whoever has the key that ships with a clip can say anything of the device: the receipt says that it was said.
     @Test(arguments: others)
-    func everyOutcomeHasOneThatSaysWhatItRestsOn(
+    func receiptNamesTheEvidenceOfEachOutcome(
         changes: JSONObject, outcome: String, evidence: String, isCertain: Bool
     ) async throws {
         let keys = ReceiptKeySet(at: Self.now)
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func withoutKeysThereAreNoReceipts() async throws {
+    @Test func confirmationWithoutSigningKeysHasNoReceipt() async throws {
         try await TestAPI().test { client in
             let answer = try await client.post("/v1/confirmations", Self.body())
             #expect(answer.status == 200 && answer["outcome"] == "inRegion")
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func aRefusedRequestGetsNone() async throws {
+    @Test func rejectedRequestHasNoReceipt() async throws {
         let issuer = ReceiptIssuer("doorstep", keys: ReceiptKeySet(at: Self.now))
         try await TestAPI(receipts: issuer).test { client in
             let answer = try await client.post("/v1/confirmations", Self.body(["source": "radio"]))

@@ -5,7 +5,7 @@ import Testing
 
 /// What anyone may ask for, again and again, before any of it is read.
 @Suite struct SharedAnswerTests {
-    @Test func whatEveryoneIsAnsweredIsInMemoryOnce() throws {
+    @Test func sharedResponseBodiesAreInMemoryOnce() throws {
         let api = TestAPI()
         try api.proveHost()
         let routes = [

@@ -23,7 +23,7 @@ import Testing
         api.table.replace(by: table, from: .database, asOf: Date())
     }
 
-    @Test func aProvedHostHasItsFile() async throws {
+    @Test func provedHostServesItsAssociationFile() async throws {
         try await Self.api().test { client in
             let answer = try await client.send(.get, Self.path, key: nil)
             #expect(answer.status == 200)
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func whatIsRegisteredIsInTheFileAtOnce() async throws {
+    @Test func experienceChangesAppearInTheFileAtOnce() async throws {
         let api = try Self.api()
         let tenant = TenantID(number: 1)
         try await api.test { client in
@@ -83,7 +83,7 @@ import Testing
     }
 
     /// The prefix of an old app, and what other services need, as the routing table has them.
-    @Test func whatIsKeptWithTheDomainIsInTheFile() async throws {
+    @Test func domainContentAndAppIDPrefixAreInTheFile() async throws {
         let api = try Self.api()
         let tenant = TenantID(number: 1)
         try await api.test { client in
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func aLargeSiteStaysFarBelowTheLimit() async throws {
+    @Test func largeSiteIsSummarizedBelowTheLimit() async throws {
         for count in [900, 5_000] {
             let api = try Self.api()
             try Self.change(api) { table in
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test func aHostThatNobodyProvedIsUnknown() async throws {
+    @Test func unprovedHostIsUnknown() async throws {
         try await TestAPI().test { client in
             let answer = try await client.send(.get, Self.path, key: nil)
             #expect(answer.status == 404)
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test func neitherAKeyNorAUserAgentMatters() async throws {
+    @Test func headersDoNotChangeTheFile() async throws {
         try await Self.api().test { client in
             for headers in [
                 [.userAgent: "AASA-Bot/1.0.0"],
@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    @Test func withoutATableNothingIsAnsweredYet() async throws {
+    @Test func fileWithoutLookupIndexIsUnavailable() async throws {
         try await TestAPI(hasTable: false).test { client in
             let answer = try await client.send(.get, Self.path, key: nil)
             #expect(answer.status == 503)

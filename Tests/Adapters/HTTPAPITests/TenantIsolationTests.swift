@@ -277,7 +277,7 @@ import Testing
 
     // MARK: Tests
 
-    @Test func everyRouteIsDocumentedAndEveryOperationHasAProbe() async throws {
+    @Test func everyEndpointIsDocumentedAndHasAProbe() async throws {
         let api = TestAPI()
         let routes = api.answerer.routes.map { "\($0.method) \($0.path)" }
         try await api.test { client in
@@ -300,7 +300,7 @@ import Testing
         }
     }
 
-    @Test func whatIsAnothersIsAnsweredAsWhatThereIsNot() async throws {
+    @Test func anotherTenantsItemIsAnsweredLikeUnknownItem() async throws {
         let fixture = try Fixture()
         try await fixture.api.test { client in
             let document = try #require(try await client.send(.get, "/openapi.json", key: nil).json)
@@ -339,7 +339,7 @@ import Testing
     }
 
     /// What the neighbour is told of the owner's instance and of one that there is not; then what the owner is told.
-    @Test func anothersInstanceIsAnsweredAsOneThatThereIsNot() async throws {
+    @Test func anotherTenantsInstanceIsUnknown() async throws {
         let fixture = try Fixture()
         try await fixture.api.test { client in
             let document = try #require(try await client.send(.get, "/openapi.json", key: nil).json)
@@ -382,7 +382,7 @@ import Testing
 
     /// What the neighbour is told of the owner's item, and what becomes of it by the neighbour's requests: nothing.
     @Test(arguments: CatalogueRouteTests.samples)
-    func anothersCatalogueIsAnsweredAsOneThatThereIsNot(sample: CatalogueRouteTests.Sample) async throws {
+    func anotherTenantsCatalogueItemIsUnknownAndUnchanged(sample: CatalogueRouteTests.Sample) async throws {
         let fixture = try Fixture()
         let neighbour = APIKey.generate(.secret)
         try fixture.api.admit(neighbour, of: Self.neighbour, scopes: "read,manage")
@@ -419,7 +419,7 @@ import Testing
     }
 
     /// Else the test before would prove nothing.
-    @Test func whatIsOnesOwnIsFoundByTheSameRequests() async throws {
+    @Test func ownItemIsFoundByTheSameRequests() async throws {
         let fixture = try Fixture()
         try await fixture.api.test { client in
             let document = try #require(try await client.send(.get, "/openapi.json", key: nil).json)
@@ -441,7 +441,7 @@ import Testing
         }
     }
 
-    @Test func whoNeedsNoKeyIsToldNothingOfTenants() async throws {
+    @Test func openEndpointsRevealNothingOfTenants() async throws {
         let fixture = try Fixture()
         try await fixture.api.test { client in
             let document = try #require(try await client.send(.get, "/openapi.json", key: nil).json)

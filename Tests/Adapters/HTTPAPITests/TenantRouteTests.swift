@@ -20,7 +20,7 @@ import Testing
         try await CatalogueRouteTests.write(.patch, path, body, client, key: key, headers: headers)
     }
 
-    @Test func whatIsTheTenantsOwnIsChanged() async throws {
+    @Test func tenantChangesItsOwnSettings() async throws {
         let api = TestAPI()
         try await api.test(over: [.connection]) { client in
             let read = try await client.send(.get, Self.path, key: api.reader)
@@ -51,7 +51,7 @@ import Testing
         #expect(api.tenants.actors == Array(repeating: "key:\(KeyID(UUID(number: 5)))", count: 2))
     }
 
-    @Test func whatIsTheOperatorsStays() async throws {
+    @Test func operatorSettingsCannotBeChanged() async throws {
         let api = TestAPI()
         try await api.test(over: [.router]) { client in
             for (body, status, code, field) in [
@@ -77,7 +77,7 @@ import Testing
         #expect(api.tenants.actors.isEmpty)
     }
 
-    @Test func keysNeedTheScope() async throws {
+    @Test func tenantEndpointsRequireScope() async throws {
         let api = TestAPI()
         try await api.test(over: [.router]) { client in
             for key in [api.publishable, api.secret, api.reader, api.keyManager] {
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func aSecretKeyOfAnyScopeReadsWhatItIs() async throws {
+    @Test func secretKeyOfAnyScopeReadsItself() async throws {
         let api = TestAPI()
         let restricted = APIKey.generate(.secret)
         try api.admit(restricted, of: TenantID(number: 3), scopes: "look_up,confirm", locations: "b\na")
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func aKeyReachesItsOwnTenantAlone() async throws {
+    @Test func keyReachesOnlyItsOwnTenant() async throws {
         let api = TestAPI()
         let neighbour = APIKey.generate(.secret)
         try api.admit(neighbour, of: TenantID(number: 3), scopes: "read,manage")

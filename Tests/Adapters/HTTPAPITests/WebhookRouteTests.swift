@@ -49,7 +49,7 @@ import Testing
             createdAt: Date(timeIntervalSince1970: 1_772_368_200), dueAt: nil, attempts: attempts)
     }
 
-    @Test func aWebhookShowsItsSecretOnce() async throws {
+    @Test func webhookSecretIsShownOnce() async throws {
         let api = TestAPI()
         try await api.test(over: [.router]) { client in
             let created = try await Self.create(
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNotNamedStays() async throws {
+    @Test func patchKeepsOmittedMembers() async throws {
         let api = TestAPI()
         try await api.test(over: [.router]) { client in
             let (path, _) = try await Self.created(client)
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func nothingIsOverwrittenUnseen() async throws {
+    @Test func webhookChangeRequiresMatchingETag() async throws {
         let api = TestAPI()
         try await api.test(over: [.router]) { client in
             let created = try await Self.create(client, ["url": Self.url])
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    @Test func aTenantHasSoManyAndNoMore() async throws {
+    @Test func webhooksPerTenantAreLimited() async throws {
         let api = TestAPI()
         try await api.test(over: [.router]) { client in
             for _ in 1...RegisteredWebhook.limit {
@@ -159,7 +159,7 @@ import Testing
         }
     }
 
-    @Test func theLogTellsOfEachAttempt() async throws {
+    @Test func messagesListEachAttempt() async throws {
         let api = TestAPI()
         try await api.test(over: [.router]) { client in
             let (path, reference) = try await Self.created(client)
@@ -205,7 +205,7 @@ import Testing
         }
     }
 
-    @Test func messagesAreSentOnceMore() async throws {
+    @Test func messagesAreReplayed() async throws {
         let api = TestAPI()
         try await api.test(over: [.router]) { client in
             let (path, reference) = try await Self.created(client)
@@ -243,7 +243,7 @@ import Testing
     }
 
     /// However many there are: each answer says where to go on.
-    @Test func thoseOfALongTimeAreSentOnceMoreInParts() async throws {
+    @Test func manyMessagesAreReplayedInParts() async throws {
         let api = TestAPI()
         api.webhooks.setReplayLimit(2)
         try await api.test(over: [.router]) { client in
@@ -261,7 +261,7 @@ import Testing
         }
     }
 
-    @Test func whatIsWrongIsNamed() async throws {
+    @Test func invalidFieldIsNamed() async throws {
         let api = TestAPI()
         try await api.test(over: [.router]) { client in
             for (body, field) in [
@@ -287,7 +287,7 @@ import Testing
         }
     }
 
-    @Test func withoutASecretToSealWithThereAreNone() async throws {
+    @Test func webhookCreationWithoutSealingSecretIsUnavailable() async throws {
         var api = TestAPI()
         api.hasNotifications = false
         try await api.test(over: [.router]) { client in
@@ -296,7 +296,7 @@ import Testing
         }
     }
 
-    @Test func webhooksNeedTheScopesAndAreTheirTenantsOwn() async throws {
+    @Test func webhookEndpointsRequireScopesAndOwnTenant() async throws {
         let api = TestAPI()
         let neighbour = APIKey.generate(.secret)
         try api.admit(neighbour, of: Self.neighbour, scopes: "read,manage")

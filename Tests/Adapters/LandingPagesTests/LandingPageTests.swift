@@ -14,7 +14,7 @@ import Testing
     private static let order = "/restaurants/restaurant_a/order/1234"
 
     /// `deploy/checks/landing` has zbarimg read the QR code of the same bytes.
-    @Test func `A page is these bytes`() throws {
+    @Test func pageMatchesGoldenFile() throws {
         let golden = try Data(
             contentsOf: try #require(
                 Bundle.module.url(forResource: "page", withExtension: "html", subdirectory: "Vectors")))
@@ -23,7 +23,7 @@ import Testing
         #expect(answer.status == 200)
     }
 
-    @Test func `Its header says what it may do and how long it holds`() throws {
+    @Test func pageHeadersSetContentPolicyAndCaching() throws {
         let answer = try TestSite().answer(Self.order)
         let style = try #require(answer.text(from: "<style>", to: "</style>"))
         let hash = Data(SHA256.hash(data: Data(style.utf8))).base64EncodedString()
@@ -41,7 +41,7 @@ import Testing
         #expect(!answer.html.contains("<script"))
     }
 
-    @Test func `Who has it is told so`() throws {
+    @Test func matchingETagReturnsNotModified() throws {
         let site = try TestSite()
         let tag = try #require(try site.answer(Self.order).headers[.eTag])
         #expect(tag.count == 18 && tag.hasPrefix("\"") && tag.hasSuffix("\""))
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test
-    func `Without an App Store ID the tag keeps its other keys, and without an Android URL there is no link`()
+    func pageOmitsMissingAppStoreIDAndAndroidLink()
         throws
     {
         var site = try TestSite()
@@ -73,7 +73,7 @@ import Testing
         #expect(bare.meta("og:site_name") == nil && !bare.html.contains("<a "))
     }
 
-    @Test func `The visited URL is given whole, and search engines the experience's`() throws {
+    @Test func pageNamesVisitedURLAndCanonicalExperienceURL() throws {
         let answer = try TestSite().answer("/restaurants/restaurant_a/order/%7e1234?b=%2f&a=x+y")
         #expect(
             answer.meta("og:url")
@@ -88,7 +88,7 @@ import Testing
                 #"<link rel="canonical" href="https://example.com/restaurants/restaurant_b?x">"#))
     }
 
-    @Test func `The QR code is of the page's own URL, up to 300 bytes`() throws {
+    @Test func qrCodeShowsPageURLUpTo300Bytes() throws {
         let start = "https://example.com/restaurants/restaurant_a/"
         for length in [start.count + 1, 299, 300, 301, 2_048] {
             let url = start + String(repeating: "x", count: length - start.count)
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func `Texts and images come from the experience, else from the location, else from the clip`()
+    @Test func textsAndImagesFallBackFromExperienceToLocationToClip()
         throws
     {
         var site = try TestSite()
@@ -154,7 +154,7 @@ import Testing
         (#"{"defaultLanguage":"AR"}"#, "Restaurant A", "en"),
         (#"{"from":"a later version"}"#, "Restaurant A", "en"),
     ])
-    func `A page is in one language, for everyone`(card: String, title: String, language: String) throws {
+    func pageLanguageIsChosenFromTheCard(card: String, title: String, language: String) throws {
         var site = try TestSite()
         try site.experience("https://example.com/a", location: "restaurant_a", card: card)
         let page = try site.answer("/a")
@@ -168,7 +168,7 @@ import Testing
         "</style><style>*{display:none}", "<!-- -->", "\u{202E}evil\u{2066}", "a\u{301}\u{301}\u{301}",
         "]]><svg onload=alert(1)>", "&lt;script&gt;", "javascript:alert(1)", "𝕏𝕏𝕏𝕏𝕏𝕏𝕏𝕏𝕏𝕏",
     ])
-    func `Hostile names stay text`(text: String) throws {
+    func hostileNamesAreEscaped(text: String) throws {
         var site = try TestSite()
         let usual = try site.answer("/restaurants/restaurant_b")
         try site.table.set(.locations, .location(TestSite.tenant, "restaurant_b", name: text))

@@ -21,7 +21,7 @@ import Testing
         #expect(answer.headers[.contentLanguage] == "en", sourceLocation: sourceLocation)
     }
 
-    @Test func `There is a page at every spelling of a URL`() throws {
+    @Test func equivalentURLSpellingsHaveTheSamePage() throws {
         let site = try TestSite()
         for path in [
             "/restaurants/restaurant_a", "/restaurants/restaurant_a/", "/restaurants/restaurant%5Fa",
@@ -33,7 +33,7 @@ import Testing
         #expect(try site.answer("/restaurants/restaurant_b").title == "Restaurant B")
     }
 
-    @Test func `What matches nothing is not there`() throws {
+    @Test func unmatchedURLHasNoPage() throws {
         let site = try TestSite()
         for path in [
             "/", "/other", "/restaurants2", "/Restaurants/restaurant_a", "", "*",
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `A place that is not known, or not named, has a page without a name`() throws {
+    @Test func pageOfUnknownOrUnnamedLocationLacksItsName() throws {
         let site = try TestSite()
         for path in ["/restaurants/nowhere", "/restaurants"] {
             let answer = try site.answer(path)
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `A demo experience has no page`() throws {
+    @Test func demoExperienceHasNoPage() throws {
         var site = try TestSite()
         try site.experience("https://example.com/demo", kind: "demo", location: "restaurant_a")
         Self.expectNothing(try site.answer("/demo"))
@@ -60,7 +60,7 @@ import Testing
         #expect(try site.answer("/demo").status == 200)
     }
 
-    @Test func `A place in the URL has a page with a good signature alone, and no search engine lists it`()
+    @Test func coordinatePageRequiresValidSignatureAndIsNotIndexed()
         throws
     {
         var site = try TestSite()
@@ -78,13 +78,13 @@ import Testing
         Self.expectNothing(try site.answer("/bikes"))
     }
 
-    @Test func `A suspended tenant has no pages`() throws {
+    @Test func suspendedTenantHasNoPages() throws {
         var site = try TestSite()
         try site.table.set(.tenants, .tenant(TestSite.tenant, isSuspended: true))
         Self.expectNothing(try site.answer("/restaurants/restaurant_a"))
     }
 
-    @Test func `Another tenant's host shows nothing of it`() throws {
+    @Test func locationsAreNotShownOnAnotherTenantsHost() throws {
         var site = try TestSite()
         try site.table.set(.domains, .domain(TestSite.other, "other.example", pages: .on))
         try site.experience("https://other.example/a", location: "restaurant_a", title: "Mine")
@@ -92,7 +92,7 @@ import Testing
         Self.expectNothing(try site.answer("/restaurants/restaurant_a", host: "other.example"))
     }
 
-    @Test func `Nobody waits for icons`() throws {
+    @Test func iconRequestsReturnCacheableNotFound() throws {
         let site = try TestSite()
         for path in [
             "/favicon.ico", "/favicon.ico?x", "/apple-touch-icon.png", "/apple-touch-icon-precomposed.png",
@@ -106,7 +106,7 @@ import Testing
 
     // MARK: Pages that were asked for before
 
-    @Test func `A page that was shown before is shown as the table has it now`() throws {
+    @Test func cachedPageIsReplacedAfterChange() throws {
         var tables = try TestSite()
         let (site, live) = (LandingSite(), LiveRoutingTable())
         let path = "/restaurants/restaurant_b"
@@ -135,7 +135,7 @@ import Testing
         Self.expectNothing(try show(path))
     }
 
-    @Test func `So many pages are kept, and no more`() throws {
+    @Test func pageCacheSizeIsBounded() throws {
         let cache = PageCache()
         let page = try WrittenPage(Self.page(), [:])
         func key(_ number: Int, at host: Int = 0) throws -> PageCache.Key {
@@ -204,7 +204,7 @@ import Testing
         return site
     }
 
-    @Test func `A short code's URL has the page of what it stands for`() throws {
+    @Test func shortCodeURLHasThePageOfItsTarget() throws {
         let site = try Self.codes(.on)
         let answer = try site.answer("/?p=a", host: "s.example")
         #expect(answer.status == 200 && answer.title == "Restaurant A")
@@ -213,7 +213,7 @@ import Testing
         Self.expectNothing(try site.answer("/?p=demo", host: "s.example"))
     }
 
-    @Test func `It leads on where the tenant wants that, to a host that the tenant has proved`() throws {
+    @Test func shortCodeRedirectsOnlyIfEnabledAndToProvedHost() throws {
         let site = try Self.codes(.redirectingShortCodes)
         let answer = try site.answer("/?p=a", host: "s.example")
         #expect(answer.status == 302 && answer.html.isEmpty)

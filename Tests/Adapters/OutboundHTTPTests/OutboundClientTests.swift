@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func aPageWithItsStatusAndType() async throws {
+    @Test func pageHasStatusTypeAndBody() async throws {
         let page = try await Self.fetch { request in
             LocalWebServer.Page(
                 "path \(request.path)", status: 404, headers: [("Content-Type", "text/plain; charset=utf-8")])
@@ -44,7 +44,7 @@ import Testing
         #expect(!page.isCutOff)
     }
 
-    @Test func identityIsAskedForAndAnotherCodingIsNamed() async throws {
+    @Test func identityCodingIsRequestedAndOtherCodingIsReported() async throws {
         let plain = try await Self.fetch { request in
             let codings = request.headers.filter { $0.name.lowercased() == "accept-encoding" }.map(\.value)
             return LocalWebServer.Page(codings.joined(separator: ";"))
@@ -56,7 +56,7 @@ import Testing
         #expect(coded.contentCoding == "gzip")
     }
 
-    @Test func bodyWithoutCloseNotifyIsNamedCutOff() async throws {
+    @Test func bodyWithoutCloseNotifyIsAnError() async throws {
         try await TestCertificate.lend(for: ["localhost"]) { certificate in
             try await LocalWebServer.lend(
                 over: certificate,
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func aRedirectIsNotFollowed() async throws {
+    @Test func redirectIsNotFollowed() async throws {
         let page = try await Self.fetch { request in
             request.path == "/page"
                 ? LocalWebServer.Page("", status: 302, headers: [("Location", "/other")])
@@ -87,13 +87,13 @@ import Testing
     }
 
     @Test(arguments: [(999, false), (1_000, false), (1_001, true), (5_000_000, true)])
-    func noMoreThanTheLimitIsTaken(length: Int, isCutOff: Bool) async throws {
+    func bodyIsCutOffAtTheLimit(length: Int, isCutOff: Bool) async throws {
         let page = try await Self.fetch { _ in LocalWebServer.Page(String(repeating: "x", count: length)) }
         #expect(page.body.count == min(length, 1_000))
         #expect(page.isCutOff == isCutOff)
     }
 
-    @Test func silenceAndAPageThatNeverEndsAreNoAnswer() async throws {
+    @Test func silentServerAndEndlessBodyTimeOut() async throws {
         await #expect(throws: OutboundError.late) {
             try await Self.fetch(timeout: .milliseconds(200)) { _ in nil }
         }
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func aRefusedConnectionIsSaidToBe() async throws {
+    @Test func refusedConnectionIsReported() async throws {
         let error = await #expect(throws: OutboundError.self) {
             try await OutboundClient.withClient(Self.local()) {
                 try await $0.get("http://127.0.0.1:1/", limit: 10)
@@ -112,7 +112,7 @@ import Testing
         #expect(error?.reason == "Connection refused")
     }
 
-    @Test func nobodyThereIsNoAnswer() async throws {
+    @Test func unreachableOrInvalidURLIsAnError() async throws {
         try await OutboundClient.withClient(Self.local()) { client in
             for url in ["http://127.0.0.1:1/", "nonsense", "", "ftp://127.0.0.1/", "https://"] {
                 await #expect(throws: OutboundError.self, "\(url)") { try await client.get(url, limit: 10) }
@@ -121,7 +121,7 @@ import Testing
     }
 
     /// A host is asked for by its own name wherever the connection leads, and must have a certificate.
-    @Test func aDetourKeepsTheHostAndItsCertificate() async throws {
+    @Test func detourKeepsHostNameAndVerifiesCertificate() async throws {
         try await TestCertificate.lend(for: ["shop.example.com"]) { certificate in
             try await LocalWebServer.lend(over: certificate, { LocalWebServer.Page($0.host) }) { server in
                 let detour = try #require(
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    @Test func earlierTLSThan12IsRefused() async throws {
+    @Test func tlsBelow12IsRejected() async throws {
         try await TestCertificate.lend(for: ["localhost"]) { certificate in
             try await LocalWebServer.lend(over: certificate, speaksOldTLSOnly: true, { _ in .init("") }) {
                 let url = "https://localhost:\($0.port)/"
@@ -257,7 +257,7 @@ import Testing
     // MARK: Addresses
 
     @Test(arguments: LocalWebServer.hostsThatAreNotPublic)
-    func nothingThatIsNotPublicIsAsked(host: String) async throws {
+    func nonPublicHostsAreNotContacted(host: String) async throws {
         let asked = Mutex(0)
         try await LocalWebServer.lend({ _ in
             asked.withLock { $0 += 1 }
@@ -274,7 +274,7 @@ import Testing
         #expect(asked.withLock { $0 } == 0)
     }
 
-    @Test func theErrorNamesTheAddressToTheOneWhoNamedTheServer() async throws {
+    @Test func errorDetailNamesTheNonPublicAddress() async throws {
         try await OutboundClient.withClient(resolver: { _ in ["10.1.2.3", "127.0.0.1"] }) { client in
             let error = await #expect(throws: OutboundError.self) {
                 try await client.get("http://shop.example.com/", limit: 100)
@@ -286,7 +286,7 @@ import Testing
     }
 
     /// A name that leads to a public address when it is looked at, and to this machine when it is connected to.
-    @Test func whatWasLookedAtIsConnectedTo() async throws {
+    @Test func connectionUsesTheVerifiedAddress() async throws {
         let asked = Mutex(0)
         try await LocalWebServer.lend({ _ in .init("the one that was looked at") }) { server in
             let only = OutboundClient.Settings(
@@ -309,7 +309,7 @@ import Testing
     }
 
     /// Those that are not permitted are passed over, and so is one where nobody answers.
-    @Test func theNextAddressIsTriedWhereNobodyIsReached() async throws {
+    @Test func nextAddressIsTriedIfOneIsUnreachable() async throws {
         try await LocalWebServer.lend({ LocalWebServer.Page($0.host) }) { server in
             let resolver: BoundHosts.Resolver = { _ in ["10.0.0.1", "127.0.0.2", "127.0.0.1"] }
             let host = "shop.example.com:\(server.port)"
@@ -327,7 +327,7 @@ import Testing
     }
 
     /// As of a host whose name servers let everything drop; the system's look-up cannot be called off.
-    @Test func aNameServerThatDoesNotAnswerIsNotWaitedForLonger() async throws {
+    @Test func silentNameServerTimesOut() async throws {
         let end = DispatchSemaphore(value: 0)
         defer { end.signal() }
         let resolver: BoundHosts.Resolver = { _ in
@@ -343,7 +343,7 @@ import Testing
     }
 
     /// Many hosts at once, each with its own client, none of which stays.
-    @Test func manyHostsAreAskedAtOnce() async throws {
+    @Test func concurrentRequestsReachTheirOwnHosts() async throws {
         let count = 200
         // The server responds to none before all have arrived.
         let allArrived = MultiThreadedEventLoopGroup.singleton.next().makePromise(of: Void.self)
@@ -376,7 +376,7 @@ import Testing
         }
     }
 
-    @Test func aDetourHasAnAddressAndAPort() {
+    @Test func detourRequiresAddressAndPort() {
         for text in ["", "127.0.0.1", "127.0.0.1:", ":443", "127.0.0.1:0", "127.0.0.1:65536", "127.0.0.1:x"] {
             #expect(OutboundClient.Detour(around: "example.com", to: text) == nil, "\(text)")
         }

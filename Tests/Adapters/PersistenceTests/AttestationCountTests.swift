@@ -40,7 +40,7 @@ import Testing
     }
 
     /// By two servers, of two tenants, on two days; of a clip or a tenant that is gone nothing, and nothing is in its way.
-    @Test func countsAddUpByDay() async throws {
+    @Test func attestationCountsAddUpByDay() async throws {
         try await Stores.withTenant { stores, tenant in
             let other = try await stores.createTenant("other")
             for tenant in [tenant, other] { try await stores.createClip(of: tenant) }
@@ -83,7 +83,7 @@ import Testing
     }
 
     /// What cannot be written is written later, and is counted once.
-    @Test func whatCannotBeWrittenWaits() async throws {
+    @Test func unwrittenCountsAreWrittenLaterOnce() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.createClip(of: tenant)
             let failures = Mutex(0)
@@ -127,7 +127,7 @@ import Testing
     }
 
     /// The role by which keys change clips sees the counts, and asks them of what is stricter than before alone.
-    @Test func whatIsRequiredMustHaveBeenSeen() async throws {
+    @Test func stricterAttestationRequiresObservedAttestation() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.createClip(of: tenant)
             let clip = try BundleID(Self.clip)

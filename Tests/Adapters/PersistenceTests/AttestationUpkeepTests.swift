@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func whatIsOverGoesOfEveryTenant() async throws {
+    @Test func expiredAttestationRowsOfEveryTenantAreDeleted() async throws {
         try await Stores.withTenant { stores, tenant in
             let tenants = [
                 tenant, try await stores.createTenant("other"), try await stores.createTenant("third"),
@@ -80,7 +80,7 @@ import Testing
     }
 
     /// Servers follow.
-    @Test func serversForgetARevocation() async throws {
+    @Test func prunedRevocationDisappearsFromLookupIndex() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.database.withSuperuser { pool in
                 try await pool.withTransaction { transaction in

@@ -32,7 +32,7 @@ import Testing
         return (key, attestation)
     }
 
-    @Test func aKeyIsKeptOnceAndForItsTenantAlone() async throws {
+    @Test func attestedKeyIsStoredOncePerTenant() async throws {
         try await Stores.withTenant { stores, tenant in
             let other = try await stores.createTenant("other")
             for tenant in [tenant, other] {
@@ -76,7 +76,7 @@ import Testing
 
     /// Of those that come at once with one counter, at two servers that know nothing of each other, one is told that it is
     /// the first.
-    @Test(.timeLimit(.minutes(30))) func aCounterIsGoodOnce() async throws {
+    @Test(.timeLimit(.minutes(30))) func counterIsAcceptedOnce() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.createClip(of: tenant)
             let (key, attestation) = try await Self.attestedKey()
@@ -110,7 +110,7 @@ import Testing
     }
 
     /// Servers are told of a revocation, and of no use.
-    @Test func aRevocationReachesServersAndAUseDoesNot() async throws {
+    @Test func revocationReachesServersButUseDoesNot() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.createClip(of: tenant)
             let other = try await stores.createTenant("other")

@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Kind.allCases) func aLargeAudienceIsTakenInPartByPart(kind: Kind) async throws {
+    @Test(arguments: Kind.allCases) func largeAudienceIsExpandedInParts(kind: Kind) async throws {
         try await Restaurants.withRestaurants { restaurants in
             let restaurants = restaurants.takingIn(Self.size(reachable: 100))
             try await restaurants.registerMany(250)
@@ -70,7 +70,7 @@ import Testing
     }
 
     /// As after a failover to a server whose clock is behind.
-    @Test(arguments: Kind.allCases) func aClockThatWasSetBackLeavesNobodyOut(kind: Kind) async throws {
+    @Test(arguments: Kind.allCases) func clockSetBackExcludesNoInstance(kind: Kind) async throws {
         try await Restaurants.withRestaurants { restaurants in
             try await restaurants.registerMany(3)
             try await restaurants.stores.database.withSuperuser { pool in
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func whoIsLaunchedAfterTheRequestIsNotOfItsAudience() async throws {
+    @Test func instanceLaunchedAfterRequestIsNotInAudience() async throws {
         try await Restaurants.withRestaurants { restaurants in
             let restaurants = restaurants.takingIn(Self.size(reachable: 10))
             var there: [InstanceID] = []
@@ -117,7 +117,7 @@ import Testing
     }
 
     /// Who ever was launched by a URL is meant by it, whoever of them comes back meanwhile.
-    @Test func whoComesBackIsStillOfAPrefixsAudience() async throws {
+    @Test func relaunchedInstanceStaysInPrefixAudience() async throws {
         try await Restaurants.withRestaurants { restaurants in
             let restaurants = restaurants.takingIn(Self.size(reachable: 10))
             var there: [InstanceID] = []
@@ -143,7 +143,7 @@ import Testing
     }
 
     /// Each look within a part sees what is committed by then.
-    @Test(.timeLimit(.minutes(30))) func whoIsLaunchedAgainWithinAPartIsToldOnce() async throws {
+    @Test(.timeLimit(.minutes(30))) func instanceRelaunchedDuringPartIsNotifiedOnce() async throws {
         try await Restaurants.withRestaurants { restaurants in
             let restaurants = restaurants.takingIn(Self.size(reachable: 20))
             // Half can be reached, so that there is room for another look.
@@ -186,7 +186,7 @@ import Testing
     }
 
     /// Two servers are at it at once: in the end everybody has one delivery.
-    @Test func nobodyIsLeftOutOrTakenInTwiceThroughCrashes() async throws {
+    @Test func everyInstanceGetsOneDeliveryDespiteCrashes() async throws {
         try await Restaurants.withRestaurants { restaurants in
             let restaurants = restaurants.takingIn(Self.size(reachable: 20))
             try await restaurants.registerMany(2_000)
@@ -218,7 +218,7 @@ import Testing
         }
     }
 
-    @Test func nothingOfASuspendedTenantIsTakenIn() async throws {
+    @Test func audienceOfSuspendedTenantIsNotExpanded() async throws {
         try await Restaurants.withRestaurants { restaurants in
             let restaurants = restaurants.takingIn(Self.size(reachable: 10))
             try await restaurants.registerMany(20)
@@ -235,7 +235,7 @@ import Testing
 
     /// Whatever the planner knows: a part reads its launches in the order of their index, and nothing of those behind it.
     @Test(arguments: Kind.allCases, [true, false])
-    func aPartReadsItsLaunchesAlone(kind: Kind, isAnalyzed: Bool) async throws {
+    func partReadsOnlyItsOwnLaunches(kind: Kind, isAnalyzed: Bool) async throws {
         try await Restaurants.withRestaurants { restaurants in
             try await Self.makeUp(5_000, restaurants)
             if isAnalyzed {
@@ -277,7 +277,7 @@ import Testing
     // MARK: Who cannot be reached
 
     /// However many are made up, and though they come first: those who can be reached are in the first part.
-    @Test func madeUpInstancesCrowdNobodyOut() async throws {
+    @Test func fabricatedInstancesDoNotDelayReachableOnes() async throws {
         try await Restaurants.withRestaurants { restaurants in
             let restaurants = restaurants.takingIn(Self.size(reachable: 500, launches: 5_000, skipped: 100))
             try await Self.makeUp(1_500, restaurants)
@@ -297,7 +297,7 @@ import Testing
 
     /// Where there are more than are looked at at once, the work of each part is bounded, and the counts are right in the
     /// end.
-    @Test func partsAreBoundedByWhatIsLookedAt() async throws {
+    @Test func partsAreBoundedByExaminedLaunches() async throws {
         try await Restaurants.withRestaurants { restaurants in
             let restaurants = restaurants.takingIn(Self.size(reachable: 200, launches: 400, skipped: 100))
             try await Self.makeUp(1_500, restaurants)
@@ -319,7 +319,7 @@ import Testing
     }
 
     /// What the index does not tell of a launch is looked for in no more of them either.
-    @Test func aPrefixWithAQueryLooksAtNoMore() async throws {
+    @Test func prefixWithQueryExaminesBoundedLaunches() async throws {
         try await Restaurants.withRestaurants { restaurants in
             let restaurants = restaurants.takingIn(Self.size(reachable: 200, launches: 400))
             try await Self.makeUp(1_500, restaurants)
@@ -359,7 +359,7 @@ import Testing
 
     /// What the database filters by is what the router decides by: without deliveries for those who are skipped there are
     /// none that are, and the counts are those of decisions for each.
-    @Test func theFilterIsTheRouters() async throws {
+    @Test func databaseFilterMatchesRouterDecisions() async throws {
         let seed = UInt64.random(in: .min ... .max)
         var random = SplitMix64(seed: seed)
         var instances: [Restaurants.Instance] = []
@@ -406,7 +406,7 @@ import Testing
     // MARK: Targets
 
     /// Two experiences of one location are two instances of the clip on a device.
-    @Test func eachDeliveryLeadsToTheInstanceOfItsLaunch() async throws {
+    @Test func deliveryTargetsTheURLOfItsLaunch() async throws {
         try await Restaurants.withRestaurants { restaurants in
             let order = Restaurants.a + "/order/1"
             let short = "https://example.com/a"
@@ -454,7 +454,7 @@ import Testing
     }
 
     /// Apple asks for a target of clips that serve several businesses alone.
-    @Test func aClipOfOneBusinessIsNotifiedWithoutATarget() async throws {
+    @Test func singleBusinessClipIsNotifiedWithoutTarget() async throws {
         try await Restaurants.withRestaurants { restaurants in
             let (clip, tenant) = ("com.example.Bikes.Clip", restaurants.tenant)
             let link = "https://appclip.apple.com/id?p=\(clip)"

@@ -97,7 +97,7 @@ import Testing
         ("(url = '\(url)' OR url >= '\(url)/' AND url < '\(url)0')", "launches_url"),
     ]
 
-    @Test func audiencesAreFoundByTheirIndexes() async throws {
+    @Test func audiencesAreFoundByIndex() async throws {
         try await RegisteredInstances.with { instances in
             try await Self.fill(instances)
             for (condition, index) in Self.audiences {
@@ -122,7 +122,7 @@ import Testing
 
     /// What each launch asks, with plans for any values and for these, whatever the planner knows.
     @Test(arguments: ["force_generic_plan", "force_custom_plan"], Statistics.allCases)
-    func aLaunchReadsNoTableWhole(mode: String, statistics: Statistics) async throws {
+    func launchScansNoWholeTable(mode: String, statistics: Statistics) async throws {
         try await RegisteredInstances.with { instances in
             try await Self.fill(instances, statistics)
             try await instances.stores.database.explainEverything(planCacheMode: mode)
@@ -159,7 +159,7 @@ import Testing
     }
 
     /// Which tenants have something to prune is told by the first row of each in an index.
-    @Test func nothingIsReadWholeToFindWhatIsOver() async throws {
+    @Test func expiredRowsAreFoundByIndex() async throws {
         try await RegisteredInstances.with { instances in
             try await Self.fill(instances)
             try await instances.stores.database.explainEverything(planCacheMode: "auto")

@@ -38,7 +38,7 @@ import Testing
     }
 
     /// A new table must say whether its changes are recorded.
-    @Test func everyTableOfTheCatalogueIsAudited() async throws {
+    @Test func everyCatalogueTableIsAudited() async throws {
         try await MigratedDatabase.withDatabase { database in
             let triggers = try await database.withSuperuser { pool in
                 try await pool.withConnection { connection in
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func oneEntryForEachChange() async throws {
+    @Test func eachChangeHasOneAuditEntry() async throws {
         let tenant = TenantID(UUID())
         try await MigratedDatabase.withDatabase { database in
             try await database.withPool(as: .admin) { pool in
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func noEntryHoldsADigest() async throws {
+    @Test func auditEntriesContainNoDigest() async throws {
         try await Stores.withTenant { stores, tenant in
             let key = APIKey.generate(.secret)
             let record = try await stores.administration.createKey(
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test func theStoresActorIsNamed() async throws {
+    @Test func auditEntryNamesTheStoresActor() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.createClip(of: tenant)
             try await stores.importLocations([.sample("a"), .sample("b")], of: tenant)
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test func withoutAnActorTheLoginIsNamed() async throws {
+    @Test func auditEntryWithoutActorNamesTheLogin() async throws {
         let tenant = TenantID(UUID())
         try await MigratedDatabase.withDatabase { database in
             try await database.withPool(as: .admin) { pool in
@@ -172,7 +172,7 @@ import Testing
         }
     }
 
-    @Test func nobodyWritesOrChangesAnEntry() async throws {
+    @Test func auditEntriesCannotBeWrittenOrChanged() async throws {
         let tenant = TenantID(UUID())
         try await MigratedDatabase.withDatabase { database in
             try await database.insertSampleRows(of: tenant)
@@ -200,7 +200,7 @@ import Testing
     }
 
     /// The function that writes entries runs as the owner: a trigger of one's own must not reach it.
-    @Test func nobodyLetsTheFunctionWriteAnEntry() async throws {
+    @Test func foreignTriggerCannotUseTheAuditFunction() async throws {
         let tenant = TenantID(UUID())
         try await MigratedDatabase.withDatabase { database in
             try await database.withPool(as: .admin) { pool in
@@ -222,7 +222,7 @@ import Testing
     }
 
     /// What the function reads and writes is not to be replaced by tables of one's own.
-    @Test func aTemporaryTableDoesNotStandInForTheLog() async throws {
+    @Test func temporaryTableDoesNotReplaceTheAuditLog() async throws {
         let tenant = TenantID(UUID())
         try await MigratedDatabase.withDatabase { database in
             try await database.withPool(as: .admin) { pool in

@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func whatIsOlderGoesOfEveryTenantAndNothingElse() async throws {
+    @Test func onlyOldEntriesOfEveryTenantAreDeleted() async throws {
         try await Stores.withTenant { stores, tenant in
             let gone = TenantID(UUID())
             for tenant in [tenant, gone] {
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func theLastWeekStaysWhateverIsAskedFor() async throws {
+    @Test func retentionBelowAWeekIsRejected() async throws {
         try await Stores.withTenant { stores, tenant in
             try await Self.add(daysAgo: [6], of: tenant, stores)
             for retention in ["6", "0", "-1", "NULL", "36501"] {
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func manyServersPruneAtOnce() async throws {
+    @Test func concurrentPruningDeletesEachEntryOnce() async throws {
         try await Stores.withTenant { stores, tenant in
             try await Self.add(daysAgo: [100], count: 3_000, of: tenant, stores)
             try await stores.database.withPool(as: .serve) { pool in

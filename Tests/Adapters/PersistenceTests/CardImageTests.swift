@@ -18,7 +18,7 @@ import Testing
         try CardImage(file: HeaderPicture.png(seed: seed), addedAt: now)
     }
 
-    @Test func anImageIsKeptOnceForEachTenant() async throws {
+    @Test func imageIsStoredOncePerTenant() async throws {
         try await Stores.withTenant { stores, tenant in
             let other = try await stores.createTenant("other")
             let items = stores.administration.items.images
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func anImageInUseStays() async throws {
+    @Test func imageInUseIsNotDeletedWithoutCascade() async throws {
         try await Stores.withTenant { stores, tenant in
             let items = stores.administration.items
             let images = TenantItems(items.images, of: tenant, by: "t")
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func imagesTravelWithTheirTenant() async throws {
+    @Test func tenantArchiveContainsImages() async throws {
         try await Stores.withTenant { stores, tenant in
             let items = stores.administration.items
             let image = try await TenantItems(items.images, of: tenant, by: "t").add(Self.image())

@@ -41,7 +41,7 @@ import Testing
                 clip: BundleID("com.example.MyApp.Clip"), binding: .unbound), title: title, card: card)
     }
 
-    @Test func everyKindOfItemKeepsItsCard() async throws {
+    @Test func cardIsStoredForEveryKindOfItem() async throws {
         try await Stores.withTenant { stores, tenant in
             try await Self.addImage(stores, tenant)
             let items = stores.administration.items
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func anImageThatThereIsNotIsRefused() async throws {
+    @Test func cardWithUnknownImageIsRejected() async throws {
         try await Stores.withTenant { stores, tenant in
             let other = try await stores.createTenant("other")
             try await Self.addImage(stores, other)
@@ -99,7 +99,7 @@ import Testing
     }
 
     /// What pages are made of follows cards, and their texts and images alone.
-    @Test func serversFollowWhatCardsShow() async throws {
+    @Test func serversFollowCardChanges() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.createClip(of: tenant)
             try await stores.importLocations([.sample("a")], of: tenant)

@@ -60,7 +60,7 @@ import Testing
 
     // MARK: Create and update
 
-    @Test func whatIsChangedIsReadAndRecorded() async throws {
+    @Test func changesAreStoredAndAudited() async throws {
         try await Self.withTwins { stores, tenant, twin in
             let (store, before) = (stores.administration, try await Self.rows(stores, twin))
             let (a, clipID) = (try LocationIdentifier("a"), try BundleID(Self.clipName))
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func whatIsThereIsNotCreatedAgain() async throws {
+    @Test func creationOfExistingItemIsRejected() async throws {
         try await Self.withTwins { stores, tenant, _ in
             let (store, before) = (stores.administration, try await Self.rows(stores, tenant))
             let a = try LocationIdentifier("a")
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func aChangeIsHeldToWhatACreationIs() async throws {
+    @Test func invalidChangeIsRejectedLikeInvalidCreation() async throws {
         try await Self.withTwins { stores, tenant, _ in
             let (store, before) = (stores.administration, try await Self.rows(stores, tenant))
             let url = try URLPrefix(Self.first)
@@ -156,7 +156,7 @@ import Testing
     }
 
     /// Two changes at once are made one after the other, and neither is lost.
-    @Test(.timeLimit(.minutes(30))) func changesAtOnceAreBothMade() async throws {
+    @Test(.timeLimit(.minutes(30))) func concurrentChangesAreNotLost() async throws {
         try await Self.withTwins { stores, tenant, _ in
             let (store, a) = (stores.administration, try LocationIdentifier("a"))
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -177,7 +177,7 @@ import Testing
         }
     }
 
-    @Test func aKeyExpiresAtAnotherTimeOrNever() async throws {
+    @Test func keyExpiryIsChangedOrRemoved() async throws {
         try await Stores.withTenant { stores, tenant in
             let store = stores.administration
             let id = try await store.createKey(
@@ -201,7 +201,7 @@ import Testing
 
     // MARK: Delete
 
-    @Test func whatIsInUseIsNotDeletedAndTheUserIsNamed() async throws {
+    @Test func deletionOfItemInUseNamesItsDependents() async throws {
         try await Self.withTwins { stores, tenant, twin in
             let (store, before) = (stores.administration, try await Self.rows(stores, tenant))
             let (a, clipID) = (try LocationIdentifier("a"), try BundleID(Self.clipName))
@@ -231,7 +231,7 @@ import Testing
         }
     }
 
-    @Test func aLocationGoesWithItsExperiences() async throws {
+    @Test func cascadeDeletesLocationWithItsExperiences() async throws {
         try await Self.withTwins { stores, tenant, twin in
             let (store, before) = (stores.administration, try await Self.rows(stores, twin))
             let a = try LocationIdentifier("a")
@@ -257,7 +257,7 @@ import Testing
         }
     }
 
-    @Test func aClipGoesWithItsExperiencesInstancesAndChannels() async throws {
+    @Test func cascadeDeletesClipWithAllItsDependents() async throws {
         try await MigratedDatabase.withDatabase { database in
             let (tenant, other) = (TenantID(UUID()), TenantID(UUID()))
             try await database.insertSampleRows(of: tenant)
@@ -296,7 +296,7 @@ import Testing
         }
     }
 
-    @Test func experiencesAndShortCodesGo() async throws {
+    @Test func experienceAndShortCodeAreDeleted() async throws {
         try await Self.withTwins { stores, tenant, twin in
             let (store, before) = (stores.administration, try await Self.rows(stores, twin))
             let url = try URLPrefix(Self.first)
@@ -312,7 +312,7 @@ import Testing
     }
 
     /// Of another tenant's, too.
-    @Test func whatIsUnknownIsNamed() async throws {
+    @Test func unknownItemIsNamedInError() async throws {
         try await Self.withTwins { stores, _, _ in
             let store = stores.administration
             let tenant = try await stores.createTenant("empty")
@@ -346,7 +346,7 @@ import Testing
     }
 
     /// Whoever comes first counts: the deletion waits, and finds that the location is in use.
-    @Test(.timeLimit(.minutes(30))) func aDeletionWhileAnExperienceIsCreated() async throws {
+    @Test(.timeLimit(.minutes(30))) func deletionWaitsForConcurrentReference() async throws {
         try await Self.withTwins { stores, tenant, _ in
             let b = try LocationIdentifier("b")
             let task = try await stores.adminPool.withTransaction { transaction in

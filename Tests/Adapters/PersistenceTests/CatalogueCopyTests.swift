@@ -196,7 +196,7 @@ import Testing
     // MARK: Pages
 
     /// The statements say where each page begins.
-    @Test func copyGoesOnWhereItStopped() async throws {
+    @Test func copyResumesWhereItStopped() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.importLocations(Self.many(1_200, radius: 1), of: tenant)
             let plans = Mutex<[String]>([])
@@ -286,7 +286,7 @@ import Testing
     }
 
     /// Each change of all rows would have the copy begin anew.
-    @Test func changesFasterThanTheCopyArrive() async throws {
+    @Test func frequentChangesDoNotStarveTheCopy() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.importLocations(Self.many(1_200, radius: 1), of: tenant)
             let followed = FollowedTable(stores.routerPool, pageLength: 500)

@@ -52,7 +52,7 @@ import Testing
 
     private static func id(_ text: String) throws -> LocationIdentifier { try LocationIdentifier(text) }
 
-    @Test(.timeLimit(.minutes(30))) func aChangeIsSeenWhenItIsAnswered() async throws {
+    @Test(.timeLimit(.minutes(30))) func changeIsVisibleWhenReturned() async throws {
         try await Self.withCatalogue { fixture in
             let (store, tenant) = (fixture.locations, fixture.tenant)
             let a = try LocationRecord.sample("a", metadata: ["k": "v"])
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(30))) func noUpdateIsLost() async throws {
+    @Test(.timeLimit(.minutes(30))) func concurrentUpdatesAreNotLost() async throws {
         try await Self.withCatalogue { fixture in
             let (store, tenant) = (fixture.locations, fixture.tenant)
             let writers = 8
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func aRefusalChangesNothing() async throws {
+    @Test func rejectedChangeChangesNothing() async throws {
         struct Refused: Error {}
         try await Self.withCatalogue { fixture in
             let (store, tenant) = (fixture.locations, fixture.tenant)
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test func whatRefersToAnItemIsInItsWay() async throws {
+    @Test func dependentsPreventDeletionWithoutCascade() async throws {
         try await Self.withCatalogue { fixture in
             let (catalogue, tenant) = (fixture.catalogue, fixture.tenant)
             let clip = try Clip(
@@ -186,7 +186,7 @@ import Testing
         }
     }
 
-    @Test func pagesAreInOrderAndNarrowed() async throws {
+    @Test func pagesAreOrderedAndFiltered() async throws {
         try await Self.withCatalogue { fixture in
             let (stores, catalogue, tenant) = (fixture.stores, fixture.catalogue, fixture.tenant)
             try await stores.createClip(of: tenant)
@@ -224,7 +224,7 @@ import Testing
         }
     }
 
-    @Test func anothersItemsAreOutOfReach() async throws {
+    @Test func anotherTenantsItemsAreOutOfReach() async throws {
         try await Self.withCatalogue { fixture in
             let (store, tenant) = (fixture.locations, fixture.tenant)
             let other = try await fixture.stores.createTenant("other")
@@ -249,7 +249,7 @@ import Testing
 
     // MARK: Whole collections
 
-    @Test(.timeLimit(.minutes(30))) func aWholeCollectionIsSeenWhenItIsAnswered() async throws {
+    @Test(.timeLimit(.minutes(30))) func importedCollectionIsVisibleWhenReturned() async throws {
         try await Self.withCatalogue { fixture in
             let (stores, catalogue, tenant) = (fixture.stores, fixture.catalogue, fixture.tenant)
             let other = try await stores.createTenant("other")
@@ -294,7 +294,7 @@ import Testing
     }
 
     /// While rows come nothing of the catalogue is locked; and of one tenant one import is under way in a server.
-    @Test(.timeLimit(.minutes(30))) func nobodyWaitsForRowsThatAreStillToCome() async throws {
+    @Test(.timeLimit(.minutes(30))) func incomingRowsBlockNoOtherWriter() async throws {
         try await Self.withCatalogue { fixture in
             let (stores, catalogue, tenant) = (fixture.stores, fixture.catalogue, fixture.tenant)
             let other = try await stores.createTenant("other")
@@ -327,7 +327,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(30))) func whatComesTooLateIsToldThatItConflicts() async throws {
+    @Test(.timeLimit(.minutes(30))) func concurrentImportOfSameTenantConflicts() async throws {
         try await Self.withCatalogue { fixture in
             let (stores, catalogue, tenant) = (fixture.stores, fixture.catalogue, fixture.tenant)
             let rows = Rows<LocationRecord>([
@@ -348,7 +348,7 @@ import Testing
         }
     }
 
-    @Test func rowsThatEndInTheMiddleLeaveNothing() async throws {
+    @Test func interruptedImportChangesNothing() async throws {
         struct Gone: Error {}
         try await Self.withCatalogue { fixture in
             let (stores, catalogue, tenant) = (fixture.stores, fixture.catalogue, fixture.tenant)
@@ -377,7 +377,7 @@ import Testing
     }
 
     /// Whoever asked for it may have lost the right to while the rows came.
-    @Test(.timeLimit(.minutes(30))) func whoMayNoLongerHasDoneNothing() async throws {
+    @Test(.timeLimit(.minutes(30))) func importByRevokedKeyOrSuspendedTenantIsRejected() async throws {
         try await Self.withCatalogue { fixture in
             let (stores, catalogue, tenant) = (fixture.stores, fixture.catalogue, fixture.tenant)
             let slug = try TenantSlug("acme")
@@ -409,7 +409,7 @@ import Testing
     }
 
     /// Of two servers: what is there is what one of them has sent.
-    @Test(.timeLimit(.minutes(30))) func replacementsAtOnceAreNeverMixed() async throws {
+    @Test(.timeLimit(.minutes(30))) func concurrentReplacementsAreNotMixed() async throws {
         try await Self.withCatalogue { fixture in
             let (stores, tenant, key) = (fixture.stores, fixture.tenant, fixture.key)
             let writers = 4
@@ -455,7 +455,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(30))) func aDomainIsProvedByAKey() async throws {
+    @Test(.timeLimit(.minutes(30))) func keyProvesDomain() async throws {
         try await Self.withCatalogue { fixture in
             let (stores, store, tenant) = (fixture.stores, fixture.catalogue.items.domains, fixture.tenant)
             let name = try DomainName("example.com")
@@ -518,7 +518,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(30))) func aTenantIsChangedByItsKey() async throws {
+    @Test(.timeLimit(.minutes(30))) func keyChangesItsTenant() async throws {
         try await Self.withCatalogue { fixture in
             let (stores, store, tenant) = (fixture.stores, fixture.catalogue.tenant, fixture.tenant)
             let other = try await stores.createTenant("other")
@@ -546,7 +546,7 @@ import Testing
     }
 
     /// Rows are held apart from their table until all are there: nobody who changes that waits.
-    @Test func whatIsStagedLocksNothing() async throws {
+    @Test func stagingLocksNoTable() async throws {
         func check<Item: StagedItem>(_: Item.Type, _ transaction: TenantTransaction) async throws {
             try await transaction.execute(Item.stagingTable)
             let locks = try await transaction.execute(
@@ -579,7 +579,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(30))) func importsOfOtherTenantsWaitForTheirTurn() async throws {
+    @Test(.timeLimit(.minutes(30))) func importsOfOtherTenantsWaitInOrder() async throws {
         let imports = ImportsUnderWay(maximum: 1)
         let tenants = (0..<4).map { _ in TenantID(UUID()) }
         let order = Order()
@@ -616,7 +616,7 @@ import Testing
     }
 
     /// And then holds up nobody.
-    @Test(.timeLimit(.minutes(30))) func anImportDoesNotWaitForItsTurnWithoutEnd() async throws {
+    @Test(.timeLimit(.minutes(30))) func importWaitingTooLongIsRejected() async throws {
         let imports = ImportsUnderWay(maximum: 1, patience: .milliseconds(20))
         let tenants = (0..<2).map { _ in TenantID(UUID()) }
         try await imports.with(tenants[0]) {
@@ -637,7 +637,7 @@ import Testing
         func add(_ number: Int) { numbers.withLock { $0.append(number) } }
     }
 
-    @Test func aSnapshotSeesWhatHadEnded() throws {
+    @Test func snapshotSeesEndedTransactionsOnly() throws {
         let snapshot = try #require(TransactionSnapshot("10:20:10,14"))
         #expect([9, 11, 13, 19].allSatisfy(snapshot.sees))
         #expect(![10, 14, 20, 21].contains(where: snapshot.sees))

@@ -7,7 +7,7 @@ import Tenancy
 import Testing
 
 @Suite struct ChannelStoreTests {
-    @Test func aTenantHasItsOwnChannels() async throws {
+    @Test func channelsAreIsolatedByTenant() async throws {
         try await Stores.withTenant { stores, tenant in
             let neighbour = try await stores.createTenant("neighbour")
             let clip = try BundleID("com.example.MyApp.Clip")
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func aDatabaseThatIsAwayIsUnavailable() async throws {
+    @Test func closedPoolIsReportedUnavailable() async throws {
         try await Stores.withTenant { stores, tenant in
             let store = PostgresChannelStore(stores.appPool)
             await stores.appPool.close()

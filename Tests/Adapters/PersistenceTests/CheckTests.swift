@@ -454,7 +454,7 @@ import Testing
         }
     }
 
-    @Test func everyCheckRefuses() async throws {
+    @Test func everyCheckRejectsInvalidRows() async throws {
         let tenant = TenantID(UUID())
         try await MigratedDatabase.withDatabase { database in
             let checks = try await database.withSuperuser { pool in
@@ -494,7 +494,7 @@ import Testing
     }
 
     /// A list that lacks one would refuse all that is recorded together with it.
-    @Test func whatConfirmationsCanSayIsWhatTheSchemaTakes() async throws {
+    @Test func schemaAcceptsAllOutcomesAndSources() async throws {
         let names: [String: Set<String>] = [
             "confirmations_outcome": Set(Confirmation.Outcome.allCases.map(\.rawValue)),
             "confirmations_source": Set(InvocationSource.allCases.map(\.rawValue)),
@@ -518,7 +518,7 @@ import Testing
     }
 
     /// The one table that is no tenant's has a row, and never another.
-    @Test func thereIsOneHorizon() async throws {
+    @Test func changeHorizonHasOneRow() async throws {
         try await MigratedDatabase.withDatabase { database in
             try await database.withPool(as: .migrate) { pool in
                 for (isOnly, expected) in [("true", "23505"), ("false", "23514")] {

@@ -50,7 +50,7 @@ import Testing
         SELECT count(*) FROM pg_inherits WHERE inhparent = 'doorstep.confirmations'::regclass
         """
 
-    @Test func aDatabaseWithoutDaysTakesConfirmations() async throws {
+    @Test func confirmationsAreAcceptedWithoutDayPartitions() async throws {
         try await Stores.withTenant { stores, tenant in
             try await Self.record(daysAgo: -1, 0, 1, 400, of: tenant, in: stores)
             #expect(
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func whatIsRecordedMovesToItsDay() async throws {
+    @Test func recordedConfirmationsMoveToTheirDay() async throws {
         try await Stores.withTenant { stores, tenant in
             let other = try await stores.createTenant("other")
             for tenant in [tenant, other] {
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func onlyWholeDaysThatAreOldEnoughAreDropped() async throws {
+    @Test func onlyExpiredDaysAreDropped() async throws {
         try await Stores.withTenant { stores, tenant in
             try await Self.record(daysAgo: 0, 1, 29, 30, 31, 32, of: tenant, in: stores)
             let long = ConfirmationDays(stores.routerPool, retention: 60)
@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test(arguments: [0, -1, 731, nil])
-    func aRetentionThatIsNoneIsRefused(days: Int?) async throws {
+    func invalidRetentionIsRejected(days: Int?) async throws {
         try await Stores.withTenant { stores, tenant in
             try await Self.record(daysAgo: 700, of: tenant, in: stores)
             let state = try await sqlState {
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func twoServersAtOnceDoItOnce() async throws {
+    @Test func concurrentMaintenanceRunsOnce() async throws {
         try await Stores.withTenant { stores, tenant in
             try await Self.record(daysAgo: 0, 1, 2, 3, count: 100, of: tenant, in: stores)
             let days = ConfirmationDays(stores.routerPool, retention: 90)
@@ -135,7 +135,7 @@ import Testing
     }
 
     /// Who reads for long holds up the dropping, and not those who write.
-    @Test func aLongReaderHoldsUpNobodyElse() async throws {
+    @Test func longReaderDelaysDroppingButNotWriting() async throws {
         try await Stores.withTenant { stores, tenant in
             try await Self.record(daysAgo: 0, 40, of: tenant, in: stores)
             _ = try await ConfirmationDays(stores.routerPool, retention: 90).maintain()
@@ -154,7 +154,7 @@ import Testing
     }
 
     /// The rules of every table hold for the partitions that come later, too.
-    @Test func partitionsKeepTheRulesOfTheSchema() async throws {
+    @Test func partitionsFollowTheSchemaRules() async throws {
         try await Stores.withTenant { stores, tenant in
             try await Self.record(daysAgo: 0, 5, of: tenant, in: stores)
             _ = try await ConfirmationDays(stores.routerPool, retention: 90).maintain()
@@ -167,7 +167,7 @@ import Testing
         }
     }
 
-    @Test func aPartitionIsOutOfReachAndIsolatesAllTheSame() async throws {
+    @Test func partitionsAreInaccessibleAndIsolateTenants() async throws {
         try await Stores.withTenant { stores, tenant in
             let other = try await stores.createTenant("other")
             for tenant in [tenant, other] { try await Self.record(daysAgo: 0, 5, of: tenant, in: stores) }
@@ -231,7 +231,7 @@ import Testing
         }
     }
 
-    @Test func aDeletedTenantLeavesNothingOnAnyDay() async throws {
+    @Test func deletedTenantLeavesNoConfirmations() async throws {
         try await Stores.withTenant { stores, tenant in
             let other = try await stores.createTenant("other")
             for tenant in [tenant, other] { try await Self.record(daysAgo: 0, 5, 6, of: tenant, in: stores) }

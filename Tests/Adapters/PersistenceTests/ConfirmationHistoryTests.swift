@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func theNewestComeFirst() async throws {
+    @Test func confirmationsAreListedNewestFirst() async throws {
         try await Self.withHistory { history, tenant in
             let all = try await history.latest(ConfirmationSelection(), of: tenant, limit: 100)
             #expect(all.count == 6)
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func aDayAndALocationAreTold() async throws {
+    @Test func confirmationsAreFilteredByDayAndLocation() async throws {
         try await Self.withHistory { history, tenant in
             let day = ConfirmationSelection(
                 start: try Self.date("2026-03-02T00:00:00Z"), end: try Self.date("2026-03-03T00:00:00Z"))
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 4, 100])
-    func pagesTogetherAreEverythingOnce(limit: Int) async throws {
+    func pagesContainEachConfirmationOnce(limit: Int) async throws {
         try await Self.withHistory { history, tenant in
             let newestFirst = try await history.latest(ConfirmationSelection(), of: tenant, limit: 100)
             var all: [RecordedConfirmation] = []
@@ -123,7 +123,7 @@ import Testing
     }
 
     /// A day of one location is found in that day's partition, by its index.
-    @Test func aDayOfALocationIsReadFromItsDayAlone() async throws {
+    @Test func filteredDayReadsOnlyItsPartition() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.appPool.withTransaction { transaction in
                 try await transaction.setTenant(tenant.description)

@@ -29,7 +29,7 @@ import Testing
         try await stores.count("SELECT count(*) FROM doorstep.confirmations WHERE tenant_id = \(tenant.uuid)")
     }
 
-    @Test func recordsToTheMinuteWithoutACoordinate() async throws {
+    @Test func confirmationIsRecordedToTheMinuteWithoutCoordinate() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.createClip(of: tenant)
             try await stores.importLocations([.sample("a")], of: tenant)
@@ -78,7 +78,7 @@ import Testing
     }
 
     /// The cases are written out in a CHECK, too.
-    @Test func everySourceIsTaken() async throws {
+    @Test func everySourceIsAccepted() async throws {
         try await Stores.withTenant { stores, tenant in
             let queue = ConfirmationQueue(stores.appPool)
             for source in InvocationSource.allCases { try Self.record(source, in: queue, of: tenant) }
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func recordsOfManyTenantsAreKeptApart() async throws {
+    @Test func confirmationsOfTenantsAreKeptApart() async throws {
         try await Stores.withTenant { stores, tenant in
             var tenants = [tenant]
             for number in 1...4 { tenants.append(try await stores.createTenant("t\(number)")) }
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func whatCannotWaitIsDroppedAndCounted() async throws {
+    @Test func confirmationsBeyondTheLimitAreDroppedAndCounted() async throws {
         try await Stores.withTenant { stores, tenant in
             let queue = ConfirmationQueue(stores.appPool, limit: 3)
             for _ in 0..<5 { try Self.record(in: queue, of: tenant) }
@@ -115,7 +115,7 @@ import Testing
     }
 
     /// What one tenant records while the database is away is none of the others' loss.
-    @Test func aTenantsFloodDropsItsOwn() async throws {
+    @Test func floodOfOneTenantDropsOnlyItsOwn() async throws {
         try await Stores.withTenant { stores, tenant in
             let other = try await stores.createTenant("other")
             let queue = ConfirmationQueue(stores.appPool, limit: 10)
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(30))) func recordsWaitWhileTheDatabaseIsAway() async throws {
+    @Test(.timeLimit(.minutes(30))) func confirmationsWaitWhileDatabaseIsUnavailable() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.database.withPool(as: .serve, { $0.acquireTimeout = .seconds(1) }) { pool in
                 let queue = ConfirmationQueue(pool, limit: 4)
@@ -151,7 +151,7 @@ import Testing
     }
 
     /// The commit is done, and its answer is that nobody knows.
-    @Test func aRecordWhoseCommitWasLostIsNotDoubled() async throws {
+    @Test func confirmationWithUnknownCommitIsNotDuplicated() async throws {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("doorstep-\(UUID())")
             .path
         defer { try? FileManager.default.removeItem(atPath: directory) }
@@ -202,7 +202,7 @@ import Testing
         }
     }
 
-    @Test func recordsOfATenantThatIsGoneAreDropped() async throws {
+    @Test func confirmationsOfDeletedTenantAreDropped() async throws {
         try await Stores.withTenant { stores, tenant in
             let other = try await stores.createTenant("other")
             let failures = Mutex<[String]>([])
@@ -219,7 +219,7 @@ import Testing
     }
 
     /// Who waits to write to the default partition finds that its rows belong elsewhere by then.
-    @Test func nothingIsLostWhileItsDayIsMade() async throws {
+    @Test func confirmationsSurviveCreationOfTheirDay() async throws {
         try await Stores.withTenant { stores, tenant in
             let queue = ConfirmationQueue(stores.appPool)
             for _ in 0..<3 { try Self.record(in: queue, of: tenant) }
@@ -236,7 +236,7 @@ import Testing
     }
 
     /// A deletion may take minutes.
-    @Test func aTenantThatIsBeingDeletedHoldsUpNoOther() async throws {
+    @Test func tenantDeletionDoesNotDelayOtherTenants() async throws {
         try await Stores.withTenant { stores, tenant in
             var others: [TenantID] = []
             for number in 1...8 { others.append(try await stores.createTenant("t\(number)")) }
@@ -258,7 +258,7 @@ import Testing
         }
     }
 
-    @Test func whatWasRecordedGoesWithItsTenant() async throws {
+    @Test func tenantDeletionDeletesItsConfirmations() async throws {
         try await Stores.withTenant { stores, tenant in
             let other = try await stores.createTenant("other")
             let queue = ConfirmationQueue(stores.appPool)
@@ -271,7 +271,7 @@ import Testing
     }
 
     /// RFC 9562 §5.7, "UUID Version 7".
-    @Test func idsAreInTheOrderOfTime() async throws {
+    @Test func confirmationIDsAreOrderedByTime() async throws {
         try await Stores.withTenant { stores, tenant in
             let queue = ConfirmationQueue(stores.appPool)
             let before = Int(Date().timeIntervalSince1970 * 1_000)
@@ -297,7 +297,7 @@ import Testing
         }
     }
 
-    @Test func runningItWritesWhatComes() async throws {
+    @Test func runningQueueWritesNewConfirmations() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.database.withSuperuser { pool in
                 try await pool.withTransaction {
@@ -333,7 +333,7 @@ import Testing
         }
     }
 
-    @Test func runningItTriesAgain() async throws {
+    @Test func runningQueueRetriesAfterFailure() async throws {
         try await Stores.withTenant { stores, tenant in
             let (failures, failure) = AsyncStream.makeStream(of: Void.self)
             try await stores.database.withPool(as: .serve, { $0.acquireTimeout = .milliseconds(200) }) {

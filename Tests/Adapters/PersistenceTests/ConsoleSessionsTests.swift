@@ -28,7 +28,7 @@ import Testing
         ConsoleAccess(name: try DisplayName("ada"), tenant: tenant, isReadOnly: isReadOnly)
     }
 
-    @Test func aLinkIsGoodOnceAndKeepsWhatItWasMadeFor() async throws {
+    @Test func linkSignsInOnceWithItsAccess() async throws {
         let access = try ada(tenant: TenantID(UUID()), isReadOnly: true)
         try await withLink(access) { sessions, link, _ in
             let cookie = try await sessions.makeSecret()
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func ofManyWhoUseALinkAtOnceOneSignsIn() async throws {
+    @Test func concurrentUsesOfALinkSignInOnce() async throws {
         try await withLink(ada()) { sessions, link, _ in
             let signedIn = try await withThrowingTaskGroup { group in
                 for _ in 0..<8 {
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func aLinkIsGoodForTenMinutes() async throws {
+    @Test func linkExpiresAfterItsLifetime() async throws {
         try await withLink(ada()) { sessions, link, _ in
             let end = start.addingTimeInterval(ConsoleSession.linkLifetime)
             let late = try await sessions.signIn(by: link, as: sessions.makeSecret(), at: end)
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func aSessionEndsWhenNobodyUsesItAndWhenItsTimeIsOver() async throws {
+    @Test func sessionEndsWhenIdleOrExpired() async throws {
         try await withLink(ada(), lasting: 9_000) { sessions, link, _ in
             let cookie = try await sessions.makeSecret()
             _ = try await sessions.signIn(by: link, as: cookie, at: start)
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func noSessionLastsLongerThanTwelveHours() async throws {
+    @Test func sessionLengthMustBeInRange() async throws {
         try await Stores.withStores { stores in
             let sessions = PostgresConsoleSessions(stores.adminPool)
             for length in [59, Int(ConsoleSession.maximumLength) + 1] {
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func allAreEndedAtOnceAndLinksWithThem() async throws {
+    @Test func endAllEndsSessionsAndLinks() async throws {
         try await withLink(ada()) { sessions, link, _ in
             let (other, cookie) = (try await sessions.makeSecret(), try await sessions.makeSecret())
             try await sessions.add(other, for: ada(), lasting: 3_600, at: start)
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func signingInAgainEndsTheEarlierSessionAndALinkThatDoesNotHoldEndsNone() async throws {
+    @Test func newSignInEndsEarlierSessionButInvalidLinkDoesNot() async throws {
         try await withLink(ada()) { sessions, link, _ in
             let (first, second) = (try await sessions.makeSecret(), try await sessions.makeSecret())
             _ = try await sessions.signIn(by: link, as: first, at: start)
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test func eventsComeByThePage() async throws {
+    @Test func sessionEventsArePaged() async throws {
         try await withLink(ada()) { sessions, _, _ in
             for name in ["bob", "cay"] { try await sessions.noteSignIn(of: DisplayName(name)) }
             try await sessions.noteKeyShown(to: DisplayName("bob"))
@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    @Test func whatHappensIsWrittenDownAndNoSecretIs() async throws {
+    @Test func sessionEventsAreRecordedWithoutSecrets() async throws {
         try await withLink(ada()) { sessions, link, stores in
             let cookie = try await sessions.makeSecret()
             let session = try #require(try await sessions.signIn(by: link, as: cookie, at: start))
@@ -185,7 +185,7 @@ import Testing
         }
     }
 
-    @Test func secretOfAnotherInstallationIsNotItsOwn() async throws {
+    @Test func secretOfAnotherDeploymentIsNotRecognized() async throws {
         try await withLink(ada()) { sessions, link, _ in
             let again = try await sessions.hasMade(link)
             #expect(again)
@@ -202,7 +202,7 @@ import Testing
     }
 
     /// Two consoles of one database, and the command that makes links.
-    @Test func secretIsOneOfEveryConsoleOfItsDatabase() async throws {
+    @Test func secretIsRecognizedByEveryConsoleOfItsDatabase() async throws {
         try await withLink(ada()) { _, link, stores in
             let isOwn = try await PostgresConsoleSessions(stores.adminPool).hasMade(link)
             #expect(isOwn)
@@ -210,7 +210,7 @@ import Testing
     }
 
     /// Every CHECK of the console's tables, which are no tenant's, with rows that are good but for one thing.
-    @Test func everyCheckRefuses() async throws {
+    @Test func everyCheckRejectsInvalidRows() async throws {
         let (link, session) = ("sha256('a'), 'ada', NULL, false", "now(), now(), now() + interval '1 hour'")
         let links = "INSERT INTO doorstep.console_links VALUES"
         let sessions = """
@@ -283,7 +283,7 @@ import Testing
         }
     }
 
-    @Test func aStoreThatMayOnlyReadIsRefusedByTheDatabase() async throws {
+    @Test func readOnlyStoreCannotWrite() async throws {
         try await Stores.withTenant { stores, tenant in
             let sample = try LocationRecord.sample("a")
             try await stores.importLocations([sample], of: tenant)
@@ -306,7 +306,7 @@ import Testing
         }
     }
 
-    @Test func aRegistryThatMayOnlyReadIsRefusedByTheDatabase() async throws {
+    @Test func readOnlyWebhookRegistryCannotWrite() async throws {
         try await Stores.withTenant { stores, tenant in
             let keys = try #require(SealingKeys(secrets: [String(repeating: "k", count: 32)]))
             let hook = try Webhook(
@@ -340,7 +340,7 @@ import Testing
         }
     }
 
-    @Test func eventsThatWereKeptForLongEnoughArePruned() async throws {
+    @Test func oldSessionEventsArePruned() async throws {
         try await Stores.withTenant { stores, _ in
             let sessions = PostgresConsoleSessions(stores.adminPool)
             for name in ["ada", "ben"] { try await sessions.noteSignIn(of: DisplayName(name)) }
@@ -361,7 +361,7 @@ import Testing
     }
 
     /// What triggers record, nobody writes by the function.
-    @Test func actsAreRecordedOfWhatNoTriggerRecords() async throws {
+    @Test func actsAreRecordedOnlyForUntriggeredRelations() async throws {
         try await Stores.withTenant { stores, tenant in
             func record(_ relation: String) async throws {
                 try await stores.adminPool.withTransaction { transaction in
@@ -379,7 +379,7 @@ import Testing
         }
     }
 
-    @Test func anInstallationTellsOfItsSchemaItsConnectionsAndWhatWaits() async throws {
+    @Test func statusReportsMigrationsConnectionsAndQueues() async throws {
         try await Stores.withTenant { stores, tenant in
             let keys = try #require(SealingKeys(secrets: [String(repeating: "k", count: 32)]))
             let registry = PostgresWebhookRegistry(stores.adminPool, keys: keys)

@@ -162,7 +162,7 @@ import Testing
         #expect(table.keyHolder(of: two, at: .distantFuture)?.scopes == KeyKind.publishable.scopes)
     }
 
-    @Test func inOnePiece() throws {
+    @Test func copyInOnePieceIsRead() throws {
         var table = RoutingTable()
         for relation in RoutingRelation.allCases {
             let pieces = Self.pieces(relation)
@@ -171,7 +171,7 @@ import Testing
         try Self.check(table)
     }
 
-    @Test func cutBetweenRows() throws {
+    @Test func copyCutBetweenRowsIsRead() throws {
         var table = RoutingTable()
         for relation in RoutingRelation.allCases {
             let pieces = Self.pieces(relation)
@@ -181,7 +181,7 @@ import Testing
     }
 
     /// As libpq hands them over: the header with the first row, the trailer alone.
-    @Test func headerWithTheFirstRow() throws {
+    @Test func headerWithFirstRowIsRead() throws {
         var table = RoutingTable()
         for relation in RoutingRelation.allCases {
             let pieces = Self.pieces(relation)
@@ -191,13 +191,13 @@ import Testing
         try Self.check(table)
     }
 
-    @Test func noRows() throws {
+    @Test func copyWithoutRowsIsRead() throws {
         var table = RoutingTable()
         let bytes = Self.bytes(Self.header + Self.trailer)
         #expect(try Self.read([bytes], .clips, into: &table) == 0)
     }
 
-    @Test func aHeaderWithAnExtension() throws {
+    @Test func headerExtensionIsSkipped() throws {
         var table = RoutingTable()
         let bytes = Self.bytes("5047434f50590aff0d0a00 00000000 00000003 aabbcc ffff")
         #expect(try Self.read([bytes], .clips, into: &table) == 0)
@@ -223,7 +223,7 @@ import Testing
         ("a row after the trailer", [header, "ffff", "0003 00000000 00000000 00000000"]),
         ("a second header", [header, header]),
     ])
-    func damage(_ name: String, _ pieces: [String]) {
+    func damagedCopyIsRejected(_ name: String, _ pieces: [String]) {
         var reader = BinaryCopyReader(columnCount: 3)
         #expect(throws: PostgreSQLError.malformedCopy, "\(name)") {
             for piece in pieces { try reader.read(Self.bytes(piece)) { _ in } }
@@ -231,7 +231,7 @@ import Testing
     }
 
     /// A cut within a row is found; one between rows is the sender's to report.
-    @Test func everyCutWithinARow() throws {
+    @Test func copyCutWithinARowIsRejected() throws {
         let pieces = Self.pieces(.experiences)
         let bytes = Array(pieces.joined())
         var ends: Set<Int> = []
@@ -248,7 +248,7 @@ import Testing
         }
     }
 
-    @Test func whatTheClosureThrowsIsThrown() {
+    @Test func errorOfTheClosureIsRethrown() {
         var reader = BinaryCopyReader(columnCount: RoutingRelation.clips.columns.count)
         let bytes = Array(Self.pieces(.clips).joined())
         #expect(throws: RoutingError.unreadableRow(.clips)) {

@@ -176,7 +176,7 @@ import Testing
         }
     }
 
-    @Test func holderThatIsStillProvedKeepsAContestedDomain() async throws {
+    @Test func provedHolderKeepsContestedDomain() async throws {
         try await Self.withContest { contest in
             contest.world.publish(contest.held, [contest.held.recordValue, contest.claimed.recordValue])
             try await contest.contest()
@@ -192,7 +192,7 @@ import Testing
         }
     }
 
-    @Test func silenceIsALapseOnlyWhileARivalIsProved() async throws {
+    @Test func silenceIsALapseOnlyIfRivalIsProved() async throws {
         try await Self.withContest { contest in
             contest.world.fallSilent(contest.held)
             for rivalry in [.unknown, .none, .proved(at: contest.now - 2 * 86_400 - 1)]
@@ -205,7 +205,7 @@ import Testing
         }
     }
 
-    @Test func oneServerOfManyChecksAProof() async throws {
+    @Test func scheduledCheckIsClaimedByOneServer() async throws {
         try await Self.withContest { contest in
             let checks = contest.checks
             let due = try #require(try await checks.due(limit: 10).first)
@@ -231,7 +231,7 @@ import Testing
         }
     }
 
-    @Test func checkThatFindsAProofAgainLeavesNoAuditEntry() async throws {
+    @Test func unchangedProofLeavesNoAuditEntry() async throws {
         try await Self.withContest { contest in
             func entries() async throws -> Int {
                 try await contest.stores.count(

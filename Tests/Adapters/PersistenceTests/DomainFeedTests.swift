@@ -10,7 +10,7 @@ import Testing
 
 /// What servers see of domains.
 @Suite struct DomainFeedTests {
-    @Test func serversFollowWhatIsProved() async throws {
+    @Test func serversFollowProvedDomains() async throws {
         try await DomainTests.withDomain { stores, tenant, world, verification, record in
             try await stores.createClip(of: tenant)
             try await stores.administration.createExperience(.sample("https://example.com/a"), of: tenant)
@@ -52,7 +52,7 @@ import Testing
     }
 
     /// What is kept with a domain, and the prefix of an old app's clip.
-    @Test func serversFollowWhatStandsInTheFile() async throws {
+    @Test func serversFollowAssociationFileContent() async throws {
         try await DomainTests.withDomain { stores, tenant, world, verification, record in
             let store = stores.administration
             world.publish(record)
@@ -85,7 +85,7 @@ import Testing
     }
 
     /// Another tenant's proof in the same change as the end of the first one's.
-    @Test func aDomainThatChangesHands() async throws {
+    @Test func domainThatChangesTenantIsFollowed() async throws {
         try await Stores.withTenant { stores, tenant in
             let store = stores.administration
             let other = try await stores.createTenant("other")

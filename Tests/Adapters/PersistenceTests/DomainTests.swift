@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func aClaimIsKeptWithItsChallenge() async throws {
+    @Test func claimKeepsItsChallenge() async throws {
         try await Stores.withTenant { stores, tenant in
             let store = stores.administration
             let other = try await stores.createTenant("other")
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func contentIsKeptWithAClaim() async throws {
+    @Test func contentIsStoredWithTheClaim() async throws {
         try await Stores.withTenant { stores, tenant in
             let store = stores.administration
             let other = try await stores.createTenant("other")
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func aTXTRecordProvesADomain() async throws {
+    @Test func txtRecordProvesDomain() async throws {
         try await Self.withDomain { stores, tenant, world, verification, record in
             let missing = try await verification.verify(record.name, of: tenant, at: Self.now)
             #expect(missing.record.status == .claimed)
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func aFileProvesADomain() async throws {
+    @Test func fileProvesDomain() async throws {
         try await Self.withDomain { _, tenant, world, verification, record in
             let body = Array("  \(record.challenge)\r\n".utf8)
             for page in [
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func oneTenantProvesADomain() async throws {
+    @Test func domainIsProvedByOneTenantOnly() async throws {
         try await Self.withDomain { stores, tenant, world, verification, record in
             let other = try await stores.createTenant("other")
             let theirs = try await stores.claim("example.com", of: other)
@@ -147,7 +147,7 @@ import Testing
     }
 
     /// Two proofs at the same moment, for which neither sees the other's: one wins, the other is refused by name.
-    @Test func aRaceHasOneWinner() async throws {
+    @Test func concurrentProofsHaveOneWinner() async throws {
         try await Stores.withStores { stores in
             let tenants = [try await stores.createTenant("one"), try await stores.createTenant("two")]
             for round in 0..<20 {
@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    @Test func aProofThatIsGoneLapsesAndIsWithdrawnAfterAWeek() async throws {
+    @Test func missingProofLapsesAndIsWithdrawnAfterAWeek() async throws {
         try await Self.withDomain { stores, tenant, world, verification, record in
             func check(_ days: Double) async throws -> DomainVerification.Outcome? {
                 try await verification.verifyAll(of: tenant, at: Self.now + days * Self.day).first
@@ -221,7 +221,7 @@ import Testing
         }
     }
 
-    @Test func silenceIsNoLapse() async throws {
+    @Test func silentServerCausesNoLapse() async throws {
         try await Self.withDomain { _, tenant, world, verification, record in
             world.fallSilent(record)
             let claimed = try await verification.verify(record.name, of: tenant, at: Self.now)
@@ -245,7 +245,7 @@ import Testing
 
     /// A web server that answers by an error says no more of the file than one that is silent.
     @Test(arguments: [429, 500, 502, 503, 504])
-    func aServersErrorIsNoLapse(status: Int) async throws {
+    func serverErrorCausesNoLapse(status: Int) async throws {
         try await Self.withDomain { _, tenant, world, verification, record in
             world.serve(record, Page(status: 200, body: Array(record.challenge.utf8)))
             _ = try await verification.verify(record.name, of: tenant, at: Self.now)
@@ -260,7 +260,7 @@ import Testing
         }
     }
 
-    @Test func anotherMethodTakesThePlaceOfOneThatIsGone() async throws {
+    @Test func otherMethodReplacesMissingProof() async throws {
         try await Self.withDomain { _, tenant, world, verification, record in
             world.publish(record)
             _ = try await verification.verify(record.name, of: tenant, at: Self.now)
@@ -271,7 +271,7 @@ import Testing
         }
     }
 
-    @Test func allOfATenantAreCheckedAndNobodyElses() async throws {
+    @Test func verificationChecksAllDomainsOfOneTenant() async throws {
         try await Self.withDomain { stores, tenant, world, verification, record in
             let other = try await stores.createTenant("other")
             for number in 0..<30 {
@@ -293,7 +293,7 @@ import Testing
         }
     }
 
-    @Test func aClaimThatIsGoneOrAnotherIsNotProved() async throws {
+    @Test func deletedOrReplacedClaimIsNotProved() async throws {
         try await Self.withDomain { stores, tenant, _, verification, record in
             let store = stores.administration
             let other = try await stores.createTenant("other")
@@ -344,7 +344,7 @@ import Testing
         }
     }
 
-    @Test func theAuditLogHasEveryStep() async throws {
+    @Test func auditLogHasEveryStepOfDomain() async throws {
         try await Self.withDomain { stores, tenant, world, verification, record in
             world.publish(record)
             _ = try await verification.verify(record.name, of: tenant, at: Self.now)

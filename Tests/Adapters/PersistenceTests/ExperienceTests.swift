@@ -38,7 +38,7 @@ import Testing
         return samples.compactMap(\.self)
     }()
 
-    @Test func whatIsAddedIsRead() async throws {
+    @Test func createdExperiencesAreReadInOrder() async throws {
         #expect(Self.samples.count == 8)
         try await Self.withClips { stores, tenant in
             for record in Self.samples.shuffled() {
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func whatIsImportedIsWhatIsAdded() async throws {
+    @Test func importedExperiencesEqualCreatedOnes() async throws {
         try await Self.withClips { stores, tenant in
             let other = try await stores.createTenant("other")
             try await stores.createClip(Self.clip, of: other)
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func eachRefusalHasItsName() async throws {
+    @Test func creationErrorsAreNamed() async throws {
         try await Self.withClips { stores, tenant in
             let store = stores.administration
             try await store.createExperience(.sample("https://example.com", kind: .default), of: tenant)
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func countsWhatItDid() async throws {
+    @Test func importCountsAddedChangedAndUnchangedRows() async throws {
         try await Self.withClips { stores, tenant in
             let url = "https://example.com/a"
             let versions = try [
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func badRowsAreNamedByLineAndNothingIsImported() async throws {
+    @Test func invalidRowsAreNamedByLineAndNothingIsImported() async throws {
         try await Self.withClips { stores, tenant in
             try await stores.administration.createExperience(
                 .sample("https://example.com/default", kind: .default), of: tenant)
@@ -172,7 +172,7 @@ import Testing
         }
     }
 
-    @Test func aRowWithSeveralProblemsIsRefusedOnce() async throws {
+    @Test func rowWithSeveralProblemsIsReportedOnce() async throws {
         try await Self.withClips { stores, tenant in
             let bad = try ExperienceRecord.sample(
                 "https://example.com/1", kind: .default, clip: "com.example.None.Clip", location: "none")
@@ -188,7 +188,7 @@ import Testing
     }
 
     /// The temporary table of an import is another one each time, on a connection that knows its statements.
-    @Test func importsFollowEachOtherOnOneConnection() async throws {
+    @Test func consecutiveImportsShareOneConnection() async throws {
         try await Self.withClips { stores, tenant in
             try await stores.database.withPool(as: .admin, { $0.maximumConnections = 1 }) { pool in
                 let one = Stores(

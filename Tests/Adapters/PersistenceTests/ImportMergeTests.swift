@@ -74,7 +74,7 @@ import Testing
 
     private struct NoPlan: Error {}
 
-    @Test func absentColumnsLeaveEveryField() async throws {
+    @Test func absentColumnsLeaveFieldsUnchanged() async throws {
         try await Self.withLocations { stores, tenant in
             let outcome = try await stores.administration.importLocations(
                 of: tenant,
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func emptyCellClearsItsFieldAndNoOther() async throws {
+    @Test func emptyCellClearsOnlyItsField() async throws {
         try await Self.withLocations { stores, tenant in
             let outcome = try await stores.administration.importLocations(
                 of: tenant,
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test func replacementClearsWhatRowsDoNotName() async throws {
+    @Test func replacementClearsFieldsThatRowsOmit() async throws {
         try await Self.withLocations { stores, tenant in
             let outcome = try await stores.administration.importLocations(
                 of: tenant, Self.rows(csv: "\(Self.columns)\na,A place,37.334722,-122.008889,100\n"),
@@ -213,7 +213,7 @@ import Testing
         }
     }
 
-    @Test func planOfAReplacementCountsEachFieldThatIsLost() async throws {
+    @Test func replacementPlanCountsClearedFields() async throws {
         try await Self.withLocations { stores, tenant in
             let plan = try Self.plan(
                 await stores.administration.importLocations(
@@ -234,7 +234,7 @@ import Testing
         }
     }
 
-    @Test func longValuesAreCutInAPlan() async throws {
+    @Test func longValuesAreTruncatedInThePlan() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.importLocations([.sample("a")], of: tenant)
             let text = String(repeating: "é", count: 1_000)
@@ -248,7 +248,7 @@ import Testing
         }
     }
 
-    @Test func mergedValuesThatBreakARuleAreRefusedByLine() async throws {
+    @Test func invalidMergedValuesAreRejectedByLine() async throws {
         try await Self.withLocations { stores, tenant in
             let text = String(repeating: "x", count: LocationDetails.maximumLength - 20)
             let long = try await stores.administration.importLocations(
@@ -288,7 +288,7 @@ import Testing
                     """), ImportOptions(replaces: false))
     }
 
-    @Test(.timeLimit(.minutes(30))) func importOfPartialCardsLocksRowsThatItLeavesUnchanged() async throws {
+    @Test(.timeLimit(.minutes(30))) func partialCardImportLocksUnchangedRows() async throws {
         try await Stores.withTenant { stores, tenant in
             let action = Card(action: .open)
             try await stores.importLocations(
@@ -322,7 +322,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(30))) func importOfPartialCardsConflictsWithARowAddedMeanwhile() async throws {
+    @Test(.timeLimit(.minutes(30))) func partialCardImportConflictsWithConcurrentlyAddedRow() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.importLocations([.sample("b", card: Self.card())], of: tenant)
             let importing = try await stores.database.withPool(as: .admin) { pool in
@@ -343,7 +343,7 @@ import Testing
         }
     }
 
-    @Test func experiencesKeepWhatAFileDoesNotName() async throws {
+    @Test func experiencesKeepFieldsThatTheFileOmits() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.createClip(of: tenant)
             try await stores.importLocations([.sample("a")], of: tenant)

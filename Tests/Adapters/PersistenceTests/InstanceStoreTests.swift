@@ -15,7 +15,7 @@ import Testing
     private static let now = RegisteredInstances.now
     private let id = InstanceID(UUID())
 
-    @Test func aRepeatChangesNothing() async throws {
+    @Test func repeatedReportChangesNothing() async throws {
         try await Instances.with { instances in
             let registration = try Instances.registration(
                 id, confirmedAt: Self.now, tokens: [.device: Instances.token(1)])
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNewIsTakenAndWhatIsOldIsNot() async throws {
+    @Test func newerReportWinsOverOlder() async throws {
         try await Instances.with { instances in
             try await instances.register(
                 Instances.registration(id, tokens: [.device: Instances.token(1)]))
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func theFirstKeyThatRegistersAnInstanceIsItsOwn() async throws {
+    @Test func instanceBelongsToItsFirstKey() async throws {
         try await Instances.with { instances in
             let (store, tenant) = (instances.store, instances.tenant)
             let keys = (1...2).map { [UInt8](repeating: $0, count: 32) }
@@ -111,7 +111,7 @@ import Testing
     /// Of two keys that come at once for an instance of none, at two servers that know nothing of each other, one has it, and of the
     /// other nothing is written: neither where the instance is there nor where both would add it.
     @Test(.timeLimit(.minutes(30)), arguments: [false, true])
-    func anInstanceIsOneKeysHoweverManyComeAtOnce(isThere: Bool) async throws {
+    func instanceHasOneKeyDespiteConcurrentRegistrations(isThere: Bool) async throws {
         try await Instances.with { instances in
             let (stores, tenant) = (instances.stores, instances.tenant)
             let keys = (1...2).map { [UInt8](repeating: $0, count: 32) }
@@ -160,7 +160,7 @@ import Testing
     }
 
     /// Many that come at once are no more than one after the other; and another key's, or a tenant's, are not counted.
-    @Test(.timeLimit(.minutes(30))) func aKeyHasSoManyInstances() async throws {
+    @Test(.timeLimit(.minutes(30))) func instancesPerKeyAreLimited() async throws {
         try await Instances.with { instances in
             let (store, tenant) = (instances.store, instances.tenant)
             let keys = (1...2).map { [UInt8](repeating: $0, count: 32) }
@@ -194,7 +194,7 @@ import Testing
     }
 
     /// Monitoring refuses nothing, and tells what would have been refused.
-    @Test func whatIsMonitoredIsToldAndKept() async throws {
+    @Test func monitoringStoresAndReportsViolations() async throws {
         try await Instances.with { instances in
             let (store, tenant) = (instances.store, instances.tenant)
             let keys = (1...2).map { [UInt8](repeating: $0, count: 32) }
@@ -230,7 +230,7 @@ import Testing
     /// Two devices that chose their instances' IDs so that each begins as the other's key does, and two instances that come with
     /// each other's tokens: none waits for one that waits for it, which PostgreSQL would end (40P01).
     @Test(.timeLimit(.minutes(30)), arguments: [false, true])
-    func thoseWhoComeCrosswiseDoNotWaitForEachOther(haveTokensInCommon: Bool) async throws {
+    func crossedRegistrationsDoNotDeadlock(haveTokensInCommon: Bool) async throws {
         try await Instances.with { instances in
             let (stores, tenant) = (instances.stores, instances.tenant)
             let keys = (1...2).map { [UInt8](repeating: $0, count: 32) }
@@ -286,7 +286,7 @@ import Testing
     }
 
     /// From a notification or the App Switcher: it renews the 8 hours, and was at no business.
-    @Test func aLaunchWithoutAURLRenewsTheWindowAndNothingElse() async throws {
+    @Test func launchWithoutURLRenewsWindowWithoutLaunchRecord() async throws {
         try await Instances.with { instances in
             let unknown = try Instances.registration(id, url: nil, clip: nil)
             #expect(
@@ -320,7 +320,7 @@ import Testing
         }
     }
 
-    @Test func anInstanceBeginsWithoutAURLWhereItsClipIsNamed() async throws {
+    @Test func newInstanceWithoutURLRequiresItsClip() async throws {
         try await Instances.with { instances in
             let registration = try Instances.registration(
                 id, url: nil, tokens: [.device: Instances.token(1)])
@@ -341,7 +341,7 @@ import Testing
         }
     }
 
-    @Test func whereNoneMayBeNewOnlyThoseThatAreKnownAreKept() async throws {
+    @Test func onlyKnownInstancesAreStoredIfNewOnesAreNotAllowed() async throws {
         try await Instances.with { instances in
             func register(_ registration: InstanceRegistration, mayBeNew: Bool) async throws -> Registration {
                 try await instances.store.register(
@@ -363,7 +363,7 @@ import Testing
     }
 
     /// However reports are delayed, repeated and mixed up on their way, what is kept is the same.
-    @Test(arguments: 1...8) func theOrderOfArrivalDoesNotMatter(seed: UInt64) async throws {
+    @Test(arguments: 1...8) func orderOfArrivalDoesNotMatter(seed: UInt64) async throws {
         var random = SplitMix64(seed: seed)
         let reports = try (0..<24).map { number in
             let place = random.below(6)
@@ -386,7 +386,7 @@ import Testing
         }
     }
 
-    @Test func aConfirmationHoldsForItsLocation() async throws {
+    @Test func confirmationAppliesOnlyToItsLocation() async throws {
         try await Instances.with { instances in
             let minute = Date(timeIntervalSince1970: 1_772_368_200)
             func confirmed(_ location: String?, _ seconds: Double, _ confirmedAt: Date?) async throws -> Date?
@@ -410,7 +410,7 @@ import Testing
         }
     }
 
-    @Test func theOldestOfTooManyLaunchesGo() async throws {
+    @Test func oldestOfTooManyLaunchesAreDeleted() async throws {
         try await Instances.with { instances in
             for number in 0..<Instance.maximumLaunches + 3 {
                 try await instances.register(
@@ -430,7 +430,7 @@ import Testing
         }
     }
 
-    @Test func aTokenGoesWithTheDevice() async throws {
+    @Test func tokenMovesToTheInstanceThatReportsIt() async throws {
         try await Instances.with { instances in
             let other = InstanceID(UUID())
             let token = try Instances.token(1)
@@ -448,7 +448,7 @@ import Testing
         }
     }
 
-    @Test func aNewTokenTakesThePlaceOfOneThatIsRetired() async throws {
+    @Test func retiredTokenIsReplacedByNewReport() async throws {
         try await Instances.with { instances in
             let registration = try Instances.registration(id, tokens: [.device: Instances.token(1)])
             try await instances.register(registration)
@@ -464,7 +464,7 @@ import Testing
         }
     }
 
-    @Test func activitiesComeAndGo() async throws {
+    @Test func activitiesAreAddedRemovedAndExpire() async throws {
         try await Instances.with { instances in
             let (store, tenant) = (instances.store, instances.tenant)
             // As the store reads it.
@@ -497,7 +497,7 @@ import Testing
         }
     }
 
-    @Test func theFullAppDoesNotHaveTheClipsTokens() async throws {
+    @Test func fullAppLosesTheClipsTokens() async throws {
         try await Instances.with { instances in
             try await instances.register(
                 Instances.registration(
@@ -519,7 +519,7 @@ import Testing
         }
     }
 
-    @Test func theOldestOfTooManyStartTokensGo() async throws {
+    @Test func oldestOfTooManyStartTokensAreDeleted() async throws {
         try await Instances.with { instances in
             for number in 0..<20 {
                 try await instances.register(
@@ -534,7 +534,7 @@ import Testing
         }
     }
 
-    @Test func whatIsDeletedIsGone() async throws {
+    @Test func deletedInstanceLeavesNoRows() async throws {
         try await Instances.with { instances in
             let (store, tenant) = (instances.store, instances.tenant)
             try await instances.register(
@@ -550,7 +550,7 @@ import Testing
         }
     }
 
-    @Test func anotherTenantsInstanceIsNotThere() async throws {
+    @Test func anotherTenantsInstanceIsUnknown() async throws {
         try await Instances.with { instances in
             let (stores, store) = (instances.stores, instances.store)
             let other = try await stores.createTenant("other")
@@ -572,7 +572,7 @@ import Testing
         }
     }
 
-    @Test func aClipOrTenantThatIsGoneTakesNothing() async throws {
+    @Test func registrationForDeletedClipOrTenantIsRejected() async throws {
         try await Instances.with { instances in
             for (clip, tenant) in [
                 ("com.example.Other.Clip", instances.tenant), (Instances.clip, TenantID(UUID())),
@@ -585,7 +585,7 @@ import Testing
         }
     }
 
-    @Test func aDatabaseThatDoesNotAnswerIsNamedAsSuch() async throws {
+    @Test func unreachableDatabaseIsReportedUnavailable() async throws {
         try await Instances.with { instances in
             let keys = try #require(SealingKeys(secrets: [Instances.secret]))
             // Nobody listens there.
@@ -607,7 +607,7 @@ import Testing
 
     // MARK: Races
 
-    @Test func manyReportsOfOneInstanceMakeOne() async throws {
+    @Test func concurrentReportsMakeOneInstance() async throws {
         try await Instances.with { instances in
             let new = try await withThrowingTaskGroup(of: Bool.self) { group in
                 for number in 0..<40 {
@@ -632,7 +632,7 @@ import Testing
     }
 
     /// However they come, one of the instances has the token in the end.
-    @Test func oneTokenIsOneInstances() async throws {
+    @Test func tokenBelongsToOneInstance() async throws {
         try await Instances.with { instances in
             let ids = (0..<12).map { _ in InstanceID(UUID()) }
             let token = try Instances.token(1)
@@ -655,7 +655,7 @@ import Testing
     // MARK: Secrecy
 
     /// Nothing of a token is in any row, log of the database's included, in any spelling.
-    @Test func noRowHoldsAToken() async throws {
+    @Test func rowsContainNoPlainToken() async throws {
         try await Instances.with { instances in
             let canary = try #require(PushToken(hex: "c0ffee15bad1dea5c0ffee15bad1dea5"))
             try await instances.register(
@@ -683,7 +683,7 @@ import Testing
         }
     }
 
-    @Test func whoAdministersCannotReadTokens() async throws {
+    @Test func adminRoleCannotReadTokens() async throws {
         try await Instances.with { instances in
             try await instances.register(
                 Instances.registration(id, tokens: [.device: Instances.token(1)]))
@@ -699,7 +699,7 @@ import Testing
 
     // MARK: Rotation
 
-    @Test func aSecretIsReplacedWhileInstancesComeBack() async throws {
+    @Test func tokensAreResealedWhileInstancesReport() async throws {
         try await Instances.with { instances in
             let (stores, tenant) = (instances.stores, instances.tenant)
             let ids = (0..<1_200).map { _ in InstanceID(UUID()) }
@@ -744,7 +744,7 @@ import Testing
     }
 
     /// The row is found by the old secret's digest, and has the new one's when its lock is had.
-    @Test func aTokenThatIsSealedAgainMeanwhileStillHasOneInstance() async throws {
+    @Test func tokenResealedMeanwhileStaysWithOneInstance() async throws {
         try await Instances.with { instances in
             let (stores, tenant) = (instances.stores, instances.tenant)
             let (first, second) = (InstanceID(UUID()), InstanceID(UUID()))
@@ -773,7 +773,7 @@ import Testing
     }
 
     /// Of whatever the one holds, the other wants nothing before it ends.
-    @Test(arguments: [true, false]) func twoReportsOfAnInstanceDoNotWaitForEachOther(
+    @Test(arguments: [true, false]) func concurrentReportsOfInstanceDoNotDeadlock(
         isKnown: Bool
     ) async throws {
         try await Instances.with { instances in
@@ -810,7 +810,7 @@ import Testing
 
     // MARK: For who administers
 
-    @Test func instancesAreListedByWhereTheyWereLaunched() async throws {
+    @Test func instancesAreFilteredByLaunchURL() async throws {
         try await Instances.with { instances in
             let catalogue = PostgresInstanceCatalogue(instances.stores.adminPool)
             let paths = ["a", "a/order/1", "a?x=1", "a?x=1&y=2", "ab", "b"]

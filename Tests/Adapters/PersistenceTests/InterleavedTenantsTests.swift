@@ -17,7 +17,8 @@ import Testing
         ProcessInfo.processInfo.environment["DOORSTEP_TEST_OPERATIONS"].flatMap { Int($0) } ?? 10_000
     private static let tasks = 16
 
-    @Test(arguments: [false, true]) func neverMeet(throughPooler: Bool) async throws {
+    @Test(arguments: [false, true]) func interleavedTenantsNeverSeeEachOther(throughPooler: Bool) async throws
+    {
         let seed = UInt64.random(in: .min ... .max)
         print("interleaved tenants: seed \(seed)")
         try await Stores.withTenant { stores, one in

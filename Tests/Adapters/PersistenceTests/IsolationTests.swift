@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func everyTableHasASampleRowOfBoth() async throws {
+    @Test func everyTableHasSampleRowsOfBothTenants() async throws {
         try await Self.withTwoTenants { database in
             try await database.withSuperuser { pool in
                 try await pool.withTransaction { transaction in
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func withoutATenantNothingIsVisible() async throws {
+    @Test func rowsAreInvisibleWithoutTenant() async throws {
         try await Self.withTwoTenants([.app, .admin, .manager, .migrate]) { login, pool in
             var visible: [String] = []
             for table in SampleRows.tables.map(\.name) {
@@ -97,7 +97,7 @@ import Testing
     }
 
     /// What the tests of refusals are worth: with its tenant set, each role sees what it was granted.
-    @Test func withATenantItsRowsAreVisible() async throws {
+    @Test func ownRowsAreVisibleWithTenant() async throws {
         try await Self.withTwoTenants { database in
             let tables: [TestLogin: [String]] = [
                 .app: SampleRows.tables.map(\.name).filter {
@@ -155,7 +155,7 @@ import Testing
     }
 
     /// The same statements reach the rows when the tenant is theirs, so that it is the tenant that made the difference.
-    @Test func ownRowsAreWithinReach() async throws {
+    @Test func ownRowsCanBeChanged() async throws {
         try await Self.withTwoTenants { database in
             for login in [TestLogin.admin, .app] {
                 try await database.withPool(as: login) { pool in
@@ -243,7 +243,7 @@ import Testing
         }
     }
 
-    @Test func aTenantThatIsNoneShowsNothing() async throws {
+    @Test func invalidTenantSettingShowsNothing() async throws {
         let (a, b) = (Self.a.description, Self.b.description)
         let settings = [
             "x", "*", "%", "null", "true", "' OR true --", "\(a),\(b)", "\(a) \(b)", "\(a)x", "{\(a)",
@@ -264,7 +264,7 @@ import Testing
         }
     }
 
-    @Test func theRouterReadsTheRoutingColumnsOfAllTenants() async throws {
+    @Test func routerReadsOnlyTheRoutingColumnsOfAllTenants() async throws {
         let columns = [
             "tenants": [
                 "tenant_id", "slug", "suspended_at", "key_rate", "key_burst", "client_rate", "client_burst",
@@ -348,7 +348,7 @@ import Testing
         }
     }
 
-    @Test func noLoginBecomesAnotherRole() async throws {
+    @Test func loginsCannotBecomeAnotherRole() async throws {
         let roles = Set(TestLogin.allCases.flatMap(\.roles))
         try await Self.withTwoTenants([.app, .admin, .router, .manager, .serve]) { login, pool in
             for role in roles.subtracting(login.roles) {
@@ -373,7 +373,7 @@ import Testing
         }
     }
 
-    @Test func changesAreWrittenByTriggersAlone() async throws {
+    @Test func changesAreWrittenOnlyByTriggers() async throws {
         try await Self.withTwoTenants { database in
             for login in [TestLogin.app, .admin, .router, .serve] {
                 try await database.withPool(as: login) { pool in
@@ -397,7 +397,7 @@ import Testing
         }
     }
 
-    @Test func aTriggerOfOnesOwnDoesNotWriteChanges() async throws {
+    @Test func foreignTriggerCannotWriteChanges() async throws {
         try await Self.withTwoTenants { database in
             try await database.withPool(as: .admin) { pool in
                 let state = try await sqlState {
@@ -418,7 +418,7 @@ import Testing
     }
 
     /// A statement that TRUNCATE stood in for would leave what is gone in every server's table.
-    @Test func notEvenTheOwnerTruncatesWhatIsFed() async throws {
+    @Test func ownerCannotTruncateFollowedTables() async throws {
         try await Self.withTwoTenants([.migrate]) { _, pool in
             for table in [
                 "tenants", "clips", "domains", "locations", "experiences", "short_codes", "api_keys",

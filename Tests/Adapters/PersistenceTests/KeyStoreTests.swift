@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(30))) func aKeyIsGoodWhenItIsAnswered() async throws {
+    @Test(.timeLimit(.minutes(30))) func createdKeyIsUsableWhenReturned() async throws {
         try await Self.withKeys { catalogue, stores, tenant, maker, live in
             let keys = catalogue.keys
             let key = KeyTests.key(number: 2)
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func noneIsWiderThanWhatMakesIt() async throws {
+    @Test func createdKeyIsNeverWiderThanItsCreator() async throws {
         let end = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded() + 3_600)
         let scopes: Scopes = [Scopes(.lookUp), Scopes(.manageKeys)]
         try await Self.withKeys(scopes: scopes, expiresAt: end) { catalogue, stores, tenant, maker, _ in

@@ -14,7 +14,7 @@ import Testing
         APIKey(kind, words: [UInt32](repeating: number * 0x1111_1111, count: 8))
     }
 
-    @Test func createsListsAndRevokes() async throws {
+    @Test func keysAreCreatedListedAndRevoked() async throws {
         try await Stores.withTenant { stores, tenant in
             let store = stores.administration
             let expiry = Date(timeIntervalSince1970: 4_000_000_000.125)
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func rotationGivesASuccessorOfTheSameKind() async throws {
+    @Test func rotationCreatesSuccessorOfTheSameKind() async throws {
         try await Stores.withTenant { stores, tenant in
             let store = stores.administration
             let old = try await store.createKey(
@@ -74,7 +74,7 @@ import Testing
     }
 
     /// Who lost the successor and rotates again would get one that is good for no longer than both were to be.
-    @Test func aKeyIsRotatedOnce() async throws {
+    @Test func keyIsRotatedOnce() async throws {
         try await Stores.withTenant { stores, tenant in
             let store = stores.administration
             let old = try await store.createKey(Self.key(number: 1), scopes: nil, expiresAt: nil, of: tenant)
@@ -93,7 +93,7 @@ import Testing
     }
 
     /// Else a key that was made for a week would become one for ever.
-    @Test func aSuccessorExpiresWhenItsPredecessorWould() async throws {
+    @Test func successorExpiresWhenItsPredecessorWould() async throws {
         try await Stores.withTenant { stores, tenant in
             let store = stores.administration
             let expiry = Date(timeIntervalSince1970: 4_000_000_000)
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test func aKeyThatIsNotActiveIsNotRotated() async throws {
+    @Test func inactiveKeyIsNotRotated() async throws {
         try await Stores.withTenant { stores, tenant in
             let store = stores.administration
             let revoked = try await store.createKey(
@@ -176,7 +176,7 @@ import Testing
         }
     }
 
-    @Test func aKeyMayLessThanItsKindAndSoMayItsSuccessor() async throws {
+    @Test func keyScopesMayBeNarrowedAndPassToSuccessor() async throws {
         try await Stores.withTenant { stores, tenant in
             let store = stores.administration
             let key = Self.key(number: 1)
@@ -204,7 +204,7 @@ import Testing
     }
 
     /// Servers' clocks decide when a key has expired; one that is a day off is wrong by a day and no more.
-    @Test func aClockThatIsADayOff() async throws {
+    @Test func clockADayOffShiftsExpiryByADay() async throws {
         try await Stores.withTenant { stores, tenant in
             let now = Date()
             let day = 86_400.0
@@ -220,7 +220,7 @@ import Testing
 
     // MARK: Use
 
-    @Test func theDayOfTheLastUseIsWrittenOnce() async throws {
+    @Test func dayOfLastUseIsWrittenOnce() async throws {
         try await Stores.withTenant { stores, tenant in
             let store = stores.administration
             let other = try await stores.createTenant("other")
@@ -255,7 +255,7 @@ import Testing
         }
     }
 
-    @Test func aUseThatWasNotWrittenIsWrittenTheNextTime() async throws {
+    @Test func unwrittenKeyUseIsRetriedAtNextFlush() async throws {
         try await Stores.withTenant { stores, tenant in
             let key = try await stores.administration.createKey(
                 Self.key(number: 1), scopes: nil, expiresAt: nil, of: tenant)
@@ -284,7 +284,7 @@ import Testing
     }
 
     /// Else a server with many tenants would take minutes to end, or to try again.
-    @Test func aDatabaseThatIsAwayIsWaitedForOnceAndNotByTenant() async throws {
+    @Test func unreachableDatabaseIsTriedOncePerFlush() async throws {
         let nowhere = PoolConfiguration(
             conninfo: "host=/nonexistent dbname=doorstep", acquireTimeout: .milliseconds(200))
         try await ConnectionPool.withPool(nowhere) { pool in
@@ -299,7 +299,7 @@ import Testing
     }
 
     /// Neither what the server keeps nor what it was sent as a statement holds a key.
-    @Test func aKeyIsNeverWithTheServerInClear() async throws {
+    @Test func keysAreNeverStoredOrSentInClear() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.database.withPool(as: .admin, { $0.maximumConnections = 1 }) { admin in
                 try await stores.database.withPool(as: .router, { $0.maximumConnections = 1 }) { router in

@@ -7,7 +7,7 @@ import Tenancy
 import Testing
 
 @Suite struct LocationHistoryTests {
-    @Test func tellsWhoChangedWhat() async throws {
+    @Test func locationHistoryNamesActorsAndChanges() async throws {
         try await Stores.withTenant { stores, tenant in
             let (store, a) = (stores.administration, try LocationIdentifier("a"))
             let other = try await stores.createTenant("other")

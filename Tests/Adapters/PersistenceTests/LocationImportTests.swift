@@ -14,7 +14,7 @@ import Testing
 @Suite struct LocationImportTests {
     private struct FeedFailed: Error {}
 
-    @Test func countsWhatItDid() async throws {
+    @Test func importCountsAddedChangedAndUnchangedRows() async throws {
         try await Stores.withTenant { stores, tenant in
             let first = try [LocationRecord.sample("a"), .sample("b"), .sample("c")]
             #expect(try await stores.importLocations(first, of: tenant) == .done(3, 0, 0))
@@ -31,7 +31,7 @@ import Testing
     }
 
     /// Once each for everything that a row can differ in, and once more for nothing.
-    @Test func anyColumnThatDiffersIsAChange() async throws {
+    @Test func differenceInAnyColumnIsAChange() async throws {
         try await Stores.withTenant { stores, tenant in
             let versions = try [
                 LocationRecord.sample("a"), .sample("a", name: "B"), .sample("a", latitude: 1),
@@ -49,7 +49,7 @@ import Testing
     }
 
     /// COPY and JSON both have characters of their own.
-    @Test func keepsEveryCharacterAndDigit() async throws {
+    @Test func importKeepsEveryCharacterAndDigit() async throws {
         try await Stores.withTenant { stores, tenant in
             let texts = ["\\N", "\\", "a\"b'c", "é", "e\u{301}", "日本", "🍩", "{}", "\\.", "a,b", "%_"]
             var random = SplitMix64(seed: 1)
@@ -75,7 +75,7 @@ import Testing
     }
 
     /// As much as the code takes the schema takes too, however many texts there are and whatever is in them.
-    @Test(arguments: [1, 2, 150]) func asMuchAsDetailsCanBeIsTaken(count: Int) async throws {
+    @Test(arguments: [1, 2, 150]) func detailsUpToTheMaximumLengthAreAccepted(count: Int) async throws {
         var details = JSONObject()
         for number in 1...count { details["\(number)"] = "é\n\"\u{1}" }
         let rest = LocationDetails.maximumLength - JSONValue.object(details).serialized().count
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func pagesByIdentifier() async throws {
+    @Test func locationsArePagedByIdentifier() async throws {
         try await Stores.withTenant { stores, tenant in
             let identifiers = ["A", "Z", "a", "b", "é"]
             try await stores.importLocations(identifiers.reversed().map { try .sample($0) }, of: tenant)
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func aRefusedImportChangesNothing() async throws {
+    @Test func rejectedImportChangesNothing() async throws {
         try await Stores.withTenant { stores, tenant in
             let kept = try LocationRecord.sample("a")
             try await stores.importLocations([kept], of: tenant)
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func aFeedThatThrowsChangesNothing() async throws {
+    @Test func importWithThrowingSourceChangesNothing() async throws {
         try await Stores.withTenant { stores, tenant in
             await #expect(throws: FeedFailed.self) {
                 // More than the writer keeps back, so that rows are with the server already.
@@ -155,7 +155,7 @@ import Testing
         }
     }
 
-    @Test func anEmptyFileDoesNothing() async throws {
+    @Test func emptyFileChangesNothing() async throws {
         try await Stores.withTenant { stores, tenant in
             let outcome = try await stores.importLocations([], of: tenant)
             #expect(outcome == .done(0, 0, 0))
@@ -163,7 +163,7 @@ import Testing
     }
 
     /// The first holds the tenant while the second waits, then the second sees what the first did.
-    @Test func importsOfOneTenantComeOneAfterTheOther() async throws {
+    @Test func importsOfOneTenantAreSerialized() async throws {
         try await Stores.withTenant { stores, tenant in
             let records = try (0..<300).map { try LocationRecord.sample("\($0)") }
             let outcomes = try await withThrowingTaskGroup(of: ImportOutcome.self) { group in
@@ -176,7 +176,7 @@ import Testing
         }
     }
 
-    @Test func importsOfTwoTenantsDoNotMeet() async throws {
+    @Test func importsOfTwoTenantsDoNotBlockEachOther() async throws {
         try await Stores.withTenant { stores, tenant in
             let other = try await stores.createTenant("other")
             // While one is under way, the other is done: no deadlock, no wait, no shared row.
@@ -199,7 +199,7 @@ import Testing
         }
     }
 
-    @Test func aTenantCanBeSuspendedMeanwhile() async throws {
+    @Test func tenantCanBeSuspendedDuringImport() async throws {
         try await Stores.withTenant { stores, tenant in
             let outcome = try await stores.administration.importLocations(
                 of: tenant,
@@ -215,7 +215,7 @@ import Testing
         }
     }
 
-    @Test func deletes() async throws {
+    @Test func deletedLocationIsUnknown() async throws {
         try await Stores.withTenant { stores, tenant in
             let (store, a) = (stores.administration, try LocationIdentifier("a"))
             try await stores.importLocations([.sample("a"), .sample("b")], of: tenant)

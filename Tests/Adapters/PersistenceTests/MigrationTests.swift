@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @Suite struct MigrationTests {
-    @Test func twiceAppliesOnce() async throws {
+    @Test func repeatedMigrationAppliesOnce() async throws {
         try await MigratedDatabase.withEmptyDatabase { database in
             try await database.withPool(as: .migrate) { pool in
                 #expect(try await Schema.status(pool).pending == Schema.migrations)
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func twoAtOnceApplyOnce() async throws {
+    @Test func concurrentMigrationsApplyOnce() async throws {
         try await MigratedDatabase.withEmptyDatabase { database in
             let applied = try await withThrowingTaskGroup(of: Int.self) { group in
                 for _ in 0..<2 {
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func aNewerDatabaseIsRefused() async throws {
+    @Test func newerDatabaseIsRejected() async throws {
         try await MigratedDatabase.withDatabase { database in
             try await database.withPool(as: .migrate) { pool in
                 try await pool.withTransaction { transaction in
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func theOthersSeeHowFarItIsAndCannotMigrate() async throws {
+    @Test func otherRolesReadTheVersionButCannotMigrate() async throws {
         try await MigratedDatabase.withDatabase { database in
             for login in [TestLogin.app, .admin] {
                 try await database.withPool(as: login) { pool in
@@ -110,7 +110,7 @@ import Testing
     }
 
     /// Also as far as the audit log says so, which is each tenant's own.
-    @Test func keysWithoutScopesKeepWhatTheyHad() async throws {
+    @Test func migratedKeysKeepTheirFormerScopes() async throws {
         let tenants = (0..<2).map { _ in TenantID(UUID()) }
         try await MigratedDatabase.withEmptyDatabase { database in
             try await database.withPool(as: .migrate) { pool in
@@ -156,7 +156,7 @@ import Testing
     }
 
     /// With the messages that wait for it, and what it was told of.
-    @Test func theWebhookThatATenantHadIsItsFirst() async throws {
+    @Test func migratedWebhookKeepsItsMessages() async throws {
         let tenants = (0..<2).map { _ in TenantID(UUID()) }
         try await MigratedDatabase.withEmptyDatabase { database in
             try await database.withPool(as: .migrate) { try await Self.migrate($0, upTo: 3) }
@@ -208,7 +208,7 @@ import Testing
         }
     }
 
-    @Test func everyFileIsInTheBinary() throws {
+    @Test func everyMigrationFileIsInTheBinary() throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../../sql/migrations")
         let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()

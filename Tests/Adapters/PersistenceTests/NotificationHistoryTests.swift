@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func notificationsAreTheNewestFirst() async throws {
+    @Test func notificationsAreListedNewestFirst() async throws {
         try await Self.withHistory { restaurants, history in
             try await restaurants.register(Restaurants.Instance())
             var sent: [RecordedNotification] = []
@@ -57,7 +57,7 @@ import Testing
     }
 
     /// Nor is more read than is listed, however much there is.
-    @Test func whatIsListedIsFoundByIndexes() async throws {
+    @Test func listingReadsOnlyIndexes() async throws {
         try await Stores.withTenant { stores, tenant in
             let others = try await stores.createTenant("others")
             try await stores.database.withSuperuser { pool in
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func instancesAreInTheOrderOfTheirIDs() async throws {
+    @Test func instancesAreListedInOrderOfIDs() async throws {
         try await Self.withHistory { restaurants, history in
             var ids: [InstanceID] = []
             for location in ["a", "a", "b"] {
@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    @Test func latestInstancesFollowEachOtherAcrossPages() async throws {
+    @Test func latestInstancesAreCompleteAcrossPages() async throws {
         try await Self.withHistory { restaurants, history in
             for _ in 0..<4 {
                 _ = try await restaurants.register(
@@ -195,7 +195,7 @@ import Testing
         }
     }
 
-    @Test func channelsAreByClipEnvironmentAndID() async throws {
+    @Test func channelsAreListedByClipEnvironmentAndID() async throws {
         try await Self.withHistory { restaurants, history in
             let store = PostgresChannelStore(restaurants.stores.appPool)
             let channels = try [
@@ -223,7 +223,7 @@ import Testing
         }
     }
 
-    @Test func aDatabaseThatIsAwayIsUnavailable() async throws {
+    @Test func closedPoolIsReportedUnavailable() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.database.withPool(as: .manager) { pool in
                 await pool.close()

@@ -15,7 +15,7 @@ import Testing
 @Suite struct NotificationStoreTests {
     // MARK: Audiences
 
-    @Test func theDecisionForEachInstanceIsStoredAndAnswered() async throws {
+    @Test func decisionPerInstanceIsStoredAndReturned() async throws {
         try await Restaurants.withRestaurants { restaurants in
             let hour: TimeInterval = 3_600
             func register(_ change: (inout Restaurants.Instance) -> Void) async throws -> InstanceID {
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func oneInstanceIsAnsweredForWhereverItWasLaunched() async throws {
+    @Test func singleInstanceGetsItsDecisionWhereverLaunched() async throws {
         try await Restaurants.withRestaurants { restaurants in
             for (url, location, launched, expected) in [
                 (Restaurants.a, "a", 60, "queued"), (Restaurants.b, "b", 60, "other_business"),
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func notificationToUnknownInstanceIsRefused() async throws {
+    @Test func notificationToUnknownInstanceIsRejected() async throws {
         try await Restaurants.withRestaurants { restaurants in
             let key = try #require(IdempotencyKey("key", for: [:], of: restaurants.tenant))
             for audience in [
@@ -134,7 +134,7 @@ import Testing
     }
 
     /// APNs refuses an expiration for a channel that stores no message. [Apple]
-    @Test func broadcastWithExpirationNeedsChannelWithStorage() async throws {
+    @Test func broadcastWithExpirationRequiresStoringChannel() async throws {
         try await Restaurants.withRestaurants { restaurants in
             for (id, stores) in [("YQ==", true), ("Yg==", false)] {
                 try await PostgresChannelStore(restaurants.pool).add(
@@ -171,7 +171,7 @@ import Testing
         }
     }
 
-    @Test func anotherTenantsInstanceIsNobody() async throws {
+    @Test func anotherTenantsInstanceIsUnknown() async throws {
         try await Restaurants.withRestaurants { restaurants in
             let other = try await restaurants.stores.createTenant("other")
             try await Restaurants.open(of: other, restaurants.stores)
@@ -187,7 +187,7 @@ import Testing
         }
     }
 
-    @Test func onlyThoseConfirmedAtTheLocationWithin8HoursAreMeant() async throws {
+    @Test func confirmedOnlyReachesInstancesConfirmedWithin8Hours() async throws {
         try await Restaurants.withRestaurants { restaurants in
             let confirmed = try await restaurants.register(Restaurants.Instance(confirmed: 60))
             let longAgo = try await restaurants.register(Restaurants.Instance(confirmed: 9 * 3_600))
@@ -200,7 +200,7 @@ import Testing
     }
 
     /// The database's search against ``URLPrefix/matches(_:)``.
-    @Test func aPrefixFindsThoseLaunchedByURLsThatItMatches() async throws {
+    @Test func prefixFindsInstancesLaunchedByMatchingURLs() async throws {
         try await Restaurants.withRestaurants { restaurants in
             let base = "https://example.com/restaurants/a"
             let urls = [
@@ -227,7 +227,7 @@ import Testing
         }
     }
 
-    @Test func liveActivitiesGoToTheirTokens() async throws {
+    @Test func liveActivitiesUseTheirOwnTokens() async throws {
         try await Restaurants.withRestaurants { restaurants in
             let id = try await restaurants.register(Restaurants.Instance(permission: .denied))
             var activity = Restaurants.Instance(id: id, url: Restaurants.a + "/x", place: .activity("A1"))
@@ -251,7 +251,7 @@ import Testing
         }
     }
 
-    @Test func whatMayOverwriteAnotherBusinessIsSaid() async throws {
+    @Test func deliveryWarnsIfItMayOverwriteAnotherBusiness() async throws {
         try await Restaurants.withRestaurants { restaurants in
             let id = try await restaurants.register(Restaurants.Instance())
             try await restaurants.register(
@@ -264,7 +264,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["none", "business", "url"]) func theTenantsPolicyMakesCollapseIDs(
+    @Test(arguments: ["none", "business", "url"]) func tenantPolicyDeterminesCollapseIDs(
         policy: String
     ) async throws {
         try await Restaurants.withRestaurants { restaurants in
@@ -287,7 +287,7 @@ import Testing
 
     // MARK: Days
 
-    @Test func aDayThatNobodyHasMadeIsMade() async throws {
+    @Test func missingDayPartitionIsCreated() async throws {
         try await Restaurants.withRestaurants { restaurants in
             try await restaurants.register(Restaurants.Instance())
             try await restaurants.stores.database.withSuperuser { pool in
@@ -308,7 +308,7 @@ import Testing
 
     // MARK: Idempotency
 
-    @Test func aHundredRequestsWithOneKeyAreOne() async throws {
+    @Test func hundredRequestsWithOneKeyCreateOneNotification() async throws {
         try await Restaurants.withRestaurants { restaurants in
             try await restaurants.registerMany(50)
             let key = IdempotencyKey("order-1", for: ["request": 7], of: restaurants.tenant)
@@ -327,7 +327,7 @@ import Testing
         }
     }
 
-    @Test func aKeyIsForOneRequestOfOneTenantForADay() async throws {
+    @Test func idempotencyKeyAppliesToOneRequestPerTenantAndDay() async throws {
         try await Restaurants.withRestaurants { restaurants in
             let id = try await restaurants.register(Restaurants.Instance())
             let key = IdempotencyKey("k", for: ["request": 7], of: restaurants.tenant)
@@ -367,7 +367,7 @@ import Testing
         }
     }
 
-    @Test func pagesOfATraceFollowEachOther() async throws {
+    @Test func tracePagesContainEachDeliveryOnce() async throws {
         try await Restaurants.withRestaurants { restaurants in
             try await restaurants.registerMany(25)
             let trace = try await restaurants.send()

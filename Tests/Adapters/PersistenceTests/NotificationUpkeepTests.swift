@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func whatIsOverGoesOfEveryTenant() async throws {
+    @Test func expiredRowsOfEveryTenantAreDeleted() async throws {
         try await Instances.with { instances in
             let stores = instances.stores
             let other = try await stores.createTenant("other")
@@ -111,7 +111,7 @@ import Testing
         WHERE inhparent IN ('doorstep.notifications'::regclass, 'doorstep.deliveries'::regclass)
         """
 
-    @Test func missingDaysAreMade() async throws {
+    @Test func missingDayPartitionsAreCreated() async throws {
         try await Instances.with { instances in
             let stores = instances.stores
             #expect(try await stores.count(Self.days) == 18)
@@ -133,7 +133,7 @@ import Testing
 
     /// A day goes with what happened on it, unless something of it may still be sent: not for what is past its end and was not
     /// recorded to be, as of a tenant that is suspended.
-    @Test func daysAreDroppedWhenTheyAreOver() async throws {
+    @Test func finishedDaysAreDroppedAfterRetention() async throws {
         try await Instances.with { instances in
             let stores = instances.stores
             try await Self.addDays(before: [3, 5, 6, 7, 8, 40], to: stores)
@@ -170,7 +170,7 @@ import Testing
 
     /// In whatever order the planner has PostgreSQL look at the catalogue, where most names end in no day.
     @Test(arguments: ["nestloop", "hashjoin", "mergejoin"])
-    func daysAreFoundByAnyPlan(method: String) async throws {
+    func expiredDaysAreFoundByAnyPlan(method: String) async throws {
         try await Instances.with { instances in
             let stores = instances.stores
             try await Self.addDays(before: [31, 30], to: stores)
@@ -217,7 +217,7 @@ import Testing
     }
 
     @Test(arguments: [0, -1, 366, nil])
-    func aRetentionThatIsNoneIsRefused(days: Int?) async throws {
+    func invalidRetentionIsRejected(days: Int?) async throws {
         try await Stores.withStores { stores in
             let state = try await sqlState {
                 try await stores.routerPool.withTransaction {

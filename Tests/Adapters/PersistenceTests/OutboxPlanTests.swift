@@ -14,7 +14,7 @@ import Testing
 @Suite struct OutboxPlanTests {
     /// Where many deliveries of many days are done and few are due; and where the planner believes that there are none.
     @Test(arguments: [true, false])
-    func whatIsDueIsFoundLentAndCompletedByItsKeys(hasHistory: Bool) async throws {
+    func dueDeliveriesAreClaimedAndCompletedByIndex(hasHistory: Bool) async throws {
         try await Restaurants.withRestaurants { restaurants in
             try await restaurants.registerMany(200)
             if hasHistory { try await Self.addHistory(restaurants) }
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func audiencesAreFoundByIndexes() async throws {
+    @Test func audiencesAreFoundByIndex() async throws {
         try await Restaurants.withRestaurants { restaurants in
             try await restaurants.registerMany(5_000, location: "b")
             let id = try await restaurants.register(Restaurants.Instance())
@@ -66,7 +66,7 @@ import Testing
     }
 
     /// The planner believes of a table that is new that it has next to nothing in it.
-    @Test func ofNewTablesNothingIsReadAgainForEachRow() async throws {
+    @Test func unanalyzedTablesAreNotRescannedPerRow() async throws {
         try await Restaurants.withRestaurants { restaurants in
             try await restaurants.registerMany(2_000)
             let plans = try await Self.plans(restaurants) { pool in

@@ -15,7 +15,7 @@ import Testing
 @Suite struct OutboxTests {
     private static let minute = Duration.seconds(60)
 
-    @Test func whatIsClaimedHasAllThatIsSent() async throws {
+    @Test func claimedDeliveryHasCompleteRequest() async throws {
         try await Restaurants.withRestaurants { restaurants in
             let token = PushToken.random()
             let clip = try await restaurants.register(Restaurants.Instance(token: token))
@@ -62,7 +62,7 @@ import Testing
         await run
     }
 
-    @Test func nothingIsLentTwiceWhileTheLoanLasts() async throws {
+    @Test func deliveryIsLeasedOnceWhileTheLeaseLasts() async throws {
         try await Restaurants.withRestaurants(connections: 8) { restaurants in
             try await restaurants.registerMany(1_000)
             let trace = try await restaurants.send()
@@ -91,7 +91,7 @@ import Testing
     }
 
     /// What was lost in between stays counted: it was sent as often.
-    @Test func whatAnEarlierAttemptWasAnsweredKeepsTheRepliesThatWereLost() async throws {
+    @Test func completionOfEarlierAttemptKeepsLostReplies() async throws {
         try await Restaurants.withRestaurants { restaurants in
             try await restaurants.register(Restaurants.Instance())
             try await restaurants.send()
@@ -108,7 +108,7 @@ import Testing
     }
 
     /// There is nothing to send it by any more, and it would be lent for ever.
-    @Test func whatIsOfAClipThatIsGoneComesToAnEnd() async throws {
+    @Test func deliveriesOfDeletedClipAreFinished() async throws {
         try await Restaurants.withRestaurants { restaurants in
             try await restaurants.registerMany(2)
             let trace = try await restaurants.send()
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test func aCompletionThatComesTooLateDoesNothing() async throws {
+    @Test func lateCompletionChangesNothing() async throws {
         try await Restaurants.withRestaurants { restaurants in
             try await restaurants.register(Restaurants.Instance())
             let trace = try await restaurants.send()
@@ -187,7 +187,7 @@ import Testing
         }
     }
 
-    @Test func aTokenThatWasReplacedMeanwhileStands() async throws {
+    @Test func tokenReplacedMeanwhileIsNotRetired() async throws {
         try await Restaurants.withRestaurants { restaurants in
             let id = try await restaurants.register(Restaurants.Instance())
             try await restaurants.send()
@@ -207,7 +207,7 @@ import Testing
         }
     }
 
-    @Test func whatHasBeenQueuedGoesToTheInstanceAsItIsThen() async throws {
+    @Test func queuedDeliveryUsesTheInstancesCurrentState() async throws {
         try await Restaurants.withRestaurants { restaurants in
             let gone = try await restaurants.register(Restaurants.Instance())
             let upgraded = try await restaurants.register(Restaurants.Instance())
@@ -231,7 +231,7 @@ import Testing
         }
     }
 
-    @Test func retriesWaitAndCount() async throws {
+    @Test func retriesAreDelayedAndCounted() async throws {
         try await Restaurants.withRestaurants { restaurants in
             try await restaurants.register(Restaurants.Instance(permission: .authorized))
             let trace = try await restaurants.send()
@@ -251,7 +251,7 @@ import Testing
         }
     }
 
-    @Test func fairBetweenTenantsHoweverMuchOneHasDue() async throws {
+    @Test func dispatchIsFairBetweenTenants() async throws {
         try await Restaurants.withRestaurants { restaurants in
             let small = try await restaurants.stores.createTenant("small")
             try await Restaurants.open(of: small, restaurants.stores)
@@ -284,7 +284,7 @@ import Testing
         }
     }
 
-    @Test func nothingOfASuspendedTenantIsSentUntilItIsResumed() async throws {
+    @Test func deliveriesOfSuspendedTenantWaitUntilItIsResumed() async throws {
         try await Restaurants.withRestaurants { restaurants in
             try await restaurants.register(Restaurants.Instance())
             try await restaurants.send()
@@ -297,7 +297,7 @@ import Testing
         }
     }
 
-    @Test func anotherServerTakesOverWhatOneThatDiedWasSending() async throws {
+    @Test func deliveriesOfDeadServerAreTakenOver() async throws {
         try await Restaurants.withRestaurants { restaurants in
             try await restaurants.registerMany(20)
             let trace = try await restaurants.send()
@@ -326,7 +326,7 @@ import Testing
     }
 
     /// In the end each delivery was delivered, and none is lost.
-    @Test func killedConnectionsLoseNothing() async throws {
+    @Test func killedConnectionsLoseNoDeliveries() async throws {
         try await Restaurants.withRestaurants { restaurants in
             try await restaurants.registerMany(2_000)
             let trace = try await restaurants.send()

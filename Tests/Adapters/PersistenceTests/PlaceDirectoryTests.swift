@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func listsPlacesByTheirIdentifiersAndByWhetherAnybodyWasThere() async throws {
+    @Test func locationsAreListedByIdentifierAndUse() async throws {
         try await withPlaces { store, tenant in
             let some = try ["b_%", "a2", "none"].map { try LocationIdentifier($0) }
             let expected: [([LocationIdentifier]?, [String])] = [
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func tellsTheDayOfTheLastConfirmation() async throws {
+    @Test func locationShowsDayOfLastConfirmation() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.importLocations([place("a", "A", 1, 1), place("b", "B", 1, 2)], of: tenant)
             try await stores.database.withSuperuser { pool in
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func listsWhatURLsToAPlaceAreMadeOf() async throws {
+    @Test func experiencesAndShortCodesOfLocationAreListed() async throws {
         try await withPlaces { store, tenant in
             let stores = TenantItems(store.items.clips, of: tenant, by: "operator:alice")
             try await stores.create(

@@ -14,7 +14,7 @@ import Testing
 @Suite struct QueryPlanTests {
     private static let count = 12_000
 
-    @Test func whatChangedIsFoundByIndexes() async throws {
+    @Test func changesAreFoundByIndex() async throws {
         try await Stores.withTenant { stores, tenant in
             try await Self.fill(stores, tenant)
             let plans = try await Self.plansOfRefresh(stores, tenant, key: "777")
@@ -39,7 +39,7 @@ import Testing
     }
 
     /// A page costs the same wherever it begins.
-    @Test func pageOfCatalogueIsReadByPrimaryKey() async throws {
+    @Test func cataloguePageIsReadByPrimaryKey() async throws {
         try await Stores.withTenant { stores, tenant in
             try await Self.fill(stores, tenant)
             let plans = Mutex<[String]>([])

@@ -61,7 +61,7 @@ import Testing
     }
 
     /// Whoever adds an item while removals are counted is told nothing wrong, and neither is the import.
-    @Test(.timeLimit(.minutes(30))) func whatIsAddedMeanwhileIsNotRemovedUncounted() async throws {
+    @Test(.timeLimit(.minutes(30))) func itemAddedMeanwhileMakesReplacementConflict() async throws {
         try await Self.withTwins { stores, tenant, _ in
             await #expect(throws: AdministrationError.conflict) {
                 _ = try await importing(
@@ -83,7 +83,7 @@ import Testing
     }
 
     /// What was there when the rows were looked at, and is not when they are written.
-    @Test(.timeLimit(.minutes(30))) func whatIsChangedMeanwhileIsAConflict() async throws {
+    @Test(.timeLimit(.minutes(30))) func concurrentChangeMakesImportConflict() async throws {
         try await Self.withTwins { stores, tenant, _ in
             try await stores.createClip("com.example.Other.Clip", of: tenant)
             for lock in [
@@ -115,7 +115,7 @@ import Testing
     }
 
     /// Of many that are wrong the first hundred are told, and each once.
-    @Test func manyRowsThatAreRefusedAreCounted() async throws {
+    @Test func manyRejectedRowsAreCountedAndFirstHundredNamed() async throws {
         try await Self.withTwins { stores, tenant, _ in
             // Each is of no clip and no location, and every other one comes twice.
             let rows = try (0..<3_000).map {
@@ -132,7 +132,7 @@ import Testing
     }
 
     /// A plan says what would be refused without it.
-    @Test func aPlanSaysWhetherSoManyMayBeRemoved() async throws {
+    @Test func planShowsWhetherRemovalsAreAllowed() async throws {
         try await Self.withTwins { stores, tenant, _ in
             for (allowed, kept, isAllowed) in [
                 (nil, ["a", "b"], true), (nil, ["a"], false), (3, ["a"], true), (2, ["a"], false),
@@ -152,7 +152,7 @@ import Testing
         try await stores.administration.locations(of: tenant, after: nil, limit: 99).map(\.identifier.text)
     }
 
-    @Test func aPlanNamesWhatWouldBeDoneAndNothingIs() async throws {
+    @Test func planNamesChangesAndChangesNothing() async throws {
         try await Self.withTwins { stores, tenant, _ in
             let before = try await stores.administration.locations(of: tenant, after: nil, limit: 99)
             let entries = try await stores.count("SELECT count(*) FROM doorstep.audit_log")
@@ -196,7 +196,7 @@ import Testing
         }
     }
 
-    @Test func aReplacementRemovesWhatTheFileDoesNotHave() async throws {
+    @Test func replacementDeletesItemsMissingInTheFile() async throws {
         try await Self.withTwins { stores, tenant, twin in
             let rows = [try LocationRecord.sample("c"), try .sample("e"), try .sample("a", radius: 5)]
             for counts in [
@@ -218,7 +218,7 @@ import Testing
         }
     }
 
-    @Test func whatIsReferredToIsNotRemoved() async throws {
+    @Test func itemInUseIsNotDeletedByReplacement() async throws {
         try await Self.withTwins { stores, tenant, _ in
             let expected = RemovalsInUse(
                 count: 1,
@@ -251,7 +251,7 @@ import Testing
     }
 
     /// Of 250 that are in use, the first hundred are named.
-    @Test func soManyAreNamedAndTheRestIsCounted() async throws {
+    @Test func firstHundredItemsAreNamedAndTheRestCounted() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.createClip(of: tenant)
             let names = (0..<250).map { String(1_000 + $0) }
@@ -273,7 +273,7 @@ import Testing
     }
 
     @Test(arguments: [(nil, 2), (3, 3), (2, 2), (0, 0)] as [(Int?, Int)])
-    func moreThanHalfIsRemovedOnlyWhereThatIsMeant(allowed: Int?, limit: Int) async throws {
+    func moreThanHalfIsDeletedOnlyIfAllowed(allowed: Int?, limit: Int) async throws {
         try await Stores.withTenant { stores, tenant in
             let names = ["a", "b", "c", "d"]
             try await stores.importLocations(names.map { try .sample($0) }, of: tenant)
@@ -301,7 +301,7 @@ import Testing
     }
 
     /// A row that is refused leaves what would be removed, too.
-    @Test func aRefusedReplacementChangesNothing() async throws {
+    @Test func rejectedReplacementChangesNothing() async throws {
         try await Self.withTwins { stores, tenant, _ in
             let outcome = try await stores.administration.importLocations(
                 of: tenant,

@@ -21,7 +21,7 @@ import Testing
 
     // MARK: Keys
 
-    @Test func aKeyAndItsSuccessorKeepTheirLocations() async throws {
+    @Test func keyAndSuccessorKeepTheirLocations() async throws {
         try await Stores.withTenant { stores, tenant in
             let store = stores.administration
             try await stores.importLocations([.sample("a"), .sample("b, \u{e9}")], of: tenant)
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func aKeyIsForLocationsOfItsTenant() async throws {
+    @Test func keyMustBeRestrictedToLocationsOfItsTenant() async throws {
         try await Stores.withTenant { stores, tenant in
             let other = try await stores.createTenant("other")
             try await stores.importLocations([.sample("a")], of: tenant)
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(30))) func whoManagesKeysMakesRestrictedOnes() async throws {
+    @Test(.timeLimit(.minutes(30))) func managingKeyCreatesRestrictedKeys() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.importLocations([.sample("a"), .sample("b")], of: tenant)
             let maker = try await stores.administration.createKey(
@@ -98,7 +98,7 @@ import Testing
 
     // MARK: What is read and written for them
 
-    @Test func confirmationsAreOfTheLocationsAlone() async throws {
+    @Test func confirmationsAreLimitedToTheLocations() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.appPool.withTransaction { transaction in
                 try await transaction.setTenant(tenant.description)
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func anInstanceThatWasElsewhereIsNotKnown() async throws {
+    @Test func instanceLaunchedElsewhereIsUnknown() async throws {
         try await RegisteredInstances.with { instances in
             let elsewhere = InstanceID(UUID())
             try await instances.register(RegisteredInstances.registration(elsewhere, location: "b"))
@@ -140,7 +140,7 @@ import Testing
         }
     }
 
-    @Test func instancesAreListedByTheirLaunchesThere() async throws {
+    @Test func instancesAreListedByLaunchesAtTheLocations() async throws {
         try await Restaurants.withRestaurants { restaurants in
             let both = try await restaurants.register(
                 Restaurants.Instance(launched: 30, url: Restaurants.b, location: "b", token: nil))
@@ -179,7 +179,7 @@ import Testing
         }
     }
 
-    @Test func notificationsAreListedThatRestrictedKeysSentThere() async throws {
+    @Test func onlyNotificationsOfRestrictedKeysThereAreListed() async throws {
         try await Restaurants.withRestaurants { restaurants in
             try await restaurants.register(Restaurants.Instance())
             try await restaurants.send()
@@ -208,7 +208,7 @@ import Testing
 
     // MARK: Notifications
 
-    @Test func nobodyIsMeantWhoWasNotThere() async throws {
+    @Test func audienceExcludesInstancesLaunchedElsewhere() async throws {
         try await Restaurants.withRestaurants { restaurants in
             let here = try await restaurants.register(Restaurants.Instance())
             // Launched elsewhere later.
@@ -273,7 +273,7 @@ import Testing
         }
     }
 
-    @Test func furtherPartsOfAnAudienceAreOfThoseWhoWereThere() async throws {
+    @Test func laterAudiencePartsExcludeInstancesLaunchedElsewhere() async throws {
         try await Restaurants.withRestaurants { restaurants in
             try await restaurants.registerMany(30)
             try await restaurants.registerMany(30, location: "b")
@@ -292,7 +292,7 @@ import Testing
     }
 
     /// A key's successor is restricted as it was; one of other locations is another sender.
-    @Test func aRequestIsKnownAgainAmongKeysOfTheSameLocations() async throws {
+    @Test func idempotencyIsSharedByKeysOfTheSameLocations() async throws {
         try await Restaurants.withRestaurants { restaurants in
             try await restaurants.register(Restaurants.Instance())
             func makeKeys() throws -> [IdempotencyKey] {
@@ -319,7 +319,7 @@ import Testing
         }
     }
 
-    @Test func aRepetitionIsAnsweredThoughItsLocationIsGone() async throws {
+    @Test func repeatedRequestIsReplayedAfterLocationDeletion() async throws {
         try await Restaurants.withRestaurants { restaurants in
             try await restaurants.register(Restaurants.Instance())
             let locations = try Self.locations("a")

@@ -30,7 +30,7 @@ import Testing
 
     // MARK: What is seen
 
-    @Test func aChangeOfEachRelationIsSeen() async throws {
+    @Test func changeOfEachRelationIsFollowed() async throws {
         try await Stores.withTenant { stores, tenant in
             let followed = FollowedTable(stores.routerPool)
             let clip = "com.example.MyApp.Clip"
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test func whatRoutingDoesNotReadIsNoChange() async throws {
+    @Test func changeOfIrrelevantColumnIsIgnored() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.createClip(of: tenant)
             try await stores.importLocations([.sample("a")], of: tenant)
@@ -156,7 +156,7 @@ import Testing
     }
 
     /// The owner alone may change keys, and must not leave the row that was.
-    @Test func aRowWithAnotherKeyIsNoLongerTheOneItWas() async throws {
+    @Test func changedKeyMovesTheRow() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.importLocations([.sample("a", radius: 1), .sample("b", radius: 2)], of: tenant)
             let followed = FollowedTable(stores.routerPool)
@@ -175,7 +175,7 @@ import Testing
         }
     }
 
-    @Test func whatCameAndWentInOneTransactionIsNotThere() async throws {
+    @Test func rowInsertedAndDeletedInOneTransactionIsAbsent() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.importLocations([.sample("a", radius: 1)], of: tenant)
             let followed = FollowedTable(stores.routerPool)
@@ -196,7 +196,7 @@ import Testing
         }
     }
 
-    @Test func nothingUncommittedIsSeen() async throws {
+    @Test func uncommittedChangesAreNotSeen() async throws {
         struct Undo: Error {}
         try await Stores.withTenant { stores, tenant in
             let followed = FollowedTable(stores.routerPool)
@@ -217,7 +217,7 @@ import Testing
     }
 
     /// What numbers given out in order would miss: the transaction that has the smaller one is committed last.
-    @Test func aLongTransactionIsNotSkippedAndHoldsNothingUp() async throws {
+    @Test func longTransactionIsNeitherSkippedNorBlocking() async throws {
         try await Stores.withTenant { stores, tenant in
             let followed = FollowedTable(stores.routerPool)
             _ = try await followed.refreshed()
@@ -250,7 +250,7 @@ import Testing
         }
     }
 
-    @Test func manyRowsAtOnceAreOneChange() async throws {
+    @Test func bulkChangeIsOneChange() async throws {
         try await Stores.withTenant { stores, tenant in
             let other = try await stores.createTenant("other")
             try await stores.createClip(of: tenant)
@@ -292,7 +292,7 @@ import Testing
     // MARK: Histories
 
     /// Changes of all kinds by several at once, followed meanwhile, lead to what a table loaded afterwards is.
-    @Test func afterAnyHistoryItIsWhatIsLoadedAfresh() async throws {
+    @Test func followedIndexEqualsFreshLoadAfterAnyHistory() async throws {
         for seed in 1...3 as ClosedRange<UInt64> {
             try await Stores.withTenant { stores, tenant in
                 let tenants = [tenant, try await stores.createTenant("other")]
@@ -462,7 +462,7 @@ import Testing
         return try await pruneNow(stores)
     }
 
-    @Test func onlyWhatIsOldAndEndedIsPruned() async throws {
+    @Test func onlyOldEndedChangesArePruned() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.importLocations([.sample("a"), .sample("b")], of: tenant)
             #expect(try await Self.prune(stores) == 0)
@@ -502,7 +502,7 @@ import Testing
         }
     }
 
-    @Test func whoMissedPrunedChangesLoadsEverything() async throws {
+    @Test func feedThatMissedPrunedChangesReloads() async throws {
         try await Stores.withTenant { stores, tenant in
             let (prompt, late) = (FollowedTable(stores.routerPool), FollowedTable(stores.routerPool))
             _ = try await (prompt.refreshed(), late.refreshed())
@@ -526,7 +526,7 @@ import Testing
     }
 
     /// A dump holds the numbers of another server's transactions, which may be far ahead of this one's.
-    @Test func aDumpOfAnOlderServerIsFollowedLikeAnyOther() async throws {
+    @Test func restoredDumpOfOlderServerIsFollowed() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.importLocations([.sample("a")], of: tenant)
             let followed = FollowedTable(stores.routerPool)
@@ -560,7 +560,7 @@ import Testing
 
     // MARK: Another server
 
-    @Test func anotherDatabaseOfTheSameNameIsReadAnew() async throws {
+    @Test func otherDatabaseOfSameNameIsReloaded() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.importLocations([.sample("a")], of: tenant)
             let followed = FollowedTable(stores.routerPool)
@@ -594,7 +594,7 @@ import Testing
     }
 
     /// A server whose process was killed goes on without what it had not written yet, under the same start time.
-    @Test func aServerThatCrashedIsReadAnew() async throws {
+    @Test func crashedServerIsReloaded() async throws {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("doorstep-\(UUID())")
             .path
         defer { try? FileManager.default.removeItem(atPath: directory) }
@@ -628,7 +628,7 @@ import Testing
 
     // MARK: Running
 
-    @Test func aNotificationWakesIt() async throws {
+    @Test func notificationWakesTheFeed() async throws {
         try await Stores.withTenant { stores, tenant in
             let followed = FollowedTable(stores.routerPool)
             try await followed.running {
@@ -646,7 +646,7 @@ import Testing
     }
 
     /// Behind a pooler that passes no notifications on, a change is found by asking.
-    @Test func withoutANotificationItIsFoundByAsking() async throws {
+    @Test func changeWithoutNotificationIsFoundByPolling() async throws {
         try await Stores.withTenant { stores, tenant in
             let followed = FollowedTable(stores.routerPool, pollInterval: .milliseconds(1))
             try await followed.running {
@@ -688,7 +688,7 @@ import Testing
         }
     }
 
-    @Test func anInterruptionIsToldOnceAndItsEnd() async throws {
+    @Test func interruptionAndResumptionAreReportedOnce() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.database.withPool(
                 as: .router,
@@ -712,7 +712,7 @@ import Testing
         }
     }
 
-    @Test func oneTransactionIsOneNotification() async throws {
+    @Test func transactionSendsOneNotification() async throws {
         try await Stores.withTenant { stores, tenant in
             let listener = try Listener(
                 stores.routerPool.configuration, channels: ["doorstep_changes", "end"])
@@ -741,7 +741,7 @@ import Testing
 
     // MARK: What cannot be read
 
-    @Test func anUnreadableRowIsLeftOutAndCounted() async throws {
+    @Test func unreadableRowIsSkippedAndCounted() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.importLocations([.sample("a"), .sample("b")], of: tenant)
             let followed = FollowedTable(stores.routerPool)
@@ -773,7 +773,7 @@ import Testing
     }
 
     /// What a later version might write: another key than this one knows, and a relation that it does not know.
-    @Test func aChangeOfAnUnknownKindDoesNoHarm() async throws {
+    @Test func unknownKindOfChangeIsHarmless() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.importLocations([.sample("a", radius: 1)], of: tenant)
             let followed = FollowedTable(stores.routerPool)
@@ -801,7 +801,7 @@ import Testing
 
     // MARK: One tenant's
 
-    @Test func aTableOfOneTenantHoldsNoOthers() async throws {
+    @Test func indexOfOneTenantContainsNoOtherTenant() async throws {
         try await Stores.withTenant { stores, tenant in
             let other = try await stores.createTenant("other")
             let key = APIKey.generate(.secret)

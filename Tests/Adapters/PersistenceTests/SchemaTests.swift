@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct SchemaTests {
-    @Test func keepsItsRules() async throws {
+    @Test func schemaFollowsItsRules() async throws {
         try await MigratedDatabase.withDatabase { database in
             try await database.withSuperuser { pool in
                 let violations = try await pool.withTransaction(.readOnly) {
@@ -143,7 +143,7 @@ import Testing
     ]
 
     /// The walk can fail: each offence is reported, and nothing else.
-    @Test func offencesAreReported() async throws {
+    @Test func violationsAreReported() async throws {
         try await MigratedDatabase.withDatabase { database in
             try await database.withSuperuser { pool in
                 for offence in Self.offences {
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test func grantsAreTheExpectedOnes() async throws {
+    @Test func grantsMatchTheExpectedList() async throws {
         try await MigratedDatabase.withDatabase { database in
             try await database.withSuperuser { pool in
                 let grants = try await pool.withConnection { connection in
@@ -199,7 +199,7 @@ import Testing
     /// The router may read what is declared of a relation and no more of it, the slug aside; a change of it is told by the
     /// key, unless nobody may make it.
     @Test(arguments: RoutingRelation.allCases)
-    func `Grants and triggers are what a routing relation declares`(relation: RoutingRelation) async throws {
+    func grantsAndTriggersMatchTheRoutingRelation(relation: RoutingRelation) async throws {
         let names = relation.columns.map(\.columnName)
         let keys = relation.keyColumns.map(\.columnName)
         let declared = Set(names + [relation.condition?.column].compactMap(\.self))

@@ -16,14 +16,14 @@ import Testing
     private let tenant = TenantID(UUID())
     private let bytes = Array("a token".utf8)
 
-    @Test func secretsThatAreMissingOrShortAreRefused() {
+    @Test func missingOrShortSecretsAreRejected() {
         #expect(SealingKeys(secrets: []) == nil)
         #expect(SealingKeys(secrets: [String(repeating: "a", count: 31)]) == nil)
         #expect(SealingKeys(secrets: [Self.first, ""]) == nil)
         #expect(SealingKeys(secrets: [Self.first]) != nil)
     }
 
-    @Test func whatIsSealedOpensAtItsPlaceAlone() throws {
+    @Test func sealedBytesOpenOnlyInTheirContext() throws {
         let keys = try Self.keys(Self.first)
         let sealed = try keys.of(tenant).seal(bytes, at: ["a", "b"])
         #expect(keys.of(tenant).open(sealed, at: ["a", "b"]) == bytes)
@@ -34,7 +34,7 @@ import Testing
     }
 
     /// No change of one bit goes unnoticed, and no part opens.
-    @Test func whatWasChangedDoesNotOpen() throws {
+    @Test func alteredSealedBytesDoNotOpen() throws {
         let keys = try Self.keys(Self.first)
         let sealed = try keys.of(tenant).seal(bytes, at: ["a"])
         for index in sealed.indices {
@@ -47,14 +47,14 @@ import Testing
         }
     }
 
-    @Test func theSameIsNeverSealedAlike() throws {
+    @Test func sealingIsNeverRepeated() throws {
         let keys = try Self.keys(Self.first)
         let sealed = try (0..<100).map { _ in try keys.of(tenant).seal(bytes, at: ["a"]) }
         #expect(Set(sealed).count == 100)
         #expect(sealed.allSatisfy { !$0.contains(subsequence: bytes) })
     }
 
-    @Test func aSecretIsReplacedInThreeSteps() throws {
+    @Test func secretIsReplacedInThreeSteps() throws {
         let (old, both, new) = (
             try Self.keys(Self.first), try Self.keys(Self.second, Self.first), try Self.keys(Self.second)
         )
@@ -71,7 +71,7 @@ import Testing
         #expect(digests == new.of(tenant).digests(of: bytes) + old.of(tenant).digests(of: bytes))
     }
 
-    @Test func digestsTellTenantsAndBytesApart() throws {
+    @Test func digestsDifferByTenantBytesAndSecret() throws {
         let keys = try Self.keys(Self.first)
         let digest = keys.of(tenant).digests(of: bytes)
         #expect(digest == keys.of(tenant).digests(of: bytes) && digest[0].count == 32)
@@ -80,7 +80,7 @@ import Testing
         #expect(digest != (try Self.keys(Self.second)).of(tenant).digests(of: bytes))
     }
 
-    @Test func aTokenOpensForItsInstanceAndPlaceAlone() throws {
+    @Test func tokenOpensOnlyForItsInstanceAndPurpose() throws {
         let keys = try Self.keys(Self.first)
         let token = try #require(PushToken(Array(repeating: 7, count: 32)))
         let instance = InstanceID(UUID())

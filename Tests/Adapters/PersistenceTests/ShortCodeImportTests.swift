@@ -7,7 +7,7 @@ import Tenancy
 import Testing
 
 @Suite struct ShortCodeImportTests {
-    @Test func countsWhatItDid() async throws {
+    @Test func importCountsAddedChangedAndUnchangedRows() async throws {
         try await Stores.withTenant { stores, tenant in
             let first = try [ShortCode.sample("a"), .sample("b"), .sample("c")]
             #expect(try await stores.importShortCodes(first, of: tenant) == .done(3, 0, 0))
@@ -37,7 +37,7 @@ import Testing
     }
 
     /// COPY has characters of its own, and codes that look alike are not the same.
-    @Test func keepsEveryCharacter() async throws {
+    @Test func importKeepsEveryCharacter() async throws {
         try await Stores.withTenant { stores, tenant in
             let codes = [
                 "\\N", "\\", "a\"b'c", "é", "e\u{301}", "日本", "\u{1F369}", "\\.", "a,b", "%_", "A", "a",
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func pagesByCode() async throws {
+    @Test func shortCodesArePagedByCode() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.importShortCodes(["é", "b", "a", "Z", "A"].map { try .sample($0) }, of: tenant)
             var pages: [[String]] = []
@@ -90,7 +90,7 @@ import Testing
             of: tenant, TableRows { rest.withLock { $0.popLast() } })
     }
 
-    @Test func aFileIsImportedWholeOrNotAtAll() async throws {
+    @Test func fileIsImportedWholeOrNotAtAll() async throws {
         try await Stores.withTenant { stores, tenant in
             let good = "url,code\nhttps://example.com/1,a\n"
             let refused = try await Self.importFile(
@@ -105,7 +105,7 @@ import Testing
     }
 
     /// What one tenant's codes stand for is nothing to another.
-    @Test func tenantsHaveCodesOfTheirOwn() async throws {
+    @Test func shortCodesAreIsolatedByTenant() async throws {
         try await Stores.withTenant { stores, tenant in
             let other = try await stores.createTenant("other")
             try await stores.importShortCodes([.sample("a", "https://example.com/1")], of: tenant)

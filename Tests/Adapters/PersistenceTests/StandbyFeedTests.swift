@@ -14,7 +14,7 @@ import Testing
 @Suite(.timeLimit(.minutes(30))) struct StandbyFeedTests {
     /// Its snapshots name no transaction that is under way: the one that has begun first would be passed over. [PostgreSQL,
     /// `GetSnapshotData`]
-    @Test func whatWasUnderWayIsSeenOnceItHasEnded() async throws {
+    @Test func standbyFeedSeesTransactionsOnceTheyEnd() async throws {
         try await Self.withPair { pair in
             let followed = FollowedTable(pair.standby)
             func seen(_ identifiers: [String]) async throws -> [String] {

@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func aKeyIsKeptSealed() async throws {
+    @Test func appStoreKeyIsStoredSealed() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.createClip(Self.clip, of: tenant)
             let (connections, clip) = (try Self.connections(stores), try BundleID(Self.clip))
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func anotherTenantsConnectionIsNone() async throws {
+    @Test func anotherTenantsConnectionIsUnreadable() async throws {
         try await Stores.withTenant { stores, tenant in
             let other = try await stores.createTenant("other")
             for tenant in [tenant, other] { try await stores.createClip(Self.clip, of: tenant) }
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func aKeyIsSealedAgainByANewSecret() async throws {
+    @Test func appStoreKeyIsResealedByNewSecret() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.createClip(Self.clip, of: tenant)
             let clip = try BundleID(Self.clip)
@@ -141,7 +141,7 @@ import Testing
     }
 
     /// A key that Apple gives once is not lost without a word: neither to an operator nor to who has a key of the tenant's.
-    @Test func aClipThatGoesTakesItsConnectionWithIt() async throws {
+    @Test func clipDeletionRequiresCascadeForItsConnection() async throws {
         try await Stores.withTenant { stores, tenant in
             let (connections, clip) = (try Self.connections(stores), try BundleID(Self.clip))
             let used = AdministrationError.inUse(

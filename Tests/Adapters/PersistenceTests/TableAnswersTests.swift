@@ -181,7 +181,7 @@ import Testing
         return String(text).removingPercentEncoding
     }
 
-    @Test(.timeLimit(.minutes(30))) func areWhatSQLComputes() async throws {
+    @Test(.timeLimit(.minutes(30))) func lookupsMatchWhatSQLComputes() async throws {
         try await Stores.withTenant { stores, tenant in
             let other = try await stores.createTenant("other")
             var random = SplitMix64(seed: 7)
@@ -332,7 +332,7 @@ import Testing
         FROM expected e JOIN (SELECT id, prefers_advanced FROM given) q USING (id)
         """
 
-    @Test func aHashRuleFollowsAnImportedCode() async throws {
+    @Test func hashRuleFollowsImportedShortCode() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.createClip(of: tenant)
             try await stores.importLocations([.sample("a")], of: tenant)
@@ -357,7 +357,7 @@ import Testing
     }
 
     /// What is looked up in one table is of one moment, whatever is changed meanwhile.
-    @Test func aTableIsOfOneMoment() async throws {
+    @Test func lookupIndexIsASnapshot() async throws {
         try await Stores.withTenant { stores, tenant in
             let a = try LocationIdentifier("a")
             try await stores.importLocations([.sample("a", radius: 1)], of: tenant)

@@ -44,7 +44,7 @@ import Testing
         return try #require(live.current)
     }
 
-    @Test func whatWasWrittenIsRead() throws {
+    @Test func writtenFileIsReadBack() throws {
         try Self.withPath { path in
             let (file, tenant) = (TableFile(path: path), TenantID(UUID()))
             #expect(try file.read() == nil)
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func onlyItsOwnerReadsIt() throws {
+    @Test func fileIsReadableOnlyByItsOwner() throws {
         try Self.withPath { path in
             let file = TableFile(path: path)
             // Neither what stood there nor the process's mask opens it.
@@ -78,7 +78,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [0o620, 0o602, 0o666, 0o640, 0o600]) func whatOthersMayWriteIsRefused(mode: Int) throws {
+    @Test(arguments: [0o620, 0o602, 0o666, 0o640, 0o600]) func fileWritableByOthersIsRejected(
+        mode: Int
+    ) throws {
         try Self.withPath { path in
             let file = TableFile(path: path)
             try file.write(Self.state())
@@ -94,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func whatIsTooOldIsRefused() throws {
+    @Test func tooOldFileIsRejected() throws {
         try Self.withPath { path in
             let asOf = Date(timeIntervalSince1970: 1_800_000_000)
             let file = TableFile(path: path, maximumAge: .seconds(3_600))
@@ -108,7 +110,7 @@ import Testing
     }
 
     /// Else a catalogue in which nothing changes would be too old, however lately the database has answered.
-    @Test func whatDoesNotChangeIsWrittenAgainAllTheSame() throws {
+    @Test func unchangedIndexIsRewrittenPeriodically() throws {
         let live = LiveRoutingTable()
         let asOf = Date(timeIntervalSince1970: 1_800_000_000)
         live.replace(by: RoutingTable(), from: .database, asOf: asOf)
@@ -122,7 +124,7 @@ import Testing
         #expect(try TableFile.isDue(#require(live.current), after: saved))
     }
 
-    @Test func aWriteThatFailsLeavesTheFileBefore() throws {
+    @Test func failedWriteLeavesTheOldFile() throws {
         try Self.withPath { path in
             let tenant = TenantID(UUID())
             try TableFile(path: path).write(Self.state(tenant))
@@ -136,7 +138,7 @@ import Testing
     }
 
     /// What a process left that was killed while it wrote, or a link that somebody put there.
-    @Test func whatStandsInTheWayIsNotWrittenThrough() throws {
+    @Test func writeDoesNotFollowLinkAtTemporaryPath() throws {
         try Self.withPath { path in
             let victim = path + "-victim"
             try Data("kept".utf8).write(to: URL(fileURLWithPath: victim))
@@ -149,7 +151,7 @@ import Testing
         }
     }
 
-    @Test func damageIsRefused() throws {
+    @Test func damagedFileIsRejected() throws {
         try Self.withPath { path in
             let file = TableFile(path: path)
             try file.write(Self.state(locations: 10))
@@ -170,7 +172,7 @@ import Testing
         }
     }
 
-    @Test func aMissingDirectoryIsNamed() throws {
+    @Test func missingDirectoryIsAWriteError() throws {
         try Self.withPath { path in
             let file = TableFile(path: path + "/none/table")
             let saved = try file.read()

@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func `A tenant gives the same answers in another database`() async throws {
+    @Test func importedTenantGivesTheSameLookups() async throws {
         try await Stores.withTenant { origin, tenant in
             var random = SplitMix64(seed: 11)
             try await Self.fill(origin, tenant, &random)
@@ -167,7 +167,7 @@ import Testing
         }
     }
 
-    @Test func `A copy beside the tenant gets another slug and ID`() async throws {
+    @Test func copyBesideTheTenantGetsAnotherSlugAndID() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.importLocations([.sample("a")], of: tenant)
             _ = try await stores.administration.setSuspended(true, TenantSlug("acme"))
@@ -197,7 +197,7 @@ import Testing
     }
 
     /// Whoever wrote a file chooses the ID in it: a place's signature and a receipt's audience are not theirs to choose.
-    @Test func `An ID that is free is kept only where that is asked for`() async throws {
+    @Test func freeTenantIDIsKeptOnlyOnRequest() async throws {
         try await Stores.withTenant { origin, tenant in
             let archive = try await Self.archive(of: "acme", origin)
             for keepsID in [false, true] {
@@ -215,7 +215,7 @@ import Testing
     }
 
     /// What only the database sees is named by its line, too; and whatever is wrong, nothing is there afterwards.
-    @Test func `An archive is taken whole or not at all`() async throws {
+    @Test func archiveIsImportedWholeOrNotAtAll() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.createClip(of: tenant)
             try await stores.importLocations([.sample("a"), .sample("b")], of: tenant)
@@ -263,7 +263,7 @@ import Testing
     }
 
     /// What is written while an export is under way is not in it.
-    @Test func `An export is of one moment`() async throws {
+    @Test func exportIsASnapshot() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.createClip(of: tenant)
             try await stores.importLocations([.sample("a")], of: tenant)

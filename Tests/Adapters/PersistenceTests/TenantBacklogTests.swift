@@ -14,7 +14,7 @@ import Testing
         return tenants.map { tenant in all.count { $0.tenant == tenant } }
     }
 
-    @Test func oneTenantAloneHasAllOfIt() {
+    @Test func singleTenantUsesTheWholeBacklog() {
         var backlog = TenantBacklog<Int>()
         let kept = (0..<150).map { backlog.append($0, of: tenants[0], room: 100) }
         #expect(kept == Array(repeating: true, count: 100) + Array(repeating: false, count: 50))
@@ -23,7 +23,7 @@ import Testing
         #expect(backlog.count == 0)
     }
 
-    @Test func aFloodMakesRoomForTheOthers() {
+    @Test func floodingTenantMakesRoomForOthers() {
         var backlog = TenantBacklog<Int>()
         for number in 0..<1_000 { _ = backlog.append(number, of: tenants[0], room: 100) }
         var dropped = 0
@@ -39,7 +39,7 @@ import Testing
             rest.removeFirst(upTo: .max).filter { $0.tenant == tenants[0] }.map(\.element) == Array(0..<40))
     }
 
-    @Test func allThatFloodHaveTheSame() {
+    @Test func floodingTenantsShareEqually() {
         var backlog = TenantBacklog<Int>()
         for tenant in tenants {
             for number in 0..<1_000 { _ = backlog.append(number, of: tenant, room: 100) }
@@ -47,7 +47,7 @@ import Testing
         #expect(Self.counts(backlog, tenants) == [20, 20, 20, 20, 20])
     }
 
-    @Test func moreTenantsThanPlaces() {
+    @Test func backlogIsBoundedWithMoreTenantsThanRoom() {
         var backlog = TenantBacklog<Int>()
         let many = (0..<10).map { _ in TenantID(UUID()) }
         for tenant in many { for number in 0..<3 { _ = backlog.append(number, of: tenant, room: 4) } }
@@ -55,13 +55,13 @@ import Testing
         #expect(Self.counts(backlog, many).allSatisfy { $0 <= 1 })
     }
 
-    @Test func withoutRoomNothingIsTaken() {
+    @Test func backlogWithoutRoomAcceptsNothing() {
         var backlog = TenantBacklog<Int>()
         let isKept = backlog.append(1, of: tenants[0], room: 0)
         #expect(!isKept && backlog.count == 0)
     }
 
-    @Test func aBatchHasSomethingOfEach() {
+    @Test func batchContainsElementsOfEachTenant() {
         var backlog = TenantBacklog<Int>()
         for number in 0..<1_000 { _ = backlog.append(number, of: tenants[0], room: 2_000) }
         for number in 0..<3 { _ = backlog.append(number, of: tenants[1], room: 2_000) }
@@ -71,7 +71,7 @@ import Testing
         #expect(batch.filter { $0.tenant == tenants[0] }.map(\.element) == Array(0..<97))
     }
 
-    @Test func whatIsPutBackComesFirst() {
+    @Test func elementsPutBackComeFirst() {
         var backlog = TenantBacklog<Int>()
         for number in 0..<4 { _ = backlog.append(number, of: tenants[0], room: 10) }
         let taken = backlog.removeFirst(upTo: 2)

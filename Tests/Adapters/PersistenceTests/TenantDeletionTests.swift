@@ -9,7 +9,7 @@ import Testing
 
 @Suite struct TenantDeletionTests {
     /// A new table's rows must go too.
-    @Test func nothingOfTheTenantStaysButTheLogs() async throws {
+    @Test func deletedTenantLeavesOnlyLogs() async throws {
         try await MigratedDatabase.withDatabase { database in
             let (tenant, other) = (TenantID(UUID()), TenantID(UUID()))
             try await database.insertSampleRows(of: tenant)
@@ -50,7 +50,7 @@ import Testing
     }
 
     /// The deletion waits, and then deletes what was imported.
-    @Test(.timeLimit(.minutes(30))) func aDeletionDuringAnImport() async throws {
+    @Test(.timeLimit(.minutes(30))) func deletionWaitsForImportAndDeletesItsRows() async throws {
         try await Stores.withTenant { stores, tenant in
             let (begun, begin) = AsyncStream.makeStream(of: Never.self)
             async let deletion = {
@@ -76,7 +76,7 @@ import Testing
     }
 
     /// Whoever comes while the tenant is being deleted is told so, and leaves nothing.
-    @Test(.timeLimit(.minutes(30)), arguments: ["import", "clip", "key"]) func aChangeDuringADeletion(
+    @Test(.timeLimit(.minutes(30)), arguments: ["import", "clip", "key"]) func changeDuringDeletionIsRejected(
         change: String
     ) async throws {
         try await Stores.withTenant { stores, tenant in
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func anUnknownTenantIsNamed() async throws {
+    @Test func unknownTenantIsNamedInError() async throws {
         try await Stores.withStores { stores in
             let slug = try TenantSlug("nobody")
             await #expect(throws: AdministrationError.unknownTenant(slug)) {
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func aServersTableForgetsTheTenant() async throws {
+    @Test func lookupIndexForgetsDeletedTenant() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.importLocations([.sample("a")], of: tenant)
             let followed = FollowedTable(stores.routerPool)

@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func aSlugIsTakenOnce() async throws {
+    @Test func slugIsUnique() async throws {
         try await Stores.withTenant { stores, _ in
             let slug = try TenantSlug("acme")
             await #expect(throws: AdministrationError.tenantExists(slug)) {
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func anUnknownTenantIsNamed() async throws {
+    @Test func unknownTenantIsNamedInError() async throws {
         try await Stores.withStores { stores in
             let slug = try TenantSlug("nobody")
             await #expect(throws: AdministrationError.unknownTenant(slug)) {
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func suspendingTwiceKeepsTheFirstTime() async throws {
+    @Test func repeatedSuspensionKeepsTheFirstTime() async throws {
         try await Stores.withTenant { stores, _ in
             let (store, slug) = (stores.administration, try TenantSlug("acme"))
             let first = try await store.setSuspended(true, slug)
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func clipsAreTheTenantsOwn() async throws {
+    @Test func clipsAreIsolatedByTenant() async throws {
         try await Stores.withTenant { stores, tenant in
             let other = try await stores.createTenant("other")
             try await stores.createClip("com.example.B.Clip", multiBusiness: true, of: tenant)

@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func aLoginThatIsNoMemberIsRefused() async throws {
+    @Test func loginWithoutMembershipIsRejected() async throws {
         try await MigratedDatabase.withDatabase { database in
             try await database.withPool(as: .app) { pool in
                 let state = try await sqlState {

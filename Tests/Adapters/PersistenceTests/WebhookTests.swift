@@ -101,7 +101,7 @@ import Testing
 
     // MARK: Managing
 
-    @Test func webhooksAreRegisteredChangedAndRemoved() async throws {
+    @Test func webhooksAreRegisteredChangedAndDeleted() async throws {
         try await Self.withFixture { fixture in
             let (registry, tenant) = (fixture.registry, fixture.tenant)
             #expect(try await registry.webhooks(of: tenant, after: nil, limit: 10) == [])
@@ -143,7 +143,7 @@ import Testing
     }
 
     /// However many are created at once.
-    @Test func aTenantHasSoManyAndNoMore() async throws {
+    @Test func webhooksPerTenantAreLimited() async throws {
         try await Self.withFixture { fixture in
             for _ in 1..<RegisteredWebhook.limit { _ = try await fixture.create() }
             let created = await withTaskGroup(of: Bool.self) { group in
@@ -160,7 +160,7 @@ import Testing
     }
 
     /// As `doorstep_manager`, which is all that a request is.
-    @Test func aKeyManagesByTheSameSteps() async throws {
+    @Test func managerRoleManagesWebhooks() async throws {
         try await Self.withFixture { fixture in
             try await fixture.stores.database.withPool(as: .manager) { pool in
                 let registry = PostgresWebhookRegistry(managing: pool, keys: try Self.keys("a"))
@@ -200,7 +200,7 @@ import Testing
     }
 
     /// The audit log tells of changes, and neither it nor the table tells the secret.
-    @Test func theSecretIsNowhereReadable() async throws {
+    @Test func webhookSecretIsNowhereReadable() async throws {
         try await Self.withFixture { fixture in
             let secret = try #require(WebhookSecret(Array("canary-canary-canary-canary!".utf8)))
             let webhook = try await fixture.create(secret: secret)
@@ -228,7 +228,7 @@ import Testing
 
     /// The log tells that a secret was replaced, and by whom; that it was sealed anew is no change, nor that messages are not
     /// taken.
-    @Test func aSecretThatIsReplacedIsAnEntry() async throws {
+    @Test func secretReplacementIsAuditedButResealingIsNot() async throws {
         try await Self.withFixture { fixture in
             let (stores, tenant) = (fixture.stores, fixture.tenant)
             func entries() async throws -> [String] {
@@ -266,7 +266,7 @@ import Testing
     }
 
     /// As tokens, when the servers' secret is replaced.
-    @Test func secretsAreSealedAgain() async throws {
+    @Test func webhookSecretsAreResealed() async throws {
         try await Self.withFixture { fixture in
             let (tenant, stores) = (fixture.tenant, fixture.stores)
             func registry(_ secrets: String...) throws -> PostgresWebhookRegistry {
@@ -284,7 +284,7 @@ import Testing
         }
     }
 
-    @Test func aSecretThatNothingOpensIsReplaced() async throws {
+    @Test func unreadableSecretIsReplaced() async throws {
         try await Self.withFixture { fixture in
             let strange = PostgresWebhookRegistry(fixture.stores.adminPool, keys: try Self.keys("b"))
             let webhook = try await fixture.create()
@@ -296,7 +296,7 @@ import Testing
 
     // MARK: Sending
 
-    @Test func messagesAreLentOnceAndComeBack() async throws {
+    @Test func messagesAreLeasedOnceAndReturn() async throws {
         try await Self.withFixture { fixture in
             let store = fixture.store
             let webhook = try await fixture.create()
@@ -328,7 +328,7 @@ import Testing
         }
     }
 
-    @Test func webhooksAreFoundHoweverManyMessagesOneHas() async throws {
+    @Test func dueWebhooksAreFoundFairly() async throws {
         try await Self.withFixture { fixture in
             let neighbour = try await fixture.stores.createTenant("neighbour")
             let (many, one) = (try await fixture.create(), try await fixture.create())
@@ -352,7 +352,7 @@ import Testing
         }
     }
 
-    @Test func whatIsGivenBackIsAsIfItHadNotBeenLent() async throws {
+    @Test func returnedMessageKeepsItsAttemptNumber() async throws {
         try await Self.withFixture { fixture in
             let webhook = try await fixture.create()
             try await fixture.addMessages(1, of: webhook)
@@ -370,7 +370,7 @@ import Testing
         }
     }
 
-    @Test func whatIsTooOldIsGivenUpWhenItIsSeen() async throws {
+    @Test func tooOldMessagesAreGivenUpWhenClaimed() async throws {
         try await Self.withFixture { fixture in
             let webhook = try await fixture.create()
             let old = "now() - interval '25 hours'"
@@ -397,7 +397,7 @@ import Testing
 
     // MARK: The log
 
-    @Test func theLogHasEachAttempt() async throws {
+    @Test func messageListsEachAttempt() async throws {
         try await Self.withFixture { fixture in
             let webhook = try await fixture.create()
             try await fixture.addMessages(1, of: webhook)
@@ -440,7 +440,7 @@ import Testing
         }
     }
 
-    @Test func waitingMessageIsSentNowAndKeepsItsAttempts() async throws {
+    @Test func replayOfWaitingMessageKeepsItsAttempts() async throws {
         try await Self.withFixture { fixture in
             let webhook = try await fixture.create()
             try await fixture.addMessages(1, of: webhook)
@@ -472,7 +472,7 @@ import Testing
         }
     }
 
-    @Test func replayOfAStateSendsThoseOnly() async throws {
+    @Test func replayOfAStateSendsOnlyThatState() async throws {
         try await Self.withFixture { fixture in
             let webhook = try await fixture.create()
             try await fixture.addMessages(2, of: webhook)
@@ -485,7 +485,7 @@ import Testing
     }
 
     /// Those that were taken again since are not begun with again.
-    @Test func whatWasTakenIsSentOnceMoreInParts() async throws {
+    @Test func manyMessagesAreReplayedInParts() async throws {
         try await Self.withFixture { fixture in
             let webhook = try await fixture.create()
             try await fixture.addMessages(ReplaySelection.limit + 1, of: webhook)
@@ -546,7 +546,7 @@ import Testing
     }
 
     /// Also what is not due for long, and where the webhook's own secret can no longer be opened.
-    @Test func whatWaitsForAWebhookThatIsSwitchedOffIsGivenUpInParts() async throws {
+    @Test func messagesOfDisabledWebhookAreGivenUpInParts() async throws {
         try await Self.withFixture { fixture in
             try await Self.refuseMany(fixture.stores)
             let webhook = try await fixture.create()
@@ -569,7 +569,7 @@ import Testing
         }
     }
 
-    @Test func aWebhookThatFailsIsSwitchedOffInParts() async throws {
+    @Test func failingWebhookIsDisabledInParts() async throws {
         try await Self.withFixture { fixture in
             try await Self.refuseMany(fixture.stores)
             let webhook = try await fixture.create()
@@ -584,7 +584,7 @@ import Testing
         }
     }
 
-    @Test func aWebhooksMessagesAreDeletedInParts() async throws {
+    @Test func messagesOfDeletedWebhookAreDeletedInParts() async throws {
         try await Self.withFixture { fixture in
             try await Self.refuseMany(fixture.stores)
             let webhook = try await fixture.create()
@@ -596,7 +596,7 @@ import Testing
     }
 
     /// Who writes down how a message fared, and who manages, has a connection that others want, too.
-    @Test(.timeLimit(.minutes(30))) func aWebhookThatIsInUseIsNotWaitedForLong() async throws {
+    @Test(.timeLimit(.minutes(30))) func lockedWebhookTimesOut() async throws {
         try await Self.withFixture { fixture in
             let webhook = try await fixture.create()
             try await fixture.addMessages(1, of: webhook)
@@ -622,7 +622,7 @@ import Testing
     // MARK: Switching off
 
     /// What failed was another receiver.
-    @Test(arguments: [true, false]) func withAnotherURLOrSecretItIsAsNew(isURL: Bool) async throws {
+    @Test(arguments: [true, false]) func changedURLOrSecretResetsFailures(isURL: Bool) async throws {
         try await Self.withFixture { fixture in
             let webhook = try await fixture.create()
             try await fixture.addMessages(2, of: webhook)
@@ -649,7 +649,7 @@ import Testing
         }
     }
 
-    @Test func whatFailsForDaysIsSwitchedOff() async throws {
+    @Test func longFailingWebhookIsDisabled() async throws {
         try await Self.withFixture { fixture in
             let broken = try await fixture.create()
             let other = try await fixture.create("https://example.com/other", events: [.webhookDisabled])
@@ -696,7 +696,7 @@ import Testing
     }
 
     @Test(arguments: [WebhookReply.status(410), .status(500), .status(200)])
-    func attemptAtAnEarlierURLDoesNotCountForTheWebhook(reply: WebhookReply) async throws {
+    func attemptAtEarlierURLDoesNotCountForTheWebhook(reply: WebhookReply) async throws {
         try await Self.withFixture { fixture in
             let webhook = try await fixture.create()
             try await fixture.addMessages(1, of: webhook)
@@ -713,7 +713,7 @@ import Testing
         }
     }
 
-    @Test func webhookThatIsGoneIsSwitchedOffAtOnce() async throws {
+    @Test func webhookAnswering410IsDisabledAtOnce() async throws {
         try await Self.withFixture { fixture in
             let gone = try await fixture.create()
             let other = try await fixture.create("https://example.com/other", events: [.webhookDisabled])
@@ -730,7 +730,7 @@ import Testing
         }
     }
 
-    @Test func addressThatIsNotPublicIsRefusedUnlessAllowed() async throws {
+    @Test func nonPublicAddressIsRejectedUnlessAllowed() async throws {
         try await Self.withFixture { fixture in
             let inside = Webhook(url: try WebhookURL("https://10.0.0.1/x"), secret: .generate())
             let webhook = try await fixture.create()
@@ -770,7 +770,7 @@ import Testing
         return told
     }
 
-    @Test func changesOfTheCatalogueAreTold() async throws {
+    @Test func catalogueChangesAreSent() async throws {
         try await Self.withFixture { fixture in
             let (stores, tenant) = (fixture.stores, fixture.tenant)
             try await stores.createClip(of: tenant)
@@ -837,7 +837,7 @@ import Testing
         }
     }
 
-    @Test func lapsedDomainsAndRevokedKeysAreTold() async throws {
+    @Test func lapsedDomainsAndRevokedKeysAreSent() async throws {
         try await Self.withFixture { fixture in
             let (stores, tenant) = (fixture.stores, fixture.tenant)
             let webhook = try await fixture.create(events: [.domainLapsed, .keyRevoked])
@@ -870,7 +870,7 @@ import Testing
         }
     }
 
-    @Test func confirmationsAreToldByTheHundred() async throws {
+    @Test func confirmationsAreSentInBatchesOfAHundred() async throws {
         try await Self.withFixture { fixture in
             let webhook = try await fixture.create(events: [.confirmationRecorded])
             let queue = ConfirmationQueue(fixture.serverPool)
@@ -895,7 +895,7 @@ import Testing
     }
 
     /// While one batch after another is written, they gather.
-    @Test(.timeLimit(.minutes(30))) func confirmationsGatherForTheWebhooksOfATenant() async throws {
+    @Test(.timeLimit(.minutes(30))) func confirmationsAreBatchedPerTenant() async throws {
         try await Self.withFixture { fixture in
             let webhook = try await fixture.create(events: [.confirmationRecorded])
             let neighbour = try await fixture.stores.createTenant("neighbour")
@@ -935,7 +935,7 @@ import Testing
         }
     }
 
-    @Test func whereTooMuchWaitsConfirmationsAreNotTold() async throws {
+    @Test func confirmationsAreNotSentToFullWebhook() async throws {
         try await Self.withFixture { fixture in
             let limit = try #require(WebhookEvent.confirmationRecorded.waitingLimit)
             let full = try await fixture.create(events: [.confirmationRecorded, .deliveriesFinished])
@@ -953,7 +953,7 @@ import Testing
     }
 
     /// As it tells of outcomes while the others are being replaced.
-    @Test func aMessageOfAnOlderServerIsForWhomItWants() async throws {
+    @Test func messageOfOlderServerGoesToSubscribedWebhooks() async throws {
         try await Self.withFixture { fixture in
             let webhook = try await fixture.create()
             let other = try await fixture.create(events: [.keyRevoked])
@@ -979,7 +979,7 @@ import Testing
     }
 
     /// What is told waits for a webhook that is being deleted, and does not fail for it.
-    @Test func aWebhookThatIsBeingDeletedIsLeftOut() async throws {
+    @Test func webhookBeingDeletedIsSkipped() async throws {
         try await Self.withFixture { fixture in
             let (stores, tenant) = (fixture.stores, fixture.tenant)
             let staying = try await fixture.create(events: [.confirmationRecorded, .locationChanged])

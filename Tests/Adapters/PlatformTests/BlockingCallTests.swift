@@ -5,7 +5,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct BlockingCallTests {
     private struct Refusal: Error, Equatable {}
 
-    @Test func whatTheCallComesToIsReturned() async throws {
+    @Test func callResultOrErrorIsReturned() async throws {
         let value = await Thread.result { () throws(Refusal) in 7 }
         try #expect(value?.get() == 7)
         let error = await Thread.result { () throws(Refusal) -> Int in throw Refusal() }
@@ -13,13 +13,13 @@ import Testing
     }
 
     /// It would block for ever, were its thread waited for.
-    @Test func whoeverHasWaitedLongEnoughWaitsNoLonger() async {
+    @Test func callerStopsWaitingAtTimeout() async {
         let end = DispatchSemaphore(value: 0)
         #expect(await Thread.result(upTo: .milliseconds(10), of: { end.wait() }) == nil)
         end.signal()
     }
 
-    @Test func whoeverIsCancelledWaitsNoLonger() async {
+    @Test func cancelledCallerStopsWaiting() async {
         let (begin, end) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let task = Task {
             await Thread.result {

@@ -13,7 +13,7 @@ import Testing
         return try FileManager.default.contentsOfDirectory(atPath: folder)
     }
 
-    @Test func aWholeFileTakesTheOthersPlace() throws {
+    @Test func finishedFileReplacesTheOldOne() throws {
         let left = try Self.inFolder { path in
             try Data("before".utf8).write(to: URL(filePath: path))
             var file = try UnfinishedFile(for: path)
@@ -26,7 +26,7 @@ import Testing
         #expect(left == ["file"])
     }
 
-    @Test func whatIsNotFinishedIsGone() throws {
+    @Test func interruptedFileIsRemoved() throws {
         struct Interruption: Error {}
         let left = try Self.inFolder { path in
             try Data("before".utf8).write(to: URL(filePath: path))
@@ -40,7 +40,7 @@ import Testing
         #expect(left == ["file"])
     }
 
-    @Test func whoMayReadTheOneMayReadTheOther() throws {
+    @Test func sharedFileTakesMaskedPermissions() throws {
         _ = try Self.inFolder { path in
             try Data().write(to: URL(filePath: path))
             chmod(path, 0o647)
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func aFolderThatIsNotThereIsAnError() {
+    @Test func missingFolderIsAnError() {
         #expect(throws: CocoaError.self) { _ = try UnfinishedFile(for: "/nowhere/at/all") }
     }
 }

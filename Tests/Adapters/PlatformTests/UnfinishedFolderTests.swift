@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(arguments: ["", "/", "//"])
-    func aWholeFolderIsPutInPlace(end: String) throws {
+    func finishedFolderIsPutInPlace(end: String) throws {
         let left = try Self.inFolder { path in
             var folder = try UnfinishedFolder(for: path + end)
             try folder.write(Array("one".utf8), to: "1")
@@ -28,7 +28,7 @@ import Testing
         #expect(left == ["codes", "codes/1", "codes/2"])
     }
 
-    @Test func anEmptyFolderIsReplacedAndNoOther() throws {
+    @Test func onlyEmptyFolderIsReplaced() throws {
         let left = try Self.inFolder { path in
             mkdir(path, 0o755)
             var first = try UnfinishedFolder(for: path)
@@ -43,7 +43,7 @@ import Testing
         #expect(left == ["codes", "codes/1"])
     }
 
-    @Test func aFileStays() throws {
+    @Test func fileAtTheFoldersPathIsNotReplaced() throws {
         let left = try Self.inFolder { path in
             try Data("file".utf8).write(to: URL(filePath: path))
             #expect(throws: POSIXError(.ENOTDIR)) {
@@ -55,7 +55,7 @@ import Testing
         #expect(left == ["codes"])
     }
 
-    @Test func whatIsNotFinishedIsGone() throws {
+    @Test func interruptedFolderIsRemoved() throws {
         struct Interruption: Error {}
         let left = try Self.inFolder { path in
             #expect(throws: Interruption.self) {
@@ -67,7 +67,7 @@ import Testing
         #expect(left.isEmpty)
     }
 
-    @Test func noFileIsWrittenTwice() throws {
+    @Test func secondWriteOfSameFileIsRejected() throws {
         _ = try Self.inFolder { path in
             let folder = try UnfinishedFolder(for: path)
             try folder.write([1], to: "1")

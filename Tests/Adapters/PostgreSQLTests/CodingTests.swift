@@ -6,7 +6,7 @@ import Testing
 
 /// Values go to the server and come back as they were.
 @Suite(.timeLimit(.minutes(30))) struct CodingTests {
-    @Test func numbers() async throws {
+    @Test func numbersRoundTrip() async throws {
         try await withPool { pool in
             try await pool.withTransaction { transaction in
                 var random = SplitMix64(seed: 1)
@@ -29,7 +29,7 @@ import Testing
     @Test(arguments: [
         "", "a", "é", "e\u{301}", "日本語", "👩‍👩‍👧‍👦", "'; DROP TABLE x; --", "\\", "\t\r\n", "\u{1}", "NULL",
         String(repeating: "ü", count: 100_000),
-    ]) func text(value: String) async throws {
+    ]) func textRoundTrips(value: String) async throws {
         try await TestServer.administration().withConnection { connection in
             let row = try await connection.execute("SELECT \(value)::text, \([value, value])").one()
             let (text, array) = try row.decode(String.self, [String].self)
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func bytesAndIdentifiers() async throws {
+    @Test func bytesAndUUIDsRoundTrip() async throws {
         try await TestServer.administration().withConnection { connection in
             let bytes = (0...255).map(UInt8.init) + [0, 0]
             let id = UUID()
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func arrays() async throws {
+    @Test func arraysRoundTrip() async throws {
         try await TestServer.administration().withConnection { connection in
             let ids = (0..<50).map { _ in UUID() }
             let row = try await connection.execute(
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(arguments: ["ARRAY[1, NULL]", "ARRAY[[1], [2]]", "ARRAY['a']", "1", "NULL::int8[]"])
-    func arraysThatAreNotListsAreRefused(expression: String) async throws {
+    func arraysThatAreNotPlainListsAreRejected(expression: String) async throws {
         try await TestServer.administration().withConnection { connection in
             let row = try await connection.execute("SELECT \(unsafeSQL: expression)").one()
             let error = #expect(throws: PostgreSQLError.self) { try row.decode([Int].self) }
@@ -74,7 +74,7 @@ import Testing
     }
 
     /// Microseconds are exact through a `Date`, and the server reads the same instant.
-    @Test func times() async throws {
+    @Test func timesRoundTripToTheMicrosecond() async throws {
         try await TestServer.administration().withConnection { connection in
             var random = SplitMix64(seed: 2)
             for _ in 0..<200 {
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func infiniteTimes() async throws {
+    @Test func infiniteTimesMapToDistantDates() async throws {
         try await TestServer.administration().withConnection { connection in
             let (a, b, c, d) = try await connection.execute(
                 """
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test(arguments: [Double.nan, .infinity, -.infinity, 1e13, -1e12, 9.3e12])
-    func timesOutsideTheServersRangeAreRefused(seconds: Double) async throws {
+    func timesOutsideTheServersRangeAreRejected(seconds: Double) async throws {
         try await TestServer.administration().withConnection { connection in
             let error = await #expect(throws: PostgreSQLError.self) {
                 try await connection.execute("SELECT \(Date(timeIntervalSinceReferenceDate: seconds))")
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func jsonIsText() async throws {
+    @Test func jsonIsReadAsText() async throws {
         try await withPool { pool in
             try await pool.withTransaction { transaction in
                 try await transaction.execute("CREATE TABLE t (a json, b jsonb)")
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test func nullIsNilAndNothingElse() async throws {
+    @Test func nullDecodesOnlyAsNil() async throws {
         try await TestServer.administration().withConnection { connection in
             let row = try await connection.execute("SELECT \(Int?.none) AS a, \(String?.none)::text, \(5)")
                 .one()
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    @Test func aColumnOfAnotherTypeIsRefused() async throws {
+    @Test func columnOfAnotherTypeIsRejected() async throws {
         try await TestServer.administration().withConnection { connection in
             let row = try await connection.execute("SELECT 1::int8 AS n, 1::int2 AS small").one()
             #expect(throws: PostgreSQLError.decoding(column: "n", expected: "text", found: "type 20")) {
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test func oneRowIsOneRow() async throws {
+    @Test func singleRowQueryRejectsOtherRowCounts() async throws {
         try await TestServer.administration().withConnection { connection in
             let none = try await connection.execute("SELECT 1 WHERE false")
             #expect(throws: PostgreSQLError.rowCount(found: 0)) { try none.one() }
@@ -174,7 +174,7 @@ import Testing
         }
     }
 
-    @Test func textThatWouldBeCutIsRefused() async throws {
+    @Test func textWithZeroByteIsRejected() async throws {
         try await TestServer.administration().withConnection { connection in
             let zero = "a\0b"
             for query: Query in ["SELECT \(zero)::text", "SELECT \([zero])", "SELECT \(unsafeSQL: zero)"] {

@@ -13,7 +13,7 @@ import Testing
         }
     }
 
-    @Test func aHundredThousandRows() async throws {
+    @Test func copyInWritesAHundredThousandRows() async throws {
         try await withTable { pool in
             let copied = try await pool.withTransaction { transaction in
                 try await transaction.copyIn("COPY t (id, name, score) FROM STDIN") { writer in
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func fieldsComeOutAsTheyWentIn() async throws {
+    @Test func copiedFieldsRoundTrip() async throws {
         let names: [String?] = [nil, "", "\\N", "\\.", "a\tb\nc\rd\\e", "日本", "\u{8}\u{c}\u{b}", #"""#]
         try await withTable { pool in
             try await pool.withTransaction { transaction in
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func aRowTheServerRefusesFailsTheWhole() async throws {
+    @Test func invalidRowFailsTheWholeCopy() async throws {
         try await withTable { pool in
             let error = await #expect(throws: PostgreSQLError.self) {
                 try await pool.withTransaction { transaction in
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func aClosureThatThrowsCopiesNothing() async throws {
+    @Test func throwingClosureCopiesNothing() async throws {
         try await withTable { pool in
             let first = try await pool.withConnection { try await $0.process() }
             await #expect(throws: Refusal()) {
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func aSavepointSurvivesAFailedCopy() async throws {
+    @Test func transactionContinuesAfterFailedCopyInSavepoint() async throws {
         try await withTable { pool in
             try await pool.withTransaction { transaction in
                 await #expect(throws: PostgreSQLError.self) {
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func aStatementIsNoCopyAndACopyNoStatement() async throws {
+    @Test func copyAndStatementAreNotInterchangeable() async throws {
         try await withTable { pool in
             await #expect(throws: PostgreSQLError.unexpectedCopy) {
                 try await pool.withTransaction { try await $0.execute("COPY t FROM STDIN") }
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func aStatementInsideACopyIsRefusedAndTheCopyGoesOn() async throws {
+    @Test func statementInsideCopyIsRejectedAndCopyContinues() async throws {
         try await withTable { pool in
             let copied = try await pool.withTransaction { transaction in
                 try await transaction.copyIn("COPY t (id) FROM STDIN") { writer in
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test func aWriterIsOfNoUseAfterItsCopy() async throws {
+    @Test func writerIsInvalidAfterItsCopy() async throws {
         try await withTable { pool in
             try await pool.withTransaction { transaction in
                 let kept = Shared<CopyWriter?>(nil)
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func aCopyWithAZeroByteIsRefused() async throws {
+    @Test func copyStatementWithZeroByteIsRejected() async throws {
         try await withTable { pool in
             let error = await #expect(throws: PostgreSQLError.self) {
                 try await pool.withTransaction {
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test func rowsComeOutWhole() async throws {
+    @Test func copyOutDeliversWholeRows() async throws {
         try await withTable { pool in
             try await pool.withTransaction { transaction in
                 try await transaction.execute(
@@ -183,7 +183,7 @@ import Testing
         }
     }
 
-    @Test func aReaderThatThrowsCostsTheConnection() async throws {
+    @Test func throwingReaderDropsTheConnection() async throws {
         try await withTable { pool in
             await #expect(throws: Refusal()) {
                 try await pool.withTransaction { transaction in

@@ -17,7 +17,7 @@ private actor Counter {
     }
 }
 
-@Test(.timeLimit(.minutes(30))) func closuresRunWhereTheirCallerDoes() async throws {
+@Test(.timeLimit(.minutes(30))) func closuresRunInTheCallersIsolation() async throws {
     let count = try await Counter().countRows(TestServer.administration())
     #expect(count == 3)
 }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(30))) struct ListenerTests {
-    @Test func notificationsArriveInOrderAndAfterALoss() async throws {
+    @Test func notificationsArriveInOrderAndAfterConnectionLoss() async throws {
         try await TestServer.withDatabase { conninfo in
             let pool = ConnectionPool(.forBusyMachines(conninfo: conninfo))
             let listener = try Listener(
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func endsWhenTheReaderIsCancelled() async throws {
+    @Test func listenerEndsWhenReaderIsCancelled() async throws {
         try await TestServer.withDatabase { conninfo in
             let pool = ConnectionPool(.forBusyMachines(conninfo: conninfo))
             func connectionCount() async throws -> Int {
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func reportsAServerThatIsNotThereAndTriesAgain() async throws {
+    @Test func unreachableServerIsReportedAndRetried() async throws {
         let listener = try Listener(PoolConfiguration(conninfo: "host=/nowhere"), channels: ["none"])
         let events = listener.makeAsyncIterator()
         for _ in 0..<2 {

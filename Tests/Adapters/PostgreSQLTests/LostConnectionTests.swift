@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(30))) struct LostConnectionTests {
-    @Test func aTerminatedStatementIsAConnectionLost() async throws {
+    @Test func terminatedStatementIsRetryableConnectionLoss() async throws {
         try await withPool({ $0.maximumConnections = 1 }) { pool in
             let (processes, continuation) = AsyncStream.makeStream(of: Int32.self)
             async let outcome: Void = pool.withTransaction { transaction in
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func aConnectionLostDuringCommitLeavesTheOutcomeUnknown() async throws {
+    @Test func connectionLostDuringCommitLeavesOutcomeUnknown() async throws {
         try await withPool { pool in
             try await pool.withConnection { connection in
                 try await connection.execute(
@@ -53,7 +53,7 @@ import Testing
     }
 
     /// The server answers COMMIT all the same, with a warning that the standby may not have it.
-    @Test func aCommitThatDidNotReachItsStandbyIsUnknown() async throws {
+    @Test func commitNotConfirmedByStandbyLeavesOutcomeUnknown() async throws {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("doorstep-\(UUID())")
             .path
         defer { try? FileManager.default.removeItem(atPath: directory) }
@@ -91,7 +91,7 @@ import Testing
     }
 
     /// As behind a proxy that leads to a node before it has become the primary.
-    @Test func aTransactionThatIsToWriteIsRetryableAtAStandby() async throws {
+    @Test func writeTransactionAtStandbyIsRetryable() async throws {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("doorstep-\(UUID())")
             .path
         defer { try? FileManager.default.removeItem(atPath: directory) }
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func aCommitTheServerRefusesIsRolledBack() async throws {
+    @Test func refusedCommitIsRolledBack() async throws {
         try await withPool { pool in
             try await pool.withConnection { connection in
                 try await connection.execute(
@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test(.enabled(if: isServerOurs, "its processes may be on another machine"))
-    func aTransactionWhoseConnectionBrokeBeforeCommitIsNotUnknown() async throws {
+    func connectionLostBeforeCommitIsAKnownOutcome() async throws {
         try await withPool { pool in
             await #expect(throws: PostgreSQLError.connectionLost) {
                 try await pool.withTransaction { transaction in
@@ -146,7 +146,7 @@ import Testing
 
     /// Outside a transaction a statement is its own COMMIT.
     @Test(arguments: ["SELECT pg_sleep(600)", "SELECT 1; SELECT pg_sleep(600)"])
-    func aStatementOfItsOwnLeavesTheOutcomeUnknown(sql: String) async throws {
+    func statementOutsideTransactionLeavesOutcomeUnknown(sql: String) async throws {
         try await withPool { pool in
             let (processes, continuation) = AsyncStream.makeStream(of: Int32.self)
             async let outcome: Void = pool.withConnection { connection in
@@ -168,7 +168,7 @@ import Testing
         }
     }
 
-    @Test func aSavepointSaysWhyItsClosureEnded() async throws {
+    @Test func savepointReportsWhyItsClosureEnded() async throws {
         try await withPool { pool in
             await #expect(throws: PostgreSQLError.timeout(.statement)) {
                 try await pool.withTransaction(TransactionMode(statementTimeout: .milliseconds(200))) {
@@ -181,7 +181,7 @@ import Testing
         }
     }
 
-    @Test func connectionsFoundDeadAreReplaced() async throws {
+    @Test func deadConnectionsAreReplaced() async throws {
         try await withPool({ $0.maximumConnections = 2 }) { pool in
             for _ in 0..<10 {
                 let process = try await pool.withConnection { try await $0.process() }
@@ -193,7 +193,7 @@ import Testing
     }
 
     /// Each result belongs to its own statement, whatever breaks meanwhile.
-    @Test func resultsAreNeverMixedUp() async throws {
+    @Test func resultsMatchTheirStatementsDuringConnectionLoss() async throws {
         try await withPool({ $0.maximumConnections = 8 }) { pool in
             let isDone = Shared(false)
             let answers = Shared(0)

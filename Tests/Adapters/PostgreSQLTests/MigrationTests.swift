@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func appliesEachOnce() async throws {
+    @Test func migrationsAreAppliedOnce() async throws {
         try await withPool { pool in
             #expect(try await runner([first]).status(on: pool).pending == [first])
             #expect(try await runner([first]).migrate(on: pool) == [first])
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func manyAtOnceApplyEachOnce() async throws {
+    @Test func concurrentRunnersApplyEachMigrationOnce() async throws {
         try await withPool { pool in
             let runner = try runner([first, second])
             let counts = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func aFailureLeavesNothingOfItself() async throws {
+    @Test func failedMigrationLeavesNoTrace() async throws {
         try await withPool { pool in
             let broken = Migration(version: 2, name: "broken", sql: "CREATE TABLE app.x (); SELECT 1 / 0;")
             let error = await #expect(throws: PostgreSQLError.self) {
@@ -64,7 +64,7 @@ import Testing
         "SELECT 1; ROLLBACK; BEGIN; COMMIT;", "ROLLBACK; BEGIN;", "COMMIT; BEGIN;", "COMMIT;",
         "COMMIT; BEGIN; SELECT 1 / 0;", "COMMIT; SELECT 1 / 0;",
     ])
-    func aMigrationThatEndsItsTransactionIsRefused(sql: String) async throws {
+    func migrationThatEndsItsTransactionIsRejected(sql: String) async throws {
         try await withPool { pool in
             let ending = Migration(version: 1, name: "ending", sql: sql)
             await #expect(throws: PostgreSQLError.transactionEnded) {
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func aNewerDatabaseIsRefused() async throws {
+    @Test func newerDatabaseIsRejected() async throws {
         try await withPool { pool in
             try await runner([first, second]).migrate(on: pool)
             let old = try runner([first])
@@ -94,7 +94,7 @@ import Testing
     }
 
     /// What only expands can be there before the programs that use it, and stay when these are taken back.
-    @Test func aNewerDatabaseThatSaysItIsCompatibleIsUpToDate() async throws {
+    @Test func newerCompatibleDatabaseIsCurrent() async throws {
         try await withPool { pool in
             let old = try runner([first])
             let expansion = Migration(
@@ -115,7 +115,7 @@ import Testing
     }
 
     /// Which had no column for what is compatible.
-    @Test func theTableOfAnEarlierReleaseIsReadAndBroughtUpToDate() async throws {
+    @Test func migrationTableOfEarlierReleaseIsReadAndUpgraded() async throws {
         try await withPool { pool in
             try await runner([first]).migrate(on: pool)
             try await pool.withConnection { connection in
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func aChangedMigrationIsRefused() async throws {
+    @Test func changedMigrationIsRejected() async throws {
         try await withPool { pool in
             try await runner([first]).migrate(on: pool)
             let changed = Migration(version: 1, name: first.name, sql: first.sql + " ")
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test func aGapIsRefused() async throws {
+    @Test func migrationGapIsRejected() async throws {
         try await withPool { pool in
             try await runner([first, second]).migrate(on: pool)
             try await pool.withConnection { connection in
@@ -150,13 +150,13 @@ import Testing
         }
     }
 
-    @Test func theNumberingIsHeldToOneTwoThree() {
+    @Test func migrationNumberingMustBeConsecutiveFromOne() {
         #expect(throws: PostgreSQLError.migrationNumbering) { try runner([second]) }
         #expect(throws: PostgreSQLError.migrationNumbering) { try runner([second, first]) }
         #expect(throws: Never.self) { try runner([]) }
     }
 
-    @Test func runsAsTheRoleAfterThePrelude() async throws {
+    @Test func migrationsRunAsRoleAfterPrelude() async throws {
         try await withPool { pool in
             let name: String = try await pool.withConnection {
                 try await $0.execute("SELECT 'owner_' || current_database()").one().decode(at: 0)
@@ -175,7 +175,7 @@ import Testing
         }
     }
 
-    @Test func settingsOfAMigrationDoNotStay() async throws {
+    @Test func settingsOfMigrationAreReset() async throws {
         try await withPool({ $0.maximumConnections = 1 }) { pool in
             let setting = Migration(version: 1, name: "setting", sql: "SET search_path = nowhere;")
             try await runner([setting]).migrate(on: pool)
@@ -187,7 +187,7 @@ import Testing
     }
 
     /// Whoever comes after a migration that waits for a lock waits too.
-    @Test func aMigrationDoesNotQueueForALock() async throws {
+    @Test func migrationGivesUpAtLockTimeout() async throws {
         try await withPool { pool in
             try await runner([first]).migrate(on: pool)
             let impatient = try MigrationRunner(
@@ -209,7 +209,7 @@ import Testing
     }
 
     /// A statement that lets others read and one that does not, beside somebody who reads and then writes: neither fails.
-    @Test func aMigrationTakesItsLocksBeforeItChangesAnything() async throws {
+    @Test func migrationTakesItsLocksFirst() async throws {
         try await withPool({ $0.maximumConnections = 4 }) { pool in
             let indexed = Migration(
                 version: 1, name: "places", sql: first.sql + " CREATE INDEX old ON app.place (id);")
@@ -242,7 +242,7 @@ import Testing
     }
 
     /// As often as it is told to, so that what others do under load goes on.
-    @Test func aMigrationThatGetsNoLockIsTriedAgain() async throws {
+    @Test func migrationWithoutLockIsRetried() async throws {
         try await withPool({ $0.maximumConnections = 4 }) { pool in
             try await runner([first]).migrate(on: pool)
             let patient = try MigrationRunner(

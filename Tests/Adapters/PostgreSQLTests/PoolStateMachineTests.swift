@@ -9,7 +9,7 @@ import Testing
         PoolStateMachine(maximumConnections: connections, maximumWaiters: waiters)
     }
 
-    @Test func connectsForEachTaskUpToTheMaximum() {
+    @Test func poolConnectsPerTaskUpToTheMaximum() {
         var pool = machine()
         #expect(pool.acquire(1) == [.connect(0)])
         #expect(pool.acquire(2) == [.connect(1)])
@@ -19,7 +19,7 @@ import Testing
         #expect(pool.statistics == PoolStatistics(idle: 0, busy: 2, connecting: 0, waiting: 1))
     }
 
-    @Test func servesInOrderAndNobodyGetsAhead() {
+    @Test func waitersAreServedInOrder() {
         var pool = machine(connections: 1)
         _ = pool.acquire(1)
         _ = pool.connected(0)
@@ -32,7 +32,7 @@ import Testing
         #expect(pool.lendIdle() == 0)
     }
 
-    @Test func partiesTakeTurns() {
+    @Test func waitingPartiesTakeTurns() {
         var pool = machine(connections: 1)
         let (many, few) = (UUID(), UUID())
         _ = pool.acquire(1, for: many)
@@ -46,7 +46,7 @@ import Testing
         #expect(order == [2, 5, 6, 3, 7, 4].map { .lend(0, to: $0) })
     }
 
-    @Test func whoHasMostWaitingMakesRoom() {
+    @Test func partyWithMostWaitersMakesRoom() {
         var pool = machine(connections: 1, waiters: 3)
         let (many, few) = (UUID(), UUID())
         for task in 1...3 { _ = pool.acquire(task, for: many) }
@@ -58,13 +58,13 @@ import Testing
         #expect(pool.release(0, isReusable: true) == [.lend(0, to: 2)])
     }
 
-    @Test func refusesMoreWaitersThanAllowed() {
+    @Test func excessWaiterIsRejected() {
         var pool = machine(connections: 1, waiters: 1)
         _ = pool.acquire(1)
         #expect(pool.acquire(2) == [.fail(2, .poolExhausted)])
     }
 
-    @Test func whoGivesUpIsNotServed() {
+    @Test func waiterThatGaveUpIsNotServed() {
         var pool = machine(connections: 1)
         _ = pool.acquire(1)
         #expect(pool.giveUp(1, .cancelled) == [.fail(1, .cancelled)])
@@ -73,7 +73,7 @@ import Testing
         #expect(pool.statistics.idle == 1)
     }
 
-    @Test func aFailedAttemptFailsTheOldestAndTriesForTheNext() {
+    @Test func failedConnectFailsOldestWaiterAndRetriesForNext() {
         var pool = machine(connections: 1)
         _ = pool.acquire(1)
         _ = pool.acquire(2)
@@ -82,7 +82,7 @@ import Testing
         #expect(pool.connected(1) == [.lend(1, to: 2)])
     }
 
-    @Test func aSpoiltConnectionIsClosedAndReplaced() {
+    @Test func unusableConnectionIsClosedAndReplaced() {
         var pool = machine(connections: 1)
         _ = pool.acquire(1)
         _ = pool.connected(0)
@@ -90,7 +90,7 @@ import Testing
         #expect(pool.release(0, isReusable: false) == [.close(0), .connect(1)])
     }
 
-    @Test func aLostIdleConnectionIsNotLent() {
+    @Test func lostIdleConnectionIsNotLeased() {
         var pool = machine()
         _ = pool.acquire(1)
         _ = pool.connected(0)
@@ -99,7 +99,7 @@ import Testing
         #expect(pool.lendIdle() == nil)
     }
 
-    @Test func aConnectionLostAtTheLastMomentIsNotLentAgain() {
+    @Test func connectionLostWhileLeasedIsNotLeasedAgain() {
         var pool = machine()
         _ = pool.acquire(1)
         _ = pool.connected(0)
@@ -108,7 +108,7 @@ import Testing
         #expect(pool.lendIdle() == nil)
     }
 
-    @Test func afterInvalidationNoOldConnectionIsLent() {
+    @Test func oldConnectionsAreNotLeasedAfterInvalidation() {
         var pool = machine()
         _ = pool.acquire(1)
         _ = pool.acquire(2)
@@ -122,7 +122,7 @@ import Testing
         #expect(pool.release(2, isReusable: true) == [])
     }
 
-    @Test func closingWaitsForWhatIsLent() {
+    @Test func closingWaitsForLeasedConnection() {
         var pool = machine(connections: 1)
         _ = pool.acquire(1)
         _ = pool.connected(0)
@@ -134,7 +134,7 @@ import Testing
         #expect(pool.ended(0) == [.finished])
     }
 
-    @Test func aThreadMayEndWhileItsConnectionIsLent() {
+    @Test func threadMayEndWhileItsConnectionIsLeased() {
         var pool = machine(connections: 1)
         _ = pool.acquire(1)
         _ = pool.connected(0)
@@ -144,7 +144,7 @@ import Testing
         #expect(pool.release(0, isReusable: false) == [.close(0), .finished])
     }
 
-    @Test func aConnectionThatComesUpAfterClosingIsClosed() {
+    @Test func connectionCompletedAfterClosingIsClosed() {
         var pool = machine(connections: 1)
         #expect(pool.acquire(1) == [.connect(0)])
         #expect(pool.isConnecting(0))
@@ -154,7 +154,7 @@ import Testing
         #expect(pool.ended(0) == [.finished])
     }
 
-    @Test func aConnectionBegunBeforeInvalidationIsNotLent() {
+    @Test func connectionBegunBeforeInvalidationIsNotLeased() {
         var pool = machine(connections: 1)
         #expect(pool.acquire(1) == [.connect(0)])
         #expect(pool.invalidate() == [])
@@ -162,14 +162,14 @@ import Testing
         #expect(pool.connected(1) == [.lend(1, to: 1)])
     }
 
-    @Test func anEmptyPoolClosesAtOnce() {
+    @Test func emptyPoolClosesAtOnce() {
         var pool = machine()
         #expect(pool.close() == [.finished])
     }
 
     /// Whatever happens in whatever order: never more connections than allowed, none lent to two tasks, every
     /// task answered once and in its turn, and closing comes to an end.
-    @Test(arguments: UInt64(0)..<40) func holdsItsInvariants(seed: UInt64) {
+    @Test(arguments: UInt64(0)..<40) func poolInvariantsHoldForRandomEvents(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var pool = machine(connections: 3, waiters: 5)
         var connecting: [Int] = []

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(30))) struct PoolTests {
-    @Test func neverLendsMoreThanItHas() async throws {
+    @Test func leasedConnectionsNeverExceedMaximum() async throws {
         try await withPool({ $0.maximumConnections = 3 }) { pool in
             let lent = Shared((now: 0, most: 0))
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func servesInTheOrderOfComing() async throws {
+    @Test func waitersAreServedInOrder() async throws {
         try await withPool({ $0.maximumConnections = 1 }) { pool in
             let order = Shared<[Int]>([])
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func waitingHasADeadline() async throws {
+    @Test func waitingTimesOut() async throws {
         try await withPool({
             $0.maximumConnections = 1
             $0.acquireTimeout = .milliseconds(50)
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func aDeadlineThatHasPassedIsNotWaitedFor() async throws {
+    @Test func passedDeadlineFailsAtOnce() async throws {
         try await withPool({ $0.acquireTimeout = .zero }) { pool in
             await #expect(throws: PostgreSQLError.timeout(.acquiring)) {
                 try await pool.withConnection { _ in }
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func tooManyWaitersAreRefused() async throws {
+    @Test func excessWaitersAreRejected() async throws {
         try await withPool({
             $0.maximumConnections = 1
             $0.maximumWaiters = 1
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func aCancelledWaiterLeavesAtOnce() async throws {
+    @Test func cancelledWaiterLeavesAtOnce() async throws {
         try await withPool({ $0.maximumConnections = 1 }) { pool in
             try await pool.withConnection { _ in
                 let waiter = Task { try await pool.withConnection { _ in } }
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func aCancelledStatementIsStoppedAndItsConnectionReplaced() async throws {
+    @Test func cancelledStatementStopsAndConnectionIsReplaced() async throws {
         try await withPool({ $0.maximumConnections = 1 }) { pool in
             let (processes, continuation) = AsyncStream.makeStream(of: Int32.self)
             let task = Task {
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test func aCancelledTaskDoesNotBegin() async throws {
+    @Test func cancelledTaskDoesNotBegin() async throws {
         try await withPool { pool in
             let task = Task {
                 while !Task.isCancelled { await Task.yield() }
@@ -138,7 +138,7 @@ import Testing
     }
 
     /// Nothing of them is sent: they neither run nor cost their connection.
-    @Test func statementsOfACancelledTaskCostNothing() async throws {
+    @Test func statementsOfCancelledTaskAreNotSent() async throws {
         try await withPool({ $0.maximumConnections = 1 }) { pool in
             let before = try await pool.withConnection { try await $0.process() }
             try await pool.withConnection { try await $0.execute("CREATE TABLE t (id int8)") }
@@ -168,7 +168,7 @@ import Testing
         }
     }
 
-    @Test func aServerThatGoesOnSendingDoesNotOutrunTheDeadline() async throws {
+    @Test func endlesslySendingServerDoesNotEvadeTheDeadline() async throws {
         try await withPool({ $0.statementTimeout = .milliseconds(300) }) { pool in
             await #expect(throws: PostgreSQLError.timeout(.statement)) {
                 try await pool.withConnection { connection in
@@ -183,7 +183,7 @@ import Testing
 
     /// No duration is too long for a clock, nor for the server's `statement_timeout`.
     @Test(arguments: [Duration.seconds(Int64.max), .seconds(3_000_000), .milliseconds(-5)])
-    func durationsOfAnyLengthAreTaken(limit: Duration) async throws {
+    func extremeDurationsAreAccepted(limit: Duration) async throws {
         try await withPool({ $0.acquireTimeout = .seconds(Int64.max) }) { pool in
             let mode = TransactionMode(statementTimeout: limit)
             if limit < .zero {
@@ -199,7 +199,7 @@ import Testing
 
     /// It takes the connection, and nothing comes back.
     @Test(.enabled(if: isServerOurs, "its processes may be on another machine"))
-    func aSilentConnectionIsLeftForAnother() async throws {
+    func silentConnectionIsReplaced() async throws {
         try await withPool({
             $0.maximumConnections = 1
             $0.acquireTimeout = .seconds(120)
@@ -212,7 +212,7 @@ import Testing
         }
     }
 
-    @Test func aStatementHasADeadline() async throws {
+    @Test func statementTimesOut() async throws {
         try await withPool({ $0.maximumConnections = 1 }) { pool in
             await #expect(throws: PostgreSQLError.timeout(.statement)) {
                 try await pool.withTransaction(TransactionMode(statementTimeout: .milliseconds(200))) {
@@ -225,7 +225,7 @@ import Testing
         }
     }
 
-    @Test func anUnreachableServerIsAnErrorOfEachUse() async throws {
+    @Test func unreachableServerFailsEachUseWithoutShowingPassword() async throws {
         let pool = ConnectionPool(
             PoolConfiguration(
                 conninfo: "host=/nowhere,127.0.0.1 port=1 password=hunter2", maximumConnections: 2))
@@ -238,7 +238,7 @@ import Testing
     }
 
     @Test(.enabled(if: isServerOurs, "the test server is not our own"))
-    func theSecondHostServesWhenTheFirstIsSilent() async throws {
+    func secondHostServesIfFirstIsSilent() async throws {
         // A socket that listens and never answers.
         let silent = try SilentServer()
         let conninfo = try await TestServer.conninfo()
@@ -252,13 +252,13 @@ import Testing
         await pool.close()
     }
 
-    @Test func aConnectionStringThatCannotBeParsedIsAnErrorOfTheFirstUse() async throws {
+    @Test func malformedConnectionStringFailsFirstUse() async throws {
         let pool = ConnectionPool(PoolConfiguration(conninfo: "nonsense"))
         await #expect(throws: PostgreSQLError.connectionString) { try await pool.withTransaction { _ in } }
         await pool.close()
     }
 
-    @Test func aClosedPoolRefuses() async throws {
+    @Test func closedPoolRejectsUse() async throws {
         try await withPool { pool in
             try await pool.withConnection { try await $0.execute("SELECT 1") }
             await pool.close()
@@ -268,7 +268,7 @@ import Testing
     }
 
     /// Whatever `close` comes in between, no connection is left that it would have to wait for.
-    @Test func closingMayRaceWithConnecting() async throws {
+    @Test func closingDuringConnectingLeavesNoConnection() async throws {
         let conninfo = try await TestServer.conninfo()
         for round in 0..<40 {
             let pool = ConnectionPool(
@@ -290,7 +290,7 @@ import Testing
         }
     }
 
-    @Test func closingWaitsForWhatIsLent() async throws {
+    @Test func closingWaitsForLeasedConnections() async throws {
         try await withPool { pool in
             let (began, continuation) = AsyncStream.makeStream(of: Void.self)
             let user = Task {
@@ -307,7 +307,7 @@ import Testing
         }
     }
 
-    @Test func closingIsBounded() async throws {
+    @Test func closingStopsWaitingAtItsTimeout() async throws {
         try await withPool { pool in
             let (began, continuation) = AsyncStream.makeStream(of: Void.self)
             let user = Task {
@@ -322,7 +322,7 @@ import Testing
         }
     }
 
-    @Test func closingDoesNotWaitForEverForWhoNeverReturns() async throws {
+    @Test func closingDoesNotWaitForLeaseThatNeverEnds() async throws {
         try await withPool { pool in
             let (began, continuation) = AsyncStream.makeStream(of: Void.self)
             let user = Task {
@@ -347,7 +347,7 @@ import Testing
     }
 
     @Test(arguments: ["LATIN1", "SQL_ASCII", "WIN1252"])
-    func databaseInAnotherEncodingIsRefused(_ encoding: String) async throws {
+    func databaseInAnotherEncodingIsRejected(_ encoding: String) async throws {
         try await TestServer.withDatabase(encoding: encoding) { conninfo in
             try await ConnectionPool.withPool(.forBusyMachines(conninfo: conninfo)) { pool in
                 let error = await #expect(throws: PostgreSQLError.databaseEncoding(encoding)) {
@@ -359,7 +359,7 @@ import Testing
         }
     }
 
-    @Test func aDemotedPrimaryIsLeft() async throws {
+    @Test func demotedPrimaryIsLeft() async throws {
         try await withPool({ $0.maximumConnections = 2 }) { pool in
             func processes() async throws -> [Int32] {
                 try await pool.withConnection { one in

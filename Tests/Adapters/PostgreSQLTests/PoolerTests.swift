@@ -4,8 +4,7 @@ import Testing
 
 /// Behind PgBouncer in transaction mode, with the settings that everyone gets. Debian 12 has 1.18, which prepares nothing.
 @Suite struct PoolerTests {
-    @Test(.timeLimit(.minutes(30))) func aTransactionFindsItsStatementsInWhateverSessionItGets() async throws
-    {
+    @Test(.timeLimit(.minutes(30))) func statementsWorkInAnyPooledSession() async throws {
         let (told, tell) = AsyncStream.makeStream(of: Void.self)
         try await MigratedDatabase.withEmptyDatabase { database in
             try await PgBouncer.withPgBouncer(serverConnections: 2) { pooler in
@@ -42,7 +41,7 @@ import Testing
         #expect(await told.reduce(0) { count, _ in count + 1 } == 1)
     }
 
-    @Test func withoutAPoolerStatementsArePrepared() async throws {
+    @Test func statementsArePreparedWithoutPooler() async throws {
         let (told, tell) = AsyncStream.makeStream(of: Void.self)
         try await withPool({ $0.onUnprepared = { tell.yield() } }) { pool in
             try await pool.withTransaction { transaction in
@@ -57,7 +56,7 @@ import Testing
     }
 
     /// As behind a pooler that does not show itself.
-    @Test func whatIsPreparedAndGoneIsNotPreparedAgain() async throws {
+    @Test func lostPreparedStatementDisablesPreparing() async throws {
         let (told, tell) = AsyncStream.makeStream(of: Void.self)
         try await withPool({
             $0.maximumConnections = 1

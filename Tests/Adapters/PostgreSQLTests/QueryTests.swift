@@ -34,7 +34,7 @@ import Testing
         StatementCache.Key(sql: sql, types: [])
     }
 
-    @Test func theLeastRecentlyUsedGoes() {
+    @Test func leastRecentlyUsedStatementIsEvicted() {
         var cache = StatementCache(capacity: 2, prefix: "s")
         for sql in ["a", "b"] {
             guard case .prepare(let name, nil) = cache.step(for: key(sql)) else {
@@ -47,13 +47,13 @@ import Testing
         #expect(cache.step(for: key("c")) == .prepare(name: "s4", evict: "s2"))
     }
 
-    @Test func aFailedPrepareIsNotRemembered() {
+    @Test func failedPrepareIsNotCached() {
         var cache = StatementCache(capacity: 2, prefix: "s")
         #expect(cache.step(for: key("a")) == .prepare(name: "s1", evict: nil))
         #expect(cache.step(for: key("a")) == .prepare(name: "s2", evict: nil))
     }
 
-    @Test func typesAreOfTheKey() {
+    @Test func cacheKeyIncludesParameterTypes() {
         var cache = StatementCache(capacity: 2, prefix: "s")
         _ = cache.step(for: key("a"))
         cache.prepared(key("a"), name: "s1")
@@ -61,7 +61,7 @@ import Testing
             cache.step(for: StatementCache.Key(sql: "a", types: [20])) == .prepare(name: "s2", evict: nil))
     }
 
-    @Test func noneArePreparedWithoutCapacity() {
+    @Test func cacheWithoutCapacityPreparesNothing() {
         var cache = StatementCache(capacity: 0, prefix: "s")
         #expect(cache.step(for: key("a")) == .runUnprepared)
     }
@@ -72,7 +72,7 @@ import Testing
         try ConnectionString(text).attempts(applicationName: "test")
     }
 
-    @Test func eachHostIsAnAttempt() throws {
+    @Test func eachHostIsOneAttempt() throws {
         let hosts = try attempts(
             "postgresql://u@a:1,b:2/db?sslmode=verify-full&target_session_attrs=read-write")
         #expect(hosts.map { $0["host"] } == ["a", "b"])
@@ -82,11 +82,11 @@ import Testing
         #expect(hosts.allSatisfy { $0["fallback_application_name"] == "test" })
     }
 
-    @Test func onePortServesAllHosts() throws {
+    @Test func singlePortAppliesToAllHosts() throws {
         #expect(try attempts("host=a,b port=7").map { $0["port"] } == ["7", "7"])
     }
 
-    @Test func preferStandbyIsTwoRounds() throws {
+    @Test func preferStandbyMakesTwoRounds() throws {
         let rounds = try attempts("host=a,b target_session_attrs=prefer-standby")
         #expect(rounds.map { $0["target_session_attrs"] } == ["standby", "standby", "any", "any"])
         #expect(rounds.map { $0["host"] } == ["a", "b", "a", "b"])
@@ -100,7 +100,7 @@ import Testing
         "postgresql://u:a@b:hunter2@host:5432/db", "postgresql://u:p@a,hunter2@host/db",
         "host=h port=hunter2", "host=h port=0", "host=h port=65536", "host=h port=1,-1",
     ])
-    func aMistypedPasswordIsNotTakenForAHost(text: String) async {
+    func mistypedPasswordIsNotTakenForAHost(text: String) async {
         #expect(throws: PostgreSQLError.connectionString) { try ConnectionString(text) }
         let pool = ConnectionPool(PoolConfiguration(conninfo: text))
         let error = await #expect(throws: PostgreSQLError.self) { try await pool.withConnection { _ in } }
@@ -112,11 +112,11 @@ import Testing
         "postgresql://u:hunter%40%2F2@host:5433/db", "host=/tmp/a@b", "host=a,b port=,5433", "host=a",
         "postgresql://u@[::1]:65535/db?sslmode=require", "",
     ])
-    func whatIsWellFormedIsTaken(text: String) {
+    func wellFormedConnectionStringIsAccepted(text: String) {
         #expect(throws: Never.self) { try ConnectionString(text) }
     }
 
-    @Test func aConfigurationDoesNotShowItsPassword() {
+    @Test func configurationDoesNotShowItsPassword() {
         let configuration = PoolConfiguration(conninfo: "host=h password=hunter2", applicationName: "name")
         let pool = ConnectionPool(configuration)
         var dumped = ""
@@ -127,7 +127,7 @@ import Testing
         #expect(texts.allSatisfy { $0.contains("name") && !$0.contains("hunter2") })
     }
 
-    @Test func aMalformedStringIsRefusedWithoutQuotingIt() {
+    @Test func malformedStringIsRejectedWithoutQuotingIt() {
         let error = #expect(throws: PostgreSQLError.self) { try ConnectionString("hunter2") }
         #expect(error == .connectionString)
         #expect(error?.description.contains("hunter2") == false)

@@ -24,7 +24,7 @@ struct Refusal: Error, Equatable {}
         }
     }
 
-    @Test func commitsWhenTheClosureReturns() async throws {
+    @Test func transactionCommitsWhenClosureReturns() async throws {
         try await withTable { pool in
             try await pool.withTransaction { transaction in
                 let result = try await transaction.execute("INSERT INTO t VALUES (1), (2)")
@@ -34,7 +34,7 @@ struct Refusal: Error, Equatable {}
         }
     }
 
-    @Test func rollsBackWhenTheClosureThrows() async throws {
+    @Test func transactionRollsBackWhenClosureThrows() async throws {
         try await withTable { pool in
             await #expect(throws: Refusal()) {
                 try await pool.withTransaction { transaction in
@@ -48,7 +48,7 @@ struct Refusal: Error, Equatable {}
         }
     }
 
-    @Test func saysSoWhenTheClosurePassedOverAnError() async throws {
+    @Test func transactionReportsRollbackIfClosureIgnoresError() async throws {
         try await withTable { pool in
             await #expect(throws: PostgreSQLError.rolledBack) {
                 try await pool.withTransaction { transaction in
@@ -61,7 +61,7 @@ struct Refusal: Error, Equatable {}
         }
     }
 
-    @Test func aFailedTransactionLeavesTheConnectionClean() async throws {
+    @Test func failedTransactionLeavesConnectionClean() async throws {
         try await withTable { pool in
             let first = try await pool.withTransaction { try await $0.process() }
             let error = await #expect(throws: PostgreSQLError.self) {
@@ -84,7 +84,7 @@ struct Refusal: Error, Equatable {}
         }
     }
 
-    @Test func refusalsCarryTheirNames() async throws {
+    @Test func serverErrorsNameConstraintAndTable() async throws {
         try await withTable { pool in
             func refusal(_ query: Query) async -> PostgreSQLError? {
                 await #expect(throws: PostgreSQLError.self) {
@@ -105,7 +105,7 @@ struct Refusal: Error, Equatable {}
         }
     }
 
-    @Test func valuesAreNotInDescriptions() async throws {
+    @Test func errorDescriptionsContainNoValues() async throws {
         try await withTable { pool in
             let error = await #expect(throws: PostgreSQLError.self) {
                 try await pool.withTransaction { transaction in
@@ -118,7 +118,7 @@ struct Refusal: Error, Equatable {}
         }
     }
 
-    @Test func aSavepointUndoesItsPartOnly() async throws {
+    @Test func savepointUndoesOnlyItsPart() async throws {
         try await withTable { pool in
             try await pool.withTransaction { transaction in
                 try await transaction.execute("INSERT INTO t VALUES (1)")
@@ -138,7 +138,7 @@ struct Refusal: Error, Equatable {}
         }
     }
 
-    @Test func modesReachTheServer() async throws {
+    @Test func transactionModesReachTheServer() async throws {
         try await withTable { pool in
             func settings(_ mode: TransactionMode) async throws -> [String] {
                 try await pool.withTransaction(mode) { transaction in
@@ -166,7 +166,7 @@ struct Refusal: Error, Equatable {}
         }
     }
 
-    @Test func nothingWorksAfterTheEnd() async throws {
+    @Test func connectionIsUnusableAfterItsLease() async throws {
         try await withTable { pool in
             let kept = try await pool.withTransaction { $0 }
             await #expect(throws: PostgreSQLError.leaseEnded) { try await kept.execute("SELECT 1") }
@@ -175,7 +175,7 @@ struct Refusal: Error, Equatable {}
         }
     }
 
-    @Test func aConnectionLeftInATransactionIsThrownAway() async throws {
+    @Test func connectionLeftInTransactionIsDiscarded() async throws {
         try await withPool({ $0.maximumConnections = 1 }) { pool in
             let first = try await pool.withConnection { connection in
                 try await connection.execute("BEGIN")
@@ -188,8 +188,7 @@ struct Refusal: Error, Equatable {}
 
     /// What one user sets for the session does not reach the next, however both use the connection.
     @Test(arguments: [false, true], [false, true])
-    func settingsOfASessionDoNotReachTheNextUser(setInTransaction: Bool, readInTransaction: Bool) async throws
-    {
+    func sessionSettingsDoNotReachTheNextLease(setInTransaction: Bool, readInTransaction: Bool) async throws {
         try await withPool({ $0.maximumConnections = 1 }) { pool in
             let set: Query = """
                 SELECT pg_backend_pid(), set_config('doorstep.tenant_id', 'x', false),
@@ -217,7 +216,7 @@ struct Refusal: Error, Equatable {}
         }
     }
 
-    @Test func whatALeaseLeavesInTheSessionIsGivenUpWithIt() async throws {
+    @Test func sessionStateIsDiscardedWithItsLease() async throws {
         try await withPool({ $0.maximumConnections = 1 }) { pool in
             let process = try await pool.withConnection { connection in
                 try await connection.execute("SELECT pg_advisory_lock(4711)")
@@ -241,7 +240,7 @@ struct Refusal: Error, Equatable {}
         }
     }
 
-    @Test func moreValuesThanTheProtocolCountsAreRefused() async throws {
+    @Test func tooManyParametersAreRejected() async throws {
         try await withPool { pool in
             func query(_ count: Int) -> Query {
                 var query = Query.StringInterpolation(literalCapacity: 0, interpolationCount: count)
@@ -262,7 +261,7 @@ struct Refusal: Error, Equatable {}
         }
     }
 
-    @Test func aTransactionEndedByAStatementIsNotCalledCommitted() async throws {
+    @Test func transactionEndedByStatementIsNotReportedCommitted() async throws {
         try await withTable { pool in
             await #expect(throws: PostgreSQLError.transactionEnded) {
                 try await pool.withTransaction { transaction in
@@ -290,7 +289,7 @@ struct Refusal: Error, Equatable {}
     }
 
     /// By the server: a clock that is set makes it do so before our own deadline.
-    @Test func aCancelledStatementIsNoAnswer() async throws {
+    @Test func cancelledStatementIsNotRetryable() async throws {
         try await withTable { pool in
             let error = await #expect(throws: PostgreSQLError.self) {
                 try await pool.withTransaction { transaction in
@@ -306,7 +305,7 @@ struct Refusal: Error, Equatable {}
     }
 
     /// By its own code: the condition's name is PostgreSQL's.
-    @Test func whatAFullDiskRefusedIsRetryable() async throws {
+    @Test func fullDiskErrorIsRetryable() async throws {
         try await withTable { pool in
             let error = await #expect(throws: PostgreSQLError.self) {
                 try await pool.withTransaction { transaction in
@@ -320,7 +319,7 @@ struct Refusal: Error, Equatable {}
         }
     }
 
-    @Test func preparedStatementsOutliveASchemaChange() async throws {
+    @Test func preparedStatementsSurviveSchemaChange() async throws {
         try await withPool({ $0.maximumConnections = 1 }) { pool in
             try await pool.withConnection { connection in
                 try await connection.execute("CREATE TABLE s (a int8)")
@@ -352,7 +351,7 @@ struct Refusal: Error, Equatable {}
         }
     }
 
-    @Test func noticesGoToTheHandler() async throws {
+    @Test func noticesReachTheHandler() async throws {
         let (notices, continuation) = AsyncStream.makeStream(of: ServerError.self)
         try await withPool({ $0.onNotice = { continuation.yield($0) } }) { pool in
             try await pool.withConnection { connection in

@@ -32,7 +32,7 @@ import Testing
         return (clip, requests.withLock { $0 })
     }
 
-    @Test func theKeyGoesWithARequestToThePath() async throws {
+    @Test func requestSendsKeyToThePath() async throws {
         let (clip, requests) = try await Self.show(
             .init(Self.clip, headers: [("Content-Type", "application/json"), ("ETag", "\"1\"")]))
         #expect(clip?.bundleID.text == "a.b.c")
@@ -42,7 +42,7 @@ import Testing
         #expect(sent == ["Bearer \(Self.key)"])
     }
 
-    @Test func noRedirectIsFollowed() async throws {
+    @Test func redirectIsNotFollowed() async throws {
         let asked = Mutex(0)
         try await LocalWebServer.lend({ _ in
             asked.withLock { $0 += 1 }
@@ -58,7 +58,7 @@ import Testing
     @Test(arguments: [
         "not JSON", "[]", "{}", #"{"bundleID":"a.b.c"}"#, String(repeating: " ", count: 5_000_000),
     ])
-    func whatIsNoAnswerOfDoorsteps(body: String) async throws {
+    func responseNotFromDoorstepIsUnexpected(body: String) async throws {
         for status in [200, 404, 500] {
             do {
                 _ = try await Self.show(.init(body, status: status, headers: [("ETag", "\"1\"")]))
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func aRefusalSaysByWhatItIsFound() async throws {
+    @Test func refusalNamesCodeAndRequest() async throws {
         do {
             _ = try await Self.show(.init(Self.problem, status: 409))
             Issue.record("it was not refused")
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(arguments: ["", "dsk_a\r", "dsk a", "dsk_\u{e9}"])
-    func aKeyThatIsNoneIsNotShown(key: String) async throws {
+    func malformedKeyIsNeitherSentNorShown(key: String) async throws {
         do {
             _ = try await Self.show(.init(Self.clip), key: key)
             Issue.record("it was sent")
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func aServerIsAURLOfHTTPS() throws {
+    @Test func serverURLMustBeHTTPSOrLocal() throws {
         for text in [
             "https://example.com", "https://example.com:8443/doorstep/", "http://localhost:8080",
             "http://[::1]",

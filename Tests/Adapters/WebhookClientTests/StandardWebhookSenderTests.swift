@@ -32,7 +32,7 @@ import Testing
     }
 
     /// The vector of Standard Webhooks' own documentation ("Verifying webhooks manually", Svix).
-    @Test func signsAsTheStandardsVectorDoes() throws {
+    @Test func signatureMatchesStandardVector() throws {
         let secret = try #require(
             Data(base64Encoded: "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").flatMap { WebhookSecret(Array($0)) })
         let signature = StandardWebhookSender.signature(
@@ -42,7 +42,7 @@ import Testing
         #expect(signature == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=")
     }
 
-    @Test func aMessageComesWhole() async throws {
+    @Test func messageArrivesWithHeadersAndSignature() async throws {
         let requests = Mutex<[LocalWebServer.Request]>([])
         try await LocalWebServer.lend({ request in
             requests.withLock { $0.append(request) }
@@ -63,7 +63,7 @@ import Testing
         #expect(fields["webhook-signature"] == "v1,L5ZYcNuhWJpkd7YgEmE8AG0YVmD3kVsskMk2GcQLBbY=")
     }
 
-    @Test(arguments: [200, 299, 301, 404, 410, 500]) func statusesAreReplies(status: Int) async throws {
+    @Test(arguments: [200, 299, 301, 404, 410, 500]) func everyStatusIsAReply(status: Int) async throws {
         try await LocalWebServer.lend({ _ in
             .init("x", status: status, headers: [("Location", "http://127.0.0.1:1/")])
         }) { server in
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func whoNeverAnswersIsNotWaitedFor() async throws {
+    @Test func silentReceiverTimesOut() async throws {
         try await LocalWebServer.lend({ _ in nil }) { server in
             let reply = try await Self.send(
                 to: "http://127.0.0.1:\(server.port)/", timeout: .milliseconds(200))
@@ -82,7 +82,7 @@ import Testing
     }
 
     /// The status decides, whatever becomes of the body.
-    @Test func statusWhoseBodyDoesNotEndIsTheReply() async throws {
+    @Test func statusIsTheReplyIfBodyNeverEnds() async throws {
         try await LocalWebServer.lend({ _ in
             var page = LocalWebServer.Page("x")
             page.isUnended = true
@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test(arguments: [200, 204, 500])
-    func statusWithoutCloseNotifyIsTheReply(status: Int) async throws {
+    func statusIsTheReplyWithoutCloseNotify(status: Int) async throws {
         try await TestCertificate.lend(for: ["localhost"]) { certificate in
             try await LocalWebServer.lend(
                 over: certificate,
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test func retryAfterOfARefusalIsPartOfTheReply() async throws {
+    @Test func replyIncludesRetryAfter() async throws {
         try await LocalWebServer.lend({ _ in .init("", status: 429, headers: [("Retry-After", "70")]) }) {
             server in
             let reply = try await Self.send(to: "http://127.0.0.1:\(server.port)/")
@@ -126,22 +126,22 @@ import Testing
             ("Sun, 06 Nov 1994 08:40:00 GMT", 0), ("", nil), ("-1", nil), ("1.5", nil), ("soon", nil),
             ("Sunday, 06-Nov-94 08:49:37 GMT", nil), ("Sun, 6 Nov 1994 08:49:37 GMT", nil),
         ] as [(String, Int?)])
-    func retryAfterIsSecondsOrATime(text: String, seconds: Int?) throws {
+    func retryAfterIsSecondsOrHTTPDate(text: String, seconds: Int?) throws {
         let now = try #require(Date(rfc3339: "1994-11-06T08:48:37Z"))
         #expect(StandardWebhookSender.pause(text, at: now) == seconds.map { .seconds($0) })
     }
 
-    @Test func retryAfterBeyondAnyNumberIsLong() throws {
+    @Test func retryAfterOverflowIsALongPause() throws {
         let pause = StandardWebhookSender.pause(String(repeating: "9", count: 100), at: Date())
         #expect(try #require(pause) > .seconds(86_400))
     }
 
-    @Test func nobodyThereIsNoAnswer() async throws {
+    @Test func refusedConnectionIsReported() async throws {
         let reply = try await Self.send(to: "http://127.0.0.1:1/")
         #expect(reply == .noAnswer("Connection refused"))
     }
 
-    @Test func certificatesAreHeldToTheHost() async throws {
+    @Test func untrustedCertificateIsRejected() async throws {
         try await TestCertificate.lend(for: ["localhost"]) { certificate in
             try await LocalWebServer.lend(over: certificate, { _ in .init("") }) { server in
                 let url = "https://localhost:\(server.port)/"
@@ -169,7 +169,7 @@ import Testing
 
     /// Each host that can be registered at all.
     @Test(arguments: LocalWebServer.hostsThatAreNotPublic)
-    func noMessageReachesWhatIsNotPublic(host: String) async throws {
+    func nonPublicHostsReceiveNoMessage(host: String) async throws {
         let asked = Mutex(0)
         try await LocalWebServer.lend({ _ in
             asked.withLock { $0 += 1 }
@@ -190,7 +190,7 @@ import Testing
     }
 
     /// Where a name leads counts, and where it led when it was looked at.
-    @Test func noMessageReachesWhatANameLeadsToLater() async throws {
+    @Test func messageGoesToTheVerifiedAddress() async throws {
         try await TestCertificate.lend(for: ["hooks.example.com"]) { certificate in
             let lookups = Mutex(0)
             try await LocalWebServer.lend(over: certificate, { _ in .init("") }) { server in
@@ -224,7 +224,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [301, 302, 303, 307, 308]) func noMessageFollowsARedirect(status: Int) async throws {
+    @Test(arguments: [301, 302, 303, 307, 308]) func redirectIsNotFollowed(status: Int) async throws {
         let paths = Mutex<[String]>([])
         try await LocalWebServer.lend({ request in
             paths.withLock { $0.append(request.path) }

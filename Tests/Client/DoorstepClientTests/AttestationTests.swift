@@ -38,7 +38,7 @@ import Testing
         )
     }
 
-    @Test func oneAttestationForEachInstallAndTokensByItsKey() async throws {
+    @Test func installIsAttestedOnceAndRenewsTokensByItsKey() async throws {
         let (server, device) = try made()
         let clip = session(server, device)
         #expect(try await clip.attest())
@@ -60,7 +60,7 @@ import Testing
         #expect(await server.log.count == 7)
     }
 
-    @Test func nothingIsAttestedWhereNobodyAsks() async throws {
+    @Test func attestationIsSkippedIfUnsupportedOrNotOffered() async throws {
         for policy in [AttestingServer.Policy(offersAttestation: false), .init(isKnown: false)] {
             let (server, device) = try made(policy)
             #expect(try await session(server, device).attest() == false)
@@ -72,7 +72,7 @@ import Testing
         #expect(await server.log.isEmpty)
     }
 
-    @Test func aRequestThatIsRefusedForWantOfATokenIsSentOnceMoreWithOne() async throws {
+    @Test func requestRejectedForMissingTokenIsRetriedWithToken() async throws {
         let (server, device) = try made(.init(requiresToken: true))
         let session = session(server, device)
         _ = try await session.lookUp(Sample.restaurant)
@@ -83,7 +83,7 @@ import Testing
         #expect(await server.log.suffix(4) == ["lookup token", "challenges", "tokens", "lookup token"])
     }
 
-    @Test func withoutAppAttestTheRefusalIsTold() async throws {
+    @Test func refusalIsReportedWithoutAppAttest() async throws {
         let (server, device) = try made(.init(requiresToken: true))
         device.change { $0.isSupported = false }
         await #expect(throws: ClipError.refused(ServiceProblem(status: 403, code: .attestationRequired))) {
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func aConfirmationIsSignedByWhatTheServerGave() async throws {
+    @Test func confirmationIsSignedWithServersChallenge() async throws {
         let (server, device) = try made(.init(requiresSignature: true))
         let session = session(server, device)
         let first = try await session.confirm(Sample.restaurant, evidence: .device(.inRegion(true)))
@@ -107,7 +107,7 @@ import Testing
         #expect(await server.log.suffix(2) == ["confirmations token", "confirmations token signed"])
     }
 
-    @Test func confirmationsAtOnceAreSignedOneAtATime() async throws {
+    @Test func concurrentConfirmationsAreSignedOneAtATime() async throws {
         let (server, device) = try made(.init(requiresSignature: true))
         let session = session(server, device)
         try await session.attest()
@@ -120,7 +120,7 @@ import Testing
         #expect(await server.confirmed == 8)
     }
 
-    @Test func aConfirmationDoesNotWaitForAnAttestation() async throws {
+    @Test func confirmationDoesNotWaitForAttestation() async throws {
         let (server, device) = try made()
         let gate = Turns()
         try await gate.begin()
@@ -142,7 +142,7 @@ import Testing
         #expect(device.attestations == 1)
     }
 
-    @Test func whereTheOtherAppCountedMeanwhileItSignsAnew() async throws {
+    @Test func counterConflictIsSignedAgain() async throws {
         let (server, device) = try made(.init(requiresSignature: true))
         let session = session(server, device)
         try await session.attest()
@@ -156,7 +156,7 @@ import Testing
         #expect(await server.log.suffix(4) == ["challenges", "tokens", "challenges", "tokens"])
     }
 
-    @Test func whileAppleIsAwayTheSameKeyIsTriedAtGrowingIntervals() async throws {
+    @Test func appleOutageRetriesSameKeyAtGrowingIntervals() async throws {
         let (server, device) = try made()
         let session = session(server, device)
         device.change { $0.failure = .serverUnavailable }
@@ -173,7 +173,7 @@ import Testing
         #expect(device.keys == 1 && device.attestations == 4)
     }
 
-    @Test func forAnyOtherErrorThereIsOneNewKeyAndThenAPause() async throws {
+    @Test func otherAttestationErrorTriesOneNewKeyThenPauses() async throws {
         let (server, device) = try made()
         let session = session(server, device)
         device.change { $0.failure = .other }
@@ -187,7 +187,7 @@ import Testing
         #expect(device.keys == 3)
     }
 
-    @Test func anAttestationThatWasNotDeliveredIsSentAgainAndNotMadeAgain() async throws {
+    @Test func undeliveredAttestationIsSentAgainNotRemade() async throws {
         let (server, device) = try made()
         await server.change { $0.refusalOfKeys = .problem(503, "unavailable") }
         await #expect(throws: ClipError.refused(ServiceProblem(status: 503, code: .unavailable))) {
@@ -205,7 +205,7 @@ import Testing
         (403, "attestation_refused", 2),
         (409, "key_taken", 2), (422, "invalid_field", 2),
     ])
-    func aRefusedAttestationIsGivenUpWhereItWasJudged(
+    func rejectedAttestationIsGivenUpOnlyIfJudged(
         _ status: Int, _ code: String, _ attestations: Int
     ) async throws {
         let (server, device) = try made()
@@ -220,7 +220,7 @@ import Testing
         #expect(device.attestations == attestations)
     }
 
-    @Test func oneWhoseChallengeHasExpiredIsGivenUpWithItsKey() async throws {
+    @Test func attestationWithExpiredChallengeIsGivenUpWithItsKey() async throws {
         let (server, device) = try made()
         await server.change { $0.refusalOfKeys = .problem(503, "unavailable") }
         await #expect(throws: ClipError.self) { try await session(server, device).attest() }
@@ -230,7 +230,7 @@ import Testing
         #expect(device.attestations == 2 && device.keys == 2)
     }
 
-    @Test func aKeyThatWasRevokedIsGivenUpForADay() async throws {
+    @Test func revokedKeyIsGivenUpForOneDay() async throws {
         let (server, device) = try made()
         let session = session(server, device)
         try await session.attest()
@@ -245,7 +245,7 @@ import Testing
         #expect(device.keys == 2)
     }
 
-    @Test func aKeyThatTheDeviceHasLostIsReplaced() async throws {
+    @Test func keyLostByDeviceIsReplaced() async throws {
         let (server, device) = try made()
         try await session(server, device).attest()
         device.change { $0.losesKeys = true }
@@ -253,7 +253,7 @@ import Testing
         #expect(device.keys == 2 && device.attestations == 2)
     }
 
-    @Test func aClockThatWasSetBackStopsNothingForLong() async throws {
+    @Test func clockSetBackDoesNotBlockAttestation() async throws {
         var state = InstallAttestation()
         state.refuse(at: clock.now)
         #expect(!state.mayTry(at: clock.now) && state.mayTry(at: clock.now - 1))

@@ -34,7 +34,7 @@ import Testing
 
     // MARK: Look-ups
 
-    @Test func whatWasKeptComesFirstAndTheServersAfterItWhereItDiffers() async throws {
+    @Test func cachedLookupComesFirstThenChangedOneFromServer() async throws {
         let first = session(ScriptedTransport(.json(200, Sample.lookup(), ["ETag": "\"1\""])))
         #expect(await first.keptLookup(of: Sample.restaurant) == nil)
         #expect(await all(first).names == ["Restaurant A"])
@@ -55,7 +55,7 @@ import Testing
         #expect(away.names == ["Restaurant Z"] && away.error == .notReached)
     }
 
-    @Test func whatTheServerDoesNotKnowAnyMoreIsForgotten() async throws {
+    @Test func lookupUnknownToServerIsForgotten() async throws {
         _ = await all(session(ScriptedTransport(.json(200, Sample.lookup()))))
         let gone = await all(session(ScriptedTransport(.problem(404, "unknown_identifier"))))
         #expect(gone.names == ["Restaurant A"])
@@ -64,7 +64,7 @@ import Testing
     }
 
     /// Its identifier is its coordinate, and there is nobody who could have named it.
-    @Test func aPlaceThatIsSignedInItsURLHasNoName() async throws {
+    @Test func positionSignedInURLHasNoName() async throws {
         let session = session(ScriptedTransport(.json(200, Sample.lookup(nil))))
         let place = try await session.lookUp(Sample.restaurant).location
         #expect(place.name == nil && place.region.radius == 100)
@@ -72,13 +72,13 @@ import Testing
     }
 
     /// A clip that is out does not learn of a further one.
-    @Test func outcomesAreTheServers() {
+    @Test func confirmationOutcomesMatchServers() {
         #expect(
             Set(ClipConfirmation.Outcome.allCases.map(\.rawValue))
                 == Set(Receipt.Outcome.allCases.map(\.rawValue)))
     }
 
-    @Test func sixteenAnswersAreKept() async throws {
+    @Test func sixteenLookupsAreCached() async throws {
         let session = session(ScriptedTransport(.json(200, Sample.lookup())))
         let urls = try (0..<17).map { try #require(URL(string: "https://example.com/\($0)")) }
         for url in urls { _ = try await session.lookUp(url) }
@@ -86,7 +86,7 @@ import Testing
         for url in urls.dropFirst() { #expect(await session.keptLookup(of: url) != nil) }
     }
 
-    @Test func aContainerThatCannotBeReadKeepsNoLookUpBack() async throws {
+    @Test func unreadableContainerDoesNotBlockLookup() async throws {
         let session = session(
             ScriptedTransport(.json(200, Sample.lookup())), container: MemoryContainer(isBroken: true))
         #expect(await all(session).names == ["Restaurant A"])
@@ -95,14 +95,14 @@ import Testing
         }
     }
 
-    @Test func aURLThatIsTooLongIsNotAskedFor() async throws {
+    @Test func overlongURLIsNotRequested() async throws {
         let transport = ScriptedTransport(.json(200, Sample.lookup()))
         let url = try #require(URL(string: "https://example.com/" + String(repeating: "a", count: 2_029)))
         await #expect(throws: ClipError.invalidURL) { try await session(transport).lookUp(url) }
         #expect(transport.sent.isEmpty)
     }
 
-    @Test func nearbyPlacesCanBeLaunched() async throws {
+    @Test func nearbyLocationsHaveLaunchURLs() async throws {
         var place = try #require(Sample.place("Restaurant A").objectValue)
         place["distance"] = 574.295
         place["url"] = "https://example.com/restaurants/restaurant_a"
@@ -134,7 +134,7 @@ import Testing
         ),
     ]
 
-    @Test(arguments: evidence) func evidenceIsSentAsItIs(
+    @Test(arguments: evidence) func evidenceIsSentUnchanged(
         _ evidence: PresenceEvidence, _ member: String, _ value: JSONValue
     ) async throws {
         let transport = ScriptedTransport(
@@ -186,14 +186,14 @@ import Testing
             answer: .success(TransportResponse(status: 404, body: Data("<html>".utf8)))),
     ]
 
-    @Test(arguments: cases) func aLookUpIsTriedAgainWhereItMayPass(_ case: Case) async throws {
+    @Test(arguments: cases) func lookupIsRetriedAfterTransientFailure(_ case: Case) async throws {
         let transport = ScriptedTransport(`case`.answer, .json(200, Sample.lookup()))
         let lookup = try? await session(transport).lookUp(Sample.restaurant)
         #expect((lookup != nil) == (`case`.lookup != nil))
         #expect(clock.pauses == (`case`.lookup ?? []).map { .milliseconds($0) })
     }
 
-    @Test(arguments: cases) func aConfirmationIsTriedAgainWhereItWasNotTaken(_ case: Case) async throws {
+    @Test(arguments: cases) func confirmationIsRetriedOnlyIfNotProcessed(_ case: Case) async throws {
         let transport = ScriptedTransport(
             `case`.answer, .json(200, ["outcome": "undetermined", "certain": true, "location": .null]))
         let answer = try? await session(transport).confirm(Sample.restaurant, evidence: .none)
@@ -201,7 +201,7 @@ import Testing
         #expect(clock.pauses == (`case`.confirmation ?? []).map { .milliseconds($0) })
     }
 
-    @Test func pausesGrowUntilTheBudgetIsUsedUp() async throws {
+    @Test func retryPausesGrowUntilBudgetIsSpent() async throws {
         let transport = ScriptedTransport(.problem(503, "unavailable", ["Retry-After": "0"]))
         await #expect(
             throws: ClipError.refused(ServiceProblem(status: 503, code: .unavailable, retryAfter: .zero))
@@ -211,7 +211,7 @@ import Testing
         #expect(clock.pauses == [.milliseconds(500), .seconds(1), .seconds(2)])
     }
 
-    @Test func chanceMakesPausesShorterAndNeverEarlierThanTheServerSays() {
+    @Test func jitterShortensPausesButNotBelowRetryAfter() {
         let budget = RetryBudget(
             total: .seconds(100), first: .seconds(2), longest: .seconds(8), timeout: .seconds(1))
         for (tries, chance, retryAfter, expected) in [
@@ -227,7 +227,7 @@ import Testing
 
     // MARK: Launches
 
-    @Test func theFullAppGoesOnWithWhatTheClipBegan() async throws {
+    @Test func fullAppContinuesInstanceOfClip() async throws {
         let transport = ScriptedTransport(.json(201, Sample.instance))
         let clip = session(transport)
         #expect(try await clip.lastURL() == nil)
@@ -261,7 +261,7 @@ import Testing
                 && sent[2]["clip"] == .string(Sample.clip))
     }
 
-    @Test func anInstanceOfAnotherInstallIsLeftToIt() async throws {
+    @Test func instanceOfOtherInstallIsReplacedByNewOne() async throws {
         let transport = ScriptedTransport(.problem(409, "instance_of_other_key"), .json(201, Sample.instance))
         let session = session(transport)
         let restored = try await session.instanceID()
@@ -271,7 +271,7 @@ import Testing
         #expect(transport.targets == ["PUT /v1/instances/\(restored)", "PUT /v1/instances/\(own)"])
     }
 
-    @Test func liveActivitiesComeAndGo() async throws {
+    @Test func liveActivityTokensAreSetAndDeleted() async throws {
         let transport = ScriptedTransport { request, _ in
             request.method == "DELETE"
                 ? .problem(404, "unknown_activity") : .success(TransportResponse(status: 204))
@@ -287,7 +287,7 @@ import Testing
         }
     }
 
-    @Test func whatIsForgottenIsMadeAnew() async throws {
+    @Test func forgottenInstanceIsReplacedByNewOne() async throws {
         let transport = ScriptedTransport(.json(201, Sample.instance), .problem(404, "unknown_instance"))
         let session = session(transport)
         try await session.registerLaunch(Sample.restaurant, Reachability(permission: .ephemeral))
@@ -298,7 +298,7 @@ import Testing
         #expect(try await session.instanceID() != old)
     }
 
-    @Test func nothingThatIsDescribedTellsKeysTokensOrPlaces() {
+    @Test func descriptionsHideKeysTokensAndPositions() {
         let token = Data([0xAB, 0xCD, 0xEF, 0x9A, 0xFB, 0xBE])
         let values: [any Sendable] = [
             Sample.configuration(),

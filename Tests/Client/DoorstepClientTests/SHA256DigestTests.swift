@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct SHA256DigestTests {
     /// Every length up to three blocks: the padding differs with each.
-    @Test func itIsSwiftCryptos() {
+    @Test func digestMatchesSwiftCrypto() {
         for length in 0...192 {
             let message = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ length) }
             #expect(SHA256Digest.of(message) == Data(SHA256.hash(data: message)), "\(length) bytes")

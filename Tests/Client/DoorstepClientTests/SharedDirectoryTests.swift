@@ -9,7 +9,7 @@ import Testing
         try await body(directory.appendingPathComponent("container"))
     }
 
-    @Test func whatOneWritesTheOtherReads() async throws {
+    @Test func itemWrittenByOneIsReadByOther() async throws {
         try await withDirectory { url in
             let (clip, app) = (SharedDirectory(url), SharedDirectory(url))
             for item in ContainerItem.allCases {
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func ofManyAtOnceOneEstablishesAndAllGetTheSame() async throws {
+    @Test func concurrentEstablishersGetSameItem() async throws {
         try await withDirectory { url in
             for round in 0..<20 {
                 let got = try await withThrowingTaskGroup(of: Data.self) { group in
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func aReaderSeesWholeItemsOnly() async throws {
+    @Test func readersSeeOnlyWholeItems() async throws {
         try await withDirectory { url in
             let texts = Set((0..<8).map { Data(String(repeating: "\($0)", count: 20_000).utf8) })
             let first = try #require(texts.first)
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func aPlaceThatIsNoDirectoryIsAnError() throws {
+    @Test func nonDirectoryPathIsAnError() throws {
         let container = SharedDirectory(URL(fileURLWithPath: "/dev/null/none"))
         #expect(throws: (any Error).self) { try container.write(Data(), to: .instance) }
         #expect(throws: (any Error).self) { try container.establish(Data(), as: .instance) }

@@ -10,7 +10,7 @@ import Testing
 @Suite struct APNsSimulatorTests {
     typealias Change = @Sendable (inout Provider.Push) -> Void
 
-    @Test func takesWhatIsRight() async throws {
+    @Test func validPushIsAccepted() async throws {
         try await Provider.lend { provider in
             let id = UUID().uuidString.lowercased()
             let answer = try await provider.send { $0.set("apns-id", id) }
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func makesTheIDThatIsNotGiven() async throws {
+    @Test func missingIDIsGenerated() async throws {
         try await Provider.lend(options: { $0.environment = .production }) { provider in
             let answer = try await provider.send { $0.set("apns-id", nil) }
             #expect(answer.status == 200)
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test(arguments: wrongs.indices)
-    func refusesWhatIsWrong(_ index: Int) async throws {
+    func invalidPushIsRejectedWithItsReason(_ index: Int) async throws {
         let (reason, change) = Self.wrongs[index]
         try await Provider.lend { provider in
             let answer = try await provider.send(change)
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func payloadsMayBeAsLargeAsAppleSays() async throws {
+    @Test func payloadUpToApplesLimitIsAccepted() async throws {
         try await Provider.lend { provider in
             let alert = try await provider.send { $0.body = Self.payload(4_096) }
             #expect(alert.status == 200)
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test(arguments: APNsReason.statuses.keys.sorted { $0.rawValue < $1.rawValue })
-    func answersEveryReasonByRule(_ reason: APNsReason) async throws {
+    func ruleRespondsWithEachReason(_ reason: APNsReason) async throws {
         let since = Date(timeIntervalSince1970: 1_700_000_000.125)
         let rule = Rule(.answer(reason, invalidSince: reason.status == 410 ? since : nil), times: 1)
         try await Provider.lend(rules: [rule]) { provider in
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test func knowsDevices() async throws {
+    @Test func deviceStateDeterminesResponse() async throws {
         let since = Date(timeIntervalSince1970: 1_700_000_000)
         func device(_ digit: String) -> String { String(repeating: digit, count: 64) }
         try await Provider.lend(options: {
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test func aTeamHasItsOwnApps() async throws {
+    @Test func topicOfOtherTeamsAppIsRejected() async throws {
         try await Provider.lend(options: { $0.teams[0].bundleIDs = ["com.example.Other"] }) { provider in
             let push = try await provider.send()
             #expect(push.reason == "TopicDisallowed")
@@ -169,14 +169,14 @@ import Testing
         }
     }
 
-    @Test func aKeyOfTheOtherEnvironmentIsRefused() async throws {
+    @Test func keyOfOtherEnvironmentIsRejected() async throws {
         try await Provider.lend(options: { $0.teams[0].keys[0].environments = [.production] }) { provider in
             let answer = try await provider.send()
             #expect(answer.reason == "BadEnvironmentKeyIdInToken")
         }
     }
 
-    @Test func aConnectionBelongsToOneTeamAndKey() async throws {
+    @Test func connectionBelongsToOneTeamAndKey() async throws {
         let (second, third) = (P256.Signing.PrivateKey(), P256.Signing.PrivateKey())
         try await Provider.lend(options: {
             $0.teams[0].keys.append(
@@ -206,7 +206,7 @@ import Testing
         }
     }
 
-    @Test func tokensMayNotChangeTooOften() async throws {
+    @Test func frequentProviderTokenUpdatesAreRejected() async throws {
         let time = Mutex(Date(timeIntervalSince1970: 1_800_000_000))
         @Sendable func now() -> Date { time.withLock { $0 } }
         try await Provider.lend(options: { $0.now = { now() } }) { provider in
@@ -231,7 +231,7 @@ import Testing
 
     // MARK: Channels
 
-    @Test func channelsAreMadeReadAndDeleted() async throws {
+    @Test func channelsAreCreatedReadAndDeleted() async throws {
         try await Provider.lend(options: { $0.maximumChannels = 1 }) { provider in
             let path = "/1/apps/\(Provider.bundleID)/channels"
             func manage(
@@ -297,7 +297,7 @@ import Testing
             ("apns-expiration", "1900000000", "BadExpirationDate"), ("apns-request-id", "7", "BadMessageId"),
             ("apns-priority", "5", nil),
         ] as [(String, String?, String?)])
-    func broadcasts(_ name: String, _ value: String?, _ reason: String?) async throws {
+    func broadcastHeadersAreValidated(_ name: String, _ value: String?, _ reason: String?) async throws {
         try await Provider.lend { provider in
             let created = try await provider.send {
                 $0.path = "/1/apps/\(Provider.bundleID)/channels"
@@ -318,7 +318,7 @@ import Testing
         }
     }
 
-    @Test func broadcastsHaveToBeEnabledAndTheirPathHasNoSuffix() async throws {
+    @Test func disabledOrSuffixedBroadcastIsRejected() async throws {
         try await Provider.lend(options: { $0.teams[0].broadcastBundleIDs = [] }) { provider in
             let disabled = try await provider.send { $0.path = "/4/broadcasts/apps/\(Provider.bundleID)" }
             #expect(disabled.reason == "FeatureNotEnabled")

@@ -9,7 +9,7 @@ import Notifications
 import Testing
 
 @Suite struct RuleTests {
-    @Test func aRuleIsForADeviceAndForSomeTimes() async throws {
+    @Test func ruleAppliesToItsDeviceForLimitedTimes() async throws {
         let other = String(repeating: "ab", count: 32)
         try await Provider.lend(rules: [Rule(.answer(.unregistered), times: 2, device: other)]) { provider in
             var reasons: [String?] = []
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func equalSeedsChooseEqually() async throws {
+    @Test func equalSeedsMakeEqualChoices() async throws {
         func refused(seed: UInt64) async throws -> [Bool] {
             let rule = Rule(.answer(.tooManyRequests), probability: 0.5, seed: seed)
             return try await Provider.lend(rules: [rule]) { provider in
@@ -47,7 +47,7 @@ import Testing
         #"{"effect":"streams","count":1}"#, #"{"effect":"refuse-tls","times":1}"#,
         #"{"effect":"slow-start","delayMilliseconds":10}"#,
     ])
-    func isReadAsItIsWritten(_ text: String) throws {
+    func ruleRoundTripsThroughJSON(_ text: String) throws {
         let rule = try Rule(json: try JSONValue(parsing: Array(text.utf8)))
         #expect(try Rule(json: .object(rule.json)) == rule)
         let read = try #require(try JSONValue(parsing: Array(text.utf8)).objectValue)
@@ -60,13 +60,13 @@ import Testing
         (#"{"probability":1.5}"#, "probability"), (#"{"colour":1}"#, "colour"),
         (#"{"effect":"reset","code":-1}"#, "code"), (#"{"delayMilliseconds":-1}"#, "delayMilliseconds"),
     ])
-    func whatIsWrongIsNamed(_ text: String, _ path: String) throws {
+    func invalidRuleErrorNamesField(_ text: String, _ path: String) throws {
         let value = try JSONValue(parsing: Array(text.utf8))
         let error = try #require(throws: JSONFieldError.self) { try Rule(json: value) }
         #expect(error.path.hasSuffix(path))
     }
 
-    @Test func isControlledByPlainHTTP() async throws {
+    @Test func controlPortManagesRulesAndCounters() async throws {
         try await Provider.lend(options: { $0.controlPort = 0 }) { provider in
             let port = try #require(provider.simulator.controlPort)
             func control(

@@ -7,7 +7,7 @@ import Testing
 
 /// Budgets, faults and knobs.
 @Suite struct BudgetTests {
-    @Test func keepsARollingHour() throws {
+    @Test func hourlyBudgetIsRolling() throws {
         let desk = try Desk { $0.knobs.hourlyLimit = 2 }
         #expect(
             try desk.ask("GET", "/v1/apps").headers("X-Rate-Limit") == ["user-hour-lim:2;user-hour-rem:1;"])
@@ -28,7 +28,7 @@ import Testing
         #expect(desk.simulation.counters.mostInAnHour == 2)
     }
 
-    @Test func eachKeyHasItsOwn() throws {
+    @Test func eachKeyHasItsOwnBudget() throws {
         let desk = try Desk { $0.knobs.hourlyLimit = 1 }
         _ = try desk.ask("GET", "/v1/apps")
         desk.authorization = Desk.token(
@@ -44,7 +44,7 @@ import Testing
     ]
 
     @Test(arguments: headers)
-    func keepsAMinuteForWrites(_ form: Knobs.MinuteHeader, _ lines: [String]) throws {
+    func minuteBudgetAppliesOnlyToWrites(_ form: Knobs.MinuteHeader, _ lines: [String]) throws {
         let desk = try Desk()
         desk.turn {
             $0.minuteLimit = 1
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func countsPartsOnlyWhereTheyCount(_ counts: Bool) throws {
+    func uploadsCountOnlyIfConfigured(_ counts: Bool) throws {
         let desk = try Desk()
         desk.turn { $0.countsUploads = counts }
         _ = try desk.image()
@@ -73,7 +73,7 @@ import Testing
 
     // MARK: Faults
 
-    @Test func answersAsToldAndDoesNothing() throws {
+    @Test func responseFaultPreventsProcessing() throws {
         let desk = try Desk()
         let image = try desk.completeImage()
         desk.simulation.faults = [
@@ -88,7 +88,7 @@ import Testing
         #expect(try desk.create(image: image).status == 201)
     }
 
-    @Test func losesRepliesAfterTheCommit() throws {
+    @Test func loseReplyFaultDropsResponseAfterCommit() throws {
         let desk = try Desk()
         let image = try desk.completeImage()
         let body = Desk.creation(image: image).serialized()
@@ -101,7 +101,7 @@ import Testing
         #expect(desk.simulation.counters.attempts == ["https://example.com/1": 2])
     }
 
-    @Test func spoilsListings() throws {
+    @Test func listingFaultsRepeatOmitAndTruncateRows() throws {
         let desk = try Desk()
         let image = try desk.completeImage()
         for number in 0..<2 { _ = try desk.create("https://example.com/\(number)", image: image) }
@@ -119,7 +119,7 @@ import Testing
         #expect(try desk.ask("GET", Desk.listing).rows.count == 2)
     }
 
-    @Test func delaysUploadsToo() throws {
+    @Test func passFaultDelaysUploads() throws {
         let desk = try Desk()
         let reservation = try desk.reserve(10)
         var slow = Fault(.pass, path: "/upload/")
@@ -137,7 +137,7 @@ import Testing
         #expect(other.delay == .zero)
     }
 
-    @Test func choosesByItsSeed() throws {
+    @Test func faultChoicesDependOnSeed() throws {
         func statuses(seed: Int) throws -> [Int] {
             let desk = try Desk()
             var fault = Fault(.answer(status: 500, code: "UNEXPECTED_ERROR", retryAfter: nil))
@@ -161,7 +161,7 @@ import Testing
     ]
 
     @Test(arguments: faultTexts)
-    func readsAndWritesFaults(_ text: String) throws {
+    func faultRoundTripsThroughJSON(_ text: String) throws {
         let json = try JSONValue(parsing: Array(text.utf8))
         #expect(JSONValue.object(try Fault(json: json).json) == json)
     }
@@ -170,14 +170,14 @@ import Testing
         #"{"status":200}"#, #"{"effect":"answer"}"#, #"{"effect":"explode"}"#, #"{"times":0}"#,
         #"{"probability":2}"#, #"{"colour":1}"#, "[]",
     ])
-    func refusesFaults(_ text: String) throws {
+    func invalidFaultIsRejected(_ text: String) throws {
         let json = try JSONValue(parsing: Array(text.utf8))
         #expect(throws: JSONFieldError.self) { try Fault(json: json) }
     }
 
     // MARK: Knobs
 
-    @Test func everyKnobCanBeTurnedByItsName() throws {
+    @Test func everyKnobIsSetByName() throws {
         var knobs = Knobs()
         #expect(Set(Mirror(reflecting: knobs).children.compactMap(\.label)) == Set(knobs.json.map(\.key)))
         var changed: JSONObject = [:]

@@ -120,7 +120,9 @@ import Testing
     }
 
     @Test(arguments: rules)
-    func holdsRule(_ name: String, _ broken: Attempt, _ kept: Attempt) throws {
+    func ruleViolationIsRejectedAndNearestValidRequestAccepted(
+        _ name: String, _ broken: Attempt, _ kept: Attempt
+    ) throws {
         let rule = try #require(ExperienceRule.all.first { $0.name == name })
         var desk = try Desk()
         let answer = try broken(desk, try desk.completeImage())
@@ -132,7 +134,7 @@ import Testing
         #expect(taken.status == 201, "\(taken.codes)")
     }
 
-    @Test func readsBackWhatWasWritten() throws {
+    @Test func createdExperienceIsReadBack() throws {
         let desk = try Desk()
         let image = try desk.completeImage()
         let place: JSONValue = ["names": ["Café"], "mainAddress": ["fullAddress": "1 Road"]]
@@ -172,7 +174,7 @@ import Testing
         #expect(lost["place"] == place)
     }
 
-    @Test func changesWhatIsNamedAlone() throws {
+    @Test func changeAffectsOnlyNamedAttributes() throws {
         let desk = try Desk()
         let image = try desk.completeImage()
         let id = try Self.post(attributes: ["action": "OPEN", "businessCategory": "GAS"])(desk, image).id
@@ -187,7 +189,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func replacesLocalizations(_ omittedGo: Bool) throws {
+    func localizationsAreReplacedByLinkage(_ omittedGo: Bool) throws {
         let desk = try Desk()
         desk.turn { $0.omittedLocalizationsGo = omittedGo }
         let image = try desk.completeImage()
@@ -217,7 +219,7 @@ import Testing
         #expect(after[0].attributes["title"] == "Two")
     }
 
-    @Test func removesAndBringsBack() throws {
+    @Test func experienceIsRemovedAndRevived() throws {
         let desk = try Desk()
         let image = try desk.completeImage()
         let id = try desk.create(image: image).id
@@ -242,7 +244,7 @@ import Testing
         #expect(try desk.change(id, ["removed": false]).attributes["status"] == "RECEIVED")
     }
 
-    @Test func refusesChangesInSomeStates() throws {
+    @Test func changeInFrozenOrTransferStateIsRejected() throws {
         let desk = try Desk()
         let id = try desk.create(image: try desk.completeImage()).id
         func edit(_ change: (inout RemoteEdit) -> Void) {

@@ -16,7 +16,7 @@ import Testing
         )
     }
 
-    @Test func takesAnImageInParts() throws {
+    @Test func imageIsUploadedInParts() throws {
         let desk = try Desk()
         desk.turn { $0.partSize = 40 }
         let bytes = HeaderPicture.png()
@@ -65,7 +65,9 @@ import Testing
     ]
 
     @Test(arguments: wrongs)
-    func findsInProcessing(_ name: String, _ bytes: [UInt8], _ checksum: String?, _ code: String) throws {
+    func invalidImageFailsProcessing(
+        _ name: String, _ bytes: [UInt8], _ checksum: String?, _ code: String
+    ) throws {
         let desk = try Desk()
         let id = try desk.image(bytes, checksum: checksum)
         #expect(try Self.state(desk, id) == ("UPLOAD_COMPLETE", []))
@@ -74,7 +76,7 @@ import Testing
         #expect(try desk.create(image: id).status == 409)
     }
 
-    @Test func refusesParts() throws {
+    @Test func invalidPartIsRejected() throws {
         let desk = try Desk()
         let bytes = HeaderPicture.png()
         let reservation = try desk.reserve(bytes.count)
@@ -93,7 +95,7 @@ import Testing
         #expect(try desk.reserve(0).codes == ["ENTITY_ERROR.ATTRIBUTE.INVALID"])
     }
 
-    @Test func tellsOperationsOnceWhereItIsSo() throws {
+    @Test func uploadOperationsAreHiddenIfConfigured() throws {
         let desk = try Desk()
         desk.turn { $0.hidesUploadOperations = true }
         let reservation = try desk.reserve(100)

@@ -24,7 +24,7 @@ import Testing
         page.json.objectValue?["meta"]?.objectValue?["paging"]?.objectValue
     }
 
-    @Test func pagesByTheLinksAlone() throws {
+    @Test func pagesFollowNextLinks() throws {
         let desk = try Self.desk(5)
         let first = try desk.ask("GET", Desk.listing + "?limit=2&include=localizations")
         #expect(first.rows.count == 2)
@@ -43,7 +43,7 @@ import Testing
         #expect(try desk.ask("GET", again + "&limit=2").codes == ["PARAMETER_ERROR.DUPLICATE"])
     }
 
-    @Test func rowsThatComeBetweenPagesMoveOthers() throws {
+    @Test func rowAddedBetweenPagesShiftsOthers() throws {
         let desk = try Self.desk(6)
         desk.turn { $0.scattersRows = true }
         let image = try #require(desk.simulation.account.images.keys.first)
@@ -57,7 +57,7 @@ import Testing
         #expect(Set(first.rows + second.rows).count < 7)
     }
 
-    @Test func hasRowsLateAndLosesThemLate() throws {
+    @Test func listingLagDelaysAdditionsAndRemovals() throws {
         let desk = try Self.desk(1)
         desk.turn { $0.listingLag = 30 }
         #expect(try desk.ask("GET", Desk.listing).rows.isEmpty)
@@ -69,7 +69,7 @@ import Testing
         #expect(try desk.ask("GET", Desk.listing).rows.isEmpty)
     }
 
-    @Test func filtersAndShowsFields() throws {
+    @Test func listingIsFilteredAndShowsRequestedFields() throws {
         let desk = try Self.desk(2)
         let id = try #require(try desk.ask("GET", Desk.listing).rows.first)
         _ = try desk.change(id, ["action": "PLAY"])
@@ -83,7 +83,7 @@ import Testing
         #expect(try Self.next(linkage) != nil)
     }
 
-    @Test func includesAsManyLocalizationsAsAsked() throws {
+    @Test func includedLocalizationsAreLimitedAsRequested() throws {
         let desk = try Desk()
         let image = try desk.completeImage()
         let texts = ["EN", "DE", "FR"].map {
@@ -98,7 +98,7 @@ import Testing
         #expect(relationship?["meta"] == ["paging": ["total": 3, "limit": 2]])
     }
 
-    @Test func findsAppsAndClips() throws {
+    @Test func appsAndClipsAreFound() throws {
         let desk = try Desk()
         let apps = try desk.ask("GET", "/v1/apps?filter%5BbundleId%5D=com.example.app")
         #expect(apps.rows == [StoreFixture.appID])
@@ -116,7 +116,7 @@ import Testing
                 == [StoreFixture.clipID])
     }
 
-    @Test func refusesParametersThatTheServiceDoesNotKnow() throws {
+    @Test func configuredParameterIsRejected() throws {
         let desk = try Self.desk(1)
         for query in ["colour=red", "Limit=1", "filter%5Bcolour%5D=red", "include=localizations&colour=red"] {
             #expect(

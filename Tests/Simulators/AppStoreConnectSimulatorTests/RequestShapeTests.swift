@@ -33,7 +33,7 @@ import Testing
     ]
 
     @Test(arguments: refusedTokens)
-    func refusesToken(_ name: String, _ token: String?) throws {
+    func invalidTokenIsRejected(_ name: String, _ token: String?) throws {
         let desk = try Desk()
         desk.authorization = token
         let answer = try desk.ask("GET", "/v1/apps")
@@ -42,7 +42,7 @@ import Testing
         #expect(answer.headers("X-Rate-Limit").isEmpty)
     }
 
-    @Test func takesTokenOfAnIndividualKeyForItsAppsAlone() throws {
+    @Test func individualKeyAccessesOnlyItsApps() throws {
         let desk = try Desk()
         desk.authorization = Desk.token(
             at: desk.now, header: ["kid": .string(StoreFixture.individualKeyID)], claims: ["sub": "user"],
@@ -52,7 +52,7 @@ import Testing
         #expect(try desk.ask("GET", "/v1/appClips/clip-2").codes == ["FORBIDDEN_ERROR"])
     }
 
-    @Test func holdsScopesToTheirRequest() throws {
+    @Test func tokenScopeLimitsRequests() throws {
         let desk = try Desk()
         let scope: JSONValue = ["GET /v1/apps?filter[bundleId]=com.example.app"]
         desk.authorization = Desk.token(at: desk.now, claims: ["scope": scope])
@@ -64,7 +64,7 @@ import Testing
         #expect(try desk.ask("POST", Desk.images, [:]).status == 405)
     }
 
-    @Test func refusesRolesAndMissingAgreements() throws {
+    @Test func missingRoleOrAgreementIsRejected() throws {
         let desk = try Desk()
         desk.turn { $0.lacksAgreement = true }
         #expect(
@@ -109,7 +109,7 @@ import Testing
     ]
 
     @Test(arguments: wrongRequests)
-    func refusesPathOrQuery(
+    func invalidPathOrQueryIsRejected(
         _ method: String, _ uri: String, _ status: Int, _ codes: [String], _ sources: [String]
     ) throws {
         let desk = try Desk()
@@ -189,7 +189,7 @@ import Testing
     ]
 
     @Test(arguments: wrongBodies)
-    func refusesBody(
+    func invalidBodyIsRejected(
         _ name: String, _ status: Int, _ code: String, _ source: String, _ change: Change
     ) throws {
         let desk = try Desk()
@@ -203,7 +203,7 @@ import Testing
         #expect(desk.simulation.counters.creations.isEmpty)
     }
 
-    @Test func refusesWhatIsNoJSON() throws {
+    @Test func nonJSONBodyIsRejected() throws {
         let desk = try Desk()
         let answer = try #require(desk.send("POST", Desk.images, Array("{".utf8)))
         #expect(answer.status == 400)
@@ -212,7 +212,7 @@ import Testing
     }
 
     /// WWDC22 showed this body, which is wrong in three ways.
-    @Test func refusesTheSampleOfTheConference() throws {
+    @Test func wwdc22SampleBodyIsRejected() throws {
         let desk = try Desk()
         let answer = try desk.ask(
             "POST", Desk.experiences,

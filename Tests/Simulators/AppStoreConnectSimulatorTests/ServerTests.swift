@@ -22,7 +22,7 @@ import Testing
         return (Int(response.status.code), (try? JSONValue(parsing: Array(bytes.readableBytesView))) ?? .null)
     }
 
-    @Test func answersOverHTTP() async throws {
+    @Test func simulatorRespondsOverHTTP() async throws {
         var options = StoreFixture.options
         options.controlPort = 0
         try await AppStoreConnectSimulator.withSimulator(options) { simulator in
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func isControlledOverHTTP() async throws {
+    @Test func simulatorIsControlledOverHTTP() async throws {
         var options = StoreFixture.options
         options.controlPort = 0
         options.knobs.hourlyLimit = 1

@@ -11,13 +11,13 @@ import Testing
     @Test(arguments: [
         "a", " a ", "Café Zoë", "日本", String(repeating: "\u{1F600}", count: 128), "a\u{200D}b",
     ])
-    func `A name is kept as given`(text: String) throws {
+    func nameIsKeptAsGiven(text: String) throws {
         let name = try DisplayName(text)
         #expect(name.text.utf8.elementsEqual(text.utf8))
         #expect("\(name)" == text)
     }
 
-    @Test(arguments: [" ", "\u{A0}\u{200B}"]) func blankNameIsRefused(text: String) {
+    @Test(arguments: [" ", "\u{A0}\u{200B}"]) func blankNameIsRejected(text: String) {
         #expect(throws: AdministrationError.blankName) { try DisplayName(text) }
     }
 
@@ -25,11 +25,11 @@ import Testing
         "", String(repeating: "a", count: 129), String(repeating: "e\u{301}", count: 65), "a\nb", "\u{0}",
         "a\u{7F}", "\u{9F}",
     ])
-    func `A name that is empty, too long or holds a control character is refused`(text: String) {
+    func emptyOverlongOrControlCharacterNameIsRejected(text: String) {
         #expect(throws: AdministrationError.invalidName) { try DisplayName(text) }
     }
 
-    @Test func `A clip's parent is all but the last component of its bundle ID`() throws {
+    @Test func clipParentDropsLastBundleIDComponent() throws {
         let clip = try Clip(
             bundleID: BundleID("com.example.MyApp.Clip"), teamID: TeamID("ABCDE12345"), isMultiBusiness: true)
         #expect(clip.parentBundleID.text == "com.example.MyApp")
@@ -58,7 +58,7 @@ import Testing
     }
 
     /// Source: Apple, "Configuring App Clip experiences" (the limits of title and subtitle).
-    @Test func `A title has up to 30 characters, a subtitle up to 56`() throws {
+    @Test func titleOver30OrSubtitleOver56CharactersIsRejected() throws {
         let experience = try Experience(
             url: URLPrefix("https://example.com"), kind: .advanced, clip: BundleID("com.example.MyApp.Clip"))
         func text(_ count: Int) -> String { String(repeating: "é", count: count) }
@@ -84,7 +84,7 @@ import Testing
         (99, nil, .expired),
         (nil, 50, .revoked), (99, 50, .revoked), (nil, 101, .revoked),
     ])
-    func `A key is active until it expires or is revoked`(
+    func keyIsActiveUntilExpiryOrRevocation(
         expiresAt: Double?, revokedAt: Double?, status: KeyRecord.Status
     ) {
         let record = KeyRecord(
@@ -95,7 +95,7 @@ import Testing
         #expect(record.status(at: Date(timeIntervalSince1970: 100)) == status)
     }
 
-    @Test func aKeyMakesNoneForMoreLocations() throws {
+    @Test func restrictedKeyCannotGrantMoreLocations() throws {
         let (a, b) = (try LocationIdentifier("a"), try LocationIdentifier("b"))
         func key(_ locations: Set<LocationIdentifier>?) -> KeyRecord {
             KeyRecord(
@@ -189,14 +189,14 @@ import Testing
     }
 
     /// Three codes have two cases each.
-    @Test func `Each error has a code of its own in snake case`() throws {
+    @Test func errorCodesAreUniqueSnakeCase() throws {
         let codes = try Self.errors().map(\.code)
         let counts = Dictionary(codes.map { ($0, 1) }, uniquingKeysWith: +)
         #expect(counts.filter { $0.value > 1 } == ["invalid_name": 2, "invalid_image": 2, "in_use": 2])
         for code in codes { #expect(code.wholeMatch(of: /[a-z]+(_[a-z]+)*/) != nil, "\(code)") }
     }
 
-    @Test func `Each error says what it is about in one sentence`() throws {
+    @Test func errorDescriptionsAreUniqueSentences() throws {
         let descriptions = try Self.errors().map(\.description)
         #expect(Set(descriptions).count == descriptions.count)
         for description in descriptions {

@@ -71,7 +71,7 @@ import Testing
     ]
 
     @Test(arguments: cases.indices)
-    func `Every case reads the same in chunks of any size`(index: Int) {
+    func recordsAreIndependentOfChunkSize(index: Int) {
         let (text, expected) = Self.cases[index]
         let records = expected.map { Record(line: $0.0, content: $0.1) }
         for chunk in 1...max(1, text.utf8.count) {
@@ -86,7 +86,7 @@ import Testing
             // A byte order mark that is cut off.
             ([0xEF], 1), ([0xEF, 0xBB], 1), ([0xEF, 0xBB, 0x2C], 1), ([0xEF, 0x2C], 1),
         ] as [([UInt8], Int)])
-    func `A field that is not UTF-8 is refused by its number`(bytes: [UInt8], field: Int) {
+    func invalidUTF8FieldIsRejectedByNumber(bytes: [UInt8], field: Int) {
         for chunk in 1...bytes.count {
             #expect(
                 Self.parse(bytes + [0x0A, 0x61], chunk: chunk) == [
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test(arguments: ["", "\n", "\r\n", "\r"])
-    func `A record of a megabyte is taken, one of a byte more refused`(lineBreak: String) {
+    func recordOverOneMegabyteIsRejected(lineBreak: String) {
         let limit = CSVParser.maximumRecordLength
         #expect(limit == 1_048_576)
         let field = String(repeating: "x", count: limit)
@@ -112,7 +112,7 @@ import Testing
                 == [Record(line: 1, content: .refused(Self.tooLong))] + following)
     }
 
-    @Test func `A quoted record that is too long is refused to its end`() {
+    @Test func overlongQuotedRecordIsRejectedToItsEnd() {
         let field = "\"" + String(repeating: "\n", count: CSVParser.maximumRecordLength) + "\""
         #expect(
             Self.parse(Array((field + ",\"b\nc\"\na").utf8)) == [
@@ -121,7 +121,7 @@ import Testing
             ])
     }
 
-    @Test func `A quote that never closes is reported as such, however long the rest`() {
+    @Test func unterminatedQuoteIsReportedInOverlongRecord() {
         let text = "a\n\"" + String(repeating: "x,", count: CSVParser.maximumRecordLength)
         #expect(
             Self.parse(Array(text.utf8)).last
@@ -129,7 +129,7 @@ import Testing
     }
 
     /// A table is written with quotes where they are needed, and sometimes where not, and read back.
-    @Test func `What is written is read back, whatever the chunks`() {
+    @Test func randomTablesRoundTripInAnyChunks() {
         var random = SplitMix64(seed: 4180)
         let pieces = [
             "a", "b", "\"", ",", "\n", "\r", "\r\n", " ", "é", "\u{1F600}", "\u{0}", "\u{FEFF}", "'",

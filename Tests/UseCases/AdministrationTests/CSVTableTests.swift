@@ -31,7 +31,7 @@ import Testing
         // Rows that are no records
         ("a,b\n\"1\"x,2\n1,2", ["2: a closing quote is followed by text", "3: 1 2 "]),
     ])
-    func `Values are known by their column`(text: String, expected: [String]) throws {
+    func valuesAreAssignedByColumn(text: String, expected: [String]) throws {
         #expect(try rows(text) == expected)
     }
 
@@ -50,7 +50,7 @@ import Testing
         ("\"a\"x,b\n1,2", "a closing quote is followed by text"),
         ("\"a,b\n1,2", "a quote is opened and never closed"),
     ])
-    func `A header that names the columns badly is refused`(text: String, reason: String) {
+    func invalidHeaderIsRejected(text: String, reason: String) {
         #expect(throws: AdministrationError.invalidHeader(reason: reason)) { try rows(text) }
     }
 
@@ -68,7 +68,7 @@ import Testing
         // The name itself comes first: others stay what they are.
         ("a,A,b, b\n1,x,2,y\n", ["2: 1 2 "]),
     ])
-    func tableIsReadAsSpreadsheetsWriteIt(text: String, expected: [String]) throws {
+    func spreadsheetVariantsAreParsed(text: String, expected: [String]) throws {
         #expect(try rows(text) == expected)
         // Byte by byte, too.
         var table = CSVTable(CSVColumns(required: ["a", "b"], optional: ["c"]))
@@ -77,7 +77,7 @@ import Testing
         #expect(try count + table.finish().count == expected.count)
     }
 
-    @Test func `A header that is not UTF-8 is refused`() {
+    @Test func nonUTF8HeaderIsRejected() {
         var table = CSVTable(CSVColumns(required: ["a"]))
         #expect(throws: AdministrationError.invalidHeader(reason: "field 2 is not UTF-8")) {
             try table.rows(in: [0x61, 0x2C, 0xFF, 0x0A])

@@ -29,7 +29,7 @@ import Testing
 
     private static let own = "identifier,name,latitude,longitude,radius"
 
-    @Test func aRowSaysWhatItsCardIs() throws {
+    @Test func cardColumnsAreParsedIntoCard() throws {
         let records = try Self.locations(
             """
             \(Self.own),card.action,card.texts.pt-BR.title,card.place.names,card.place.displayPoint.coordinates.latitude,\
@@ -63,7 +63,7 @@ import Testing
         ("card.texts.EN.title", "0123456789012345678901234567890", "card.texts.EN: cannot be taken"),
         ("card.", "a", "is unknown"), ("card.a.b.c.d.e.f.g", "a", "card.a: is unknown"),
     ])
-    func aColumnThatNoCardHasIsRefused(column: String, value: String, reason: String) throws {
+    func invalidCardColumnIsRejected(column: String, value: String, reason: String) throws {
         let quoted = "\"" + value + "\""
         let found = try Self.refusals(
             "\(Self.own),\(column)\na,A,1,2,3,\(quoted)\n", LocationRecord.self)
@@ -74,7 +74,7 @@ import Testing
         #expect(experiences == found)
     }
 
-    @Test func aValueStandsNotBesideWhatItHolds() throws {
+    @Test func cardColumnBesideItsMemberColumnIsRejected() throws {
         for columns in ["card.place,card.place.names", "card.place.names,card.place"] {
             let found = try Self.refusals("\(Self.own),\(columns)\na,A,1,2,3,x,y\n", LocationRecord.self)
             #expect(found.count == 1 && found[0].contains("is said together"), "\(found)")
@@ -82,7 +82,7 @@ import Testing
     }
 
     /// Metadata of any name comes back from a table as it was, that of columns of cards too.
-    @Test func metadataKeepsItsNames() async throws {
+    @Test func metadataNamesRoundTripThroughExport() async throws {
         var catalogue = try MemoryCatalogue()
         let names = ["card.action", "card", "metadata.card.x", "metadata.x", "metadata.", "card.", "cards.x"]
         catalogue.locations = [
@@ -102,7 +102,7 @@ import Testing
         #expect(try LocationRecord.read(json) == catalogue.locations.first)
     }
 
-    @Test func exportsComeBackWithTheirCards() async throws {
+    @Test func cardsRoundTripThroughExport() async throws {
         var catalogue = try MemoryCatalogue.sample()
         var place = Place()
         place.names = ["a, b", "\"[c]\""]
@@ -128,7 +128,7 @@ import Testing
         #expect(read == catalogue.experiences.map { $0.card })
     }
 
-    @Test func aPatchChangesPartsOfACard() throws {
+    @Test func patchChangesPartsOfCard() throws {
         let location = try LocationRecord.read(
             MemoryCatalogue.location("a").json.merging([
                 "card": ["action": "OPEN", "texts": ["EN": ["title": "A", "subtitle": "B"]]]
@@ -153,7 +153,7 @@ import Testing
             (nil, "https://"), (nil, "https://a@example.com"), (nil, "https://example.com/ a"),
             (nil, "https://example.com/" + String(repeating: "a", count: 2_048)),
         ] as [(String?, String?)])
-    func linksThatLeadNowhereAreRefused(appStoreID: String?, androidURL: String?) {
+    func invalidClipLinksAreRejected(appStoreID: String?, androidURL: String?) {
         #expect(throws: AdministrationError.self) {
             try ClipLinks(appStoreID: appStoreID, androidURL: androidURL)
         }

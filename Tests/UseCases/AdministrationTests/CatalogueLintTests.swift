@@ -76,12 +76,12 @@ import Testing
                 == ["https://appclip.apple.com/id?p=com.example.Other.Clip"])
     }
 
-    @Test func `Codes are told apart`() {
+    @Test func findingCodesAreUnique() {
         let codes = CatalogueFinding.Code.allCases.map(\.rawValue) + LintFinding.Code.allCases.map(\.rawValue)
         #expect(Set(codes).count == codes.count)
     }
 
-    @Test func `What ExperienceLint finds is among the findings`() throws {
+    @Test func findingsIncludeExperienceLint() throws {
         let experiences = try [
             experience("https://example.com/store"), experience("https://example.com/store2/menu"),
         ]
@@ -92,7 +92,7 @@ import Testing
         #expect(lint.findings[0].other == "https://example.com/store")
     }
 
-    @Test func `Experiences of a clip for many businesses that are for none`() throws {
+    @Test func multiBusinessExperienceWithoutBusinessIsFound() throws {
         let experiences = try [
             experience("https://example.com/a"), experience("https://example.com/b", .default),
             experience("https://example.com/c", .demo), experience("https://example.com/d", location: "a"),
@@ -111,7 +111,7 @@ import Testing
             ])
     }
 
-    @Test func `Identifiers in registered URLs that nothing has`() throws {
+    @Test func unknownIdentifierInRegisteredURLIsFound() throws {
         let experiences = try [
             experience("https://example.com/a?l=x", rule: "query:l"),
             experience("https://example.com/b?l=y", rule: "query:l"),
@@ -126,7 +126,7 @@ import Testing
             ])
     }
 
-    @Test func `Short codes that lead to nothing`() throws {
+    @Test func deadShortCodeIsFound() throws {
         let codes = try ["a", "b"].map {
             try ShortCode(code: $0, url: InvocationURL("https://example.com/\($0)"))
         }
@@ -136,7 +136,7 @@ import Testing
             ])
     }
 
-    @Test func `Places that may be mistaken`() throws {
+    @Test func suspiciousCoordinatesAndRadiiAreFound() throws {
         let places = try [
             place("a", 0, 0), place("b", 0.0099, -0.0099), place("c", 0.01, 0), place("d", 0, 50),
             place("e", 3, 4, radius: 10), place("f", 3, 4, radius: 9.99), place("g", 3, 4),
@@ -148,7 +148,7 @@ import Testing
     }
 
     /// By a bound URL, a code, or a URL that a rule reads; whatever is asked for leads where the resolver says.
-    @Test func `Locations that no URL reaches`() throws {
+    @Test func unreachableLocationIsFound() throws {
         let places = try ["bound", "coded", "é/1", "item", "linked", "shadowed", "none"].map { try place($0) }
         let experiences = try [
             experience("https://example.com/bound", location: "bound"),
@@ -179,7 +179,7 @@ import Testing
     }
 
     /// As many as a large tenant has. This asserts the result, not the time.
-    @Test func `Twenty thousand of each`() throws {
+    @Test func lintHandlesTwentyThousandLocations() throws {
         let count = 20_000
         let places = try (0..<count).map { try place("p\($0)", Double($0 % 80) + 1, Double($0) / 1_000 + 1) }
         let experiences = try (0..<count).map {
@@ -237,7 +237,7 @@ import Testing
             .filter { $0.code == code.rawValue }.map { $0.shortCode ?? $0.url ?? "" }
     }
 
-    @Test func `Pages without an image`() async throws {
+    @Test func pageWithoutPreviewImageIsFound() async throws {
         let experiences = try [
             (experience("https://example.com/a", location: "a"), false),
             (experience("https://example.com/b", location: "b"), false),
@@ -258,7 +258,7 @@ import Testing
         #expect(try await self.found(.noPreviewImage, catalogue(pages: .off, experiences)) == [])
     }
 
-    @Test func `Pages where the API answers`() async throws {
+    @Test func pageShadowedByAPIIsFound() async throws {
         let urls = [
             "https://example.com/v1", "https://example.com/v1/a", "https://example.com/problems",
             "https://example.com/openapi.json", "https://example.com/v10", "https://example.com/a/v1",
@@ -271,7 +271,7 @@ import Testing
         #expect(try await found(.shadowedByAPI, catalogue(pages: .off, experiences)) == [])
     }
 
-    @Test func `Short codes that are not redirected`() async throws {
+    @Test func unredirectableShortCodeIsFound() async throws {
         let experiences = try [(experience("https://example.com/s", rule: "hash:p"), true)]
         let codes = [
             "good": "https://example.com/a", "unregistered": "https://example.com/other",

@@ -9,7 +9,7 @@ import Testing
         ("example.com.", "example.com"),
         ("xn--bcher-kva.example", "xn--bcher-kva.example"), ("_x.example.com", "_x.example.com"),
     ])
-    func canonical(text: String, expected: String) throws {
+    func domainNameIsCanonicalized(text: String, expected: String) throws {
         #expect(try DomainName(text).text == expected)
     }
 
@@ -19,17 +19,17 @@ import Testing
         "[::1]",
         "a..b", "-a.example", "a b.example", String(repeating: "a.", count: 127) + "bb", "exa\u{0}mple.com",
     ])
-    func refused(text: String) {
+    func invalidDomainNameIsRejected(text: String) {
         let error = #expect(throws: AdministrationError.self) { try DomainName(text) }
         #expect(error?.code == "invalid_domain")
     }
 
-    @Test func anotherAlphabetIsToldItsALabel() {
+    @Test func nonASCIIDomainErrorNamesALabel() {
         let error = #expect(throws: AdministrationError.self) { try DomainName("bücher.example") }
         #expect(error?.description == "write the domain as xn--bcher-kva.example")
     }
 
-    @Test func aChallengeIsLongAndOfLettersAndDigits() {
+    @Test func challengeIs32RandomLettersAndDigits() {
         let challenges = (0..<100).map { _ in DomainRecord.makeChallenge() }
         #expect(Set(challenges).count == 100)
         #expect(challenges.allSatisfy { $0.wholeMatch(of: /[a-z0-9]{32}/) != nil })

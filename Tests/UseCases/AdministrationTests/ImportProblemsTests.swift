@@ -3,12 +3,12 @@ import PropertyTesting
 import Testing
 
 @Suite struct ImportProblemsTests {
-    @Test func `No problem is none`() {
+    @Test func problemListStartsEmpty() {
         #expect(ImportProblems().isEmpty)
         #expect(ImportProblems().first.isEmpty)
     }
 
-    @Test func `The first hundred are kept and all are counted`() {
+    @Test func firstHundredProblemsAreKeptAndAllAreCounted() {
         var problems = ImportProblems()
         for line in 2...151 { problems.add(line: line, "reason \(line)") }
         #expect(problems.count == 150)
@@ -16,14 +16,14 @@ import Testing
         #expect(problems.first.allSatisfy { $0.reason == "reason \($0.line)" })
     }
 
-    @Test func `Of a line with several problems the first found are kept`() {
+    @Test func firstFoundProblemsOfOneLineAreKept() {
         var problems = ImportProblems()
         for number in 1...102 { problems.add(line: 7, "\(number)") }
         #expect(problems.count == 102)
         #expect(problems.first.map(\.reason) == (1...100).map(String.init))
     }
 
-    @Test func `Two problems of a line stay in the order found`() {
+    @Test func problemsOfOneLineKeepTheirOrder() {
         var problems = ImportProblems()
         for (line, reason) in [(5, "a"), (3, "b"), (5, "c"), (3, "d"), (4, "e")] {
             problems.add(line: line, reason)
@@ -31,7 +31,7 @@ import Testing
         #expect(problems.first.map(\.reason) == ["b", "d", "e", "a", "c"])
     }
 
-    @Test func `Those of two readings are one list`() {
+    @Test func mergedProblemsAreOneOrderedList() {
         var (first, second) = (ImportProblems(), ImportProblems())
         for line in 1...150 { first.add(line: 2 * line, "even") }
         for line in 1...150 { second.add(line: 2 * line - 1, "odd") }
@@ -41,7 +41,7 @@ import Testing
     }
 
     /// Some are found while the file is read, others once it is in the database.
-    @Test func `The first by line are kept, in whatever order they come`() {
+    @Test func problemsOfFirstLinesAreKeptInAnyInputOrder() {
         var random = SplitMix64(seed: 11)
         for _ in 0..<200 {
             let lines = (0..<random.below(300)).map { _ in random.below(400) }

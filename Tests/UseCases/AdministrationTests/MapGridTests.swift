@@ -32,7 +32,7 @@ import Testing
         ("b2", "Bar", -17, -179.9), ("c", "Pole", 90, 0),
     ]
 
-    @Test func putsTogetherWhatIsNearOnTheMapAndNothingFarAway() throws {
+    @Test func gridClustersOnlyNearbyLocations() throws {
         let table = try Self.table(Self.places)
         #expect(table.locationCount == 5)
         let world = try #require(MapGrid(south: -85, west: -180, north: 90, east: 180, zoom: 1))
@@ -53,7 +53,7 @@ import Testing
     }
 
     /// Whatever is in a box is counted once, at each zoom, and a cell of one tells which.
-    @Test(arguments: 0..<20) func countsEachPlaceOfABoxOnce(seed: UInt64) throws {
+    @Test(arguments: 0..<20) func gridCountsEachLocationInBoxOnce(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let places = (0..<60).map { number -> Place in
             (
@@ -81,13 +81,13 @@ import Testing
         (1.0, 0.0, 0.0, 1.0, 3), (0, 0, 1, 1, 19), (0, 0, 1, 1, -1), (-91, 0, 1, 1, 3), (0, -541, 1, 1, 3),
         (0, 1, 1, 1, 3), (.nan, 0, 1, 1, 3),
     ])
-    func whatIsNoBoxOfTheMapIsRefused(
+    func invalidMapBoxIsRejected(
         south: Double, west: Double, north: Double, east: Double, zoom: Int
     ) {
         #expect(MapGrid(south: south, west: west, north: north, east: east, zoom: zoom) == nil)
     }
 
-    @Test func findsByWhatAnIdentifierBeginsWithAndANameHolds() throws {
+    @Test func searchMatchesIdentifierPrefixOrNamePart() throws {
         let table = try Self.table(Self.places)
         let expected = [
             ("tea", ["a1", "a2"]), ("b_", ["b_%"]), ("%", []), ("A1", []), ("CAFÉ", ["b_%"]),
@@ -104,7 +104,7 @@ import Testing
         #expect(rest.first.map(\.identifier.text) == ["a2", "b2"] && rest.count == 4)
     }
 
-    @Test func aTableThatIsRestrictedTellsOfItsOwnPlacesAlone() throws {
+    @Test func restrictedTableShowsOnlyItsLocations() throws {
         let table = try Self.table(Self.places).restricted(
             to: [LocationIdentifier("a2"), LocationIdentifier("gone")])
         #expect(table.locationCount == 1)

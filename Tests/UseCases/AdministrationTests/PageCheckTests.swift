@@ -50,7 +50,7 @@ import Testing
         check.findings.filter { $0.verdict == .failed }.map(\.point)
     }
 
-    @Test func `A good page passes every point`() async throws {
+    @Test func goodPagePassesEveryPoint() async throws {
         let check = try await Self.check(clip: Self.clip)
         #expect(check.findings.map(\.point) == PageCheck.Point.allCases)
         #expect(check.findings.allSatisfy { $0.verdict == .passed }, "\(check.findings)")
@@ -70,7 +70,8 @@ import Testing
             ("https://cdn.example.com", "http://cdn.example.com", .image), ("1800", "899", .imageSize),
             ("1800", "149", .imageSize), (url, "https://example.com/a", .url),
         ] as [(String, String, PageCheck.Point)])
-    func `What is lacking is named`(text: String, other: String, point: PageCheck.Point) async throws {
+    func missingOrWrongElementFailsItsPoint(text: String, other: String, point: PageCheck.Point) async throws
+    {
         let page = Self.html(Self.good.replacing(text, with: other))
         let check = try await Self.check(page, clip: Self.clip)
         let failed = Self.failed(check)
@@ -83,13 +84,13 @@ import Testing
         "app-clip-bundle-id = com.example.MyApp.Clip ,\n app-id=1234567890",
         "app-argument=https://example.com/?a=b, app-id=1234567890, app-clip-bundle-id=com.example.MyApp.Clip",
     ])
-    func `The keys come in any order`(content: String) async throws {
+    func bannerKeysAreAcceptedInAnyOrder(content: String) async throws {
         let usual = "app-id=1234567890, app-clip-bundle-id=com.example.MyApp.Clip, app-clip-display=card"
         let check = try await Self.check(Self.html(Self.good.replacing(usual, with: content)))
         #expect(!check.hasFailed, "\(check.findings)")
     }
 
-    @Test func `The host where redirects end counts`() async throws {
+    @Test func associationOfFinalRedirectHostCounts() async throws {
         let others = Self.association("www.example.com").merging([
             Self.url: Page(status: 301, location: "//www.example.com/a?b=c"),
             "https://www.example.com/a?b=c": Page(status: 302, location: "/b?long=enough"),
@@ -106,7 +107,7 @@ import Testing
         #expect(Self.failed(await PageCheck.run(Self.url, clip: nil, Web(pages: without))) == [.association])
     }
 
-    @Test func `Redirects have an end, and stay https`() async throws {
+    @Test func circularOrPlainHTTPRedirectFails() async throws {
         let circle = [Self.url: Page(status: 302, location: Self.url)]
         #expect(Self.failed(await PageCheck.run(Self.url, clip: nil, Web(pages: circle))) == [.redirects])
         let plain = [Self.url: Page(status: 302, location: "http://example.com/a")]
@@ -115,7 +116,7 @@ import Testing
         #expect(Self.failed(await PageCheck.run(Self.url, clip: nil, Web(pages: nowhere))) == [.redirects])
     }
 
-    @Test func `What is no page`() async throws {
+    @Test func unusablePageFailsItsPoint() async throws {
         #expect(Self.failed(await PageCheck.run("http://example.com", clip: nil, Web())) == [.https])
         #expect(Self.failed(await PageCheck.run(Self.url, clip: nil, Web())) == [.answer])
         #expect(Self.failed(try await Self.check(Page(status: 404))) == [.status])

@@ -47,7 +47,7 @@ import Testing
 
     // MARK: Locations
 
-    @Test func `A location has its columns, and the others as metadata`() throws {
+    @Test func otherLocationColumnsBecomeMetadata() throws {
         let record = try location(("city", "Cupertino"), ("note", ""), ("é", "\u{1F600}\n"))
         #expect(record.identifier.text == "a")
         #expect(record.name.text == "Bakery A")
@@ -60,7 +60,7 @@ import Testing
         ("90", 90.0), ("-90", -90), ("-0", 0), ("+1.5", 1.5), (".5", 0.5), ("5.", 5), ("1e1", 10),
         ("1E-1", 0.1),
     ])
-    func `Numbers are read as people write them`(text: String, latitude: Double) throws {
+    func commonNumberNotationsAreParsed(text: String, latitude: Double) throws {
         #expect(try location(("latitude", text)).region.center.latitude == latitude)
     }
 
@@ -88,12 +88,12 @@ import Testing
         ("radius", "500.0001", "a radius"), ("radius", "1e-400", "a radius"),
         ("note", "a\u{0}b", "holds a NUL character"), ("details.note", "a\u{0}b", "holds a NUL character"),
     ])
-    func `A location is refused by column`(column: String, value: String, reason: String) throws {
+    func invalidLocationIsRejectedByColumn(column: String, value: String, reason: String) throws {
         let refusal = #expect(throws: RowRefusal.self) { try location((column, value)) }
         #expect(refusal?.reason.hasPrefix("\(column): \(reason)") == true)
     }
 
-    @Test func `Details have columns of their own`() throws {
+    @Test func detailColumnsBecomeDetails() throws {
         let record = try location(
             ("details.phone", "1"), ("details.", ""), ("details.é.x", "\n"), ("details", "m"),
             ("Details.x", "n"),
@@ -111,18 +111,18 @@ import Testing
         #expect(long?.reason == "details: details are at most 4096 bytes as JSON")
     }
 
-    @Test func `A column's name is told without its control characters`() throws {
+    @Test func columnNameInErrorHasControlCharactersEscaped() throws {
         let refusal = #expect(throws: RowRefusal.self) { try location(("\u{1B}[2J\n\u{0}", "x")) }
         #expect(refusal?.reason == #"\u{1B}[2J\u{A}\u{0}: holds a NUL character"#)
     }
 
-    @Test func `A refusal is described by its reason`() {
+    @Test func refusalDescriptionNamesColumnAndReason() {
         #expect("\(RowRefusal("radius", "not a number"))" == "radius: not a number")
     }
 
     // MARK: Experiences
 
-    @Test func `An experience is advanced and unbound when nothing else is said`() throws {
+    @Test func experienceDefaultsToAdvancedAndUnbound() throws {
         let expected = try ExperienceRecord(
             Experience(
                 url: URLPrefix("https://example.com/a"), kind: .advanced,
@@ -134,7 +134,7 @@ import Testing
                 ("note", "x")) == expected)
     }
 
-    @Test func `An experience has a kind, a location or a rule, and a card`() throws {
+    @Test func experienceColumnsAreParsed() throws {
         let record = try experience(
             ("kind", "default"), ("location", "a"), ("title", "Bakery"), ("subtitle", "Order a cake"))
         #expect(record.experience.kind == .default)
@@ -160,12 +160,12 @@ import Testing
         ("title", "a\tb", "a title is 1 to 30 characters"),
         ("subtitle", String(repeating: "x", count: 57), "a subtitle is 1 to 56 characters"),
     ])
-    func `An experience is refused by column`(column: String, value: String, reason: String) throws {
+    func invalidExperienceIsRejectedByColumn(column: String, value: String, reason: String) throws {
         let refusal = #expect(throws: RowRefusal.self) { try experience((column, value)) }
         #expect(refusal?.reason.hasPrefix("\(column): \(reason)") == true)
     }
 
-    @Test func `What contradicts another column is refused`() throws {
+    @Test func contradictoryColumnsAreRejected() throws {
         let both = #expect(throws: RowRefusal.self) {
             try experience(("location", "a"), ("identifier_rule", "path:1"))
         }
@@ -183,7 +183,7 @@ import Testing
         try read(ShortCode.self, columns([("code", "c1"), ("url", "https://example.com/a")], changed))
     }
 
-    @Test func `A short code stands for the canonical URL`() throws {
+    @Test func shortCodeHasCanonicalURL() throws {
         let code = try shortCode(("code", "Ä_1"), ("url", "HTTPS://Example.COM:443/a/?x=é&y=#f"), ("n", "1"))
         #expect(code.code == "Ä_1")
         #expect(code.url.canonical == "https://example.com/a?x=%C3%A9&y#f")
@@ -204,12 +204,12 @@ import Testing
         ("url", "https://example.com:8443/a", "the URL must be https"),
         ("url", "https://192.0.2.1/a", "the URL must be https"),
     ])
-    func `A short code is refused by column`(column: String, value: String, reason: String) throws {
+    func invalidShortCodeIsRejectedByColumn(column: String, value: String, reason: String) throws {
         let refusal = #expect(throws: RowRefusal.self) { try shortCode((column, value)) }
         #expect(refusal?.reason.hasPrefix("\(column): \(reason)") == true)
     }
 
-    @Test func `Short codes are equal by bytes`() throws {
+    @Test func shortCodesAreComparedByBytes() throws {
         #expect(try shortCode(("code", "\u{E9}")) == shortCode(("code", "\u{E9}")))
         #expect(try shortCode(("code", "\u{E9}")) != shortCode(("code", "e\u{301}")))
         #expect(

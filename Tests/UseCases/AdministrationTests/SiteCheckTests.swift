@@ -29,7 +29,7 @@ import Testing
         check.findings.filter { $0.verdict == .notChecked }.map(\.point)
     }
 
-    @Test func aGoodSitePassesEveryPoint() throws {
+    @Test func goodSitePassesEveryPoint() throws {
         let check = try Self.check(clip: Self.clip)
         #expect(check.findings.map(\.point) == SiteCheck.Point.allCases)
         #expect(check.findings.allSatisfy { $0.verdict == .passed })
@@ -37,7 +37,7 @@ import Testing
         #expect(Self.notChecked(try Self.check()) == [.clipListed])
     }
 
-    @Test func contentCodingThatWasNotAskedForIsNamed() throws {
+    @Test func unrequestedContentCodingIsReported() throws {
         let page = Page(
             status: 200, contentType: "application/json", body: [0x1F, 0x8B], contentCoding: "gzip")
         let check = SiteCheck(Self.url, .success(page), clip: nil)
@@ -47,7 +47,7 @@ import Testing
         #expect(!check.hasFailed)
     }
 
-    @Test func whatDoorstepWritesPasses() throws {
+    @Test func doorstepFilePasses() throws {
         let id = try AppID(Self.clip)
         let written = SiteAssociation(clips: [.init(id: id, app: try #require(id.parent))], links: nil)
         let check = try Self.check(String(decoding: written.serialized(), as: UTF8.self), clip: Self.clip)
@@ -66,7 +66,7 @@ import Testing
             "A93A5CM278.com.example.apple-samplecode.AppClipCodesExampleApp1.Clip"
         ),
     ])
-    func whatApplePrintsPasses(body: String, clip: String) throws {
+    func appleExamplesPass(body: String, clip: String) throws {
         for clip in [nil, clip] {
             let check = try Self.check(body, clip: clip)
             #expect(!check.hasFailed)
@@ -82,7 +82,7 @@ import Testing
         ([clip, app, "ABCDE12345.com.example.Other"], ["ABCDE12345.com.example.Other.Clip"], false),
         ([clip, "ABCDE12345.com.example.Other"], ["ABCDE12345.com.example.Other"], false),
     ])
-    func appsBesideTheirClips(appClips: [String], links: [String], passes: Bool) throws {
+    func appBesideItsClipPassesButSwappedIDsFail(appClips: [String], links: [String], passes: Bool) throws {
         func list(_ ids: [String]) -> String { ids.map { "\"\($0)\"" }.joined(separator: ",") }
         let body = """
             {"appclips":{"apps":[\(list(appClips))]},"applinks":{"details":[{"appIDs":[\(list(links))]}]}}
@@ -91,12 +91,12 @@ import Testing
         #expect(Self.failed(try Self.check(body, clip: Self.clip)) == (passes ? [] : [.notSwapped]))
     }
 
-    @Test func plainHTTPIsRefused() throws {
+    @Test func plainHTTPIsRejected() throws {
         let check = try Self.check(url: "http://example.com/x")
         #expect(Self.failed(check) == [.https])
     }
 
-    @Test func whatDoesNotAnswerIsNotJudgedFurther() {
+    @Test func missingResponseFailsAndStopsChecks() {
         let check = SiteCheck(Self.url, .failure(NoAnswer("certificate expired")), clip: nil)
         #expect(Self.failed(check) == [.answer])
         #expect(check.findings[1].detail.contains("certificate expired"))
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test(arguments: [301, 302, 303, 307, 308])
-    func aRedirectIsRefused(status: Int) throws {
+    func redirectIsRejected(status: Int) throws {
         let check = try Self.check(status: status, location: "https://www.example.com/")
         #expect(Self.failed(check) == [.redirect])
         #expect(check.findings[2].detail.contains("https://www.example.com/"))
@@ -112,21 +112,21 @@ import Testing
     }
 
     @Test(arguments: [204, 304, 403, 404, 500])
-    func anotherStatusIsRefused(status: Int) throws {
+    func otherStatusIsRejected(status: Int) throws {
         #expect(Self.failed(try Self.check(status: status)) == [.status])
     }
 
     @Test(arguments: ["application/json", "application/json; charset=utf-8", "Application/JSON ;x"])
-    func itIsJSON(type: String) throws {
+    func jsonContentTypeIsAccepted(type: String) throws {
         #expect(Self.failed(try Self.check(type: type)) == [])
     }
 
     @Test(arguments: ["text/html", "application/pkcs7-mime", "application/octet-stream", "", nil])
-    func anotherContentTypeIsRefused(type: String?) throws {
+    func otherContentTypeIsRejected(type: String?) throws {
         #expect(Self.failed(try Self.check(type: type)) == [.contentType])
     }
 
-    @Test func theSizeHasALimit() throws {
+    @Test func fileOverSizeLimitIsRejected() throws {
         let padded = Self.good + String(repeating: " ", count: 131_072 - Self.good.utf8.count)
         #expect(Self.failed(try Self.check(padded)) == [])
         #expect(Self.failed(try Self.check(padded + " ")) == [.size])
@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test(arguments: ["", "<html>", "{", #"{"appclips":}"#, "[]", "null"])
-    func whatIsNoJSONObjectIsRefused(body: String) throws {
+    func nonObjectJSONIsRejected(body: String) throws {
         #expect(Self.failed(try Self.check(body)) == [.json])
     }
 
@@ -145,7 +145,7 @@ import Testing
         (good.dropLast() + #","x":1e999}"#, "too large"),
         (good.dropLast() + #","x":"\ud800"}"#, "surrogate"),
     ])
-    func openJSONIsUnknownAndTheRestIsChecked(body: String, reason: String) throws {
+    func ambiguousJSONIsUnknownAndRestIsChecked(body: String, reason: String) throws {
         let check = try Self.check(body, clip: Self.clip)
         let json = try #require(check.findings.first { $0.point == .json })
         #expect(json.verdict == .unknown && json.authority == .ours && json.detail.contains(reason))
@@ -155,7 +155,7 @@ import Testing
     }
 
     @Test(arguments: [String.Encoding.utf16BigEndian, .utf16LittleEndian, .utf16])
-    func utf16IsUnknownAndTheRestIsChecked(encoding: String.Encoding) throws {
+    func utf16IsUnknownAndRestIsChecked(encoding: String.Encoding) throws {
         let body = Array(try #require(Self.good.data(using: encoding)))
         let page = Page(
             status: 200, contentType: "application/json", location: nil, body: body, isCutOff: false)
@@ -172,7 +172,7 @@ import Testing
         (#"{"appIDs":["\#(app)"],"components":[{"/":"*","exclude":true}]}"#, .passed),
         (#"{"appIDs":["\#(app)"],"components":[{"/":"*","?":{"a":"*"}},{"/":"/r/*"}]}"#, .passed),
     ])
-    func anAppThatOpensTheWholeSiteIsAWarning(detail: String, verdict: SiteCheck.Verdict) throws {
+    func appOpeningWholeSiteIsWarning(detail: String, verdict: SiteCheck.Verdict) throws {
         let check = try Self.check(
             #"{"appclips":{"apps":["\#(Self.clip)"]},"applinks":{"details":[\#(detail)]}}"#, clip: Self.clip)
         let finding = try #require(check.findings.first { $0.point == .wholeSite })
@@ -182,26 +182,26 @@ import Testing
     }
 
     /// The older object at `details`, whose keys are the IDs.
-    @Test func olderDetailsAreRead() throws {
+    @Test func legacyDetailsObjectIsParsed() throws {
         let body =
             #"{"appclips":{"apps":["\#(Self.clip)"]},"applinks":{"details":{"\#(Self.clip)":{"paths":["/a"]}}}}"#
         #expect(Self.failed(try Self.check(body, clip: Self.clip)) == [.notSwapped])
     }
 
     @Test(arguments: ["{}", #"{"appclips":{}}"#, #"{"appclips":{"apps":[]}}"#, #"{"appclips":{"apps":{}}}"#])
-    func withoutAppClipsNothingCanBeLaunched(body: String) throws {
+    func missingAppClipsFails(body: String) throws {
         let check = try Self.check(body)
         #expect(Self.failed(check) == [.appClips])
         #expect(Self.notChecked(check).contains(.appIDs))
     }
 
-    @Test func anIDWithoutItsTeamIsRefused() throws {
+    @Test func idWithoutTeamIsRejected() throws {
         let check = try Self.check(#"{"appclips":{"apps":["com.example.Menu.Clip"]}}"#)
         #expect(Self.failed(check) == [.appIDs])
         #expect(check.findings.contains { $0.detail.contains("com.example.Menu.Clip") })
     }
 
-    @Test func aClipThatIsNotListed() throws {
+    @Test func unlistedClipFails() throws {
         let check = try Self.check(clip: "ABCDE12345.com.example.Other.Clip")
         #expect(Self.failed(check) == [.clipListed])
     }
@@ -210,14 +210,14 @@ import Testing
         // Swapped altogether.
         (app, clip), (clip, clip), (app, app),
     ])
-    func swappedIDsAreRefused(appClip: String, link: String) throws {
+    func swappedIDsAreRejected(appClip: String, link: String) throws {
         let body = #"{"appclips":{"apps":["\#(appClip)"]},"applinks":{"details":[{"appID":"\#(link)"}]}}"#
         #expect(Self.failed(try Self.check(body)).contains(.notSwapped))
         #expect(Self.failed(try Self.check(body, clip: Self.clip)).contains(.notSwapped))
     }
 
     /// What cannot be seen from the file alone, the clip's ID tells.
-    @Test func anAppUnderAppClipsAlone() throws {
+    @Test func loneAppUnderAppClipsFailsIfClipIsKnown() throws {
         let body = #"{"appclips":{"apps":["\#(Self.app)"]}}"#
         #expect(Self.failed(try Self.check(body)) == [])
         #expect(Self.failed(try Self.check(body, clip: Self.clip)) == [.clipListed, .notSwapped])
@@ -238,7 +238,7 @@ import Testing
         }
     }
 
-    @Test func detailsAreOneLineEach() throws {
+    @Test func detailListsAreShortened() throws {
         let ids = (0..<50).map { #""bad\#($0)""# }.joined(separator: ",")
         let check = try Self.check(#"{"appclips":{"apps":[\#(ids)]}}"#)
         let detail = try #require(check.findings.first { $0.point == .appIDs }).detail
@@ -267,7 +267,7 @@ import Testing
     }
 
     /// As many different texts as the size allows, on both sides.
-    @Test(.timeLimit(.minutes(30))) func aFileOfManyIDsIsJudged() throws {
+    @Test(.timeLimit(.minutes(30))) func fileOfManyIDsIsChecked() throws {
         func ids(_ range: Range<Int>) -> String {
             range.map { "\"" + String($0, radix: 36) + "\"" }.joined(separator: ",")
         }

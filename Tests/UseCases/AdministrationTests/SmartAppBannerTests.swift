@@ -11,7 +11,7 @@ import Testing
         #"<!-- <meta name="apple-itunes-app" content="app-id=1"> --><script>"<meta name='apple-itunes-app' content='app-id=2'>"</script><title><meta name="apple-itunes-app"></title><meta name="apple-itunes-app" content="app-id=123456789,app-clip-bundle-id=com.example.MyApp.Clip"><meta name="apple-itunes-app" content="app-id=3">"#,
         #"<a title="<"><meta name="description" content="> x"><meta name="apple-itunes-app" name="other" content="app-id=123456789,app-id=4,app-clip-bundle-id=com.example.MyApp.Clip">"#,
     ])
-    func aBannerIsFound(page: String) {
+    func bannerIsFound(page: String) {
         #expect(Self.banner(page)?.appID == "123456789")
         #expect(Self.banner(page)?.clip == "com.example.MyApp.Clip")
     }
@@ -23,11 +23,11 @@ import Testing
         "<script><meta name=apple-itunes-app>", "<meta name=viewport content='apple-itunes-app'>",
         "&lt;meta name=apple-itunes-app&gt;",
     ])
-    func whereThereIsNone(page: String) {
+    func pageWithoutBannerHasNone(page: String) {
         #expect(Self.banner(page) == nil)
     }
 
-    @Test func whatIsLeftOut() {
+    @Test func omittedBannerKeysAreNil() {
         // The second page is cut off.
         for page in ["<meta name=apple-itunes-app>", "<meta name=\"apple-itunes-app"] {
             let banner = Self.banner(page)
@@ -40,7 +40,7 @@ import Testing
 
     /// `LinearWorkTests` counts the work on such pages.
     @Test(arguments: ["<meta ", "<script", "<!--", "<", "<meta a='", "<title", "a="])
-    func aHostilePage(piece: String) {
+    func hostilePageIsScannedWithoutBanner(piece: String) {
         let page = String(repeating: piece, count: 262_144 / piece.utf8.count)
         #expect(Self.banner(page) == nil)
         #expect(Self.banner("<meta " + page) == nil)

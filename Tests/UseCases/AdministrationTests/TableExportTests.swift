@@ -25,7 +25,7 @@ import Testing
         return rows
     }
 
-    @Test func `Locations`() async throws {
+    @Test func exportedLocationsRoundTrip() async throws {
         var catalogue = try MemoryCatalogue.sample()
         catalogue.locations.append(try MemoryCatalogue.location("plain"))
         let first = Written()
@@ -45,7 +45,7 @@ import Testing
         #expect(first.bytes == second.bytes)
     }
 
-    @Test func `Experiences`() async throws {
+    @Test func exportedExperiencesRoundTrip() async throws {
         let catalogue = try MemoryCatalogue.sample()
         let first = Written()
         #expect(try await catalogue.exportExperiences(to: first.append) == 4)
@@ -59,7 +59,7 @@ import Testing
     }
 
     /// Any fields, of the bytes that mean something and some that do not.
-    @Test func `Whatever is written is read`() throws {
+    @Test func randomFieldsRoundTrip() throws {
         var random = SplitMix64(seed: 9)
         let pieces = ["a", ",", "\"", "\r", "\n", "\r\n", " ", "é", "e\u{301}", "\u{FEFF}", "\t"]
         var rows: [[String]] = [["first", "second", "third"]]

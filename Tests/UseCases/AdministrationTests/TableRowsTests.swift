@@ -55,7 +55,7 @@ import Testing
         return (rows, problems)
     }
 
-    @Test func `Rows come in order, and what is wrong with those that are none`()
+    @Test func rowsAndProblemsArriveInOrder()
         async throws
     {
         let (rows, problems) = try await read(
@@ -68,7 +68,7 @@ import Testing
             ])
     }
 
-    @Test func `A bad last row without a line break is one too`() async throws {
+    @Test func invalidLastRowWithoutLineBreakIsReported() async throws {
         let (rows, problems) = try await read(Chunks(["value\nbad"]))
         #expect(
             problems == [ImportProblem(line: 2, reason: "value: bad", item: "bad", value: "bad")])
@@ -76,20 +76,20 @@ import Testing
         #expect(rows.isEmpty)
     }
 
-    @Test func `A file without rows has no problems`() async throws {
+    @Test func fileWithoutRowsHasNoProblems() async throws {
         let (rows, problems) = try await read(Chunks(["value\n"]))
         #expect(rows.isEmpty && problems.isEmpty)
     }
 
     @Test(arguments: [[], [""], ["name\none\n"]])
-    func `A file without its header is refused`(chunks: [String]) async {
+    func fileWithoutHeaderIsRejected(chunks: [String]) async {
         let error = await #expect(throws: AdministrationError.self) {
             try await read(Chunks(chunks))
         }
         #expect(error?.code == "invalid_header")
     }
 
-    @Test func `What the source throws is thrown`() async {
+    @Test func sourceErrorIsRethrown() async {
         var (rows, problems): ([String], [ImportProblem]) = ([], [])
         await #expect(throws: Failure.self) {
             try await read(Chunks(["value\none\n"], isFailing: true), rows: &rows, problems: &problems)
@@ -97,7 +97,7 @@ import Testing
         #expect(rows == ["2: one"])
     }
 
-    @Test func clearedNameThatCannotBeStoredIsLeftOut() {
+    @Test func unstorableClearedNameIsOmitted() {
         #expect(
             ClearedFields(metadata: ["a\u{0}", "b"], card: ["\u{0}"]).storable
                 == ClearedFields(metadata: ["b"]))

@@ -39,7 +39,7 @@ import Testing
         return reader.problems.first.map { "line \($0.line): \($0.reason)" }
     }
 
-    @Test(arguments: [1, 7, 4_096, Int.max]) func `What is written is read back`(chunk: Int) async throws {
+    @Test(arguments: [1, 7, 4_096, Int.max]) func writtenArchiveIsReadBack(chunk: Int) async throws {
         let catalogue = try MemoryCatalogue.sample()
         let written = Written()
         _ = try await catalogue.exportTenant(to: written.append)
@@ -62,7 +62,7 @@ import Testing
         #expect(read.experiences == catalogue.experiences && read.codes == catalogue.codes)
     }
 
-    @Test func `The lines are as documented`() async throws {
+    @Test func archiveLinesMatchDocumentation() async throws {
         let lines = try await Self.archive().split(separator: "\n")
         #expect(lines[0] == #"{"format":"doorstep-tenant","version":2}"#)
         #expect(
@@ -75,7 +75,7 @@ import Testing
         #expect(lines.last == #"{"records":23,"type":"end"}"#)
     }
 
-    @Test func `Another format or version is refused at once`() throws {
+    @Test func otherFormatOrVersionIsRejected() throws {
         for (text, reason) in [
             ("", "line 1: not the header of a tenant's archive"),
             ("{}\n", "line 1: not the header of a tenant's archive"),
@@ -92,7 +92,7 @@ import Testing
     }
 
     /// Wherever an archive is cut, at the end of a line too.
-    @Test func `A cut archive is refused`() async throws {
+    @Test func truncatedArchiveIsRejected() async throws {
         let lines = try await Self.archive().split(separator: "\n", omittingEmptySubsequences: true)
         for count in 2..<lines.count {
             let problems = try Self.problems(lines.prefix(count).joined(separator: "\n") + "\n")
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func `Each bad line is named`() async throws {
+    @Test func invalidLineIsNamed() async throws {
         let lines = try await Self.archive().split(separator: "\n").map(String.init)
         func changed(_ line: Int, _ from: String, _ to: String) throws -> [String] {
             var lines = lines
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test func `Kinds come in their order, once where there is one, and are counted`() async throws {
+    @Test func recordOrderDuplicatesAndCountsAreChecked() async throws {
         let lines = try await Self.archive().split(separator: "\n").map(String.init)
         var swapped = lines
         swapped.swapAt(4, 20)

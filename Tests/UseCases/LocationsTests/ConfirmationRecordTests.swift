@@ -25,7 +25,7 @@ import Testing
         return [dumped, String(describing: value), String(reflecting: value)]
     }
 
-    @Test func `Every confirmation is recorded once, with its outcome and source`() throws {
+    @Test func confirmationIsRecordedOnceWithOutcomeAndSource() throws {
         let bakery = try Bakery()
         let cases: [(ConfirmationRequest, Locations.Confirmation.Outcome, location: String?)] = try [
             (request(evidence: .device(.inRegion(true))), .inRegion, "a"),
@@ -47,7 +47,7 @@ import Testing
         #expect(records.allSatisfy { $0.tenant == bakery.tenant })
     }
 
-    @Test func `A look-up is not recorded`() throws {
+    @Test func lookupIsNotRecorded() throws {
         let bakery = try Bakery()
         #expect(try bakery.lookUp("https://example.com/bound").location != nil)
         #expect(bakery.recorder.records.isEmpty)
@@ -57,14 +57,14 @@ import Testing
         (1_772_368_245.75, 1_772_368_200.0), (1_772_368_200, 1_772_368_200), (59.999, 0), (-0.5, -60),
         (-60, -60),
     ])
-    func `The time is recorded to the minute`(now: Double, minute: Double) throws {
+    func timeIsRecordedToMinute(now: Double, minute: Double) throws {
         let bakery = try Bakery()
         _ = bakery.confirm(try request(), at: Date(timeIntervalSince1970: now))
         let records = bakery.recorder.records
         #expect(records.map(\.record.minute) == [Date(timeIntervalSince1970: minute)])
     }
 
-    @Test func `No number of a person's position is in any text`() throws {
+    @Test func descriptionsContainNoPosition() throws {
         let bakery = try Bakery(center: (12.345, 98.765), radius: 500)
         let evidence = ConfirmationRequest.Evidence.coordinate(
             try Coordinate(latitude: 12.345678, longitude: 98.765432),
@@ -81,11 +81,11 @@ import Testing
         #expect(Self.texts(of: [12.345678]).allSatisfy { $0.contains("12.345678") })
     }
 
-    @Test func `A request still says what is no secret`() throws {
+    @Test func requestDescriptionShowsSourceAndAccess() throws {
         #expect("\(try request(source: .qrCode))" == "confirmation from qr_code, access allowed")
     }
 
-    @Test func `Whether a fix is simulated is the word of who signs`() throws {
+    @Test func simulatedFlagIsTrustedOnlyFromSignedRequest() throws {
         let bakery = try Bakery()
         let confirmation = bakery.confirm(try request("https://example.com/bound", evidence: .none))
         for grade in RequestAttestation.Grade.allCases {
@@ -98,8 +98,7 @@ import Testing
         }
     }
 
-    @Test func `A signed place is in no record and no receipt, since its identifier is a coordinate`() throws
-    {
+    @Test func signedPositionIsOmittedFromRecordAndReceipt() throws {
         let bakery = try Bakery()
         let url = "https://example.com/place?lat=1&lon=2&sig=Z29vZA"
         let confirmation = bakery.confirm(try request(url, evidence: .device(.inRegion(true))))
@@ -117,7 +116,7 @@ import Testing
         "https://example.com/gone", "https://example.com/hash?h=chain",
         "https://example.com/place?lat=1&lon=2&sig=YmFk",
     ])
-    func `What does not match is recorded once, whatever the evidence`(url: String) throws {
+    func unmatchedConfirmationIsRecordedOnceForAnyEvidence(url: String) throws {
         let bakery = try Bakery()
         let evidence: [ConfirmationRequest.Evidence] = [
             .none, .device(.inRegion(true)), .device(.error(code: 1)), .device(.error(code: 2)),
@@ -131,7 +130,7 @@ import Testing
         #expect(bakery.recorder.records.allSatisfy { $0.record.location == nil })
     }
 
-    @Test func `What a tenant asks is recorded of that tenant, also of one that has nothing`() throws {
+    @Test func confirmationIsRecordedForItsTenant() throws {
         let bakery = try Bakery()
         let tenants = [bakery.tenant, TenantID(number: 2), bakery.tenant]
         for tenant in tenants {

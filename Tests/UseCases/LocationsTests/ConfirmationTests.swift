@@ -47,7 +47,7 @@ private typealias Evidence = ConfirmationRequest.Evidence
         unknown, "https://example.com/unbound", "https://example.com/gone", "https://example.org",
         "http://example.com/bound",
     ])
-    func `Without a location nothing else is asked`(url: String) throws {
+    func confirmationWithoutLocationDoesNotMatchForAnyEvidence(url: String) throws {
         let evidence: [Evidence] = [
             .none, inside, .device(.inRegion(true)), .device(.inRegion(false)), .device(.error(code: 1)),
         ]
@@ -66,7 +66,7 @@ private typealias Evidence = ConfirmationRequest.Evidence
     }
 
     @Test(arguments: InvocationSource.allCases, ConfirmationRequest.LocationAccess.allCases)
-    func `What is said to be no physical launch, or without access, is disallowed; what is not known is not`(
+    func nonPhysicalSourceOrDeniedAccessIsDisallowed(
         source: InvocationSource, access: ConfirmationRequest.LocationAccess
     ) throws {
         let isAllowed =
@@ -85,7 +85,7 @@ private typealias Evidence = ConfirmationRequest.Evidence
     }
 
     @Test(arguments: InvocationSource.allCases, ConfirmationRequest.LocationAccess.allCases)
-    func `The device's own result comes before what is said of the launch`(
+    func deviceResultPrecedesSourceAndAccess(
         source: InvocationSource, access: ConfirmationRequest.LocationAccess
     ) throws {
         for (result, outcome) in [
@@ -98,7 +98,7 @@ private typealias Evidence = ConfirmationRequest.Evidence
         }
     }
 
-    @Test func `The sources are those of the contract`() {
+    @Test func sourcesAndAccessValuesMatchContract() {
         #expect(
             InvocationSource.allCases.map(\.rawValue) == [
                 "nfc", "app_clip_code", "qr_code", "maps", "messages", "mail", "safari", "spotlight", "siri",
@@ -110,7 +110,7 @@ private typealias Evidence = ConfirmationRequest.Evidence
 
     // MARK: Evidence
 
-    @Test func `Nothing to go by is undetermined`() throws {
+    @Test func missingEvidenceIsUndetermined() throws {
         let withoutAccuracy = try at(37.334722, -122.008889, accuracy: -1)
         let barely = try at(37.334722, -122.008889, accuracy: -.leastNonzeroMagnitude)
         for evidence in [Evidence.none, withoutAccuracy, barely] {
@@ -122,7 +122,7 @@ private typealias Evidence = ConfirmationRequest.Evidence
         }
     }
 
-    @Test func `The device's own result is taken as it is`() throws {
+    @Test func deviceResultIsUsedUnchanged() throws {
         let here = try confirm(.device(.inRegion(true)))
         #expect(here.outcome == .inRegion && here.isCertain && here.error == nil)
         #expect(here.location?.identifier.text == "a")
@@ -136,7 +136,7 @@ private typealias Evidence = ConfirmationRequest.Evidence
         (-1, .undetermined, "undetermined"), (0, .undetermined, "undetermined"),
         (77, .undetermined, "undetermined"),
     ])
-    func `The device's own error is taken as it is`(
+    func deviceErrorDeterminesOutcome(
         code: Int, outcome: Locations.Confirmation.Outcome, name: String
     ) throws {
         let confirmation = try confirm(.device(.error(code: code)))
@@ -150,7 +150,7 @@ private typealias Evidence = ConfirmationRequest.Evidence
 
     // MARK: Distance
 
-    @Test func `The boundary belongs to the region`() throws {
+    @Test func boundaryBelongsToRegion() throws {
         let coordinate = try Coordinate(latitude: 37.335, longitude: -122.008)
         let distance = bakery.center.distance(to: coordinate).meters
         for (radius, outcome) in [
@@ -166,7 +166,7 @@ private typealias Evidence = ConfirmationRequest.Evidence
         }
     }
 
-    @Test func `Accuracy changes the certainty and never the outcome`() throws {
+    @Test func accuracyChangesCertaintyButNotOutcome() throws {
         let coordinate = try Coordinate(latitude: 37.3355, longitude: -122.008)
         let distance = bakery.center.distance(to: coordinate).meters
         let accuracies = [0, 1, distance / 2, distance, 500, 1e9, .infinity]
@@ -182,7 +182,7 @@ private typealias Evidence = ConfirmationRequest.Evidence
         }
     }
 
-    @Test func `A circle that touches the boundary from inside is certain`() throws {
+    @Test func accuracyCircleTouchingBoundaryFromInsideIsCertain() throws {
         for (accuracy, isCertain) in [(100.0, true), (100.0.nextUp, false)] {
             let confirmation = try confirm(
                 .coordinate(bakery.center, horizontalAccuracy: Distance(meters: accuracy)))
@@ -191,7 +191,7 @@ private typealias Evidence = ConfirmationRequest.Evidence
         }
     }
 
-    @Test func `An unknown accuracy leaves the outcome`() throws {
+    @Test func unknownAccuracyKeepsOutcome() throws {
         #expect(try confirm(.coordinate(bakery.center, horizontalAccuracy: nil)).outcome == .inRegion)
         #expect(try confirm(at(37.4, -122.008889)).outcome == .notInRegion)
     }
@@ -202,7 +202,7 @@ private typealias Evidence = ConfirmationRequest.Evidence
         ((-90, 77), (-89.9999, 12), 11.17), ((89.9999, 0), (89.9999, 180), 22.34),
         ((0, 179.9999), (0, -179.9999), 22.26), ((0, 180), (0, -180), 0),
     ])
-    func `Poles and the antimeridian are places like others`(
+    func polesAndAntimeridianAreConfirmed(
         center: (Double, Double), place: (Double, Double), distance: Double
     ) throws {
         let near = try confirm(
@@ -214,7 +214,7 @@ private typealias Evidence = ConfirmationRequest.Evidence
         #expect(far.outcome == .notInRegion)
     }
 
-    @Test func `A signed place is confirmed like a stored one`() throws {
+    @Test func signedPositionIsConfirmedLikeStoredLocation() throws {
         let url = "https://example.com/place?lat=1&lon=2&sig=Z29vZA"
         #expect(try confirm(at(1.0005, 2), url: url).outcome == .inRegion)
         #expect(try confirm(at(1.001, 2), url: url).outcome == .notInRegion)

@@ -69,14 +69,14 @@ import Testing
         // A clip without a default experience, and one that nobody has.
         ("Advanced", "doesNotMatch"), ("Demo", "doesNotMatch"), ("None", "doesNotMatch"),
     ])
-    func `A default link leads to where its clip's default experience does`(
+    func defaultLinkLeadsToClipsDefaultExperience(
         clip: String, expected: String
     ) throws {
         #expect(try lookUp(Self.link + clip) == expected)
     }
 
     /// The path of a default link is Apple's, though a location has its name.
-    @Test func `A path rule that is reached by a default link reads nothing`() throws {
+    @Test func pathRuleReachedByDefaultLinkReadsNothing() throws {
         #expect(try lookUp(Self.link + "Path") == "noIdentifier in https://path.example.com")
         #expect(try lookUp(Self.link + "Path&id=a") == "noIdentifier in https://path.example.com")
         #expect(try lookUp("https://path.example.com/id") == "id by https://path.example.com")
@@ -89,7 +89,7 @@ import Testing
         "http://appclip.apple.com/id?p=com.example.Bound",
         "https://appclip.example.com/id?p=com.example.Bound",
     ])
-    func `What is no default link leads nowhere`(url: String) throws {
+    func malformedDefaultLinkDoesNotMatch(url: String) throws {
         #expect(try lookUp(url) == "doesNotMatch")
     }
 }

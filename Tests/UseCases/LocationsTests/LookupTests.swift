@@ -65,16 +65,16 @@ import Testing
         ("https://example.com/wide?lat=1&lon=2&r=-5&sig=Z29vZA", "noIdentifier in wide"),
         ("https://example.com/wide?lat=1&lon=2&sig=Z29vZA", "noIdentifier in wide"),
     ])
-    func `Each identifier rule has its outcomes`(url: String, expected: String) throws {
+    func identifierRulesGiveExpectedOutcomes(url: String, expected: String) throws {
         #expect(try Bakery().lookUp(url).summary == expected)
     }
 
-    @Test func `The most specific experience answers, also when it leads nowhere`() throws {
+    @Test func lookupPrefersMostSpecificExperienceEvenWithoutIdentifier() throws {
         #expect(
             try Bakery().lookUp("https://example.com/path/demo/a").summary == "noIdentifier in path/demo/a")
     }
 
-    @Test func `A signed place has no name, and the radius of its URL or 100 m`() throws {
+    @Test func signedPositionHasNoNameAndDefaultRadius100() throws {
         let bakery = try Bakery()
         for (url, radius) in [
             ("https://example.com/place?lat=1&lon=2&sig=Z29vZA", 100.0),
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `A location comes as its row says`() throws {
+    @Test func lookupReturnsLocationOfRow() throws {
         let bakery = try Bakery(radius: 0.5)
         let location = try #require(try bakery.lookUp("https://example.com/bound").location)
         #expect(location.identifier.text == "a")
@@ -100,11 +100,11 @@ import Testing
     @Test(arguments: [
         "https://example.com", "https://example.com/unbound", "https://example.com/gone",
     ])
-    func `Only a found location is there to be read`(url: String) throws {
+    func lookupHasLocationOnlyIfFound(url: String) throws {
         #expect(try Bakery().lookUp(url).location == nil)
     }
 
-    @Test func `Whether a clip serves many businesses is what its row says`() throws {
+    @Test func multiBusinessFlagComesFromClipRow() throws {
         var bakery = try Bakery()
         func isMultiBusiness() throws -> Bool {
             guard case .found(let experience, _) = try bakery.lookUp("https://example.com/bound") else {

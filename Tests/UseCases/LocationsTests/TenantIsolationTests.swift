@@ -22,14 +22,14 @@ import Testing
         "https://example.com/bound", "https://example.com/unbound", "https://example.com/path/x/a",
         "https://example.com/hash?h=bound", "https://example.com/place?lat=1&lon=2&sig=Z29vZA",
     ])
-    func `A tenant that has nothing finds nothing`(url: String) throws {
+    func emptyTenantFindsNothing(url: String) throws {
         var bakery = try Bakery()
         #expect(try bakery.lookUp(url, of: other) == .doesNotMatch)
         try bakery.table.set(.tenants, .tenant(other))
         #expect(try bakery.lookUp(url, of: other) == .doesNotMatch)
     }
 
-    @Test func `Of the same URL and identifier each tenant finds its own location`() throws {
+    @Test func lookupFindsTenantsOwnLocation() throws {
         var bakery = try Bakery()
         try bakery.open(of: other, name: "Another A", radius: 20)
         for url in [
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `An experience does not lead to another tenant's location`() throws {
+    @Test func experienceDoesNotLeadToOtherTenantsLocation() throws {
         var bakery = try Bakery()
         try bakery.table.register(
             [
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `A location is not found by another tenant's experience`() throws {
+    @Test func locationIsNotFoundByOtherTenantsExperience() throws {
         var bakery = try Bakery()
         try bakery.table.set(.tenants, .tenant(other))
         try bakery.table.set(.locations, .location(other, "a"))
@@ -70,7 +70,7 @@ import Testing
         #expect(try bakery.lookUp("https://example.com/gone").summary == "unknownIdentifier in gone")
     }
 
-    @Test func `A short code stands for what its own tenant says`() throws {
+    @Test func shortCodeBelongsToItsTenant() throws {
         var bakery = try Bakery()
         try bakery.table.register(
             [experience("https://example.com/hash", .rule(IdentifierRule("hash:h")))], of: other)
@@ -81,7 +81,7 @@ import Testing
         #expect(try bakery.lookUp(url).summary == "a by bound")
     }
 
-    @Test func `A default link leads to the tenant's own default experience`() throws {
+    @Test func defaultLinkLeadsToTenantsOwnExperience() throws {
         var bakery = try Bakery()
         let link = "https://appclip.apple.com/id?p=\(Bakery.clip)"
         let a = LocationBinding.location(try LocationIdentifier("a"))
@@ -95,7 +95,7 @@ import Testing
         #expect(try bakery.lookUp(link).summary == "a by app")
     }
 
-    @Test func `A clip of the same name is another one`() throws {
+    @Test func clipOfSameNameIsSeparatePerTenant() throws {
         var bakery = try Bakery()
         try bakery.open(of: other)
         try bakery.table.set(.clips, .clip(other, Bakery.clip, isMultiBusiness: true))
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `A signature of one tenant says nothing to another`() throws {
+    @Test func signatureIsValidOnlyForItsTenant() throws {
         var bakery = try Bakery()
         try bakery.open(of: other)
         let url = "https://example.com/place?lat=1&lon=2&sig=Z29vZA"
@@ -118,7 +118,7 @@ import Testing
         #expect(try bakery.lookUp(url, of: other).summary == "unknownIdentifier in place")
     }
 
-    @Test func `A person is confirmed at the tenant's own location`() throws {
+    @Test func confirmationUsesTenantsOwnLocation() throws {
         var bakery = try Bakery()
         try bakery.open(of: other)
         try bakery.table.set(.locations, .location(other, "a", latitude: -10, longitude: 20))

@@ -73,12 +73,12 @@ import Testing
 
     private func taken(_ tenant: TenantID) -> String { "taken \(NotificationID(tenant.uuid))" }
 
-    @Test func onePartThatFailsDoesNotHoldUpTheOthers() async {
+    @Test func failedPartDoesNotDelayOthers() async {
         let events = await events(Store(tenants, broken: tenants[0]), until: 2)
         #expect(events.prefix(3) == ["failed", taken(tenants[1]), taken(tenants[2])])
     }
 
-    @Test func thatNothingIsKnownIsSaidOnce() async {
+    @Test func unavailabilityIsReportedOnce() async {
         let events = await events(Store([tenants[0]], failures: 3), until: 1)
         #expect(events == ["unavailable", taken(tenants[0])])
     }

@@ -16,7 +16,7 @@ import Testing
 
     /// As long a name as can be registered can be sent to, whatever characters it has.
     @Test(arguments: ["a", "é", "👩‍🍳"])
-    func activitiesAreNamedAsTheyAreRegistered(character: String) throws {
+    func activityNameLimitMatchesRegistration(character: String) throws {
         let longest = String(repeating: character, count: 128 / character.unicodeScalars.count)
         #expect(TokenPlace.isName(longest))
         #expect(

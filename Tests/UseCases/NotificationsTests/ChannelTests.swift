@@ -79,7 +79,7 @@ import Testing
 
     @Test(arguments: [
         ("dHN0LXNyY2gtY2hubA==", "dHN0LXNyY2gtY2hubA"), ("+/+/", "-_-_"), ("YQ==", "YQ"), ("YWI=", "YWI"),
-    ]) func anIDHasAFormForPaths(text: String, pathComponent: String) throws {
+    ]) func channelIDHasPathForm(text: String, pathComponent: String) throws {
         let id = try #require(ChannelID(text))
         #expect(id.pathComponent == pathComponent)
         #expect(ChannelID(pathComponent: pathComponent) == id)
@@ -87,11 +87,11 @@ import Testing
     }
 
     @Test(arguments: ["", "a", "!!!!", "YQ", String(repeating: "YWJj", count: 33), "YQ==\r\n"])
-    func whatIsNoBase64IsNoID(text: String) {
+    func nonBase64ChannelIDIsRejected(text: String) {
         #expect(ChannelID(text) == nil)
     }
 
-    @Test func aChannelIsMadeKeptAndDeleted() async throws {
+    @Test func channelIsCreatedStoredAndDeleted() async throws {
         let (manager, store) = (ScriptedManager(), try MemoryStore())
         let directory = ChannelDirectory(manager, store)
         let channel = try await Self.create(manager, store)
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func anothersClipHasNoChannels() async throws {
+    @Test func channelOfOtherTenantsClipIsRejected() async throws {
         let store = try MemoryStore()
         let directory = ChannelDirectory(ScriptedManager(), store)
         await #expect(throws: ChannelDirectory.Refusal.unknownClip) {
@@ -126,7 +126,7 @@ import Testing
             .refused(APNsAnswer(status: 400, reason: .cannotCreateChannelConfig))
         ),
         (.done("no base64!"), .refused(APNsAnswer(status: 200))),
-    ]) func whatAPNsDidNotMakeIsNotKept(
+    ]) func failedChannelCreationIsNotStored(
         outcome: ChannelOutcome<String>, refusal: ChannelDirectory.Refusal
     ) async throws {
         let store = try MemoryStore()
@@ -135,13 +135,13 @@ import Testing
     }
 
     /// Else APNs would have a channel that nobody knows of.
-    @Test func aChannelThatCannotBeKeptIsDeletedAgain() async throws {
+    @Test func unstorableChannelIsDeletedAtAPNs() async throws {
         let manager = ScriptedManager()
         await #expect(throws: Lost.self) { try await Self.create(manager, try MemoryStore(isLost: true)) }
         #expect(manager.deleted == ["dHN0LXNyY2gtY2hubA=="])
     }
 
-    @Test func aChannelStaysUntilAPNsHasDeletedIt() async throws {
+    @Test func channelStaysUntilAPNsDeletesIt() async throws {
         for (deletion, isKept) in [
             (ChannelOutcome<ChannelDeleted>.unanswered(.timedOut), true), (.notSent(.notConnected), true),
             (.refused(APNsAnswer(status: 403, reason: .topicMismatch)), true),

@@ -25,7 +25,7 @@ import Testing
         // The last second.
         (-28_799, nil, 1, false),
     ])
-    func `The expiration is at most eight hours after the launch`(
+    func expirationIsAtMostEightHoursAfterLaunch(
         launch: Int?, asked: Int?, expected: Int?, isShortened: Bool
     ) throws {
         let now = Int(court.now.timeIntervalSince1970)
@@ -42,14 +42,14 @@ import Testing
     }
 
     @Test(arguments: [-28_800, -28_801, -Double.greatestFiniteMagnitude, -.infinity, .nan])
-    func `Eight hours after the launch it is too late`(launch: Double) throws {
+    func launchEightHoursAgoIsRejected(launch: Double) throws {
         let refusal = try court.compose(launchedAt: court.now.addingTimeInterval(launch)).refusal
         #expect(refusal == .launchTooLongAgo)
         #expect(refusal?.code == "launch_too_long_ago")
     }
 
     @Test(arguments: [Double.infinity, .greatestFiniteMagnitude])
-    func `A launch in any future counts as one of now`(launch: Double) throws {
+    func futureLaunchCountsAsNow(launch: Double) throws {
         let composition = try court.compose(launchedAt: court.now.addingTimeInterval(launch))
         #expect(
             composition.composed?.headers.expiration?.epochSeconds
@@ -79,7 +79,7 @@ import Testing
 
     // MARK: Payload and headers
 
-    @Test func `A payload of 4,096 bytes fits, one of 4,097 does not`() throws {
+    @Test func payloadOver4096BytesIsRejected() throws {
         let empty = try #require(try court.compose(custom: ["x": ""]).composed).payload.bytes.count
         func filled(to size: Int) throws -> Result<ComposedNotification, CompositionRefusal> {
             try court.compose(custom: ["x": .string(String(repeating: "x", count: size - empty))])
@@ -107,7 +107,7 @@ import Testing
             (["alert": "x"], [:], ["collapseId": "x"], "headers.collapseId"),
             (["alert": "x", "relevance-score": 2], [:], [:], "aps.relevance-score"),
         ] as [(JSONObject, JSONObject, JSONObject, String)])
-    func `An invalid notification is refused by field`(
+    func invalidNotificationIsRejectedByField(
         aps: JSONObject, custom: JSONObject, headers: JSONObject, field: String
     ) throws {
         let refusal = try court.compose(aps: aps, custom: custom, headers: headers).refusal
@@ -120,7 +120,7 @@ import Testing
         #expect(refusal?.description == error.description)
     }
 
-    @Test func `Custom members and headers pass through`() throws {
+    @Test func customMembersAndHeadersPassThrough() throws {
         let id = "8B3A2F60-0D3F-4C0E-9E49-6B6A8C6F2E11"
         let composition = try court.compose(
             custom: ["order": 1234, "items": [1, .null]],
@@ -134,7 +134,7 @@ import Testing
         #expect(notification.headers.id == id.lowercased())
     }
 
-    @Test func `Warnings of the payload and of the expiration come together`() throws {
+    @Test func payloadAndExpirationWarningsAreCombined() throws {
         let composition = try court.compose(
             aps: ["alert": "x", "content-available": 1, "mutable-content": 1],
             headers: ["expiration": 1_800_000_000], launchedAt: court.now)
@@ -151,7 +151,7 @@ import Testing
         #expect(Set(warnings.map(\.description)).count == 3)
     }
 
-    @Test func `The first reason found is given`() throws {
+    @Test func firstRefusalReasonIsReported() throws {
         let old = court.now.addingTimeInterval(-90_000)
         #expect(
             try court.compose("https://example.com", aps: [:], launchedAt: old).refusal == .doesNotMatch

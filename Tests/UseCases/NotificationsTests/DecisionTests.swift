@@ -57,7 +57,7 @@ import Testing
             // A clock that is ahead.
             (hour, true),
         ] as [(TimeInterval, Bool)])
-    func anEphemeralPermissionLasts8Hours(launched: TimeInterval, isOpen: Bool) throws {
+    func ephemeralPermissionLastsEightHours(launched: TimeInterval, isOpen: Bool) throws {
         let decision = try Self.distribution().decide(try Self.candidate(launched: launched))
         guard isOpen else {
             #expect(decision == .skip(.windowClosed))
@@ -67,13 +67,13 @@ import Testing
     }
 
     /// The latest launch counts, wherever it was: the permission is the clip's and not a business's.
-    @Test func theWindowIsOfTheLatestLaunch() throws {
+    @Test func windowStartsAtLatestLaunch() throws {
         let candidate = try Self.candidate(launched: -Self.hour, launchedAtBusiness: -20 * Self.hour)
         #expect(
             try Self.distribution().decide(candidate) == .send(expiresAt: Self.now + 7 * Self.hour))
     }
 
-    @Test func theExpirationIsNeverLaterThanTheWindow() throws {
+    @Test func expirationIsCappedByWindow() throws {
         let epoch = Int(Self.now.timeIntervalSince1970)
         for (asked, expected) in [
             (epoch + 60, 60), (epoch + 9 * 3_600, 8 * Self.hour - 60), (nil, 8 * Self.hour - 60),
@@ -91,21 +91,21 @@ import Testing
         }
     }
 
-    @Test func theFullAppHasNoGateAndNoWindow() throws {
+    @Test func fullAppHasNoBusinessGateAndNoWindow() throws {
         let candidate = try Self.candidate(
             app: .full, permission: .authorized, launched: -100 * Self.hour, launchedAtBusiness: nil)
         #expect(try Self.distribution().decide(candidate) == .send(expiresAt: nil))
     }
 
     /// As usual after the full app has replaced the clip.
-    @Test func whoHasNotBeenAskedIsSkippedByAReasonOfItsOwn() throws {
+    @Test func undeterminedPermissionIsSkippedWithOwnReason() throws {
         let candidate = try Self.candidate(
             app: .full, permission: .notDetermined, launched: -100 * Self.hour, launchedAtBusiness: nil)
         #expect(try Self.distribution().decide(candidate) == .skip(.permissionNotDetermined))
         #expect(SkipReason.permissionNotDetermined.rawValue == "permission_not_determined")
     }
 
-    @Test func liveActivitiesNeedATokenAndNoPermission() throws {
+    @Test func liveActivitiesNeedTokenButNoPermission() throws {
         let distribution = try Self.distribution(receiver: .token(.activity("A")))
         for permission in [NotificationPermission.denied, .notDetermined] {
             let candidate = try Self.candidate(permission: permission, launched: -9 * Self.hour)
@@ -117,7 +117,7 @@ import Testing
     }
 
     /// Every combination of what can be the matter, against rules written the other way round: as a list of what holds.
-    @Test func theFirstReasonThatHoldsIsGiven() throws {
+    @Test func firstApplicableSkipReasonIsGiven() throws {
         let seed = UInt64.random(in: .min ... .max)
         var random = SplitMix64(seed: seed)
         for _ in 0..<20_000 {

@@ -13,7 +13,7 @@ import Testing
 
     private static let sent = PushOutcome.answered(APNsAnswer(status: 200))
 
-    @Test func whatIsDueIsSentAndCompleted() async throws {
+    @Test func dueDeliveriesAreSentAndCompleted() async throws {
         let outbox = MemoryOutbox()
         try outbox.add(10, of: Self.tenants[0])
         let dispatcher = Dispatcher(outbox, Answering { _ in Self.sent }, clock: StandingClock())
@@ -27,7 +27,7 @@ import Testing
     }
 
     /// The clock never reaches a poll: without the wake-up, nothing would complete before the time limit.
-    @Test(.timeLimit(.minutes(30))) func whoIsWokenLooksAtOnce() async throws {
+    @Test(.timeLimit(.minutes(30))) func wakeTriggersImmediateLook() async throws {
         let outbox = MemoryOutbox()
         let dispatcher = Dispatcher(outbox, Answering { _ in Self.sent }, clock: StandingClock())
         async let run: Void = dispatcher.run()
@@ -41,7 +41,7 @@ import Testing
         #expect(outbox.completions.map(\.verdict.next) == [.delivered])
     }
 
-    @Test func turnsAreTakenAndRoomIsLeft() async throws {
+    @Test func tenantsTakeTurnsAndCapacityIsBounded() async throws {
         let outbox = MemoryOutbox()
         try outbox.add(1_000, of: Self.tenants[0])
         try outbox.add(5, of: Self.tenants[1])
@@ -72,7 +72,7 @@ import Testing
         #expect(outbox.mostLent <= 40)
     }
 
-    @Test func oneTenantAloneLeavesAQuarter() async throws {
+    @Test func singleTenantLeavesQuarterOfCapacity() async throws {
         let outbox = MemoryOutbox()
         try outbox.add(1_000, of: Self.tenants[0])
         var settings = Dispatcher.Settings()
@@ -95,7 +95,7 @@ import Testing
         #expect(outbox.completions.count == 31)
     }
 
-    @Test func whatIsSentWhenTheServerEndsIsFinishedAndTheRestGivenBack() async throws {
+    @Test func deliveriesNotSentOnShutdownAreReturned() async throws {
         let outbox = MemoryOutbox()
         let (sending, claiming) = (Self.tenants[0], Self.tenants[1])
         try outbox.add(4, of: sending)
@@ -130,7 +130,7 @@ import Testing
     }
 
     /// Outcomes are kept while the outbox is away, and nothing new is taken meanwhile.
-    @Test func outcomesWaitForTheOutbox() async throws {
+    @Test func outcomesAreKeptWhileOutboxIsUnavailable() async throws {
         let outbox = MemoryOutbox()
         try outbox.add(20, of: Self.tenants[0])
         outbox.failCompletions(3)
@@ -157,7 +157,9 @@ import Testing
     }
 
     /// One that the outbox refuses keeps none of its batch from being written down, nor its room.
-    @Test(arguments: [1, 2, 7, 64]) func whatIsRefusedIsGivenUpAlone(refusedCount: Int) async throws {
+    @Test(arguments: [1, 2, 7, 64]) func unwritableDeliveryIsGivenUpWithoutItsBatch(
+        refusedCount: Int
+    ) async throws {
         let seed = UInt64.random(in: .min ... .max)
         var random = SplitMix64(seed: seed)
         let outbox = MemoryOutbox()
@@ -190,7 +192,7 @@ import Testing
     }
 
     /// The first of eight is refused, found in four tries, and given up; two are written, then the outbox is away.
-    @Test func whatIsNotWrittenIsHandedBack() async throws {
+    @Test func unwrittenOutcomesAreHandedBack() async throws {
         let outbox = MemoryOutbox()
         try outbox.add(8, of: Self.tenants[0])
         let taken = try await outbox.claim(8, of: Self.tenants[0], for: .seconds(60))
@@ -205,7 +207,7 @@ import Testing
         #expect(left == nil && outbox.completedCount == 7)
     }
 
-    @Test func aServerThatEndsGivesUpInTheEnd() async throws {
+    @Test func shutdownAbandonsUnwritableOutcomes() async throws {
         let outbox = MemoryOutbox()
         try outbox.add(3, of: Self.tenants[0])
         outbox.failCompletions(.max)
@@ -220,7 +222,7 @@ import Testing
         #expect(abandoned.withLock { $0 } == 3)
     }
 
-    @Test func whatHasNowhereToGoIsNotSent() async throws {
+    @Test func deliveryWithoutDestinationIsNotSent() async throws {
         let outbox = MemoryOutbox()
         try outbox.add(2, of: Self.tenants[0], destination: .nowhere("token_dead"))
         let dispatcher = Dispatcher(

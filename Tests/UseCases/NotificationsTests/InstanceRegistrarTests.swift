@@ -69,7 +69,7 @@ import Testing
         return (store.kept.withLock { $0.first }, result)
     }
 
-    @Test func theLaunchIsOfTheExperiencesClip() async throws {
+    @Test func launchBelongsToExperiencesClip() async throws {
         let (kept, _) = try await decide("HTTPS://Example.com/restaurants/restaurant_a/order/1234/#top")
         let registration = try #require(kept)
         #expect(registration.clip?.text == FoodCourt.clip)
@@ -78,7 +78,7 @@ import Testing
         #expect(Set(registration.tokens.keys) == [.device, .start(attributesType: "Order")])
     }
 
-    @Test func aClockThatIsAheadCountsAsNow() async throws {
+    @Test func futureLaunchTimeCountsAsNow() async throws {
         for (offset, expected) in [(nil, 0.0), (-60, -60), (0, 0), (1, 0), (86_400, 0)] as [(Double?, Double)]
         {
             let launchedAt = offset.map { court.now.addingTimeInterval($0) }
@@ -89,7 +89,7 @@ import Testing
     }
 
     /// As from a notification or the App Switcher: of the clip that is named or known, and at no business.
-    @Test func aLaunchWithoutAURLChangesNoBusiness() async throws {
+    @Test func launchWithoutURLHasNoBusiness() async throws {
         for clip in [nil, FoodCourt.clip, "com.example.Other.Clip"] {
             let (kept, result) = try await decide(nil, clip: clip, launchedAt: court.now - 60)
             let registration = try #require(kept)
@@ -104,7 +104,7 @@ import Testing
     }
 
     /// A receipt of a server that did not say yet what it rests on, too.
-    @Test(arguments: Receipt.Evidence.allCases) func aProofThatRestsOnNothingConfirmsNothing(
+    @Test(arguments: Receipt.Evidence.allCases) func proofWithoutEvidenceConfirmsNothing(
         evidence: Receipt.Evidence
     ) async throws {
         var table = court.table
@@ -124,7 +124,7 @@ import Testing
 
     /// Of whatever clip a receipt is: it names none.
     @Test(arguments: ClipAttestation.ConfirmationDemand.allCases, RequestAttestation.Grade.allCases)
-    func aProofIsAttestedAsTheClipRequires(
+    func proofCountsOnlyIfAttestedAsClipRequires(
         demand: ClipAttestation.ConfirmationDemand, grade: RequestAttestation.Grade
     ) async throws {
         for environment in AttestationEnvironment.allCases {
@@ -154,7 +154,7 @@ import Testing
     }
 
     /// A device knows the experience whose URL was scanned, and nothing of what a short code stands for.
-    @Test func aLaunchByAShortCodeIsOfTheExperienceThatWasScanned() async throws {
+    @Test func launchByShortCodeBelongsToScannedExperience() async throws {
         var table = court.table
         try table.set(.locations, .location(court.tenant, "restaurant_a"))
         let urls = [
@@ -177,12 +177,12 @@ import Testing
     }
 
     /// Not even where the signature does not hold, so that no location is found.
-    @Test func aPlaceInAURLIsNotKept() async throws {
+    @Test func positionInURLIsNotStored() async throws {
         let (kept, _) = try await decide("https://example.com/place?lat=1&lon=2&sig=AAAA")
         #expect(kept?.launch?.url == "https://example.com/place")
     }
 
-    @Test func whatIsRefusedIsNotKept() async throws {
+    @Test func rejectedRegistrationIsNotStored() async throws {
         let (kept, result) = try await decide("https://nobody.example/")
         #expect(kept == nil && result == .refused(.doesNotMatch))
         for (outcome, defect) in [
@@ -199,7 +199,7 @@ import Testing
     }
 
     /// The store's word for a clip that was deleted a moment ago.
-    @Test func aClipThatIsGoneMatchesNothing() async throws {
+    @Test func deletedClipDoesNotMatch() async throws {
         #expect(try await decide(FoodCourt.order).1 == .refused(.doesNotMatch))
     }
 }

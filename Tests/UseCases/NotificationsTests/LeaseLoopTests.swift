@@ -20,7 +20,7 @@ import Testing
     }
 
     /// No clock moves: nobody's rest is waited for.
-    @Test(arguments: [true, false]) func whoCannotBeWrittenForHoldsUpNobody(isInTurn: Bool) async {
+    @Test(arguments: [true, false]) func unwritableTenantDoesNotDelayOthers(isInTurn: Bool) async {
         let (broken, others) = (Self.tenants[0], Self.tenants.dropFirst())
         let work = ScriptedWork(
             Dictionary(uniqueKeysWithValues: Self.tenants.map { ($0, [1, 2, 3]) }),
@@ -41,7 +41,7 @@ import Testing
         #expect(work.state.current.abandonedCount == 3)
     }
 
-    @Test func whatCouldNotBeWrittenIsTriedAgainWhileStopping() async {
+    @Test func failedSettlementIsRetriedWhileStopping() async {
         let tenant = Self.tenants[0]
         let gate = Gate()
         let hasFailed = Mutex(false)
@@ -69,7 +69,7 @@ import Testing
     }
 
     /// There is one settler; the rounds have a pause between them.
-    @Test func inTheEndEverybodyIsTriedOnceInEachRound() async {
+    @Test func stoppingLoopTriesEachTenantOncePerRound() async {
         let (broken, others) = (Self.tenants[0], Self.tenants[1...3])
         let isEnding = Mutex(false)
         let clock = NotedClock()
@@ -98,7 +98,7 @@ import Testing
         #expect(loop.heldCount == 0)
     }
 
-    @Test func whatIsReservedIsNotHeld() async {
+    @Test func reservationIsNotCountedAsHeld() async {
         let (gate, claimed, begun, worked) = (Gate(), Gate(), Gate(), Gate())
         let work = ScriptedWork(
             [Self.tenants[0]: [1, 2, 3]],
@@ -126,7 +126,7 @@ import Testing
     enum Query: Sendable, CaseIterable { case look, claim, work, settle }
 
     /// A query that does not come back is cut off, and what could be written down is, once.
-    @Test(arguments: Query.allCases) func aLoopThatCutsOffStopsAtOnce(query: Query) async {
+    @Test(arguments: Query.allCases) func loopThatCutsOffStopsImmediately(query: Query) async {
         let tenant = Self.tenants[0]
         let begun = Gate()
         @Sendable func hang() async throws {
@@ -157,7 +157,7 @@ import Testing
         #expect(end.settled[tenant] == (query == .work || query == .settle ? [1] : nil))
     }
 
-    @Test func aFailedClaimRestsLongerEachTime() async {
+    @Test func failedClaimRestsLongerEachTime() async {
         let (broken, other) = (Self.tenants[0], Self.tenants[1])
         let isBroken = Mutex(true)
         let clock = NotedClock()

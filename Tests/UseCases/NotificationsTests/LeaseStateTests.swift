@@ -21,7 +21,7 @@ import Testing
 
     /// Everybody has more due than there is room for.
     @Test(arguments: [(10, 4, 3), (7, 7, 7), (100, 3, 2), (1, 1, 1), (64, 5, 9)])
-    func turnsComeToEverybodyAlike(total: Int, share: Int, batch: Int) {
+    func turnsAreSharedFairlyAmongTenants(total: Int, share: Int, batch: Int) {
         var state = LeaseState<TenantID, Int>(Self.settings(total: total, share: share, batch: batch))
         var turns: [TenantID: Int] = [:]
         for _ in 1...400 {
@@ -51,7 +51,7 @@ import Testing
         #expect(state.heldCount == 0)
     }
 
-    @Test func oneTenantHasItsShareAndOthersTheRest() {
+    @Test func tenantIsLimitedToItsShare() {
         var state = LeaseState<TenantID, Int>(Self.settings())
         let (greedy, other) = (Self.tenants[0], Self.tenants[1])
         #expect(state.reserve(for: greedy) == 5)
@@ -73,7 +73,7 @@ import Testing
         #expect(state.reserve(for: other) == nil)
     }
 
-    @Test func whoIsFoundBeyondTheRoomIsLookedForAgain() {
+    @Test func tenantsFoundBeyondCapacityAreLookedForAgain() {
         var state = LeaseState<TenantID, Int>(Self.settings(isInTurn: false))
         let rooms = state.reserve(for: Array(Self.tenants.prefix(6)))
         #expect(rooms.map(\.room) == [5, 5, 5, 5])
@@ -85,7 +85,7 @@ import Testing
         #expect(state.claimed(0, of: 5, for: Self.tenants[8]) == false)
     }
 
-    @Test func failuresInSuccessionAreCountedOnceForEachRest() {
+    @Test func consecutiveFailuresCountOncePerRest() {
         var state = LeaseState<TenantID, Int>(Self.settings())
         let tenant = Self.tenants[0]
         for number in 1...3 {
@@ -107,7 +107,7 @@ import Testing
         #expect(state.takeRests().map(\.number) == [1])
     }
 
-    @Test func whoCannotBeWrittenForGetsNothingAndHoldsNoSettler() throws {
+    @Test func unwritableTenantGetsNoLeasesAndNoSettler() throws {
         var state = LeaseState<TenantID, Int>(Self.settings(settlers: 1))
         let (broken, other) = (Self.tenants[0], Self.tenants[1])
         try Self.hold(2, of: broken, in: &state)
@@ -145,7 +145,7 @@ import Testing
         for number in 0..<count { state.finish(number, of: tenant) }
     }
 
-    @Test(arguments: [true, false]) func whatIsDroppedCountsNoLonger(hasRested: Bool) throws {
+    @Test(arguments: [true, false]) func droppedOutcomesAreNoLongerHeld(hasRested: Bool) throws {
         var state = LeaseState<TenantID, Int>(Self.settings(total: 5))
         let tenant = Self.tenants[0]
         try Self.hold(5, of: tenant, in: &state)
@@ -164,7 +164,7 @@ import Testing
     }
 
     /// Its loans could end, and be taken again, before what became of them is written.
-    @Test func whoWaitsLongForASettlerGetsNothing() throws {
+    @Test func tenantWaitingForSettlerGetsNoLeases() throws {
         var state = LeaseState<TenantID, Int>(Self.settings(settlers: 1))
         let (slow, waiting) = (Self.tenants[0], Self.tenants[1])
         try Self.hold(2, of: slow, in: &state)
@@ -185,7 +185,7 @@ import Testing
     }
 
     /// One after another, each could take as long as a connection is waited for.
-    @Test(arguments: [true, false]) func inTheEndWhoCutsOffSettlesAllAtOnce(cutsOff: Bool) throws {
+    @Test(arguments: [true, false]) func finalRoundSettlesAllAtOnceIfCutOff(cutsOff: Bool) throws {
         var settings = Self.settings(total: 200)
         settings.cutsOff = cutsOff
         var state = LeaseState<TenantID, Int>(settings)
@@ -201,7 +201,7 @@ import Testing
         #expect(begun.count == (cutsOff ? 8 : 2))
     }
 
-    @Test func afterALookThatFailedNobodyIsLookedForUntilThePoll() {
+    @Test func failedLookWaitsForPoll() {
         var state = LeaseState<TenantID, Int>(Self.settings())
         state.isLookFailing = true
         #expect(state.busy == nil)
@@ -209,7 +209,7 @@ import Testing
         #expect(state.busy == [])
     }
 
-    @Test func inEachRoundEverybodyIsTriedOnce() throws {
+    @Test func roundTriesEachTenantOnce() throws {
         var state = LeaseState<TenantID, Int>(Self.settings(total: 200, settlers: 1))
         for tenant in Self.tenants[0...9] {
             try Self.hold(5, of: tenant, in: &state)
@@ -235,7 +235,7 @@ import Testing
     }
 
     /// What may happen in any order, beside a plain account of it.
-    @Test(.timeLimit(.minutes(30)), arguments: [true, false]) func anyOrderKeepsTheAccounts(
+    @Test(.timeLimit(.minutes(30)), arguments: [true, false]) func randomOrderKeepsAccountsConsistent(
         isInTurn: Bool
     ) throws {
         let seed = UInt64.random(in: .min ... .max)

@@ -15,7 +15,7 @@ import Testing
     }
 
     /// Source: Apple, "Enabling notifications in App Clips".
-    @Test func `Apple's example comes out equal to it`() throws {
+    @Test func compositionMatchesApplesExample() throws {
         let composition = try court.compose(
             aps: [
                 "alert": [
@@ -55,7 +55,7 @@ import Testing
         ),
         ("https://example.com/restaurants/restaurant_a/", "https://example.com/restaurants/restaurant_a"),
     ])
-    func `The target is the canonical invocation URL, whole`(url: String, target: String) throws {
+    func targetIsCanonicalInvocationURL(url: String, target: String) throws {
         let notification = try #require(try court.compose(url).composed)
         let aps = notification.payload.json.objectValue?["aps"]?.objectValue
         #expect(aps?["target-content-id"] == .string(target))
@@ -69,7 +69,7 @@ import Testing
         "https://example.com/default", "https://example.com/demo",
         "https://appclip.apple.com/id?p=com.example.MyApp.Clip",
     ])
-    func `Without an advanced experience nothing is composed for a clip of many businesses`(
+    func multiBusinessClipWithoutAdvancedExperienceIsRejected(
         url: String
     ) throws {
         let refusal = try court.compose(url).refusal
@@ -83,7 +83,7 @@ import Testing
         ("https://appclip.apple.com/id?p=com.example.Bikes.Clip", .default),
         ("https://bikes.example.com/demo", .demo),
     ])
-    func `A clip of one business needs no target`(url: String, kind: ExperienceKind) throws {
+    func singleBusinessClipNeedsNoTarget(url: String, kind: ExperienceKind) throws {
         let notification = try #require(try court.compose(url).composed)
         #expect(notification.target == nil)
         #expect(notification.payload.json == ["aps": ["alert": "Ready."]])
@@ -94,7 +94,7 @@ import Testing
 
     // MARK: Tenants
 
-    @Test func `The experiences of another tenant do not match`() throws {
+    @Test func experiencesOfOtherTenantDoNotMatch() throws {
         var court = court
         let other = TenantID(number: 2)
         #expect(try court.compose(of: other).refusal == .doesNotMatch)
@@ -102,7 +102,7 @@ import Testing
         #expect(try court.compose(of: other).refusal == .doesNotMatch)
     }
 
-    @Test func `Of the same URL each tenant's own experience is matched`() throws {
+    @Test func urlMatchesTenantsOwnExperience() throws {
         var court = court
         let other = TenantID(number: 2)
         try court.table.register(
@@ -143,7 +143,7 @@ import Testing
         // coordinates:lat,lon
         ("/place?lat=1&lon=2&sig=Z29vZA", "/place", nil),
     ])
-    func `A match for no one business is refused, with the experience to register`(
+    func unspecificBusinessIsRejectedWithSuggestedExperience(
         url: String, matched: String, register: String?
     ) throws {
         var court = court
@@ -168,7 +168,7 @@ import Testing
         #expect(matched.binding == binding)
     }
 
-    @Test func `Whether a clip serves many businesses is what its row says`() throws {
+    @Test func multiBusinessFlagComesFromClipRow() throws {
         var court = court
         let url = "https://example.com/restaurants/restaurant_b"
         func code() throws -> String? { try court.compose(url).refusal?.code }
@@ -186,7 +186,7 @@ import Testing
         #expect(try code() == nil)
     }
 
-    @Test func `A clip of one business needs no more specific match`() throws {
+    @Test func singleBusinessClipNeedsNoSpecificMatch() throws {
         let notification = try #require(try court.compose("https://solo.example.com/any").composed)
         #expect(notification.experience.url == "https://solo.example.com")
         #expect(notification.headers.topic == "com.example.Solo.Clip")

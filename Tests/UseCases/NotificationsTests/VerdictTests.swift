@@ -49,7 +49,7 @@ import Testing
         (.missingPushType, "refused"), (.cannotCreateChannelConfig, "refused"), (.topicMismatch, "refused"),
     ]
 
-    @Test func everyReasonHasItsEffect() throws {
+    @Test func apnsReasonDeterminesVerdict() throws {
         #expect(Set(Self.effects.map(\.0)) == Set(APNsReason.statuses.keys))
         for (reason, expected) in Self.effects {
             let answer = APNsAnswer(status: try #require(reason.status), reason: reason)
@@ -67,7 +67,7 @@ import Testing
         (200, "delivered"), (400, "refused"), (403, "refused"), (410, "refused dead"), (429, "retry 60"),
         (500, "retry 900"), (502, "retry 900"), (302, "refused"),
     ])
-    func aReasonThatIsNotKnownGoesByItsStatus(status: Int, expected: String) throws {
+    func unknownReasonFallsBackToStatus(status: Int, expected: String) throws {
         for reason in [nil, APNsReason(rawValue: "BrandNew")] {
             let verdict = Self.verdict(
                 .answered(APNsAnswer(status: status, reason: reason)), try Self.delivery())
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func aTokenIsDeadSinceWhenAPNsSays() throws {
+    @Test func deadTokenHasTimestampFromAPNs() throws {
         let since = Self.now - 3_600
         let answer = APNsAnswer(status: 410, reason: .unregistered, invalidSince: since)
         #expect(Self.verdict(.answered(answer), try Self.delivery()).token == .dead(since: since))
@@ -94,7 +94,7 @@ import Testing
 
     // MARK: Again
 
-    @Test func waitsDoubleUpToAnEnd() throws {
+    @Test func retryDelaysDoubleUpToLimit() throws {
         let waits = try (0...DeliveryVerdict.maximumPostponements).map { postponements in
             Self.text(
                 Self.verdict(
@@ -114,7 +114,7 @@ import Testing
     }
 
     /// APNs asks for 15 minutes: chance may only make it longer.
-    @Test func chanceNeverShortensAWait() throws {
+    @Test func jitterNeverShortensDelay() throws {
         var random = SplitMix64(seed: 1)
         for _ in 0..<1_000 {
             let chance = Double(random.next() >> 11) / 0x1p53
@@ -130,7 +130,7 @@ import Testing
     }
 
     @Test(arguments: [(0, "retry 5", 1), (1, "retry 10", 2), (2, "uncertain", 3)])
-    func aLostReplyIsTriedAgainTwice(before: Int, expected: String, lost: Int) throws {
+    func lostReplyIsRetriedTwice(before: Int, expected: String, lost: Int) throws {
         for failure in [PushFailure.timedOut, .connectionClosed, .streamReset] {
             let verdict = Self.verdict(.unanswered(failure), try Self.delivery(lostReplies: before))
             #expect(Self.text(verdict) == expected)
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func whatWasNotSentIsNeverLost() throws {
+    @Test func unsentDeliveryDoesNotCountAsLostReply() throws {
         for failure in PushFailure.allCases {
             let verdict = Self.verdict(.notSent(failure), try Self.delivery(lostReplies: 2))
             #expect(verdict.lostReplies == 2)
@@ -152,7 +152,7 @@ import Testing
 
     // MARK: Too late
 
-    @Test func nothingIsTriedAgainAfterItsEnd() throws {
+    @Test func expiredDeliveryIsNotRetried() throws {
         let later = PushOutcome.answered(APNsAnswer(status: 503, reason: .serviceUnavailable))
         #expect(Self.text(Self.verdict(later, try Self.delivery(expiresIn: 899))) == "expired")
         #expect(Self.text(Self.verdict(later, try Self.delivery(expiresIn: 901))) == "retry 900")
@@ -165,7 +165,7 @@ import Testing
         #expect(Self.text(Self.verdict(later, old)) == "expired")
     }
 
-    @Test func whatNeedNotBeSentIsNot() throws {
+    @Test func expiredOrUndeliverableIsDecidedBeforeSending() throws {
         func before(_ delivery: ClaimedDelivery) -> String? {
             DeliveryVerdict(before: delivery, at: Self.now).map { Self.text($0) }
         }

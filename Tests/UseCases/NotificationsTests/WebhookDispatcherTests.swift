@@ -35,7 +35,7 @@ import Testing
         await run
     }
 
-    @Test func whatIsTakenIsRemovedAndWhatIsNotWaits() async throws {
+    @Test func acceptedMessageIsRemovedAndFailedMessageWaits() async throws {
         let store = try MemoryWebhookStore([Self.webhooks[0]: 3])
         await Self.withDispatcher(
             store,
@@ -56,7 +56,7 @@ import Testing
         #expect(left.givenBack.isEmpty)
     }
 
-    @Test func afterTheLastAttemptAMessageIsGivenUp() async throws {
+    @Test func messageIsGivenUpAfterLastAttempt() async throws {
         let store = try MemoryWebhookStore([Self.webhooks[0]: 1, Self.webhooks[1]: 1])
         store.change { $0.waiting[0].message = $0.waiting[0].message.with(attempt: 8) }
         store.change { $0.waiting[1].message = $0.waiting[1].message.with(attempt: 9) }
@@ -76,7 +76,7 @@ import Testing
         #expect(givenUp.withLock { $0 } == [last.webhook])
     }
 
-    @Test func messageAnswered410IsGivenUpAndTheWebhookSwitchedOff() async throws {
+    @Test func response410GivesUpMessageAndDisablesWebhook() async throws {
         let store = try MemoryWebhookStore([Self.webhooks[0]: 1])
         let events = Mutex<[String]>([])
         await Self.withDispatcher(
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test(arguments: [429, 503])
-    func messageWaitsAsLongAsTheReceiverAsks(status: Int) async throws {
+    func messageWaitsForRetryAfter(status: Int) async throws {
         let store = try MemoryWebhookStore([Self.webhooks[0]: 1])
         await Self.withDispatcher(store, reply: { _ in .status(status, retryAfter: .seconds(70)) }) {
             await store.wait { $0.retries.count == 1 }
@@ -106,7 +106,7 @@ import Testing
     }
 
     /// What the log is made of, and that it is told of when one is switched off.
-    @Test func eachAttemptIsWrittenDown() async throws {
+    @Test func eachAttemptIsRecorded() async throws {
         let (failing, other) = (Self.webhooks[0], Self.webhooks[1])
         let store = try MemoryWebhookStore([failing: 1, other: 1])
         store.change { $0.failing = [failing, other] }
@@ -138,7 +138,7 @@ import Testing
         #expect(attempts.allSatisfy { $0.at > start && $0.duration >= .seconds(1) })
     }
 
-    @Test func withoutAWebhookNothingIsSent() async throws {
+    @Test func messageWithoutWebhookIsNotSent() async throws {
         let store = try MemoryWebhookStore([Self.webhooks[0]: 1])
         store.change { $0.hasWebhook = false }
         await Self.withDispatcher(
@@ -154,7 +154,7 @@ import Testing
     }
 
     /// No clock moves: only the room that each message leaves can have been filled again.
-    @Test func aReceiverThatNeverAnswersHoldsUpNobody() async throws {
+    @Test func unresponsiveReceiverDoesNotDelayOthers() async throws {
         let (silent, other) = (Self.webhooks[0], Self.webhooks[1])
         let store = try MemoryWebhookStore([silent: 20, other: 20])
         let silentIDs = Set(store.current.waiting.filter { $0.webhook == silent }.map(\.message.id))
@@ -176,7 +176,7 @@ import Testing
     }
 
     /// However many webhooks it has.
-    @Test(.timeLimit(.minutes(30))) func aTenantHasABound() async throws {
+    @Test(.timeLimit(.minutes(30))) func concurrentMessagesPerTenantAreLimited() async throws {
         let tenant = TenantID(Self.id(1))
         let many = (1...16).map { WebhookReference(WebhookID(Self.id($0)), of: tenant) }
         let other = WebhookReference(WebhookID(Self.id(1)), of: TenantID(Self.id(2)))
@@ -202,7 +202,7 @@ import Testing
         #expect(store.current.mostLentOfOne == WebhookDispatcher.messagesPerWebhook)
     }
 
-    @Test(.timeLimit(.minutes(30))) func allTogetherHaveABound() async throws {
+    @Test(.timeLimit(.minutes(30))) func concurrentMessagesInTotalAreLimited() async throws {
         let store = try MemoryWebhookStore(Dictionary(uniqueKeysWithValues: Self.webhooks.map { ($0, 5) }))
         let gate = Gate()
         await Self.withDispatcher(
@@ -221,7 +221,7 @@ import Testing
     }
 
     /// The clock never reaches a poll: without other looks, not all would be lent before the time limit.
-    @Test(.timeLimit(.minutes(30))) func manyWebhooksWithOneMessageEachAreServedWithoutAPoll() async throws {
+    @Test(.timeLimit(.minutes(30))) func manyWebhooksAreServedWithoutPolling() async throws {
         let store = try MemoryWebhookStore(Dictionary(uniqueKeysWithValues: Self.webhooks.map { ($0, 1) }))
         await Self.withDispatcher(
             store,
@@ -236,7 +236,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(30)), arguments: [MemoryWebhookStore.Call.claim, .over])
-    func whomTheStoreFailsForDisturbsNobody(
+    func storeFailureOfOneWebhookDoesNotAffectOthers(
         call: MemoryWebhookStore.Call
     ) async throws {
         let (broken, other) = (Self.webhooks[0], Self.webhooks[1])
@@ -270,7 +270,7 @@ import Testing
         #expect(failed.withLock { Set($0) } == [broken])
     }
 
-    @Test func whatIsTooOldIsToldOf() async throws {
+    @Test func outdatedMessagesAreReported() async throws {
         let store = try MemoryWebhookStore([Self.webhooks[0]: 2])
         store.change { $0.outdatedCount = 7 }
         let givenUp = Mutex<Int>(0)
@@ -286,7 +286,7 @@ import Testing
     }
 
     /// What was taken is not sent again because of what is to be tried again.
-    @Test func whatIsTakenIsRemovedFirst() async throws {
+    @Test func acceptedMessagesAreRemovedBeforeRetriesAreStored() async throws {
         let webhook = Self.webhooks[0]
         let store = try MemoryWebhookStore([webhook: 4])
         store.change { $0.broken = [webhook: .again] }
@@ -316,7 +316,7 @@ import Testing
     }
 
     /// Once it is lent no longer, another server may have it: what became of it here is fenced off.
-    @Test(.timeLimit(.minutes(30))) func whatCannotBeWrittenInTimeIsDropped() async throws {
+    @Test(.timeLimit(.minutes(30))) func outcomePastLeaseIsDropped() async throws {
         let (broken, other) = (Self.webhooks[0], Self.webhooks[1])
         let store = try MemoryWebhookStore([broken: 4])
         store.change { $0.broken = [broken: .over] }
@@ -345,7 +345,7 @@ import Testing
         #expect(abandoned.current == 4)
     }
 
-    @Test(.timeLimit(.minutes(30))) func whatCannotBeWrittenInTheEndIsToldOf() async throws {
+    @Test(.timeLimit(.minutes(30))) func outcomeUnwrittenAtShutdownIsReported() async throws {
         let webhook = Self.webhooks[0]
         let store = try MemoryWebhookStore([webhook: 4])
         store.change { $0.broken = [webhook: .over] }

@@ -16,7 +16,9 @@ import Testing
             ("https://:secret@example.com/", .credentials), ("https://example.com/#a", .fragment),
             ("https://", .malformed), ("example.com", .malformed), ("https://example.com/a b", .malformed),
             ("https://example.com/\u{7}", .malformed), ("", .malformed),
-        ] as [(String, WebhookURL.Refusal?)]) func urls(text: String, refusal: WebhookURL.Refusal?)
+        ] as [(String, WebhookURL.Refusal?)]) func webhookURLIsValidated(
+            text: String, refusal: WebhookURL.Refusal?
+        )
     {
         do throws(WebhookURL.Refusal) {
             let url = try WebhookURL(text)
@@ -33,7 +35,7 @@ import Testing
             ("http://[::1]:9/", "::1"), ("http://localhost/x", "::1"), ("https://LOCALHOST/", "127.0.0.0/8"),
             ("https://192.168.1.1:8443/", "192.168.0.0/16"),
         ])
-    func addressThatIsNotPublicIsReachableOnlyWhenAllowed(text: String, range: String) throws {
+    func privateAddressIsReachableOnlyIfAllowed(text: String, range: String) throws {
         let url = try WebhookURL(text)
         #expect(!url.isReachable(allowing: []))
         #expect(!url.isReachable(allowing: [try #require(AddressRange("11.0.0.0/8"))]))
@@ -65,7 +67,7 @@ import Testing
         #expect(try WebhookURL(text).isReachable(allowing: []))
     }
 
-    @Test func pauseIsAsLongAsTheReceiverAsksUpToADay() {
+    @Test func pauseFollowsRetryAfterUpToOneDay() {
         func pause(_ wish: Duration?) -> Duration? {
             WebhookSchedule.pause(afterAttempt: 2, random: 0, wish: wish)
         }
@@ -75,7 +77,7 @@ import Testing
         #expect(WebhookSchedule.pause(afterAttempt: 10, random: 0, wish: .seconds(7)) == nil)
     }
 
-    @Test func aURLHasABound() {
+    @Test func overlongURLIsRejected() {
         let room = WebhookURL.maximumLength - "https://example.com/".utf8.count
         #expect(throws: Never.self) {
             try WebhookURL("https://example.com/" + String(repeating: "a", count: room))
@@ -85,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func aSecretIsShownByItsTextAlone() throws {
+    @Test func secretIsHiddenFromDescriptions() throws {
         let secret = WebhookSecret.generate()
         #expect(secret.text.hasPrefix("whsec_"))
         #expect(Data(base64Encoded: String(secret.text.dropFirst(6))) == Data(secret.bytes))
@@ -110,7 +112,7 @@ import Testing
         #expect(WebhookSchedule.pause(afterAttempt: 10, random: 0) == nil)
     }
 
-    @Test func eventsAreToldInMessagesOfAHundred() throws {
+    @Test func eventsAreBatchedInMessagesOfOneHundred() throws {
         let event = OutcomeEvent(
             delivery: UUID(), notification: UUID(), instance: nil, state: "refused", reason: "Unregistered",
             attempts: 2)
@@ -147,16 +149,16 @@ import Testing
         "0192f8a4c0de70008000000000000012", "wh_0192f8a4-c0de-7000-8000-000000000012",
         "wh_0192f8a4c0de70008000000000000012\u{0}", "wh_g192f8a4c0de70008000000000000012",
         "wh_0192f8a4c0de7000800000000000001é",
-    ]) func whatNamesNoWebhook(text: String) {
+    ]) func malformedWebhookIDIsRejected(text: String) {
         #expect(WebhookID(text) == nil)
     }
 
-    @Test func anIDIsReadAsItIsWritten() throws {
+    @Test func webhookIDRoundTrips() throws {
         let id = WebhookID(UUID())
         #expect(WebhookID(id.description) == id && id.description.hasPrefix("wh_"))
     }
 
-    @Test func anAttemptIsReadAsItIsStored() throws {
+    @Test func storedAttemptRoundTrips() throws {
         for reply in [WebhookReply.status(204), .noAnswer("Connection refused")] {
             let attempt = WebhookAttempt(
                 at: Date(timeIntervalSince1970: 1_772_368_200.25), duration: .milliseconds(1_234),
@@ -167,7 +169,7 @@ import Testing
         #expect(throws: JSONFieldError.self) { try WebhookAttempt(["at": "now"]) }
     }
 
-    @Test func restsGrowAndHaveABound() {
+    @Test func restsGrowUpToLimit() {
         #expect(
             (1...8).map { WebhookSchedule.rest(afterFailure: $0) }
                 == [5, 10, 20, 40, 80, 160, 300, 300].map(Duration.seconds))

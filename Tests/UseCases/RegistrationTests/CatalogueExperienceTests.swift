@@ -20,7 +20,7 @@ import Testing
             clipCard: clip, isPoweredBy: true, isDomainProved: isDomainProved)
     }
 
-    @Test func theNearestThatSaysSomethingCounts() throws {
+    @Test func nearestCardMemberWins() throws {
         let clip = Card(
             defaultLanguage: .german, action: .open, businessCategory: .foodAndDrink,
             texts: [.german: try CardText(title: "Kette", subtitle: "Bestellen")])
@@ -36,13 +36,13 @@ import Testing
         #expect(desired.obstacles.isEmpty)
     }
 
-    @Test func titlesAreInTheAppsLanguageWhereNobodySaysWhich() throws {
+    @Test func titleUsesAppsPrimaryLanguageByDefault() throws {
         let desired = try Self.experience(text: CardText(title: "Hello")).desired(primaryLanguage: .french)
         #expect(desired.content.card.defaultLanguage == .french)
         #expect(desired.content.card.texts == [.french: try CardText(title: "Hello")])
     }
 
-    @Test func aPlaceIsTheLocationsOwnWhereACardSaysThereIsOne() throws {
+    @Test func placeDefaultsToLocationData() throws {
         var place = Place()
         place.relationship = .authorized
         let desired = try Self.experience(location: Card(), clip: Card(place: place)).desired(
@@ -59,7 +59,7 @@ import Testing
         #expect(free.content.card.place?.point == nil)
     }
 
-    @Test func whatIsSentIsReadBackAsItWas() throws {
+    @Test func sentContentRoundTrips() throws {
         var place = Place()
         place.mapAction = .restaurantReservation
         let content = try Self.experience(
@@ -69,7 +69,7 @@ import Testing
         #expect(try ExperienceContent(JSONObjectReader(JSONValue(parsing: text))) == content)
     }
 
-    @Test func anUnprovedDomainStandsInTheWay() throws {
+    @Test func unprovedDomainIsObstacle() throws {
         let desired = try Self.experience(isDomainProved: false).desired(primaryLanguage: .english)
         #expect(desired.obstacles == [.domainUnproved])
     }

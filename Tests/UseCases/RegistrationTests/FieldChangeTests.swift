@@ -13,7 +13,9 @@ struct FieldChangeTests {
             ("A", "B", "C", .conflict), ("A", "B", nil, .conflict),
             (nil, "A", "A", nil), (nil, "A", "B", nil), (nil, nil, "B", nil),
         ] as [(String?, String?, String?, FieldChange.Cause?)])
-    func threeWays(desired: String?, applied: String?, remote: String?, cause: FieldChange.Cause?) throws {
+    func threeWayComparisonFindsCause(
+        desired: String?, applied: String?, remote: String?, cause: FieldChange.Cause?
+    ) throws {
         let contents = try [desired, applied, remote].map { try Registrations.content(subtitle: $0) }
         let plan = try Registrations.plan(
             [try Registrations.desired("a", contents[0])],
@@ -35,7 +37,7 @@ struct FieldChangeTests {
     }
 
     /// A column that was emptied, a language and a place that nobody here names: all stay at Apple.
-    @Test func whatNobodySaysStaysAtApple() throws {
+    @Test func unspecifiedFieldsStayAtApple() throws {
         let said = try Registrations.content("New")
         var before = try Registrations.content("Old", action: .play, subtitle: "Here")
         before.card.texts[.french] = try CardText(title: "Ancien")
@@ -58,7 +60,7 @@ struct FieldChangeTests {
         #expect(sent == expected)
     }
 
-    @Test func membersOfAPlaceThatWeNeverSetAreIgnored() throws {
+    @Test func unsetPlaceMembersAreIgnored() throws {
         var desired = try Registrations.content()
         desired.card.place = Place()
         desired.card.place?.names = ["Pizza"]

@@ -4,7 +4,7 @@ import Testing
 
 struct RegistrationForecastTests {
     /// Ten thousand experiences: 10,000 creations, 51 pages, and 3 requests an image.
-    @Test func firstApplyOfTenThousand() throws {
+    @Test func forecastCountsFirstApplyOfTenThousand() throws {
         let content = try Registrations.content()
         let image = try #require(Registrations.image)
         let plan = try Registrations.plan(
@@ -24,7 +24,7 @@ struct RegistrationForecastTests {
         #expect(uploaded.imageBytes == 0)
     }
 
-    @Test func eachStepHasItsRequests() throws {
+    @Test func forecastCountsRequestsOfEachStep() throws {
         let content = try Registrations.content()
         let changed = try Registrations.content("New")
         let other = try ImageDigest(String(repeating: "cd", count: 32))

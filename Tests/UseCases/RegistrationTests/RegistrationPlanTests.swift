@@ -10,14 +10,14 @@ struct RegistrationPlanTests {
         content = try Registrations.content()
     }
 
-    @Test func whatIsNowhereIsCreated() throws {
+    @Test func missingExperienceIsCreated() throws {
         let desired = try Registrations.desired("a", content)
         #expect(try Registrations.plan([desired]).step("a") == .create(content))
         #expect(try Registrations.plan([desired], total: 1).step("a") == .blocked([.incompleteListing]))
     }
 
     /// A listing may lag behind a creation that was answered, even for long; another may be at its URL.
-    @Test func whatWasCreatedIsNotCreatedAgain() throws {
+    @Test func createdExperienceIsNotCreatedAgain() throws {
         let desired = try Registrations.desired("a", content)
         let row = try Registrations.created("a", content, id: "1")
         for remote in [[], [Registrations.remote("a", content, id: "2")]] {
@@ -34,7 +34,7 @@ struct RegistrationPlanTests {
         #expect(try Registrations.plan([desired], removedIDs: ["1"]).step("a") == .create(content))
     }
 
-    @Test(arguments: [0, 1, 2, 3]) func aCreationWithoutAnswerIsSettledByTwoListings(missing: Int) throws {
+    @Test(arguments: [0, 1, 2, 3]) func creationWithoutResponseIsSettledByTwoListings(missing: Int) throws {
         let desired = try Registrations.desired("a", content)
         let row = AppliedExperience(desired.url, content, .creating(missingListings: missing))
         #expect(
@@ -48,7 +48,7 @@ struct RegistrationPlanTests {
                 == .blocked([.ambiguous(ids: ["1", "2"])]))
     }
 
-    @Test func whatSomebodyElseMadeIsAdoptedOnlyWhenAllowed() throws {
+    @Test func foreignExperienceIsAdoptedOnlyIfAllowed() throws {
         let desired = [try Registrations.desired("a", content)]
         let remote = [
             Registrations.remote("a", content, id: "1"), Registrations.remote("b", content, id: "2"),
@@ -64,14 +64,14 @@ struct RegistrationPlanTests {
         #expect(plan.step("b") == .unmanaged(ids: ["2"]))
     }
 
-    @Test func aLinkThatIsNoURLIsUnmanaged() throws {
+    @Test func invalidLinkIsUnmanaged() throws {
         let plan = try Registrations.plan([], [], [RemoteExperience(id: "1", link: "no url", content)])
         #expect(plan.rows.map(\.url) == ["no url"])
         #expect(plan.rows.map(\.step) == [.unmanaged(ids: ["1"])])
         #expect(plan.isEmpty)
     }
 
-    @Test func statesAtAppleBlock() throws {
+    @Test func remoteStatusBlocksChanges() throws {
         let desired = [try Registrations.desired("a", Registrations.content("New"))]
         let row = [try Registrations.created("a", content, id: "1")]
         var remote = Registrations.remote("a", content, id: "1")
@@ -83,7 +83,7 @@ struct RegistrationPlanTests {
         #expect(try Registrations.plan([], row, [remote]).step("a") == .blocked([.appTransfer]))
     }
 
-    @Test func whatAppleNeedsIsNamed() throws {
+    @Test func missingRequirementsAreNamed() throws {
         var desired = DesiredExperience(
             try Registrations.url("a"), ExperienceContent(Card()),
             obstacles: [.imageUnknown, .domainUnproved])
@@ -102,7 +102,7 @@ struct RegistrationPlanTests {
                 == .blocked([.missing(path: "texts.FR"), .missing(path: "place.displayPoint")]))
     }
 
-    @Test func findingsOfPlacesAndLanguages() throws {
+    @Test func placeAndLanguageFindingsAreReported() throws {
         let policy = RegistrationPolicy(primaryLanguage: .english, languages: [.japanese, .english, .french])
         var remote = Registrations.remote("a", content, id: "1")
         remote.placeStatus = .noMatch
@@ -120,7 +120,7 @@ struct RegistrationPlanTests {
         #expect(try findings() == [.languageMissing("JA")])
     }
 
-    @Test func contradictionsAreRefused() throws {
+    @Test func contradictionsAreRejected() throws {
         let desired = try Registrations.desired("a", content)
         let row = try Registrations.created("a", content, id: "1")
         #expect(throws: RegistrationError.desiredTwice(url: "https://example.com/a")) {
@@ -137,7 +137,7 @@ struct RegistrationPlanTests {
         }
     }
 
-    @Test func listingsAreCompleteOnlyWhenTheyAgree() throws {
+    @Test func listingIsCompleteOnlyIfConsistent() throws {
         let one = Registrations.remote("a", content, id: "1")
         let two = Registrations.remote("b", content, id: "2")
         var other = one

@@ -5,7 +5,7 @@ import Testing
 struct RegistrationPropertyTests {
     private static let seeds: Range<UInt64> = 0..<500
 
-    @Test func aPlanAppliedLeavesNothingToDo() throws {
+    @Test func appliedPlanLeavesNoChanges() throws {
         var kinds: Set<String> = []
         for seed in Self.seeds {
             let registrations = try RandomRegistrations(seed: seed)
@@ -18,7 +18,7 @@ struct RegistrationPropertyTests {
             kinds == ["create", "update", "remove", "adopt", "blocked", "unmanaged", "inStep"])
     }
 
-    @Test func theOrderOfTheInputsMakesNoDifference() throws {
+    @Test func planIsIndependentOfInputOrder() throws {
         for seed in Self.seeds {
             let registrations = try RandomRegistrations(seed: seed)
             let plan = try RegistrationPlan(registrations.state, policy: registrations.policy)
@@ -28,7 +28,7 @@ struct RegistrationPropertyTests {
         }
     }
 
-    @Test func onlyWhatIsOwnedIsChangedOrRemoved() throws {
+    @Test func planChangesOnlyOwnedExperiences() throws {
         for seed in Self.seeds {
             let registrations = try RandomRegistrations(seed: seed)
             let state = registrations.state
@@ -52,7 +52,7 @@ struct RegistrationPropertyTests {
     }
 
     /// Neither what a record says to exist nor what the listing has is created beside itself.
-    @Test func nothingIsCreatedTwice() throws {
+    @Test func planCreatesNothingTwice() throws {
         for seed in Self.seeds {
             let registrations = try RandomRegistrations(seed: seed)
             let state = registrations.state
@@ -75,7 +75,7 @@ struct RegistrationPropertyTests {
     }
 
     /// What is sent says all that is desired, and leaves every text and choice that it does not speak of.
-    @Test func whatIsSentTakesNothingAway() throws {
+    @Test func updateKeepsUnspecifiedFields() throws {
         for seed in Self.seeds {
             let registrations = try RandomRegistrations(seed: seed)
             let remote = Dictionary(

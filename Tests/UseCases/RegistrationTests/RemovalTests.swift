@@ -21,7 +21,7 @@ struct RemovalTests {
         )
     }
 
-    @Test func removesWhatIsOwnedAndNoLongerDesired() throws {
+    @Test func ownedUndesiredExperienceIsRemoved() throws {
         let (applied, remote) = try rows(1)
         let plan = try Registrations.plan(kept, applied, remote, policy: allowing)
         #expect(plan.step("r0") == .remove(id: "r0"))
@@ -31,7 +31,7 @@ struct RemovalTests {
         #expect(unowned.isEmpty)
     }
 
-    @Test func guardsHold() throws {
+    @Test func removalGuardsBlockRemoval() throws {
         let (applied, remote) = try rows(1)
         func step(
             desired: [DesiredExperience]? = nil, extra: [AppliedExperience] = [], total: Int = 2,
@@ -51,7 +51,7 @@ struct RemovalTests {
         #expect(try step(extra: [unsettled]) == .blocked([.unsettledCreation]))
     }
 
-    @Test func whatVanishedNotLongAgoStaysForAWhile() throws {
+    @Test func undesiredExperienceStaysDuringGracePeriod() throws {
         let (applied, remote) = try rows(1)
         let vanished = Date(timeIntervalSince1970: 1_700_000_000)
         var gone = applied
@@ -65,13 +65,13 @@ struct RemovalTests {
         #expect(try step(0) == .remove(id: "r0"))
     }
 
-    @Test func whatIsNotListedIsNotRemoved() throws {
+    @Test func unlistedExperienceIsNotRemoved() throws {
         let (applied, remote) = try rows(1)
         let plan = try Registrations.plan(kept, applied, Array(remote.dropFirst()), policy: allowing)
         #expect(plan.step("r0") == .blocked([.unlisted(id: "r0")]))
     }
 
-    @Test(arguments: [10, 11]) func aMassRemovalNamesItsCount(count: Int) throws {
+    @Test(arguments: [10, 11]) func massRemovalRequiresItsCount(count: Int) throws {
         let (applied, remote) = try rows(count)
         func steps(_ mass: Int?) throws -> Set<Bool> {
             var policy = allowing
@@ -85,7 +85,7 @@ struct RemovalTests {
         #expect(try steps(count) == [true])
     }
 
-    @Test func oneInTwentyOfManyIsNoMassRemoval() throws {
+    @Test func removalOfOneInTwentyIsNoMassRemoval() throws {
         let (applied, remote) = try rows(12)
         var policy = allowing
         policy.allowedRemovals = 100
@@ -98,7 +98,7 @@ struct RemovalTests {
     }
 
     /// A kept plan names each removal: some may be done when it is gone on with.
-    @Test func ofAKeptPlanFewerAreAllowedThanItNamed() throws {
+    @Test func storedPlanAllowsFewerRemovalsThanNamed() throws {
         let (applied, remote) = try rows(11)
         func isAllowed(_ named: Int?) throws -> Bool? {
             let policy = RegistrationPolicy(
@@ -109,7 +109,7 @@ struct RemovalTests {
         #expect(try isAllowed(10) == false && isAllowed(nil) == false)
     }
 
-    @Test func aStaleListingBringsNothingBack() throws {
+    @Test func staleListingDoesNotRestoreRemovedExperience() throws {
         let (applied, remote) = try rows(1)
         let plan = try Registrations.plan(
             kept, Array(applied.dropFirst()), remote, removedIDs: ["r0"], policy: allowing)

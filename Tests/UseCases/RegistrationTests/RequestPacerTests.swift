@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func noMoreGoInAnyHourThanAreAllowed() async throws {
+    @Test func requestsPerHourStayWithinAllowance() async throws {
         let (clock, ledger) = (Clock(), Ledger())
         let pacer = RequestPacer(ledger, clock)
         var random = SplitMix64(seed: 7)
@@ -59,7 +59,7 @@ import Testing
     }
 
     /// A chunk of an application asks for all of its requests at once.
-    @Test func whoComeTogetherBorrowOnce() async throws {
+    @Test func concurrentRequestsSpendOneGrant() async throws {
         let (clock, ledger) = (Clock(), Ledger())
         let pacer = RequestPacer(ledger, clock)
         for round in 1...3 {
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func whatTheServiceCountsIsBelieved() async throws {
+    @Test func rateReportedByServiceIsAdopted() async throws {
         let (clock, ledger) = (Clock(), Ledger())
         let pacer = RequestPacer(ledger, clock)
         try await pacer.permit()
@@ -83,7 +83,7 @@ import Testing
     }
 
     /// A command that waits for an hour says so when the wait begins.
-    @Test func spentBudgetIsToldBeforeTheWait() async throws {
+    @Test func spentBudgetIsReportedBeforeWait() async throws {
         let (clock, ledger) = (Clock(), Ledger())
         let told = Mutex<[(at: Date, until: Date)]>([])
         let pacer = RequestPacer(ledger, clock) { end in told.withLock { $0.append((clock.now(), end)) } }
@@ -101,7 +101,7 @@ import Testing
         #expect(waits.first.map { $0.until.timeIntervalSince(start) >= 3_600 } == true)
     }
 
-    @Test func aRefusalIsWaitedOut() async throws {
+    @Test func refusalIsWaitedOut() async throws {
         let (clock, ledger) = (Clock(), Ledger())
         let pacer = RequestPacer(ledger, clock)
         func pause(_ retryAfter: Int?) async throws -> TimeInterval {
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func anAlmostSpentMinuteIsWaitedOut() async throws {
+    @Test func almostSpentMinuteIsWaitedOut() async throws {
         let (clock, ledger) = (Clock(), Ledger())
         let pacer = RequestPacer(ledger, clock)
         let start = clock.now()

@@ -39,12 +39,12 @@ import Testing
                 ]
             ),
         ] as [(JSONObject, [String])])
-    func writesFieldsInOrder(json: JSONObject, fields: [String]) throws {
+    func fieldsAreWrittenInOrder(json: JSONObject, fields: [String]) throws {
         let headers = try NotificationHeaders(json: json, appClip: Self.clip)
         #expect(headers.fields.map { "\($0.name): \($0.value)" } == fields)
     }
 
-    @Test func refusalsNameTheFieldAndTheReason() throws {
+    @Test func refusalNamesFieldAndReason() throws {
         for vector in try vectors("header-refusals") {
             let json = try #require(vector["headers"]?.objectValue)
             let error = PayloadError.invalid(
@@ -78,17 +78,17 @@ import Testing
             (.liveActivity, "a.b.push-type.liveactivity"), (.location, "a.b.location-query"), (.mdm, nil),
             (.pushToTalk, "a.b.voip-ptt"), (.voip, "a.b.voip"), (.widgets, "a.b.push-type.widgets"),
         ] as [(PushType, String?)])
-    func topics(pushType: PushType, topic: String?) {
+    func topicDependsOnPushType(pushType: PushType, topic: String?) {
         #expect(pushType.topic(bundleID: "a.b") == topic)
         #expect((try? NotificationHeaders(pushType: pushType, bundleID: "a.b"))?.topic == topic)
     }
 
-    @Test func onlyAlertsAndLiveActivitiesReachAnAppClip() {
+    @Test func appClipsReceiveOnlyAlertsAndLiveActivities() {
         #expect(
             PushType.allCases.filter { $0.reasonAppClipsCannotReceiveIt == nil } == [.alert, .liveActivity])
     }
 
-    @Test func collapseIDsHaveAtMost64Bytes() throws {
+    @Test func collapseIDOf64BytesIsAccepted() throws {
         let longest = String(repeating: "a", count: 64)
         #expect(
             try NotificationHeaders(json: ["collapseID": .string(longest)], appClip: "a.b").collapseID
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func expirationIsNeverBefore1970() {
+    @Test func expirationBefore1970IsRejected() {
         #expect(NotificationHeaders.Expiration(epochSeconds: -1) == nil)
         #expect(NotificationHeaders.Expiration(epochSeconds: 0) == .immediate)
         #expect(NotificationHeaders.Expiration(epochSeconds: 1)?.epochSeconds == 1)

@@ -3,7 +3,7 @@ import JSON
 import Testing
 
 @Suite struct NotificationPayloadTests {
-    @Test func payloadsOfAppleComeOutEqual() throws {
+    @Test func applePayloadsRoundTripUnchanged() throws {
         for vector in try vectors("payloads") {
             let name = try #require(vector["name"]?.stringValue)
             let pushType = try #require(vector["pushType"]?.stringValue.flatMap(PushType.init))
@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    @Test func theExampleForAppClipsIsWrittenFromValues() throws {
+    @Test func appClipExampleIsEncodedFromValues() throws {
         let aps = APS(
             alert: .parts(
                 Alert.Parts(
@@ -30,7 +30,7 @@ import Testing
                 + #""https://example.com/restaurants/restaurant_a/order/1234"}}"#)
     }
 
-    @Test func refusalsNameTheFieldAndTheReason() throws {
+    @Test func refusalNamesFieldAndReason() throws {
         for vector in try vectors("refusals") {
             let pushType = try #require(vector["pushType"]?.stringValue.flatMap(PushType.init))
             let aps = try #require(vector["aps"]?.objectValue)
@@ -51,7 +51,7 @@ import Testing
         (APS(alert: .body("a"), relevanceScore: .nan), "aps.relevance-score"),
         (APS(alert: .parts(Alert.Parts(body: .plain("a"), sound: "default"))), "aps.alert.sound"),
     ])
-    func refusesValuesThatJSONCannotHold(aps: APS, field: String) throws {
+    func valuesThatJSONCannotRepresentAreRejected(aps: APS, field: String) throws {
         let error = #expect(throws: PayloadError.self) {
             try NotificationPayload(aps: aps).encoded(for: .alert)
         }
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func aPayloadNeedsAnApsDictionary() {
+    @Test func payloadWithoutApsDictionaryIsRejected() {
         #expect(throws: PayloadError.invalid(field: "aps", reason: "is missing")) {
             try NotificationPayload(json: ["order": 1])
         }
@@ -95,7 +95,7 @@ import Testing
     @Test(arguments: [
         (PushType.alert, false, 4_096), (.alert, true, 5_120), (.voip, false, 5_120), (.voip, true, 5_120),
     ])
-    func theSizeIsLimited(pushType: PushType, isBroadcast: Bool, limit: Int) throws {
+    func payloadOverSizeLimitIsRejected(pushType: PushType, isBroadcast: Bool, limit: Int) throws {
         func encode(_ size: Int) throws -> EncodedPayload {
             let frame = #"{"aps":{"alert":""}}"#.utf8.count
             let text = String(repeating: "a", count: size - frame)
@@ -150,7 +150,7 @@ import Testing
             (starting("input-push-token", 1), []),
             (starting("input-push-channel", "YQ=="), []),
         ] as [(JSONObject, [PayloadWarning])])
-    func warns(aps: JSONObject, warnings: [PayloadWarning]) throws {
+    func payloadYieldsExpectedWarnings(aps: JSONObject, warnings: [PayloadWarning]) throws {
         let payload = try NotificationPayload(aps: try APS(json: aps))
         #expect(payload.warnings == warnings)
     }

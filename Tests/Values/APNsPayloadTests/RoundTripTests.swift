@@ -17,7 +17,7 @@ import Testing
         try #require(try read.encoded(for: pushType).bytes == encoded.bytes)
     }
 
-    @Test func alertNotifications() throws {
+    @Test func alertNotificationsRoundTrip() throws {
         var random = RandomAPS(seed: 4_096)
         for _ in 0..<10_000 {
             let aps = random.alertNotification()
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func liveActivityNotifications() throws {
+    @Test func liveActivityNotificationsRoundTrip() throws {
         var random = RandomAPS(seed: 5_120)
         for _ in 0..<10_000 {
             try roundTrip(random.liveActivityNotification(), as: .liveActivity)

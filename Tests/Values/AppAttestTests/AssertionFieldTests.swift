@@ -12,7 +12,7 @@ import Testing
         "other=\"x\", n=-1.5, l=(1 2);b, d=@1, s=%\"%c3%bc\", f=?0, bare, key=:\(key):, challenge=:YWJj:, assertion=:AQID:",
         "key=1, key=:\(key):, challenge=:YWJj:, assertion=:AQID:",
     ])
-    func reads(_ value: String) throws {
+    func validFieldIsParsed(_ value: String) throws {
         let field = try AssertionField(value)
         #expect(field.keyID == [UInt8](repeating: 7, count: 32))
         #expect(field.challenge == Array("abc".utf8))
@@ -31,7 +31,7 @@ import Testing
         "key=:\(key):, challenge=:YWJj:, assertion=:AQID:, x=(1", "x=\"\\",
         String(repeating: "a,", count: 5_000),
     ])
-    func refuses(_ value: String) {
+    func malformedFieldIsRejected(_ value: String) {
         #expect(throws: AttestationRefusal.format(.field)) { try AssertionField(value) }
     }
 }

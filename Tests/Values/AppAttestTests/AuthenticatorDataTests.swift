@@ -16,7 +16,7 @@ import Testing
         [0xA1, 0x78, UInt8(name.utf8.count)] + Array(name.utf8) + value
     }
 
-    @Test func readsAnAttestation() throws {
+    @Test func attestationDataIsParsed() throws {
         let data = try AuthenticatorData(ofAttestation: Self.head + Self.credential)
         #expect(data.rpIDHash == Self.hash)
         #expect(data.counter == 5)
@@ -28,7 +28,7 @@ import Testing
         #expect(data.category == nil)
     }
 
-    @Test(arguments: UInt8.min...UInt8.max) func readsNoFlags(_ flags: UInt8) throws {
+    @Test(arguments: UInt8.min...UInt8.max) func flagsAreIgnored(_ flags: UInt8) throws {
         var bytes = Self.head + Self.extensions("apple_bundle_version_01", [0x61, 0x37])
         bytes[32] = flags
         #expect(try AuthenticatorData(ofAssertion: bytes).bundleVersion == "7")
@@ -39,12 +39,12 @@ import Testing
             ("apple_validation_category_01", [0x44, 4, 0, 0, 0]), ("apple_validation_category_01", [4]),
             ("apple_validation_category_01", [0x1A, 0, 0, 0, 4]), ("validationCategory", [4]),
         ] as [(String, [UInt8])])
-    func readsCategories(_ name: String, _ value: [UInt8]) throws {
+    func validationCategoryIsParsedInEachEncoding(_ name: String, _ value: [UInt8]) throws {
         let data = try AuthenticatorData(ofAssertion: Self.head + Self.extensions(name, value))
         #expect(data.category == ValidationCategory.appStore.rawValue)
     }
 
-    @Test func passesOverUnknownNames() throws {
+    @Test func unknownExtensionNameIsIgnored() throws {
         let data = try AuthenticatorData(
             ofAssertion: Self.head + Self.extensions("apple_cd_hash_hash_01", [0x41, 1]))
         #expect(data.category == nil)
@@ -90,13 +90,13 @@ import Testing
             [0xA1, 0x01, 0x5A, 0xFF],
             [0xA1, 0x01],
         ] as [[UInt8]])
-    func unfinishedExtensionIsRefused(_ map: [UInt8]) {
+    func truncatedExtensionIsRejected(_ map: [UInt8]) {
         #expect(throws: AttestationRefusal.format(.truncated)) {
             try AuthenticatorData(ofAssertion: Self.head + map)
         }
     }
 
-    @Test func knownExtensionIsReadStrictly() {
+    @Test func malformedExtensionMapIsRejected() {
         let name: [UInt8] = [0x6D] + Array("bundleVersion".utf8)
         for (map, detail) in [
             ([0xA1] + name + [0xF6], .unsupportedType), ([0xA2] + Self.known + Self.known, .duplicateKey),
@@ -145,7 +145,7 @@ import Testing
         return bytes
     }
 
-    @Test(arguments: wrong.indices) func refuses(_ index: Int) {
+    @Test(arguments: wrong.indices) func malformedDataIsRejected(_ index: Int) {
         let (bytes, isAttestation, detail) = Self.wrong[index]
         #expect(throws: AttestationRefusal.format(detail)) {
             isAttestation

@@ -16,16 +16,16 @@ import Testing
             ("a201020304", .map([1: .integer(2), 3: .integer(4)])),
             ("a26161016162820203", .map(["a": .integer(1), "b": .array([.integer(2), .integer(3)])])),
         ] as [(String, CBORValue)])
-    func reads(_ text: String, _ value: CBORValue) throws {
+    func rfc8949ExampleIsDecoded(_ text: String, _ value: CBORValue) throws {
         #expect(try CBORReader.value(#require(Base16.bytes(text))) == value)
     }
 
-    @Test func takesKeysInAnyOrder() throws {
+    @Test func mapKeysAreAcceptedInAnyOrder() throws {
         let one = try CBORReader.value(#require(Base16.bytes("a2616101616202")))
         #expect(try CBORReader.value(#require(Base16.bytes("a2616202616101"))) == one)
     }
 
-    @Test func takesLengthsThatAreLongerThanTheyNeedBe() throws {
+    @Test func nonMinimalLengthIsAccepted() throws {
         #expect(try CBORReader.value([0x5B, 0, 0, 0, 0, 0, 0, 0, 1, 9]) == .bytes([9]))
     }
 
@@ -52,7 +52,7 @@ import Testing
             ("63eda080", .invalidText), ("1b8000000000000000", .integerTooLarge),
             ("3bffffffffffffffff", .integerTooLarge),
         ] as [(String, AttestationRefusal.Format)])
-    func refuses(_ text: String, _ detail: AttestationRefusal.Format) {
+    func invalidInputIsRejected(_ text: String, _ detail: AttestationRefusal.Format) {
         #expect(throws: AttestationRefusal.format(detail)) {
             try CBORReader.value(#require(Base16.bytes(text)))
         }
@@ -72,7 +72,7 @@ import Testing
         return [text, keys, [UInt8](repeating: 0x90, count: size)]
     }
 
-    @Test(arguments: [256, 1_024, 4_096, 16_384]) func looksAtEachByteOnce(_ size: Int) {
+    @Test(arguments: [256, 1_024, 4_096, 16_384]) func readerVisitsEachByteOnce(_ size: Int) {
         for bytes in Self.costly(size) {
             var reader = CBORReader(bytes)
             _ = try? reader.item()
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(arguments: [0x1B, 0x3B, 0x5B, 0x7B, 0x9B, 0xBB] as [UInt8])
-    func believesNoLength(_ initial: UInt8) {
+    func declaredLengthIsNotTrusted(_ initial: UInt8) {
         var reader = CBORReader([initial] + [UInt8](repeating: 0xFF, count: 16))
         #expect(throws: AttestationRefusal.self) { try reader.item() }
         #expect(reader.steps == 9)

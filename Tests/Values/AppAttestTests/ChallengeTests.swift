@@ -19,7 +19,7 @@ import Testing
         text = challenge.text(signedBy: keys, at: Self.now)
     }
 
-    @Test func isGoodForFiveMinutes() throws {
+    @Test func challengeIsValidForFiveMinutes() throws {
         #expect(text.utf8.count == 140)
         try challenge.check(text, signedBy: keys, at: Self.now)
         try challenge.check(text, signedBy: keys, at: Self.now + 299)
@@ -32,11 +32,11 @@ import Testing
         }
     }
 
-    @Test func isNeverTheSame() {
+    @Test func challengesAreUnique() {
         #expect(challenge.text(signedBy: keys, at: Self.now) != text)
     }
 
-    @Test func isGoodForOneUseAlone() throws {
+    @Test func challengeForOtherPurposeTenantOrClipIsRejected() throws {
         for (other, detail) in [
             (
                 AttestationChallenge(tenant: Self.tenant, clip: challenge.clip, purpose: .request),
@@ -59,13 +59,13 @@ import Testing
     }
 
     @Test(arguments: ["", "A", String(repeating: "A", count: 139), String(repeating: "=", count: 140)])
-    func refusesMalformed(_ text: String) {
+    func malformedChallengeIsRejected(_ text: String) {
         #expect(throws: AttestationRefusal.challenge(.malformed)) {
             try challenge.check(text, signedBy: keys, at: Self.now)
         }
     }
 
-    @Test func noticesEachBit() throws {
+    @Test func challengeWithFlippedBitIsRejected() throws {
         let bytes = try #require(Base64URL.bytes(text))
         for bit in 0..<bytes.count * 8 {
             var changed = bytes
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func outlivesTheReplacementOfASecret() throws {
+    @Test func challengeStaysValidWhileOldSecretIsKept() throws {
         let (old, new) = (String(repeating: "new", count: 11), String(repeating: "newer", count: 7))
         let both = try #require(AttestationKeys(secrets: [new, old]))
         try challenge.check(text, signedBy: both, at: Self.now)
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func keysAreSecret() {
+    @Test func shortSecretsAreRejectedAndSecretsAreNotPrinted() {
         #expect(AttestationKeys(secrets: []) == nil)
         #expect(AttestationKeys(secrets: ["too short"]) == nil)
         var dumped = ""

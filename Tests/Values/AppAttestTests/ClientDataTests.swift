@@ -5,7 +5,7 @@ import Testing
 @testable import AppAttest
 
 @Suite struct ClientDataTests {
-    @Test func hasOneLineForEach() throws {
+    @Test func clientDataHasOneLinePerMember() throws {
         let token = try #require(ClientData.token(clip: BundleID("com.example.App.Clip"), challenge: "abc"))
         #expect(token.bytes == Array("doorstep.token.v1\ncom.example.App.Clip\nabc".utf8))
         let request = try #require(
@@ -25,7 +25,8 @@ import Testing
         #expect(ClientData.attestation(challenge: "abc").bytes == Array("abc".utf8))
     }
 
-    @Test(arguments: ["/a\nb", "/a\rb", "/a b", "/\0", "/\u{7F}"]) func refusesALineThatIsTwo(
+    @Test(arguments: ["/a\nb", "/a\rb", "/a b", "/\0", "/\u{7F}"])
+    func clientDataWithWhitespaceOrControlCharacterIsRejected(
         _ target: String
     ) {
         #expect(ClientData.request(method: "GET", target: target, challenge: "abc", body: []) == nil)

@@ -9,12 +9,14 @@ import Testing
 
 /// What real devices of iOS 14 to 27 made is taken as it is, and with no bit or circumstance changed.
 @Suite struct DeviceVectorTests {
-    @Test func thereAreSome() {
+    @Test func deviceVectorsArePresent() {
         #expect(DeviceAttestation.all.count == 6)
         #expect(DeviceAssertion.all.count == 4)
     }
 
-    @Test(arguments: DeviceAttestation.all) func attests(_ device: DeviceAttestation) async throws {
+    @Test(arguments: DeviceAttestation.all) func deviceAttestationIsVerified(
+        _ device: DeviceAttestation
+    ) async throws {
         let key = try await device.verify()
         #expect(key.id == device.keyID)
         #expect(SHA256.hash(data: key.publicKey) == device.keyID)
@@ -26,7 +28,7 @@ import Testing
         #expect(!key.receipt.isEmpty)
     }
 
-    @Test(arguments: DeviceAssertion.all) func asserts(_ device: DeviceAssertion) throws {
+    @Test(arguments: DeviceAssertion.all) func deviceAssertionIsVerified(_ device: DeviceAssertion) throws {
         let assertion = try device.verify()
         #expect(assertion.counter == device.counter)
         #expect(assertion.appID == device.policy.appIDs[0])
@@ -34,8 +36,9 @@ import Testing
         #expect(assertion.bundleVersion == nil)
     }
 
-    @Test(arguments: DeviceAssertion.all) func assertsByTheAttestedKey(_ device: DeviceAssertion) async throws
-    {
+    @Test(arguments: DeviceAssertion.all) func assertionKeyEqualsAttestedKey(
+        _ device: DeviceAssertion
+    ) async throws {
         let attestation = try #require(DeviceAttestation.all.first { $0.name == device.name })
         #expect(try await attestation.verify().publicKey == device.publicKey)
     }
@@ -56,7 +59,7 @@ import Testing
     ]
 
     @Test(arguments: DeviceAttestation.all, changes)
-    func refusesInOtherCircumstances(
+    func changedInputIsRejected(
         _ device: DeviceAttestation, _ change: Change<DeviceAttestation>
     ) async throws {
         var changed = device
@@ -64,14 +67,14 @@ import Testing
         await #expect(throws: change.refusal) { try await changed.verify() }
     }
 
-    @Test(arguments: DeviceAttestation.all) func refusesUnderAnotherRoot(
+    @Test(arguments: DeviceAttestation.all) func attestationUnderOtherRootIsRejected(
         _ device: DeviceAttestation
     ) async throws {
         let root = try #require(AttestationRoot(pem: SoftwareRoot(at: device.now).pem))
         await #expect(throws: AttestationRefusal.chain(.otherRoot)) { try await device.verify(root: root) }
     }
 
-    @Test func takesOnlyTheBuildsThatAreWanted() async throws {
+    @Test func buildOutsidePolicyIsRejected() async throws {
         var device = try #require(DeviceAttestation.all.first { $0.category == .operatingSystem })
         device.policy.categories = [.operatingSystem]
         device.policy.bundleVersions = ["1"]
@@ -98,13 +101,13 @@ import Testing
     ]
 
     @Test(arguments: DeviceAssertion.all, assertionChanges)
-    func refusesInOtherCircumstances(_ device: DeviceAssertion, _ change: Change<DeviceAssertion>) throws {
+    func changedInputIsRejected(_ device: DeviceAssertion, _ change: Change<DeviceAssertion>) throws {
         var changed = device
         try change.make(&changed)
         #expect(throws: change.refusal) { try changed.verify() }
     }
 
-    @Test func takesOneOfSeveralApps() async throws {
+    @Test func anyAllowedAppIsAccepted() async throws {
         var device = try #require(DeviceAttestation.all.first)
         let expected = device.policy.appIDs[0]
         device.policy.appIDs = [try AppID("ABCDE12345.com.example.Other"), expected]
@@ -112,7 +115,9 @@ import Testing
     }
 
     /// Nothing signs the receipt: any other bit is noticed.
-    @Test(arguments: DeviceAttestation.all) func noticesEachBit(_ device: DeviceAttestation) async throws {
+    @Test(arguments: DeviceAttestation.all) func flippedBitIsRejected(
+        _ device: DeviceAttestation
+    ) async throws {
         let receipt = try AttestationObject(device.bytes).receipt
         let range = try #require(device.bytes.firstRange(of: receipt))
         let bits = (0..<device.bytes.count * 8).filter { !range.contains($0 / 8) }
@@ -123,7 +128,7 @@ import Testing
         }
     }
 
-    @Test(arguments: DeviceAssertion.all) func noticesEachBit(_ device: DeviceAssertion) {
+    @Test(arguments: DeviceAssertion.all) func flippedBitIsRejected(_ device: DeviceAssertion) {
         for bit in Self.sample(of: Array(0..<device.bytes.count * 8)) {
             var changed = device
             changed.bytes[bit / 8] ^= 1 << (bit % 8)

@@ -14,7 +14,9 @@ import Testing
             + [AuthenticatorDataTests.head + AuthenticatorDataTests.extensions("validationCategory", [4])]
     }
 
-    @Test(arguments: 0..<4 as Range<UInt64>) func readersGiveAValueOrARefusal(seed: UInt64) throws {
+    @Test(arguments: 0..<4 as Range<UInt64>) func readersReturnValueOrRefusalForMutatedBytes(
+        seed: UInt64
+    ) throws {
         var generator = SplitMix64(seed: seed)
         let seeds = try Self.seeds()
         var (read, refused) = (0, 0)
@@ -35,7 +37,9 @@ import Testing
         #expect(read > 100 && refused > 100)
     }
 
-    @Test(arguments: 0..<4 as Range<UInt64>) func verifiersGiveAValueOrARefusal(seed: UInt64) async throws {
+    @Test(arguments: 0..<4 as Range<UInt64>) func verifiersReturnValueOrRefusalForMutatedBytes(
+        seed: UInt64
+    ) async throws {
         var generator = SplitMix64(seed: seed)
         for _ in 0..<100 {
             var attestation = generator.pick(DeviceAttestation.all)

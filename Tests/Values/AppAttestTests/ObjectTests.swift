@@ -40,7 +40,7 @@ import Testing
         (map(fmt, statement(x5c, receipt), noData) + [0], .trailingBytes),
     ]
 
-    @Test(arguments: attestations.indices) func refusesAttestation(_ index: Int) {
+    @Test(arguments: attestations.indices) func malformedAttestationObjectIsRejected(_ index: Int) {
         let (bytes, detail) = Self.attestations[index]
         #expect(throws: AttestationRefusal.format(detail)) { try AttestationObject(bytes) }
     }
@@ -63,7 +63,7 @@ import Testing
         (map(text("signature") + [0x46, 0x30, 4, 2, 0, 2, 0], data), .signature(.malformed)),
     ]
 
-    @Test(arguments: assertions.indices) func refusesAssertion(_ index: Int) throws {
+    @Test(arguments: assertions.indices) func malformedAssertionObjectIsRejected(_ index: Int) throws {
         let (bytes, refusal) = Self.assertions[index]
         let key = try #require(DeviceAssertion.all.first?.publicKey)
         let verifier = try #require(AssertionVerifier(publicKey: key))
@@ -73,7 +73,7 @@ import Testing
     }
 
     /// Zero is no component of a signature (FIPS 186-5 §6.4.2), whatever the message.
-    @Test func refusesASignatureOfZeros() throws {
+    @Test func zeroSignatureIsRejected() throws {
         let key = try #require(DeviceAssertion.all.first?.publicKey)
         let verifier = try #require(AssertionVerifier(publicKey: key))
         let zeros = Self.map(Self.text("signature") + [0x48, 0x30, 6, 2, 1, 0, 2, 1, 0], Self.data)
@@ -92,11 +92,11 @@ import Testing
             [2] + [UInt8](repeating: 1, count: 64), [4] + [UInt8](repeating: 0xFF, count: 64),
             [4] + [UInt8](repeating: 1, count: 65),
         ] as [[UInt8]])
-    func refusesAKeyThatIsNoPoint(_ publicKey: [UInt8]) {
+    func publicKeyOffTheCurveIsRejected(_ publicKey: [UInt8]) {
         #expect(AssertionVerifier(publicKey: publicKey) == nil)
     }
 
-    @Test func namesEachRefusal() {
+    @Test func refusalDescriptionNamesReasonAndDetail() {
         #expect(AttestationRefusal.chain(.expired).description == "chain: expired")
         #expect(AttestationRefusal.keyID.description == "key_id")
         #expect(AttestationRefusal.format(.trailingBytes).detail == "trailing_bytes")

@@ -5,7 +5,9 @@ import Testing
 
 /// Whatever a device can do wrong is refused for what it is, by verifying and inspecting alike.
 @Suite struct SoftwareDeviceTests {
-    @Test(arguments: DeviceSystem.allCases) func attestsAndAsserts(_ system: DeviceSystem) async throws {
+    @Test(arguments: DeviceSystem.allCases) func softwareDeviceAttestsAndAsserts(
+        _ system: DeviceSystem
+    ) async throws {
         var device = try SoftwareDevice(system)
         let attestation = try device.attest()
         let key = try await device.verify(attestation)
@@ -30,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: AttestationFault.allCases, DeviceSystem.allCases)
-    func refuses(_ fault: AttestationFault, of system: DeviceSystem) async throws {
+    func faultIsRejectedWithItsReason(_ fault: AttestationFault, of system: DeviceSystem) async throws {
         let device = try SoftwareDevice(system)
         let attestation = try device.attest(fault)
         await #expect(throws: fault.refusal) { try await device.verify(attestation) }
@@ -40,7 +42,7 @@ import Testing
     }
 
     @Test(arguments: AssertionFault.allCases, DeviceSystem.allCases)
-    func refuses(_ fault: AssertionFault, of system: DeviceSystem) async throws {
+    func faultIsRejectedWithItsReason(_ fault: AssertionFault, of system: DeviceSystem) async throws {
         var device = try SoftwareDevice(system)
         let key = try await device.verify(device.attest())
         let verifier = try #require(AssertionVerifier(publicKey: key.publicKey))
@@ -55,7 +57,7 @@ import Testing
         #expect(inspection.refusal == fault.refusal)
     }
 
-    @Test func statesWhatItIsTold() async throws {
+    @Test func environmentCategoryAndVersionAreCheckedAgainstPolicy() async throws {
         var device = try SoftwareDevice()
         device.authenticator.environment = .development
         await #expect(throws: AttestationRefusal.environment(.notAllowed)) {
@@ -76,7 +78,7 @@ import Testing
     }
 
     /// A root that was kept is the same; what it vouches for is nothing to whoever trusts another of the same name.
-    @Test func keepsItsRoot() async throws {
+    @Test func reloadedRootIsSameButOtherRootOfSameNameIsRejected() async throws {
         let root = try SoftwareRoot(at: SoftwareDevice.now)
         let again = try SoftwareRoot(pem: root.pem, keyPEM: root.keyPEM)
         #expect(again.pem == root.pem)
@@ -89,13 +91,13 @@ import Testing
     }
 
     /// Each with the reason by which it is refused; those of CBOR, authenticator data, challenges and tokens are besides.
-    @Test func wrongInputsAreMany() {
+    @Test func faultyInputsNumberAtLeast71() {
         let objects = ObjectTests.attestations.count + ObjectTests.assertions.count
         #expect(AttestationFault.allCases.count + AssertionFault.allCases.count + objects >= 71)
     }
 
     /// An inspection says of each step what it says, behind the first that refuses too.
-    @Test func inspectsEachStep() async throws {
+    @Test func inspectionReportsEachStepPastFirstRefusal() async throws {
         let device = try SoftwareDevice()
         let counted = await device.inspect(try device.attest(.counted)).steps
         #expect(counted.filter { $0.verdict != .passed }.map(\.reason) == [.counter])

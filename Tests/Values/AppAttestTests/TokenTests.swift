@@ -32,7 +32,7 @@ import Testing
             reading: text, of: tenant, signedBy: keys ?? self.keys, at: Self.now + seconds)
     }
 
-    @Test func isReadAsItWasWritten() throws {
+    @Test func tokenRoundTrips() throws {
         #expect(try read(token.text(signedBy: keys)) == token)
         #expect(try read(token.text(signedBy: keys), after: 3_599) == token)
         #expect(token.expiresAt == Date(timeIntervalSince1970: 1_795_003_600))
@@ -40,7 +40,7 @@ import Testing
 
     /// What a device does not say stands in no token.
     @Test(arguments: [nil] + ValidationCategory.allCases)
-    func tellsOfTheBuild(_ category: ValidationCategory?) throws {
+    func tokenCarriesBuild(_ category: ValidationCategory?) throws {
         for environment in AttestationEnvironment.allCases {
             let build = AttestedBuild(environment: environment, category: category)
             let other = AttestationToken(
@@ -51,7 +51,7 @@ import Testing
     }
 
     /// By RFC 7515 §3.1 and RFC 7518 §3.2, without our reader.
-    @Test func isAJSONWebToken() throws {
+    @Test func tokenIsJSONWebToken() throws {
         let parts = token.text(signedBy: keys).split(separator: ".").map(String.init)
         #expect(parts.count == 3)
         let header = try #require(Base64URL.bytes(parts[0]))
@@ -63,7 +63,7 @@ import Testing
         #expect(Array(code) == Base64URL.bytes(parts[2]))
     }
 
-    @Test func isRefusedByName() throws {
+    @Test func expiredForgedOrForeignTokenIsRejected() throws {
         let text = token.text(signedBy: keys)
         #expect(throws: AttestationRefusal.token(.expired)) { try read(text, after: 3_600) }
         #expect(throws: AttestationRefusal.token(.otherTenant)) { try read(text, tenant: TenantID(UUID())) }
@@ -79,12 +79,12 @@ import Testing
     }
 
     @Test(arguments: ["", ".", "..", "a.b.c", "a.b.c.d", String(repeating: "a", count: 2_049)])
-    func refusesMalformed(_ text: String) {
+    func malformedTokenIsRejected(_ text: String) {
         #expect(throws: AttestationRefusal.token(.malformed)) { try read(text) }
     }
 
     /// RFC 8725 §3.1: whoever sends a token has no say in how it is checked.
-    @Test(arguments: [#"{"alg":"none"}"#, #"{"alg":"HS256","typ":"JWT"}"#]) func believesNoHeader(
+    @Test(arguments: [#"{"alg":"none"}"#, #"{"alg":"HS256","typ":"JWT"}"#]) func tokenHeaderIsNotTrusted(
         _ header: String
     ) {
         let text = token.text(signedBy: keys)
@@ -93,7 +93,7 @@ import Testing
         #expect(throws: AttestationRefusal.self) { try read(other.prefix { $0 != "." } + "..") }
     }
 
-    @Test func noticesEachCharacter() {
+    @Test func tokenWithChangedCharacterIsRejected() {
         let text = Array(token.text(signedBy: keys).utf8)
         for index in text.indices {
             var changed = text

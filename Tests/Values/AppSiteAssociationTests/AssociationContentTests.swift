@@ -17,7 +17,7 @@ import Testing
         ).json
     }
 
-    @Test func whatIsKeptIsMergedAndNothingIsLost() throws {
+    @Test func storedContentIsMergedWithoutLoss() throws {
         let content = #"""
             {"activitycontinuation":{"apps":["ABCDE12345.com.example.Notes"]},
              "applinks":{"apps":[],"defaults":{"caseSensitive":false},
@@ -48,12 +48,12 @@ import Testing
         "{}", #"{"webcredentials":{"apps":["ABCDE12345.com.example.Bank"]},"more":[null]}"#,
         #"{"webcredentials":{}}"#, #"{"applinks":{}}"#, #"{"applinks":{"details":[]}}"#, #"{"":{"":[]}}"#,
     ])
-    func whatIsNotKnownIsTaken(text: String) throws {
+    func unknownContentIsAccepted(text: String) throws {
         let content = try AssociationContent(parsing: text.utf8)
         #expect(try JSONValue.object(content.json) == JSONValue(parsing: text.utf8))
     }
 
-    @Test func whereNothingIsKeptNothingChanges() throws {
+    @Test func emptyContentLeavesFileUnchanged() throws {
         let urls = ["https://example.com/a"]
         #expect(try Self.file("{}", urls) == Self.file(nil, urls))
         let links = #"{"applinks":{"details":[{"appIDs":["ABCDE12345.com.example.Old"]}]}}"#
@@ -114,7 +114,7 @@ import Testing
             ),
             (#"{"activitycontinuation":{"apps":{}}}"#, "activitycontinuation.apps must be an array"),
         ] as [(String, String)])
-    func whatContradictsIsRefusedByItsPath(text: String, reason: String) throws {
+    func contradictoryContentIsRejectedWithItsPath(text: String, reason: String) throws {
         let error = #expect(throws: AssociationContentError.self) {
             try AssociationContent(parsing: text.utf8)
         }
@@ -122,7 +122,7 @@ import Testing
         #expect(error?.code == "contradiction")
     }
 
-    @Test func otherRefusals() throws {
+    @Test func invalidNULOrOversizedContentIsRejected() throws {
         for (text, code) in [
             ("{", "invalid_json"), (#"{"a":"\u0000"}"#, "nul_character"),
             (#"{"a\u0000":1}"#, "nul_character"),
@@ -138,7 +138,7 @@ import Testing
         #expect(throws: Never.self) { try AssociationContent(parsing: largest.utf8) }
     }
 
-    @Test func aClipIsNoAppThatOpensLinks() throws {
+    @Test func appClipUnderAppLinksIsRejected() throws {
         let clips: Set<AppID> = [try AppID(Self.clip)]
         for (detail, path) in [
             (
@@ -156,7 +156,7 @@ import Testing
     }
 
     /// The largest content beside the most patterns is well under what devices read.
-    @Test func theLargestFileIsWellUnderTheLimit() throws {
+    @Test func largestFileStaysUnderSizeLimit() throws {
         let content = #"{"a":"\#(String(repeating: "x", count: 32_760))"}"#
         for count in [400, 900, 20_000] {
             let file = try Self.file(

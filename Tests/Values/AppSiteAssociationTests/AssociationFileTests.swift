@@ -5,7 +5,7 @@ import Testing
 @testable import AppSiteAssociation
 
 @Suite struct AssociationFileTests {
-    @Test func whatIsWrittenIsRead() throws {
+    @Test func writtenFileIsParsed() throws {
         let clip = try AppID("ABCDE12345.com.example.Menu.Clip")
         let app = try #require(clip.parent)
         let written = SiteAssociation(clips: [.init(id: clip, app: app)], links: nil)
@@ -28,20 +28,20 @@ import Testing
             (#"{"applinks":{"details":{"a":{"paths":["*"]}}}}"#, nil, ["a"]),
             (#"{"applinks":{"details":[1,{"appIDs":"a"}]}}"#, nil, []),
         ] as [(String, [String]?, [String])])
-    func reads(text: String, appClips: [String]?, links: [String]) throws {
+    func appClipsAndLinksAreParsed(text: String, appClips: [String]?, links: [String]) throws {
         let file = try AssociationFile(parsing: text.utf8)
         #expect(file.appClips == appClips)
         #expect(file.links == links)
     }
 
     @Test(arguments: ["", "{", "<html>", "{\"a\":1,}"])
-    func whatIsNoJSONIsRefused(text: String) throws {
+    func invalidJSONIsRejected(text: String) throws {
         let error = #expect(throws: AssociationError.self) { try AssociationFile(parsing: text.utf8) }
         #expect(error?.code == "invalid_json")
     }
 
     @Test(arguments: ["[]", "1", "null", "\"x\""])
-    func whatIsNoObjectIsRefused(text: String) throws {
+    func nonObjectJSONIsRejected(text: String) throws {
         #expect(throws: AssociationError.notAnObject) { try AssociationFile(parsing: text.utf8) }
     }
 
@@ -49,11 +49,11 @@ import Testing
         "", "ABCDE12345", "com.example.App", "ABCDE1234.com.example.App", "ABCDE12345.", "ABCDE12345.App",
         "abcde12345.com.example.App", "ABCDE12345.com..App",
     ])
-    func noAppID(text: String) {
+    func malformedAppIDIsRejected(text: String) {
         #expect(throws: TenancyError.self) { try AppID(text) }
     }
 
-    @Test func anAppIDHasTwoParts() throws {
+    @Test func appIDIsSplitIntoPrefixAndBundleID() throws {
         let id = try AppID("ABCDE12345.com.example.App.Clip")
         #expect(try id.prefix == AppIDPrefix("ABCDE12345"))
         #expect(try id.bundleID == BundleID("com.example.App.Clip"))

@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func clipsAreListedAndTheirAppsOpenTheirURLs() throws {
+    @Test func fileListsClipsAndLinksTheirApps() throws {
         let association = try Self.association(
             [Self.menu, Self.bikes],
             [
@@ -63,7 +63,7 @@ import Testing
     }
 
     /// Before Apple takes an experience's URL, the file must be there.
-    @Test func aClipWithoutAnExperienceIsListedAndLinksNothing() throws {
+    @Test func clipWithoutExperienceIsListedWithoutLinks() throws {
         let association = try Self.association([Self.menu], [])
         #expect(
             JSONValue.object(association.json) == [
@@ -74,7 +74,7 @@ import Testing
                 == #"{"appclips":{"apps":[]}}"#)
     }
 
-    @Test func theOrderOfWhatIsGivenDoesNotMatter() throws {
+    @Test func inputOrderDoesNotMatter() throws {
         var urls = (0..<20).map { ("https://example.com/\($0)", $0 % 2 == 0 ? Self.menu : Self.bikes) }
         let first = try Self.association([Self.menu, Self.bikes], urls)
         urls.reverse()
@@ -125,7 +125,7 @@ import Testing
         "https://example.com",
         "https://example.com/a//b", "https://example.com/$(alpha)/*",
     ])
-    func whatAURLMatchesItsPatternsMatch(url: String) throws {
+    func patternsMatchEveryInvocationOfTheirURL(url: String) throws {
         let url = try URLPrefix(url)
         for suffix in ["", "/", "/c", "/c/d?e=1", "//f"] {
             let invocation = try InvocationURL(url.canonical + suffix)
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test func tooManyURLsBecomeAll() throws {
+    @Test func tooManyURLsBecomeWildcard() throws {
         let few = try Self.association(
             [Self.menu, Self.bikes], (0..<100).map { ("https://example.com/\($0)", Self.menu) })
         #expect(few.links.map(\.patterns.count) == [200])
@@ -176,7 +176,7 @@ import Testing
         #expect(try Self.patterns(urls) == expected)
     }
 
-    @Test func everyGroupedURLIsMatched() throws {
+    @Test func groupedPatternsMatchEveryURL() throws {
         let urls = (0..<3_000).map { "/a\($0 % 7)/b\($0 % 90)/\($0)" } + (0..<500).map { "/%C3%A9\($0)" }
         let association = try Self.association(
             [Self.menu], urls.map { ("https://example.com" + $0, Self.menu) })
@@ -187,7 +187,7 @@ import Testing
         }
     }
 
-    @Test func appsOfWholeHostAreThoseThatNothingFits() throws {
+    @Test func appsOfWholeHostAreThoseWhoseURLsCannotBeGrouped() throws {
         func apps(_ paths: [String]) throws -> [AppID] {
             SiteAssociation.appsOfWholeHost(
                 clips: [try Self.clip(Self.menu)],
@@ -201,7 +201,7 @@ import Testing
         #expect(try apps((0..<5_000).map { "/r/\($0)" }).isEmpty)
     }
 
-    @Test func aURLOfAnUnknownClipIsLeftOut() throws {
+    @Test func urlOfUnknownClipIsOmitted() throws {
         let association = try Self.association([Self.menu], [("https://example.com/a", Self.bikes)])
         #expect(association.links.isEmpty)
     }

@@ -8,7 +8,7 @@ struct CardTests {
         try Card(JSONObjectReader(JSONValue(parsing: Array(text.utf8))))
     }
 
-    @Test func countsAreApples() {
+    @Test func enumerationsHaveApplesCaseCounts() {
         #expect(CardLanguage.allCases.count == 32)
         #expect(BusinessCategory.allCases.count == 27)
         #expect(MapAction.allCases.count == 41)
@@ -20,7 +20,7 @@ struct CardTests {
         ("zh-Hant-HK", .chinese), ("pt-BR", .portuguese), ("pt-PT", .portuguese), ("uk", .ukrainian),
         ("nb", .norwegian), ("nn-NO", .norwegian), ("no", .norwegian), ("iw", .hebrew), ("in", .indonesian),
         ("sr-Latn", nil), ("ga", nil), ("fil", nil),
-    ]) func tagsAreRead(tag: String, language: CardLanguage?) {
+    ]) func languageTagMapsToCardLanguage(tag: String, language: CardLanguage?) {
         #expect((try? CardLanguage(tag: tag)) == language)
         if language == nil {
             #expect(throws: CardError.unsupportedLanguage) { try CardLanguage(tag: tag) }
@@ -30,11 +30,11 @@ struct CardTests {
     @Test(arguments: [
         "", "e", "en_US", "pt-", "-pt", "en--US", "en-abcdefghi", "é", "12", "i-klingon", "en US",
     ])
-    func whatIsNoTagIsRefused(tag: String) {
+    func malformedLanguageTagIsRejected(tag: String) {
         #expect(throws: CardError.malformedLanguageTag) { try CardLanguage(tag: tag) }
     }
 
-    @Test func twoTagsOfOneLanguageAreRefused() throws {
+    @Test func duplicateLanguageIsRejected() throws {
         #expect(try CardLanguage.languages(ofTags: ["en", "zh-Hant"]) == [.english, .chinese])
         #expect(throws: CardError.sameLanguage(.chinese)) {
             try CardLanguage.languages(ofTags: ["zh-Hans", "en", "zh-Hant"])
@@ -45,7 +45,7 @@ struct CardTests {
     }
 
     /// As PostgreSQL's `char_length` counts: 👨‍👩‍👧 is five.
-    @Test func lengthsAreOfScalars() throws {
+    @Test func textLengthIsCountedInScalars() throws {
         _ = try CardText(
             title: String(repeating: "é", count: 30), subtitle: String(repeating: "店", count: 56))
         _ = try CardText(title: String(repeating: "👨‍👩‍👧", count: 6))
@@ -57,7 +57,7 @@ struct CardTests {
         }
     }
 
-    @Test func nilInherits() throws {
+    @Test func nilMembersAreInherited() throws {
         let clip = try Self.card(
             """
             {"action":"OPEN","businessCategory":"FOOD_AND_DRINK","defaultLanguage":"EN",
@@ -96,7 +96,7 @@ struct CardTests {
         "relationship":"OWNER"},"texts":{"EN":{"title":"Charge"},"UK":{"subtitle":"Тут","title":"Зарядка"}}}
         """
 
-    @Test func everyMemberComesBack() throws {
+    @Test func cardRoundTripsEveryMember() throws {
         let card = try Self.card(Self.whole)
         #expect(JSONValue.object(card.json).text == Self.whole)
     }
@@ -141,7 +141,7 @@ struct CardTests {
             #"{"place":{"displayPoint":{"coordinates":{"latitude":1}}}}"#, "missing_field",
             "place.displayPoint.coordinates.longitude"
         ),
-    ]) func whatIsNotUnderstoodIsRefused(text: String, code: String, path: String) {
+    ]) func unknownOrInvalidMemberIsRejected(text: String, code: String, path: String) {
         let error = #expect(throws: JSONFieldError.self) { try Self.card(text) }
         #expect(error?.code == code)
         #expect(error?.path == path)

@@ -63,7 +63,7 @@ struct HeaderImageTests {
 
     private static let goodJPEG = jpeg(frame(), scan)
 
-    @Test func takesWhatAppleTakes() throws {
+    @Test func imagesThatAppleAcceptsAreAccepted() throws {
         let palette = Self.chunk("PLTE", [1, 2, 3])
         let pngs = [
             Self.good, Self.png(Self.header(depth: 16), Self.pixels, Self.pixels, Self.end),
@@ -134,17 +134,17 @@ struct HeaderImageTests {
         ("too much", good + [UInt8](repeating: 0, count: HeaderImage.maximumByteCount), .tooLarge),
     ]
 
-    @Test(arguments: refused.indices) func refusesByName(index: Int) {
+    @Test(arguments: refused.indices) func invalidImageIsRejectedWithItsReason(index: Int) {
         let (name, bytes, expected) = Self.refused[index]
         #expect(throws: expected, "\(name)") { try HeaderImage(bytes) }
     }
 
-    @Test func everyRefusalIsTested() {
+    @Test func everyErrorCaseIsTested() {
         #expect(Set(Self.refused.map(\.2)) == Set(HeaderImageError.allCases))
     }
 
     /// A checksum finds every change of one byte, so that a PNG with one is never taken.
-    @Test func everyChangeOfAPNGIsRefused() {
+    @Test func pngWithFlippedBitIsRejected() {
         for index in Self.good.indices {
             for bit in 0..<8 {
                 var bytes = Self.good
@@ -154,7 +154,7 @@ struct HeaderImageTests {
         }
     }
 
-    @Test func everyCutIsRefused() {
+    @Test func truncatedImageIsRejected() {
         for whole in [Self.good, Self.goodJPEG] {
             for count in whole.indices {
                 #expect(throws: HeaderImageError.self) { try HeaderImage(Array(whole.prefix(count))) }
@@ -162,7 +162,7 @@ struct HeaderImageTests {
         }
     }
 
-    @Test(arguments: 0..<50) func noiseIsReadWithoutATrap(seed: Int) {
+    @Test(arguments: 0..<50) func randomlyChangedImageDoesNotTrap(seed: Int) {
         var random = SplitMix64(seed: UInt64(seed))
         for whole in [Self.good, Self.goodJPEG] {
             for _ in 0..<200 {
@@ -174,7 +174,7 @@ struct HeaderImageTests {
     }
 
     /// By coreutils' `sha256sum` and `md5sum`.
-    @Test func digestsAreThoseOfOthers() throws {
+    @Test func digestsMatchReferenceTools() throws {
         let image = try HeaderImage(Self.good)
         #expect(Base16.text(Self.good) == Self.goodText)
         #expect(

@@ -7,13 +7,13 @@ import Testing
         ("", ""), ("f", "Zg"), ("fo", "Zm8"), ("foo", "Zm9v"), ("foob", "Zm9vYg"), ("fooba", "Zm9vYmE"),
         ("foobar", "Zm9vYmFy"), ("\u{3FF}\u{3FE}\u{3F}", "z7_Pvj8"),
     ])
-    func vectors(text: String, encoded: String) {
+    func rfc4648VectorsRoundTrip(text: String, encoded: String) {
         #expect(Base64URL.text(text.utf8) == encoded)
         #expect(Base64URL.bytes(encoded) == Array(text.utf8))
     }
 
     @Test(arguments: ["Zg==", "Zh", "Z", "Zm9+", "Zm9/", "Zm 9", "Zm8=", "Zm9vé"])
-    func others(text: String) {
+    func invalidTextIsRejected(text: String) {
         #expect(Base64URL.bytes(text) == nil)
     }
 }

@@ -6,7 +6,7 @@ import Testing
         ("0", 0), ("-12.5", -12.5), ("+12.5", 12.5), ("1e3", 1_000), ("1E-2", 0.01), (".5", 0.5), ("5.", 5),
         ("1e999", .infinity),
     ])
-    func whatPeopleWriteIsRead(text: String, number: Double) {
+    func decimalNotationIsParsed(text: String, number: Double) {
         #expect(Double(decimal: text) == number)
         #expect(Double(decimal: "(\(text))".dropFirst().dropLast()) == number)
     }
@@ -16,7 +16,7 @@ import Testing
         "0x10", "0x1p3", "nan", "inf", "-infinity", "nan(0x1)", "", " 1", "1 ", "1,5", "e", "-", "1e", "--1",
         "१",
     ])
-    func nothingElseIs(text: String) {
+    func otherNotationIsRejected(text: String) {
         #expect(Double(decimal: text) == nil)
     }
 }

@@ -10,7 +10,7 @@ import Testing
         ("1990-12-31T15:59:60-08:00", 662_688_000), ("1937-01-01T12:00:27.87+00:20", -1_041_337_172.13),
         ("2024-02-29t12:00:00z", 1_709_208_000), ("0001-01-01T00:00:00Z", -62_135_596_800),
     ])
-    func dates(text: String, seconds: Double) throws {
+    func rfc3339ExamplesAreParsed(text: String, seconds: Double) throws {
         let date = try #require(Date(rfc3339: text))
         #expect(abs(date.timeIntervalSince1970 - seconds) < 1e-5)
     }
@@ -24,7 +24,7 @@ import Testing
         "2026-03-01T12:30:00.Z",
         "٢026-03-01T12:30:00Z", " 2026-03-01T12:30:00Z",
     ])
-    func notDates(text: String) {
+    func invalidDateIsRejected(text: String) {
         #expect(Date(rfc3339: text) == nil)
     }
 
@@ -32,7 +32,7 @@ import Testing
         "1970-01-01T00:00:00Z", "1969-12-31T23:59:59Z", "2024-02-29T12:00:00Z", "2026-11-21T16:05:09Z",
         "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z",
     ])
-    func written(text: String) throws {
+    func dateIsWrittenTruncatedToSeconds(text: String) throws {
         let date = try #require(Date(rfc3339: text))
         #expect(date.rfc3339 == text)
         #expect((date + 0.999).rfc3339 == text)
@@ -42,7 +42,7 @@ import Testing
         (0.25, "1970-01-01T00:00:00.250Z"), (-0.001, "1969-12-31T23:59:59.999Z"),
         (1.9996, "1970-01-01T00:00:02.000Z"),
     ])
-    func milliseconds(seconds: Double, text: String) {
+    func dateIsWrittenWithMilliseconds(seconds: Double, text: String) {
         #expect(Date(timeIntervalSince1970: seconds).rfc3339WithMilliseconds == text)
     }
 }

@@ -10,20 +10,20 @@ import Testing
     }
 
     @Test(arguments: [500, 100, 0.001, .leastNonzeroMagnitude])
-    func `A radius up to 500 m is kept as given`(meters: Double) throws {
+    func radiusUpTo500MetersIsKept(meters: Double) throws {
         let region = try CircularRegion(center: center, radius: Distance(meters: meters))
         #expect(region.radius.meters == meters)
         #expect(region.center == center)
     }
 
     @Test(arguments: [0, -0.0, -1, Double(500).nextUp, 1000, .nan, .signalingNaN, .infinity, -.infinity])
-    func `A radius out of range is refused`(meters: Double) {
+    func radiusOutOfRangeIsRejected(meters: Double) {
         #expect(throws: GeodesyError.radiusOutOfRange) {
             try CircularRegion(center: center, radius: Distance(meters: meters))
         }
     }
 
-    @Test func `The boundary belongs to the region`() throws {
+    @Test func boundaryBelongsToRegion() throws {
         var random = SplitMix64(seed: 7)
         for _ in 0..<4_000 {
             let center = try random.place()
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `A region reaches over the antimeridian and over a pole`() throws {
+    @Test func regionSpansAntimeridianAndPole() throws {
         let fiji = try CircularRegion(
             center: Coordinate(latitude: -16.8, longitude: 179.999), radius: Distance(meters: 500))
         #expect(try fiji.contains(Coordinate(latitude: -16.8, longitude: -179.999)))
@@ -50,7 +50,7 @@ import Testing
         #expect(try !pole.contains(Coordinate(latitude: 89.998, longitude: 180)))
     }
 
-    @Test func `The other side of the Earth is outside`() throws {
+    @Test func antipodeIsOutsideRegion() throws {
         let region = try CircularRegion(center: center, radius: CircularRegion.maximumRadius)
         #expect(try !region.contains(Coordinate(latitude: -37.334722, longitude: 57.991111)))
     }
@@ -71,7 +71,7 @@ import Testing
         (10, .nan, true, false),
         (-10, .nan, false, false),
     ])
-    func `An accuracy that reaches the boundary leaves a doubt and changes no side`(
+    func accuracyReachingBoundaryMakesContainmentUncertain(
         gap: Double, accuracy: Double, isInside: Bool, isCertain: Bool
     ) throws {
         let place = try Coordinate(latitude: 37.334722, longitude: -122.007760)
@@ -83,7 +83,7 @@ import Testing
         #expect(containment.isCertain == isCertain)
     }
 
-    @Test func `On the boundary only a perfect accuracy is certain`() throws {
+    @Test func onlyPerfectAccuracyIsCertainOnBoundary() throws {
         let place = try Coordinate(latitude: 37.334722, longitude: -122.007760)
         let region = try CircularRegion(center: center, radius: center.distance(to: place))
         let perfect = region.containment(of: place, horizontalAccuracy: Distance(meters: 0))
@@ -92,7 +92,7 @@ import Testing
         #expect(good.isInside && !good.isCertain)
     }
 
-    @Test func `Touching the boundary from inside is certain, from outside not`() throws {
+    @Test func accuracyTouchingBoundaryIsCertainOnlyFromInside() throws {
         let region = try CircularRegion(center: center, radius: Distance(meters: 100))
         let touching = region.containment(of: center, horizontalAccuracy: Distance(meters: 100))
         let crossing = region.containment(

@@ -7,7 +7,7 @@ import Testing
         (Double(90).nextDown, Double(180).nextDown),
         (.leastNonzeroMagnitude, -.leastNonzeroMagnitude),
     ])
-    func `What is in range is kept as given`(latitude: Double, longitude: Double) throws {
+    func coordinateInRangeIsKept(latitude: Double, longitude: Double) throws {
         let coordinate = try Coordinate(latitude: latitude, longitude: longitude)
         #expect(coordinate.latitude == latitude)
         #expect(coordinate.longitude == longitude)
@@ -16,26 +16,26 @@ import Testing
     @Test(arguments: [
         Double(90).nextUp, Double(-90).nextDown, 91, 1e300, .nan, .signalingNaN, .infinity, -.infinity,
     ])
-    func `A latitude out of range is refused`(latitude: Double) {
+    func latitudeOutOfRangeIsRejected(latitude: Double) {
         #expect(throws: GeodesyError.latitudeOutOfRange) { try Coordinate(latitude: latitude, longitude: 0) }
     }
 
     @Test(arguments: [
         Double(180).nextUp, Double(-180).nextDown, 181, 360, .nan, .signalingNaN, .infinity, -.infinity,
     ])
-    func `A longitude out of range is refused`(longitude: Double) {
+    func longitudeOutOfRangeIsRejected(longitude: Double) {
         #expect(throws: GeodesyError.longitudeOutOfRange) {
             try Coordinate(latitude: 0, longitude: longitude)
         }
     }
 
-    @Test func `A negative zero becomes zero`() throws {
+    @Test func negativeZeroBecomesZero() throws {
         let coordinate = try Coordinate(latitude: -0.0, longitude: -0.0)
         #expect(coordinate.latitude.sign == .plus)
         #expect(coordinate.longitude.sign == .plus)
     }
 
-    @Test func `What is printed holds no number`() throws {
+    @Test func descriptionContainsNoCoordinate() throws {
         let center = try Coordinate(latitude: 37.334722, longitude: -122.008889)
         let region = try CircularRegion(center: center, radius: Distance(meters: 100))
         #expect("\(center)" == "a coordinate")
@@ -43,7 +43,7 @@ import Testing
         #expect(!"\(region)".contains("37"))
     }
 
-    @Test func `Errors have stable codes and say what is accepted`() {
+    @Test func errorsHaveStableCodesAndNameAllowedRange() {
         let errors: [(GeodesyError, String)] = [
             (.latitudeOutOfRange, "latitude_out_of_range"),
             (.longitudeOutOfRange, "longitude_out_of_range"),

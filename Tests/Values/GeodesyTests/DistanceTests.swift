@@ -22,24 +22,24 @@ import Testing
             .map(\.line)
     }
 
-    @Test func `Up to 1 km it is Karney's geodesic within 1 mm`() throws {
+    @Test func distanceUpTo1KilometerMatchesKarneyWithin1Millimeter() throws {
         #expect(try failures(for: 0...1000, atLeast: 12_000, within: 1e-3) == [])
     }
 
-    @Test func `Up to 1 km it is as close as its documentation says`() throws {
+    @Test func distanceUpTo1KilometerMeetsDocumentedTolerance() throws {
         #expect(try failures(for: 0...1000, atLeast: 12_000, within: 15e-9) == [])
     }
 
-    @Test func `Up to the antipode it is Karney's geodesic within 1 m`() throws {
+    @Test func distanceUpToAntipodeMatchesKarneyWithin1Meter() throws {
         #expect(try failures(for: 1000...20_100_000, atLeast: 2_000, within: 1) == [])
     }
 
-    @Test func `Up to the antipode it is as close as its documentation says`() throws {
+    @Test func distanceUpToAntipodeMeetsDocumentedTolerance() throws {
         #expect(try failures(for: 1000...20_100_000, atLeast: 2_000, within: 15e-6) == [])
         #expect(try failures(for: 10_001...20_100_000, atLeast: 1_500, within: 0.3e-6) == [])
     }
 
-    @Test func `A sphere would not do`() throws {
+    @Test func sphericalDistanceDiffersFromEllipsoid() throws {
         let center = try Coordinate(latitude: 0, longitude: 0)
         let north = try Coordinate(latitude: 0.0045, longitude: 0)
         let onSphere = 0.0045 * .pi / 180 * 6_371_008.8
@@ -48,7 +48,7 @@ import Testing
 
     /// Figures from the definition of the ellipsoid, a = 6,378,137 m and 1/f = 298.257223563: the quarter of a
     /// meridian is 10,001,965.7293 m, and the equator is a circle.
-    @Test func `Great lines of the ellipsoid have their known lengths`() throws {
+    @Test func quarterMeridianEquatorAndAntipodesHaveKnownLengths() throws {
         let origin = try Coordinate(latitude: 0, longitude: 0)
         let north = try Coordinate(latitude: 90, longitude: 12)
         let south = try Coordinate(latitude: -90, longitude: -100)
@@ -61,7 +61,7 @@ import Testing
         #expect(abs(north.distance(to: south).meters - 2 * 10_001_965.7293) < 1e-4)
     }
 
-    @Test func `It is 0 for the same place and only then`() throws {
+    @Test func distanceIsZeroOnlyForSamePoint() throws {
         var random = SplitMix64(seed: 2)
         for _ in 0..<10_000 {
             let place = try random.place()
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `A hundredth of a millimetre still counts`() throws {
+    @Test func distanceResolvesHundredthOfMillimeter() throws {
         for (latitude, longitude) in [(0, 0), (45.5, -120.25), (89.999, 3), (-67.1, 179.9999)] {
             let place = try Coordinate(latitude: latitude, longitude: longitude)
             let north = try Coordinate(latitude: latitude + 1e-10, longitude: longitude)
@@ -88,7 +88,7 @@ import Testing
 
     /// At these latitudes rounding makes the parallel of the next number, which is nearer to the pole, the wider.
     @Test(arguments: [16.057201846580927, 29.549440400150566, 42.91594507383314, 53.715635425928845])
-    func `Neighbouring latitudes are as far from a place, but for rounding`(latitude: Double) throws {
+    func neighboringLatitudesHaveEqualDistancesUpToRounding(latitude: Double) throws {
         let start = try Coordinate(latitude: latitude, longitude: 0)
         for longitude in stride(from: 1.0, to: 180, by: 1) {
             let level = try start.distance(to: Coordinate(latitude: latitude, longitude: longitude))
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func `Latitudes too small to be squared do no harm`() throws {
+    @Test func tinyLatitudesGiveCorrectDistances() throws {
         let start = try Coordinate(latitude: -8.1e-179, longitude: 0)
         let antipode = try start.distance(to: Coordinate(latitude: 1.5e-181, longitude: 180))
         let quarter = try start.distance(to: Coordinate(latitude: 1.5e-181, longitude: 90))
@@ -105,7 +105,7 @@ import Testing
         #expect(abs(quarter.meters - 6_378_137 * .pi / 2) < 1e-6)
     }
 
-    @Test func `Longitude does not matter at a pole`() throws {
+    @Test func longitudeDoesNotMatterAtPole() throws {
         for latitude in [-90.0, 90] {
             let pole = try Coordinate(latitude: latitude, longitude: 0)
             let again = try Coordinate(latitude: latitude, longitude: 137.5)
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func `180 and −180 are the same meridian`() throws {
+    @Test func longitudes180AndMinus180AreSameMeridian() throws {
         var random = SplitMix64(seed: 3)
         for _ in 0..<2_000 {
             let latitude = Double.random(in: -90...90, using: &random)
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func `A turn of the globe, over the antimeridian too, changes nothing`() throws {
+    @Test func distanceIsInvariantUnderRotation() throws {
         var random = SplitMix64(seed: 4)
         for _ in 0..<4_000 {
             let start = try random.place()
@@ -140,7 +140,7 @@ import Testing
         }
     }
 
-    @Test func `It is the same both ways and in a mirror`() throws {
+    @Test func distanceIsSymmetricAndInvariantUnderReflection() throws {
         var random = SplitMix64(seed: 5)
         for _ in 0..<4_000 {
             let start = try random.place()
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func `A detour is never shorter`() throws {
+    @Test func distanceSatisfiesTriangleInequality() throws {
         var random = SplitMix64(seed: 6)
         for _ in 0..<4_000 {
             let start = try random.place()
@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    @Test func `Distances are ordered by length`() {
+    @Test func distancesAreOrderedByLength() {
         #expect(Distance(meters: 1) < Distance(meters: 2))
         #expect(!(Distance(meters: 2) < Distance(meters: 2)))
         #expect(Distance(meters: 0) == Distance(meters: -0.0))

@@ -9,7 +9,7 @@ struct HTMLWriterTests {
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 
-    @Test func aPageIsWrittenWhole() {
+    @Test func pageIsWrittenCompletely() {
         let page = HTMLWriter.page(language: "en") { head in
             head.element(.title, text: "Menu")
             head.style("p{margin:0}")
@@ -33,7 +33,7 @@ struct HTMLWriterTests {
                 """)
     }
 
-    @Test func attributesThatAreNilAreLeftOut() {
+    @Test func nilAttributesAreOmitted() {
         let title: String? = nil
         #expect(
             Self.written { $0.element(.p, title.map { .ariaLabel($0) }, .id("a"), text: "b") }
@@ -49,7 +49,7 @@ struct HTMLWriterTests {
         ("a\u{0}b\u{8}c\u{1B}d\u{7F}e", "a\u{FFFD}b\u{FFFD}c\u{FFFD}d\u{FFFD}e"),
         ("\t\n\r", "\t\n\r"), ("\u{202E}é𝕏", "\u{202E}é𝕏"), ("", ""),
     ])
-    func hostileTextStaysText(text: String, escaped: String) {
+    func hostileTextIsEscaped(text: String, escaped: String) {
         #expect(
             Self.written { $0.element(.p, .ariaLabel(text), text: text) }
                 == #"<p aria-label="\#(escaped)">\#(escaped)</p>"#)
@@ -58,7 +58,7 @@ struct HTMLWriterTests {
     }
 
     /// Whatever is written, the page has the marks of its own elements and no others, and the text is read again.
-    @Test func noTextAddsMarkup() {
+    @Test func randomTextAddsNoMarkup() {
         var generator = SplitMix64(seed: 5)
         let pieces = [
             "<", ">", "&", "\"", "'", "`", "=", "/", "<!--", "-->", "</p>", "&amp;", "é", "𝕏", "\n", "a",
@@ -93,7 +93,7 @@ struct HTMLWriterTests {
         "https://example.com", "https://example.com:8443/a?b=c&d=%20#e", "https://a", "https://a?b",
         "https://a#b@c",
     ])
-    func whatIsHTTPSIsALink(text: String) throws {
+    func httpsURLIsAcceptedAsLink(text: String) throws {
         #expect(try #require(HTMLLink(https: text)).text == text)
     }
 
@@ -104,7 +104,7 @@ struct HTMLWriterTests {
         "https://example.com/\"onload=", "https://example.com\\@evil.example", "https://exämple.com",
         "https://example.com/<", "data:text/html,a", "/a", "//example.com", "https://[::1]/",
     ])
-    func whatIsNotHTTPSIsNone(text: String) {
+    func otherURLIsRejectedAsLink(text: String) {
         #expect(HTMLLink(https: text) == nil)
     }
 
@@ -112,7 +112,7 @@ struct HTMLWriterTests {
         ("/", true), ("/a/b?c=d#e", true), ("", false), ("a", false), ("//host", false), ("/\\host", false),
         ("/a b", false), ("/\n/host", false), ("javascript:/a", false),
     ])
-    func aPathIsOfTheOwnHost(text: String, isLink: Bool) {
+    func pathLinkStaysOnOwnHost(text: String, isLink: Bool) {
         #expect((HTMLLink(path: text) != nil) == isLink)
     }
 }

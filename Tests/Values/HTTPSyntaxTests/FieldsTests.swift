@@ -10,7 +10,7 @@ import Testing
         // A space is one, and no other byte that differs from it by a letter's case.
         ("Bearer\0abc", nil),
     ])
-    func aBearerToken(field: String, token: String?) {
+    func bearerTokenIsParsed(field: String, token: String?) {
         let range = field.utf8.span.bearerToken
         #expect(range.map { String(decoding: Array(field.utf8)[$0], as: UTF8.self) } == token)
     }
@@ -24,7 +24,7 @@ import Testing
         ("application/json; charset=utf-8; version=1", false), ("application/json5", false), ("", false),
         (";application/json", true), ("charset=utf-8", false), ("text/csv", false),
     ])
-    func aMediaType(field: String, isJSON: Bool) {
+    func jsonMediaTypeIsRecognized(field: String, isJSON: Bool) {
         #expect(field.utf8.span.isMediaType("application/json") == isJSON)
     }
 
@@ -35,7 +35,7 @@ import Testing
         ("text/csv; header", false),
         ("text/csv; charset=us-ascii", true), ("text/csv; charset=iso-8859-1", false),
     ])
-    func csvMediaTypeMayNameItsHeader(field: String, isCSV: Bool) {
+    func csvMediaTypeAllowsHeaderParameter(field: String, isCSV: Bool) {
         #expect(field.utf8.span.isMediaType("text/csv") == isCSV)
     }
 
@@ -45,7 +45,7 @@ import Testing
         ("a", false, false),
         ("", false, false), ("\"a\" \"b\"", false, false),
     ])
-    func entityTags(field: String, isNamedWeakly: Bool, isNamed: Bool) {
+    func entityTagIsFoundInList(field: String, isNamedWeakly: Bool, isNamed: Bool) {
         #expect(field.utf8.span.hasEntityTag("\"a\"") == isNamedWeakly)
         #expect(field.utf8.span.hasEntityTag("\"a\"", weakly: false) == isNamed)
     }
@@ -55,7 +55,7 @@ import Testing
         ("wait=10, return=representation", true), ("return=minimal", false), ("return", false), ("", false),
         ("return=representations", false),
     ])
-    func preferences(field: String, prefersRepresentation: Bool) {
+    func representationPreferenceIsRecognized(field: String, prefersRepresentation: Bool) {
         #expect(field.utf8.span.prefersRepresentation == prefersRepresentation)
     }
 
@@ -65,7 +65,7 @@ import Testing
         ("a/b", false), (String(repeating: "a", count: 128), true),
         (String(repeating: "a", count: 129), false),
     ])
-    func requestIDs(field: String, isOne: Bool) {
+    func requestIDSyntaxIsChecked(field: String, isOne: Bool) {
         #expect(field.utf8.span.isRequestID == isOne)
     }
 
@@ -75,7 +75,7 @@ import Testing
         ("example.com.", "example.com"), ("[::1]:80", "[::1]"), ("", nil), (":80", nil), (".", nil),
         ("example.com:http", "example.com:http"), (String(repeating: "a", count: 261), nil),
     ])
-    func hosts(authority: String, expected: String?) {
+    func hostIsExtractedFromAuthority(authority: String, expected: String?) {
         #expect(Authority.host(of: authority) == expected)
     }
 

@@ -3,7 +3,7 @@ import Testing
 @testable import HTTPSyntax
 
 @Suite struct FormFieldsTests {
-    @Test func readsWhatBrowsersSend() {
+    @Test func formFieldsAreDecodedAsBrowsersSendThem() {
         let fields = FormFields("a=1&b=two+words&c=%C3%A9%26%3D&d&e=&a=2&f=%zz&g=%20x%20&h=a%00b")
         #expect(fields["a"] == "1" && fields["b"] == "two words" && fields["c"] == "é&=")
         #expect(fields["d"] == nil && fields.has("d") && fields["e"] == nil && fields.has("e"))

@@ -13,7 +13,7 @@ import Testing
         ("url=a=b", "a=b"), ("url=a+b", "a+b"), ("url=a%20b", "a b"), ("u%72l=%C3%bc", "ü"),
         ("url=https://example.com/?a#b", "https://example.com/?a#b"), ("url=%00", "\0"),
     ])
-    func aValueIsDecoded(query: String, value: String?) throws {
+    func valueIsPercentDecoded(query: String, value: String?) throws {
         #expect(try Self.read(query)["url"] == value.map { Array($0.utf8) })
     }
 
@@ -21,15 +21,15 @@ import Testing
         ("limit=a+b", "a b"), ("limit=+", " "), ("limit=a%2Bb", "a+b"), ("l%69mit=a+b", "a b"),
         ("url=a+b&limit=c+d", "c d"),
     ])
-    func plusIsASpaceOutsideURL(query: String, value: String) throws {
+    func plusIsSpaceOutsideURLParameter(query: String, value: String) throws {
         #expect(try Self.read(query)["limit"] == Array(value.utf8))
     }
 
-    @Test func plusStaysAPlusInURL() throws {
+    @Test func plusStaysPlusInURLParameter() throws {
         #expect(try Self.read("u%72l=a+b%2B")["url"] == Array("a+b+".utf8))
     }
 
-    @Test func plusIsASpaceInNames() throws {
+    @Test func plusIsSpaceInNames() throws {
         let parameters = try QueryParameters("a+b=c+d".utf8.span, named: ["a b"])
         #expect(parameters["a b"] == Array("c d".utf8))
     }
@@ -44,11 +44,11 @@ import Testing
             // What comes first.
             ("x=1&url=%zz", .unknown("x")), ("url=%zz&x=1", .unreadable("url")),
         ] as [(String, QueryRefusal)])
-    func isRefused(query: String, refusal: QueryRefusal) {
+    func unknownRepeatedOrUnreadableParameterIsRejected(query: String, refusal: QueryRefusal) {
         #expect(throws: refusal) { try Self.read(query) }
     }
 
-    @Test func aRefusalNamesItsParameter() {
+    @Test func refusalNamesParameter() {
         #expect(QueryRefusal.unknown("x").members == ["field": "x"])
         #expect(QueryRefusal.unreadableName.members.isEmpty)
         #expect(QueryRefusal.unknown("x").code == "unknown_parameter")

@@ -13,7 +13,7 @@ import Testing
         // A dual-stack socket shows clients of IPv4 like this.
         ("192.0.2.0/24", "::ffff:192.0.2.9", true), ("::ffff:192.0.2.0/120", "192.0.2.9", true),
     ])
-    func aRangeContains(_ range: String, _ address: String, _ isContained: Bool) throws {
+    func rangeContainsOnlyItsAddresses(_ range: String, _ address: String, _ isContained: Bool) throws {
         let address = try #require(IPAddress(address))
         #expect(try #require(AddressRange(range)).contains(address) == isContained)
     }
@@ -23,7 +23,7 @@ import Testing
         "example.com", "10.0.0",
         "10.0.0.0/8/8", "::/129", " 10.0.0.0/8", "10.0.0.0/8 ",
     ])
-    func isNoRange(_ text: String) {
+    func malformedRangeIsRejected(_ text: String) {
         #expect(AddressRange(text) == nil)
     }
 
@@ -48,13 +48,13 @@ import Testing
         ("3ffe::1", true), ("4000::1", false), ("5f00::1", false), ("fc00::1", false), ("fd00::1", false),
         ("fe80::1", false), ("fec0::1", false), ("ff02::1", false),
     ])
-    func isPublic(_ address: String, _ isPublic: Bool) throws {
+    func addressIsPublicOutsideSpecialRanges(_ address: String, _ isPublic: Bool) throws {
         #expect(try #require(IPAddress(address)).isPublic == isPublic)
     }
 
     /// What only some programs take for addresses.
     @Test(arguments: ["2130706433", "0x7f.1", "127.1", "0177.0.0.1", "[::1]", "fe80::1%lo", "::1 ", "", "a"])
-    func isNoAddress(_ text: String) {
+    func malformedAddressIsRejected(_ text: String) {
         #expect(IPAddress(text) == nil)
     }
 }

@@ -9,7 +9,7 @@ import Testing
         let advice: [String: String]
     }
 
-    @Test func refusalsAndAdvice() throws {
+    @Test func codeURLGivesExpectedRefusalsAndAdvice() throws {
         for vector in try vectors("code-urls", of: CodeURL.self) {
             let url = try AppClipCodeURL(vector.url)
             #expect(url.refusals.map(\.rawValue) == vector.refusals, "\(vector.source): \(vector.url)")
@@ -19,11 +19,11 @@ import Testing
         }
     }
 
-    @Test func whatIsNoURLIsNoCodeURL() {
+    @Test func invalidURLIsRejected() {
         #expect(throws: InvocationURLError.space) { try AppClipCodeURL("https://a b") }
     }
 
-    @Test func followingAllTheAdviceEndsTheAdvice() throws {
+    @Test func adviceEndsAfterAllIsFollowed() throws {
         var url = try AppClipCodeURL(
             "https://www.example.com/store/123e4567-e89b-12d3-a456-426614174000/?x=yes")
         for _ in 0..<20 {

@@ -7,7 +7,7 @@ import Testing
         PrintMappingFile.Row(fileName: fileName, url: try AppClipCodeURL(url))
     }
 
-    @Test func mappingFile() throws {
+    @Test func printMappingFileIsWrittenAsCSV() throws {
         let file = try PrintMappingFile([
             row("AppClipCode1.svg"), row("a,\"b\".svg", "https://example.com?p=1,2"),
         ])
@@ -19,7 +19,7 @@ import Testing
 
     /// The first and the last row of Apple's sample, "Creating App Clip Codes with the App Clip Code
     /// Generator".
-    @Test func batchFile() throws {
+    @Test func batchFileMatchesApplesSample() throws {
         let url = try AppClipCodeURL("https://appclip.example.com")
         let colors = try GeneratorBatchFile.Colors("000000/ffffff")
         let file = try GeneratorBatchFile([
@@ -36,13 +36,13 @@ import Testing
     }
 
     @Test(arguments: ["", "FFFFF", "FFFFFFF", "GGGGGG", "#FFFFF", "ＦＦ"])
-    func refusedColors(text: String) {
+    func malformedColorIsRejected(text: String) {
         #expect(throws: CodeFileError.invalidColor) { try GeneratorBatchFile.Color(text) }
         #expect(CodeFileError.invalidColor.code == "invalid_color")
     }
 
     /// The pairs that the generator offers: white on each color at the even numbers, and the other way round.
-    @Test func colorsByNumber() throws {
+    @Test func colorPairsMatchGeneratorNumbers() throws {
         let pairs = try (0...17).map { try GeneratorBatchFile.Colors(index: $0) }
         #expect(Set(pairs).count == 18)
         for (index, pair) in pairs.enumerated() {
@@ -56,7 +56,7 @@ import Testing
     }
 
     /// Whether any other pair can be scanned is not guessed, however it looks.
-    @Test func freeColors() throws {
+    @Test func customColorPairsHaveUnknownContrast() throws {
         for text in ["777777/888888", "FFFFFF/FFFFFE", "ffff00/000000"] {
             let colors = try GeneratorBatchFile.Colors(text)
             #expect(colors.contrast == .unknown)
@@ -71,7 +71,7 @@ import Testing
     }
 
     /// No header, and no names of files that could be alike.
-    @Test func listForAppStoreConnect() throws {
+    @Test func appStoreConnectListHasURLsWithoutHeader() throws {
         let urls = try ["https://example.com/A", "https://example.com/a?p=1,2"].map { try AppClipCodeURL($0) }
         #expect(
             try AppStoreConnectFile(urls).csv
@@ -81,7 +81,7 @@ import Testing
         #expect(try AppStoreConnectFile(Array(repeating: urls[0], count: 10_001)).urls.count == 10_001)
     }
 
-    @Test func refusedRows() throws {
+    @Test func invalidRowIsRejectedWithItsNumber() throws {
         let good = try row("good.svg")
         let longest = String(repeating: "ä", count: 188)
         #expect(throws: Never.self) { try PrintMappingFile([row(longest)]) }
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func atMostTenThousandRows() throws {
+    @Test func printMappingIsSplitAtTenThousandRows() throws {
         let url = try AppClipCodeURL("https://example.com")
         let rows = (1...10_001).map { PrintMappingFile.Row(fileName: "\($0).svg", url: url) }
         #expect(try PrintMappingFile(Array(rows.dropLast())).rows.count == 10_000)
@@ -116,7 +116,7 @@ import Testing
     }
 
     /// All of them, and each row for one reason.
-    @Test func problemsOfManyRows() throws {
+    @Test func everyRowWithProblemIsReportedOnce() throws {
         let rows = try [
             row("a.svg"), row("A.svg", "http://example.com"), row("b.svg", "http://example.com"),
             row("c/d.svg"),
@@ -133,7 +133,7 @@ import Testing
         ("restaurant-1", "restaurant-1.svg"), ("example.com/a_b?p=1", "example.com_a%5Fb%3Fp%3D1.svg"),
         ("é", "%C3%A9.svg"), ("..", "...svg"), ("a/../b", "a_.._b.svg"), ("%41", "%2541.svg"),
     ])
-    func namesOfFiles(text: String, name: String) throws {
+    func fileNameIsEscaped(text: String, name: String) throws {
         let url = try AppClipCodeURL("https://example.com")
         #expect(PrintMappingFile.Row(named: text, url: url).fileName == name)
     }

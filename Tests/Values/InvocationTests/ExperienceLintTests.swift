@@ -17,7 +17,7 @@ import Testing
         try urls.map { try Experience.advanced($0) }
     }
 
-    @Test func rawPrefixDivergence() throws {
+    @Test func rawPrefixDivergenceIsFound() throws {
         #expect(
             try findings(
                 .rawPrefixDivergence,
@@ -39,7 +39,7 @@ import Testing
             ).isEmpty)
     }
 
-    @Test func theLongestRawPrefixDecides() throws {
+    @Test func longestRawPrefixDecides() throws {
         #expect(
             try findings(
                 .rawPrefixDivergence,
@@ -55,7 +55,7 @@ import Testing
         ["https://example.com?p=1", "https://example.com?p=12", "https://example.com?p=12&q=1"],
         ["https://example.co", "https://example.com", "https://example.com/a?b=c"],
     ])
-    func rawPrefixDivergenceIgnoresURLsThatAreRegisteredThemselves(urls: [String]) throws {
+    func rawPrefixDivergenceIgnoresRegisteredURLs(urls: [String]) throws {
         #expect(try findings(.rawPrefixDivergence, urls.map { try Experience.advanced($0) }).isEmpty)
     }
 
@@ -64,7 +64,7 @@ import Testing
         #expect(!ExperienceLint(experiences).findings.contains { $0.code == .rawPrefixDivergence })
     }
 
-    @Test func queryTie() throws {
+    @Test func queryTieIsFound() throws {
         #expect(
             try findings(.queryTie, advanced("https://example.com?b=1", "https://example.com?a=1"))
                 == [["https://example.com?b=1", "https://example.com?a=1"]])
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func queryTiesAmongMany() throws {
+    @Test func queryTiesAreFoundAmongManyURLs() throws {
         let urls = ["a=1&b=1", "a=1&c=9", "a=2&b=1", "a=2&c=5", "a=3&c=7", "b=1&c=5"].map {
             "https://example.com?\($0)"
         }
@@ -90,7 +90,7 @@ import Testing
         #expect(ties == [[urls[1], urls[0]], [urls[3], urls[2]], [urls[5], urls[0]]])
     }
 
-    @Test func shadowed() throws {
+    @Test func shadowedExperienceIsFound() throws {
         let pair = try [Experience.advanced("https://example.com"), .default("https://example.com")]
         let finding = try #require(ExperienceLint(pair).findings.first)
         #expect(finding.code == .shadowed)
@@ -110,20 +110,20 @@ import Testing
         #expect(findings(.shadowed, demoAndDefaultLink).isEmpty)
     }
 
-    @Test func demoLinksAreApples() throws {
+    @Test func invalidDemoLinkIsFound() throws {
         let no = ["https://appclip.apple.com/demo?d=1", "https://example.com/demo"]
         let yes = ["https://appclip.apple.com/demo", "https://appclip.apple.com/a/b"]
         #expect(try findings(.demoLink, (no + yes).map { try Experience.demo($0) }) == no.map { [$0] })
         #expect(try findings(.demoLink, no.suffix(1).map { try Experience.advanced($0) }).isEmpty)
     }
 
-    @Test func codeUnfit() throws {
+    @Test func urlUnfitForAppClipCodeIsFound() throws {
         let unfit = "https://shop24.example.com"
         #expect(try findings(.codeUnfit, advanced("https://example.com", unfit)) == [[unfit]])
         #expect(try findings(.codeUnfit, [Experience.default(unfit)]).isEmpty)
     }
 
-    @Test func everyFindingSaysWhichURLs() throws {
+    @Test func findingDescriptionNamesItsURLs() throws {
         let all =
             try advanced(
                 "https://example.com/a", "https://example.com/a3/x", "https://example.com/a?b",
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test func manyExperiencesThatDifferByAValueHaveNoFinding() throws {
+    @Test func experiencesDifferingByValueHaveNoFinding() throws {
         let all = try (0..<1_000).map { try Experience.advanced("https://example.com/t?n=\($0)&m=1") }
         #expect(ExperienceLint(all).findings.isEmpty)
     }

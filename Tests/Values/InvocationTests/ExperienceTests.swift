@@ -3,7 +3,7 @@ import Tenancy
 import Testing
 
 @Suite struct ExperienceTests {
-    @Test func aDefaultLinkNamesItsOwnClip() throws {
+    @Test func defaultLinkOfOtherClipIsRejected() throws {
         let link = try URLPrefix("https://appclip.apple.com/id?p=com.example.MyApp.Clip")
         let other = try BundleID("com.example.Other.Clip")
         #expect(throws: ExperienceError.defaultLinkNamesAnotherClip) {
@@ -15,7 +15,7 @@ import Testing
         #expect(ExperienceError.defaultLinkNamesAnotherClip.code == "default_link_names_another_clip")
     }
 
-    @Test func onApplesHostThereIsNothingButDefaultAndDemoLinks() throws {
+    @Test func applesHostAllowsOnlyDefaultAndDemoLinks() throws {
         let clip = try BundleID("com.example.MyApp.Clip")
         for (url, kind) in [
             ("https://appclip.apple.com", ExperienceKind.advanced),
@@ -35,7 +35,7 @@ import Testing
         #expect(ExperienceError.appleHost.code == "apple_host")
     }
 
-    @Test func aDefaultLinkReadsItsClip() throws {
+    @Test func defaultLinkIsParsedIntoItsClip() throws {
         let link = try #require(
             DefaultLink(InvocationURL("https://appclip.apple.com/id?p=com.example.MyApp%2EClip&k=v")))
         #expect(link.clip.text == "com.example.MyApp.Clip")
@@ -47,7 +47,7 @@ import Testing
         #expect(try DefaultLink(InvocationURL(link.text)) == link)
     }
 
-    @Test func theOrderIsStrict() throws {
+    @Test func precedenceIsStrictOrder() throws {
         let experiences = try [
             Experience.advanced("https://example.com/a/b"), .advanced("https://example.com/a?x=1&y=2"),
             .advanced("https://example.com/a?x=1"), .default("https://example.com/a?x=1"),

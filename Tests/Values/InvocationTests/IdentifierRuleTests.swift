@@ -8,11 +8,11 @@ import Testing
         "path:1", "path:12", "query:location", "hash:c", "coordinates:lat,lon", "coordinates:lat,lon,r",
         "query:a%20b", "query:a:b",
     ])
-    func roundTrips(text: String) throws {
+    func ruleTextRoundTrips(text: String) throws {
         #expect(try IdentifierRule(text).description == text)
     }
 
-    @Test func namesAreCanonical() throws {
+    @Test func queryNameBecomesCanonical() throws {
         #expect(try IdentifierRule("query:größe").description == "query:gr%C3%B6%C3%9Fe")
         #expect(try IdentifierRule("query:%6cocation") == .query("location"))
     }
@@ -25,7 +25,7 @@ import Testing
         "other:1", "coordinates:", "coordinates:lat", "coordinates:lat,", "coordinates:lat,lat",
         "coordinates:lat,lon,r,x", "coordinates:lat,lon,lon", "coordinates:lat,sig", "coordinates:lat,lon,",
     ])
-    func refusals(text: String) {
+    func malformedRuleIsRejected(text: String) {
         let error = #expect(throws: ExperienceError.self) { try IdentifierRule(text) }
         #expect(error?.code == "invalid_identifier_rule")
     }
@@ -36,7 +36,7 @@ import Testing
         try IdentifierRule(rule).read(InvocationURL(invocation), after: URLPrefix(prefix))
     }
 
-    @Test func pathComponents() throws {
+    @Test func pathRuleReadsNthComponent() throws {
         let url = "https://example.com/r/restaurant_a/order%2F1//last"
         #expect(try read("path:1", url) == .identifier(LocationIdentifier("restaurant_a")))
         #expect(try read("path:2", url) == .identifier(LocationIdentifier("order/1")))
@@ -49,7 +49,7 @@ import Testing
         #expect(try IdentifierRule.path(0).read(InvocationURL(url), after: URLPrefix(url)) == .absent)
     }
 
-    @Test func aDefaultLinkHasNoPathOfOurs() throws {
+    @Test func pathRuleReadsNothingFromDefaultLink() throws {
         let link = "https://appclip.apple.com/id?p=com.example.MyApp.Clip&location=7"
         #expect(try read("path:1", link, after: "https://example.com") == .absent)
         #expect(
@@ -57,7 +57,7 @@ import Testing
                 == .identifier(LocationIdentifier("7")))
     }
 
-    @Test func theCallerKnowsHowManyComponentsToPass() throws {
+    @Test func pathRuleSkipsGivenNumberOfComponents() throws {
         let url = try InvocationURL("https://example.com/r/restaurant_a?location=7")
         let path = IdentifierRule.path(1)
         #expect(try path.read(url, afterPathComponents: 0) == .identifier(LocationIdentifier("r")))
@@ -72,7 +72,7 @@ import Testing
     }
 
     /// What is found in the bytes is what stands in the arrays of components and items.
-    @Test func readsWhatTheURLHolds() throws {
+    @Test func readingAgreesWithURLComponentsAndItems() throws {
         let paths = ["/", "/a", "/a", "/b%C3%BC", "/%FF", "%2F", ":8443"]
         let queries = ["x", "=", "=", "&", "&", "x=1", "&x=%C3%BC", "&y=2", "x=%FF", "a"]
         var random = SplitMix64(seed: 5)
@@ -101,7 +101,7 @@ import Testing
         #expect(found > 2_000)
     }
 
-    @Test func queryItems() throws {
+    @Test func queryRuleReadsNamedItem() throws {
         let url = "https://example.com/r?x=1&location=caf%C3%A9+1&location=2&empty&LOCATION=3"
         #expect(try read("query:location", url) == .identifier(LocationIdentifier("café+1")))
         #expect(try read("query:LOCATION", url) == .identifier(LocationIdentifier("3")))
@@ -112,17 +112,17 @@ import Testing
                 == .identifier(LocationIdentifier("1")))
     }
 
-    @Test func theFirstItemOfANameCountsEvenWhenItHoldsNothing() throws {
+    @Test func firstQueryItemCountsEvenIfEmpty() throws {
         #expect(try read("query:location", "https://example.com/r?location=&location=2") == .absent)
         #expect(try read("query:location", "https://example.com/r?location=%FF&location=2") == .absent)
     }
 
-    @Test func shortCodes() throws {
+    @Test func hashRuleReadsShortCode() throws {
         #expect(try read("hash:c", "https://example.com/r?c=Ab3%2D") == .shortCode("Ab3-"))
         #expect(try read("hash:c", "https://example.com/r?d=1") == .absent)
     }
 
-    @Test func aPlaceInTheURL() throws {
+    @Test func coordinatesRuleReadsPositionRadiusAndSignature() throws {
         let url = "https://example.com/r?a=1&lat=37.334722&lon=-122.008889&r=100&sig=_-8&b=2&sig=AA#top"
         guard case .place(let place) = try read("coordinates:lat,lon,r", url) else {
             Issue.record("no place")
@@ -137,7 +137,7 @@ import Testing
         #expect(!place.description.contains("37"))
     }
 
-    @Test func aPlaceWithoutRadius() throws {
+    @Test func coordinatesRuleReadsPositionWithoutRadius() throws {
         guard
             case .place(let place) = try read(
                 "coordinates:lat,lon", "https://example.com/r?lat=1&lon=2&sig=AAAA")
@@ -160,7 +160,7 @@ import Testing
         "lat=1&lon=2&r=3&sig=A/",
         "lat=1&lon=2&r=3&sig=!!", "lat=000000000000000000000000000000001&lon=2&r=3&sig=AA",
     ])
-    func noPlace(query: String) throws {
+    func incompleteOrMalformedCoordinatesAreAbsent(query: String) throws {
         #expect(try read("coordinates:lat,lon,r", "https://example.com/r?\(query)") == .absent)
     }
 }

@@ -20,7 +20,7 @@ import Testing
         let input: String
     }
 
-    @Test func canonicalForms() throws {
+    @Test func canonicalFormMatchesVectors() throws {
         for vector in try vectors("canonical", of: Canonical.self) {
             let url = try InvocationURL(vector.input)
             #expect(url.canonical == vector.canonical, "\(vector.source)")
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func refusals() throws {
+    @Test func invalidURLIsRejectedWithItsCode() throws {
         for vector in try vectors("refused", of: Refused.self) {
             let error = #expect(throws: InvocationURLError.self, "\(vector.source): \(vector.input)") {
                 try InvocationURL(vector.input)
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func wellFormedURLsThatNothingMatches() throws {
+    @Test func unmatchableURLMatchesNoExperience() throws {
         for vector in try vectors("unmatchable", of: Unmatchable.self) {
             let url = try InvocationURL(vector.input)
             #expect(!url.isMatchable, "\(vector.source): \(vector.input)")
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func length() throws {
+    @Test func overlongURLOrHostIsRejected() throws {
         let stem = "https://example.com/"
         let longest = stem + String(repeating: "a", count: InvocationURL.maximumLength - stem.utf8.count)
         #expect(try InvocationURL(longest).canonical == longest)
@@ -62,7 +62,7 @@ import Testing
         #expect(throws: InvocationURLError.invalidHost) { try InvocationURL("https://a\(label).com") }
     }
 
-    @Test func parts() throws {
+    @Test func urlIsSplitIntoParts() throws {
         let url = try InvocationURL("HTTPS://Example.COM:8443/a/b%2fc//?x=1&y&x=%c3%bc&z=%FF#top")
         #expect(url.scheme == "https")
         #expect(url.host == "example.com")
@@ -74,20 +74,20 @@ import Testing
         #expect(url.canonicalWithoutFragment == "https://example.com:8443/a/b%2Fc?x=1&y&x=%C3%BC&z=%FF")
     }
 
-    @Test func descriptionNamesNoValue() throws {
+    @Test func descriptionContainsNoValues() throws {
         let url = try InvocationURL("https://example.com/menu?lat=37.3&sig=abc#37.3")
         #expect("\(url)" == "https://example.com/menu")
         #expect("\(url.queryItems)" == "[lat, sig]")
     }
 
-    @Test func equalityIsThatOfTheCanonicalText() throws {
+    @Test func equalityComparesCanonicalText() throws {
         let one = try InvocationURL("https://EXAMPLE.com/%61/")
         #expect(try one == InvocationURL("https://example.com/a"))
         #expect(try one.hashValue == InvocationURL("https://example.com/a").hashValue)
         #expect(try one != InvocationURL("https://example.com/a#x"))
     }
 
-    @Test func rangesOfMissingParts() throws {
+    @Test func missingPartsHaveEmptyRanges() throws {
         let bare = try InvocationURL("https://example.com")
         #expect(bare.hostRange == 8..<19)
         #expect(bare.pathRange == 19..<19)
@@ -109,7 +109,7 @@ import Testing
     @Test(arguments: [
         ("/x", "!$&'()*+,;=:@/", "?#"), ("?x", "!$&'()*+,;=:@/?", "#"), ("#x", "!$&'()*+,;=:@/?", ""),
     ])
-    func bytesThatAPartHolds(start: String, delimiters: String, ends: String) throws {
+    func bytesAllowedInPartAreKeptAndOthersEncoded(start: String, delimiters: String, ends: String) throws {
         let refused = " \\%".unicodeScalars.map(\.value)
         for value in UInt32(0x21)...0x7E where !refused.contains(value) {
             let byte = String(try #require(Unicode.Scalar(value)))
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test func canonicalisingTwiceGivesTheSameText() throws {
+    @Test func canonicalizationIsIdempotent() throws {
         var random = SplitMix64(seed: 1)
         var accepted = 0
         for _ in 0..<100_000 {
@@ -146,7 +146,7 @@ import Testing
     }
 
     /// A canonical text is copied, the same text with its scheme in upper case is written anew.
-    @Test func textsThatAreCanonicalAlreadyAreReadAsAllOthers() throws {
+    @Test func canonicalTextIsParsedLikeAnyOther() throws {
         var random = SplitMix64(seed: 2)
         for _ in 0..<20_000 {
             guard let url = try? InvocationURL(Self.randomText(&random)) else { continue }
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test func rangesAgreeWithTheStrings() throws {
+    @Test func rangesAgreeWithPartStrings() throws {
         var random = SplitMix64(seed: 3)
         for _ in 0..<20_000 {
             guard let url = try? InvocationURL(Self.randomText(&random)) else { continue }
@@ -183,7 +183,7 @@ import Testing
         }
     }
 
-    @Test func utf8IsReadAsAStringIs() {
+    @Test func utf8IsParsedLikeString() {
         var random = SplitMix64(seed: 4)
         for _ in 0..<20_000 {
             let text = Self.randomText(&random)

@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct LaunchURLTests {
     /// Every row and cell of Apple's table; its last row is of parameters.
-    @Test func appleTable() throws {
+    @Test func launchPermissionsMatchApplesTable() throws {
         let rows = try vectors("launches", of: [String: String].self)
         #expect(rows.map { $0["launch"] } == LaunchMethod.allCases.map(\.rawValue) + ["parameters"])
         for row in rows {
@@ -27,7 +27,7 @@ import Testing
         ("https://appclip.apple.com/id?=com.example.MyApp.Clip", .default, .defaultLink),
         ("https://appclip.apple.com/x7k", .demo, .demoLink),
     ])
-    func columns(url: String, kind: ExperienceKind, expected: LaunchURL) throws {
+    func launchURLIsClassifiedByURLAndKind(url: String, kind: ExperienceKind, expected: LaunchURL) throws {
         #expect(try LaunchURL(InvocationURL(url), kind: kind) == expected)
     }
 
@@ -39,7 +39,7 @@ import Testing
         ("https://appclip.apple.com/x/7k", .demoLink, .no),
         ("https://appclip.apple.com/id?p=com.example.MyApp.Clip", .defaultLink, .no),
     ])
-    func codes(url: String, kind: LaunchURL, expected: LaunchPermission) throws {
+    func appClipCodePermissionDependsOnURL(url: String, kind: LaunchURL, expected: LaunchPermission) throws {
         let url = try InvocationURL(url)
         #expect(kind.permits(.appClipCode, to: url) == expected)
         for launch in LaunchMethod.allCases where launch != .appClipCode {
@@ -54,7 +54,7 @@ import Testing
         ("https://appclip.apple.com/x/7k", false), ("https://appclip.apple.com:8443/x7k", false),
         ("https://appclip.example.com/x7k", false),
     ])
-    func shortDemoLinks(url: String, isShort: Bool) throws {
+    func shortDemoLinkIsRecognized(url: String, isShort: Bool) throws {
         #expect(try InvocationURL(url).isShortDemoLink == isShort)
     }
 }

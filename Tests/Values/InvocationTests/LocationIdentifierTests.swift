@@ -6,14 +6,14 @@ import Testing
         "", String(repeating: "a", count: 129), "a\u{0}", "a\nb", "\u{1F}", "\u{7F}", "\u{80}", "é\u{85}",
         "\u{9F}a",
     ])
-    func refusals(text: String) {
+    func invalidIdentifierIsRejected(text: String) {
         #expect(throws: ExperienceError.invalidLocationIdentifier) { try LocationIdentifier(text) }
     }
 
     @Test(arguments: [
         "a", "Kamil's Café", "店 1", "\u{A0}", "\u{C2}\u{A0}", String(repeating: "é", count: 128),
     ])
-    func accepted(text: String) throws {
+    func validIdentifierIsAccepted(text: String) throws {
         #expect(try LocationIdentifier(text).text == text)
     }
 
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func comparedByBytes() throws {
+    @Test func identifiersAreComparedByBytes() throws {
         let composed = try LocationIdentifier("caf\u{E9}")
         let decomposed = try LocationIdentifier("cafe\u{301}")
         #expect(composed.text == decomposed.text)
@@ -35,7 +35,7 @@ import Testing
 
     /// What a rule reads back, whatever the identifier is made of; in a path, but for the dots that are none.
     @Test(arguments: ["a", "a b", "é", "e\u{301}", "%41", "a/b", "a?b#c&d=e", "+", "\\", "日本", "~-._"])
-    func percentEncoded(text: String) throws {
+    func percentEncodedIdentifierIsReadBack(text: String) throws {
         let identifier = try LocationIdentifier(text)
         let url = try InvocationURL(
             "https://example.com/p/\(identifier.percentEncoded)/more?x&l=\(identifier.percentEncoded)&m")

@@ -31,7 +31,7 @@ import Testing
         ("bcher-kva", "bücher"), ("ls8h", "💩"), ("tda", "ü"), ("strae-oqa", "straße"),
         ("nxasmm1c", "βόλος"), ("mgba3gch31f060k", "نامه\u{200C}ای"),
     ])
-    func samples(text: String, label: String) throws {
+    func sampleLabelsAreDecoded(text: String, label: String) throws {
         #expect(Self.decoded(text)?.unicodeScalars.elementsEqual(label.unicodeScalars) == true)
         let url = try InvocationURL("https://XN--\(text).example/a")
         #expect(url.host == "xn--\(text).example" && url.isMatchable)
@@ -53,12 +53,12 @@ import Testing
         // Enclosed, full-width and upper-case letters, and what is not composed: UTS 46 has others for them.
         "xn--pokxncvks", "XN--POKXNCVKS", "xn--8i7caa", "xn--u-ccb", "xn--cafe-yvc",
     ])
-    func whatIsNoALabel(label: String) {
+    func invalidALabelIsRejected(label: String) {
         #expect(Self.isRefused(label))
     }
 
     /// Whatever Foundation makes of a label decodes to what it was made from, and passes.
-    @Test func whatIsEncodedIsDecoded() throws {
+    @Test func encodedLabelRoundTrips() throws {
         var random = SplitMix64(seed: 5)
         var checked = 0
         for _ in 0..<3_000 {
@@ -81,7 +81,7 @@ import Testing
     }
 
     /// Any text is judged, and what passes is its own canonical form.
-    @Test func anyTextIsJudged() {
+    @Test func acceptedRandomLabelIsCanonical() {
         var random = SplitMix64(seed: 6)
         let letters = Array("abcdefghijklmnopqrstuvwxyz0123456789-".utf8)
         var accepted = 0

@@ -22,18 +22,18 @@ import Testing
             "too_many_query_items"
         ),
     ])
-    func refusals(text: String, error: URLPrefixError, code: String) {
+    func invalidPrefixIsRejected(text: String, error: URLPrefixError, code: String) {
         #expect(throws: error) { try URLPrefix(text) }
         #expect(error.code == code)
         #expect(!error.description.isEmpty)
     }
 
-    @Test func theRefusalOfANonASCIIHostNamesTheForm() {
+    @Test func nonASCIIHostErrorNamesALabel() {
         let error = URLPrefixError.nonASCIIHost(aLabel: "xn--bcher-kva.example")
         #expect(error.description.contains("xn--bcher-kva.example"))
     }
 
-    @Test func registeredInCanonicalForm() throws {
+    @Test func prefixIsCanonicalized() throws {
         let prefix = try URLPrefix("https://Example.com:443/a/../menu/?b=2&a=1&b=2")
         #expect(prefix.canonical == "https://example.com/menu?b=2&a=1&b=2")
         #expect(prefix.queryItems.map(\.text) == ["a=1", "b=2"])
@@ -46,7 +46,7 @@ import Testing
     }
 
     /// Hosts are equal, the components are the first ones, and each item is among the invocation's.
-    @Test func matchesByComponentsAndItems() throws {
+    @Test func prefixMatchesByHostComponentsAndItems() throws {
         var random = SplitMix64(seed: 6)
         var matches = 0
         for _ in 0..<10_000 {

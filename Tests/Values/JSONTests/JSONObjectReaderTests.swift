@@ -7,7 +7,7 @@ import Testing
         "null": .null,
     ]
 
-    @Test func readsEachType() throws {
+    @Test func readerReadsEachType() throws {
         var reader = JSONObjectReader(Self.object)
         #expect(try reader.requiredString("string") == "a")
         #expect(try reader.requiredBool("bool") == true)
@@ -35,7 +35,7 @@ import Testing
         try reader.finish()
     }
 
-    @Test func requiredFieldsMayNot() {
+    @Test func missingRequiredFieldIsRejected() {
         var reader = JSONObjectReader(JSONObject(), path: "aps")
         let error = JSONFieldError.missing(path: "aps.a")
         #expect(throws: error) { try reader.requiredString("a") }
@@ -47,7 +47,7 @@ import Testing
         #expect(throws: error) { try reader.requiredValue("a") }
     }
 
-    @Test func wrongTypesAreNamed() {
+    @Test func wrongTypeErrorNamesPathAndExpectedType() {
         let object = Self.object
         func refuses<Value>(
             _ keys: [String], _ expected: String,
@@ -84,14 +84,14 @@ import Testing
         }
     }
 
-    @Test func theOutermostValueMustBeAnObject() {
+    @Test func outermostValueMustBeObject() {
         let error = #expect(throws: JSONFieldError.self) { try JSONObjectReader(JSONValue.array([1, 2])) }
         #expect(error == .wrongType(path: "", expected: "an object"))
         #expect(error?.description == "The JSON text must be an object")
         #expect(throws: Never.self) { try JSONObjectReader(JSONValue.object([:])).finish() }
     }
 
-    @Test func fieldsNobodyAskedForAreRefused() throws {
+    @Test func unreadFieldIsRejectedAsUnknown() throws {
         let object: JSONObject = ["aps": ["alert": ["b": 1, "a": 1]]]
         var reader = JSONObjectReader(object)
         var alert = try reader.requiredObject("aps")
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func readsAnObjectInAFieldByItsKey() throws {
+    @Test func nestedReaderHasPathFromKey() throws {
         let alert = JSONObjectReader(
             ["title": 1], key: "alert", of: JSONObjectReader(JSONObject(), path: "aps"))
         var text = JSONObjectReader(["loc-key": 1], key: "a b", of: alert)
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    @Test func errorsHaveCodesAndSentences() {
+    @Test func errorsHaveCodesAndDescriptions() {
         #expect(JSONFieldError.missing(path: "url").code == "missing_field")
         #expect(JSONFieldError.missing(path: "url").description == "The field url is missing")
         #expect(JSONFieldError.wrongType(path: "url", expected: "a string").code == "invalid_field")
@@ -145,7 +145,7 @@ import Testing
     }
 
     /// A hostile key cannot break out of its line, nor fill a log.
-    @Test func pathsAreSafeToShow() {
+    @Test func pathsAreEscapedAndShortened() {
         #expect(JSONPath.member("a", of: "") == "a")
         #expect(JSONPath.member("a-b_C9", of: "x") == "x.a-b_C9")
         #expect(JSONPath.element(3, of: "rows") == "rows[3]")

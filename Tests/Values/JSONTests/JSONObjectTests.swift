@@ -3,7 +3,7 @@ import PropertyTesting
 import Testing
 
 @Suite struct JSONObjectTests {
-    @Test func keysAreIteratedInTheOrderOfTheirBytes() {
+    @Test func keysAreIteratedInByteOrder() {
         let object: JSONObject = [
             "b": 1, "a": 2, "é": 3, "Z": 4, "": 5, "aa": 6, "\u{1F600}": 7, "\u{FFFD}": 8,
         ]
@@ -11,7 +11,7 @@ import Testing
         #expect(object.map(\.value) == [5, 4, 2, 6, 1, 3, 8, 7])
     }
 
-    @Test func settingNilRemovesAndSettingNullDoesNot() {
+    @Test func settingNilRemovesMemberButSettingNullKeepsIt() {
         var object: JSONObject = ["a": 1, "b": 2]
         object["a"] = .null
         object["b"] = nil
@@ -22,7 +22,7 @@ import Testing
         #expect(object.count == 1)
     }
 
-    @Test func theOrderOfInsertionDoesNotMatter() {
+    @Test func insertionOrderDoesNotMatter() {
         let object: JSONObject = ["a": 1, "b": 2]
         let other: JSONObject = ["b": 2, "a": 1]
         #expect(object == other)
@@ -31,7 +31,7 @@ import Testing
         #expect(object != ["a": 1])
     }
 
-    @Test func theLaterOfTwoLiteralMembersStays() {
+    @Test func laterDuplicateInLiteralWins() {
         let object: JSONObject = ["a": 1, "a": 2]
         #expect(object == ["a": 2])
     }
@@ -44,7 +44,7 @@ import Testing
     }
 
     /// A thousand keys set in random order behave as a dictionary does.
-    @Test func agreesWithADictionary() {
+    @Test func objectAgreesWithDictionary() {
         var generator = SplitMix64(seed: 99)
         var object = JSONObject()
         var dictionary: [String: JSONValue] = [:]
@@ -62,7 +62,7 @@ import Testing
     /// Objects of few members and of many are searched in different ways; both agree with a dictionary after
     /// every change.
     @Test(arguments: [4, 16, 17, 40])
-    func findsKeysHoweverManyThereAre(keys: Int) throws {
+    func keysAreFoundInSmallAndLargeObjects(keys: Int) throws {
         var generator = SplitMix64(seed: UInt64(keys))
         var object = JSONObject()
         var dictionary: [String: JSONValue] = [:]

@@ -28,7 +28,7 @@ private func parse(_ text: String) throws(JSONError) -> JSONValue {
         ("\"\u{7F} é € \u{1F600} \u{2028}\"", .string("\u{7F} é € \u{1F600} \u{2028}")),
     ]
 
-    @Test func takesWhatTheGrammarAllows() throws {
+    @Test func grammarConformingTextIsParsed() throws {
         for (text, value) in Self.taken {
             #expect(try parse(text) == value, "\(text.debugDescription)")
         }
@@ -40,7 +40,7 @@ private func parse(_ text: String) throws(JSONError) -> JSONValue {
         "12345678901234567890", "1.7976931348623157e308", "5e-324", "1e-400",
         "3.14159265358979323846264338327950288",
     ])
-    func takesNumber(literal: String) throws {
+    func numberKeepsItsLiteral(literal: String) throws {
         let number = try #require(try parse(literal).numberValue)
         #expect(number.literal == literal)
         #expect(number.double == Double(literal))
@@ -139,7 +139,7 @@ private func parse(_ text: String) throws(JSONError) -> JSONValue {
         (#""\ud83d\u00"#, .unexpectedEnd),
     ]
 
-    @Test func refusesWhatTheGrammarDoesNotAllow() {
+    @Test func nonconformingTextIsRejected() {
         for (text, error) in Self.refused {
             #expect(throws: error, "\(text.debugDescription)") { try parse(text) }
         }
@@ -160,11 +160,11 @@ private func parse(_ text: String) throws(JSONError) -> JSONValue {
             [0x22, 0xFF, 0x22],
             [0x22, 0xE2, 0x82],
         ] as [[UInt8]])
-    func refusesInvalidUTF8(bytes: [UInt8]) {
+    func invalidUTF8IsRejected(bytes: [UInt8]) {
         #expect(throws: JSONError.invalidUTF8(offset: 1)) { try JSONValue(parsing: bytes) }
     }
 
-    @Test func keysThatDifferOnlyInNormalisationAreTwo() throws {
+    @Test func keysDifferingInNormalizationAreDistinct() throws {
         let value = try parse("{\"\u{E9}\":1,\"e\u{301}\":2}")
         #expect(value.objectValue?.count == 2)
         #expect(value.objectValue?["\u{E9}"] == 1)
@@ -172,7 +172,7 @@ private func parse(_ text: String) throws(JSONError) -> JSONValue {
         #expect(JSONValue.string("\u{E9}") != .string("e\u{301}"))
     }
 
-    @Test func takesAnyCollectionOfBytes() throws {
+    @Test func parserAcceptsAnyByteCollection() throws {
         let bytes = Array("__[1]__".utf8)
         #expect(try JSONValue(parsing: bytes[2..<5]) == [1])
         #expect(try JSONValue(parsing: bytes.lazy.filter { $0 != UInt8(ascii: "_") }) == [1])
@@ -183,7 +183,7 @@ private func parse(_ text: String) throws(JSONError) -> JSONValue {
 
     // MARK: Hostile input
 
-    @Test func depthIsLimited() throws {
+    @Test func nestingBeyondMaximumDepthIsRejected() throws {
         func nested(_ depth: Int) -> [UInt8] {
             Array((String(repeating: "[", count: depth) + String(repeating: "]", count: depth)).utf8)
         }
@@ -205,7 +205,7 @@ private func parse(_ text: String) throws(JSONError) -> JSONValue {
     }
 
     /// Each of these is about a megabyte. `LinearWorkTests` counts the work; this asserts the results.
-    @Test func megabytesTakeLinearTime() throws {
+    @Test func parsingMegabytesTakesLinearTime() throws {
         let size = 1_000_000
         func repeated(_ text: String) -> [UInt8] {
             Array(String(repeating: text, count: size / text.utf8.count).utf8)
@@ -223,7 +223,7 @@ private func parse(_ text: String) throws(JSONError) -> JSONValue {
         #expect(throws: JSONError.unexpectedEnd) { try JSONValue(parsing: Array("[".utf8) + repeated("0,")) }
     }
 
-    @Test func manyKeysWithALongCommonPrefixAreStillFound() throws {
+    @Test func keysWithLongCommonPrefixAreFound() throws {
         let prefix = String(repeating: "k", count: 500)
         let members = (0..<1_000).map { "\"\(prefix)\($0)\":\($0)" }
         let object = try #require(try parse("{\(members.joined(separator: ","))}").objectValue)
@@ -235,7 +235,7 @@ private func parse(_ text: String) throws(JSONError) -> JSONValue {
         }
     }
 
-    @Test func noRandomBytesCrashTheParser() {
+    @Test func randomBytesDoNotCrashParser() {
         var generator = SplitMix64(seed: 8259)
         let alphabet = Array("[]{},:\"\\u0123eE+-.truefalsn \n\u{0}é".utf8) + [0xFF, 0xED, 0xA0]
         var taken = 0

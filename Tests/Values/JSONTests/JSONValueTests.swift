@@ -3,7 +3,7 @@ import PropertyTesting
 import Testing
 
 @Suite struct JSONValueTests {
-    @Test func writesKeysSortedAndEscapesNoMoreThanItMust() {
+    @Test func writtenKeysAreSortedAndEscapingIsMinimal() {
         let value: JSONValue = [
             "b": [1, 2.5, -0.0, true, false, .null], "a": ["z": [:], "é": []],
             "/": "/é€\u{1F600}\u{7F}\u{2028}",
@@ -15,7 +15,7 @@ import Testing
                 + "\"a\":{\"z\":{},\"é\":[]},\"b\":[1,2.5,-0,true,false,null]}")
     }
 
-    @Test func writesForPeople() {
+    @Test func prettyPrintedTextIsIndented() {
         let value: JSONValue = ["b": [1, ["c": "d"]], "a": [:], "e": []]
         #expect(
             value.prettyPrinted() == """
@@ -33,27 +33,27 @@ import Testing
         #expect(JSONValue.null.prettyPrinted() == "null")
     }
 
-    @Test func appendsToBytes() {
+    @Test func writingAppendsToBytes() {
         var bytes: [UInt8] = [0x20]
         JSONValue.bool(true).write(into: &bytes)
         #expect(bytes == Array(" true".utf8))
     }
 
     @Test(arguments: [0, 1, 509, 510, 511, 512, 513, 100_000])
-    func writesTextsOfAnyLength(length: Int) {
+    func stringsOfAnyLengthAreWritten(length: Int) {
         let text = String(repeating: "a", count: length)
         #expect(JSONValue.string(text).serialized() == Array("\"\(text)\"".utf8))
         #expect(JSONValue.string(text + "\n").serialized() == Array("\"\(text)\\n\"".utf8))
     }
 
-    @Test func findsStringsButNoKeys() {
+    @Test func stringSearchIgnoresKeys() {
         let value: JSONValue = ["a": [1, ["b": "c"]], "d": .null]
         #expect(value.containsString { $0 == "c" })
         #expect(JSONValue.string("c").containsString { $0 == "c" })
         #expect(!value.containsString { $0 == "a" || $0 == "b" || $0 == "d" })
     }
 
-    @Test func accessorsAnswerForTheirOwnCaseAlone() {
+    @Test func accessorsReturnValueOnlyForTheirCase() {
         let values: [JSONValue] = [.null, true, 1, "a", [], [:]]
         #expect(values.map { $0.boolValue != nil } == [false, true, false, false, false, false])
         #expect(values.map { $0.numberValue != nil } == [false, false, true, false, false, false])
@@ -70,13 +70,13 @@ import Testing
             (0.1 + 0.2, "0.30000000000000004"),
             (1e21, "1e+21"), (1e-7, "1e-07"), (.leastNonzeroMagnitude, "5e-324"), (-0.0, "-0"),
         ] as [(Double, String)])
-    func writesDoubles(value: Double, literal: String) throws {
+    func doublesAreWrittenAsLiterals(value: Double, literal: String) throws {
         let number = try #require(JSONNumber(value))
         #expect(number.literal == literal)
         #expect(JSONNumber(literal: literal)?.double == value)
     }
 
-    @Test func hasNoNumberForWhatIsNotFinite() {
+    @Test func nonFiniteOrMalformedNumberIsRejected() {
         for value in [Double.infinity, -.infinity, .nan, .signalingNaN] {
             #expect(JSONNumber(value) == nil)
         }
@@ -92,13 +92,13 @@ import Testing
             ("9223372036854775808", nil), ("1.0", 1), ("1e2", 100), ("1.5", nil),
             ("1e-1", nil), ("9007199254740992.0", 9_007_199_254_740_992), ("1e300", nil),
         ] as [(String, Int?)])
-    func wholeNumbersAreIntegers(literal: String, integer: Int?) {
+    func wholeNumbersConvertToInt(literal: String, integer: Int?) {
         #expect(JSONNumber(literal: literal)?.int == integer)
     }
 
     /// Short decimals are computed exactly, the others by the standard library: never a bit apart, also where
     /// the digits as an integer are beyond 2⁵³ or 64 bits.
-    @Test func numbersAreTheNearestDoubles() throws {
+    @Test func numbersRoundToNearestDouble() throws {
         var generator = SplitMix64(seed: 1990)
         var literals = [
             "9007199254740992", "9007199254740993", "900719925474099.3", "1234567890123456789",
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func numbersAreEqualWhenWrittenAlike() {
+    @Test func numbersAreComparedByLiteral() {
         #expect(JSONNumber(1) == JSONNumber(1.0))
         #expect(JSONNumber(literal: "1") != JSONNumber(literal: "1.0"))
         #expect(JSONNumber(literal: "1")?.double == JSONNumber(literal: "1.0")?.double)
@@ -127,7 +127,7 @@ import Testing
     // MARK: Round trip
 
     /// Whatever is written reads back the same, byte for byte, on one line and indented.
-    @Test func whatIsWrittenReadsBackTheSame() throws {
+    @Test func writtenValueRoundTrips() throws {
         var generator = RandomJSON(seed: 7159)
         for _ in 0..<20_000 {
             let value = generator.value(depth: 0)

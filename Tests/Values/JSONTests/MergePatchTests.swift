@@ -16,7 +16,7 @@ import Testing
         // Ours: members before, between and after those of the patch.
         (#"{"a":1,"c":2,"e":3}"#, #"{"b":4,"c":null,"d":5,"f":6}"#, #"{"a":1,"b":4,"d":5,"e":3,"f":6}"#),
     ])
-    func asTheStandardSays(original: String, patch: String, result: String) throws {
+    func mergePatchMatchesRFC7396(original: String, patch: String, result: String) throws {
         let merged = try JSONValue(parsing: original.utf8).merging(JSONValue(parsing: patch.utf8))
         #expect(merged.text == result)
     }

@@ -3,7 +3,7 @@ import JSON
 import Testing
 
 @Suite struct UUIDTextTests {
-    @Test func readsEitherCase() {
+    @Test func uuidIsParsedInEitherCase() {
         let uuid = UUID()
         #expect(UUID(text: uuid.uuidString) == uuid)
         #expect(UUID(text: uuid.uuidString.lowercased()) == uuid)
@@ -17,7 +17,7 @@ import Testing
         " 1 1 1 1- 1 1- 1 1- 1 1- 1 1 1 1 1 1", "+1+1+1+1-+1+1-+1+1-+1+1-+1+1+1+1+1+1",
         "\n1\n1\n1\n1-\n1\n1-\n1\n1-\n1\n1-\n1\n1\n1\n1\n1\n1", "７d3c2f9a-8b1e-4c55-9e0f-2a6d1b7c4e10",
     ])
-    func readsNothingElse(text: String) {
+    func malformedUUIDIsRejected(text: String) {
         #expect(UUID(text: text) == nil)
     }
 }

@@ -7,13 +7,13 @@ struct QRSymbolTests {
     private static func text(_ length: Int) -> String { String(repeating: "a", count: length) }
 
     @Test(arguments: zip(1...13, [14, 26, 42, 62, 84, 106, 122, 152, 180, 213, 251, 287, 331]))
-    func aVersionHoldsWhatTheStandardSays(number: Int, capacity: Int) throws {
+    func versionHasStandardCapacity(number: Int, capacity: Int) throws {
         #expect(try QRSymbol(Self.text(capacity)).version.number == number)
         if number < 13 { #expect(try QRSymbol(Self.text(capacity + 1)).version.number == number + 1) }
         #expect(try QRSymbol(Self.text(capacity)).size == 17 + 4 * number)
     }
 
-    @Test func whatHasNoCodeIsRefusedByName() {
+    @Test func overlongOrNonASCIITextIsRejected() {
         #expect(throws: QRCodeError.tooLong(bytes: 332)) { try QRSymbol(Self.text(332)) }
         #expect(throws: QRCodeError.notASCII) { try QRSymbol("https://example.com/é") }
         #expect(
@@ -24,7 +24,7 @@ struct QRSymbolTests {
     @Test(
         arguments: zip(
             0...7, [0x5412, 0x5125, 0x5E7C, 0x5B4B, 0x45F9, 0x40CE, 0x4F97, 0x4AA0]))
-    func formatInformationIsTheStandards(mask: Int, bits: Int) throws {
+    func formatInformationMatchesStandard(mask: Int, bits: Int) throws {
         #expect(QRSymbol.formatInformation(QRMask.all[mask]) == bits)
         let symbol = try QRSymbol("a", mask: QRMask.all[mask])
         let last = symbol.size - 1
@@ -38,7 +38,7 @@ struct QRSymbolTests {
 
     /// ISO/IEC 18004:2015, table D.1.
     @Test(arguments: zip(7...13, [0x07C94, 0x085BC, 0x09A99, 0x0A4D3, 0x0BBF6, 0x0C762, 0x0D847]))
-    func versionInformationIsTheStandards(number: Int, bits: Int) throws {
+    func versionInformationMatchesStandard(number: Int, bits: Int) throws {
         let version = QRVersion.all[number - 1]
         #expect(QRSymbol.versionInformation(version) == bits)
         let symbol = try QRSymbol(Self.text(version.capacity))
@@ -54,7 +54,7 @@ struct QRSymbolTests {
     }
 
     /// ISO/IEC 18004:2015, annex I: the codewords of "01234567" in version 1-M.
-    @Test func errorCorrectionIsTheStandards() {
+    @Test func errorCorrectionMatchesStandard() {
         let data: [UInt8] = [
             0x10, 0x20, 0x0C, 0x56, 0x61, 0x80, 0xEC, 0x11, 0xEC, 0x11, 0xEC, 0x11, 0xEC, 0x11, 0xEC, 0x11,
         ]
@@ -64,7 +64,7 @@ struct QRSymbolTests {
     }
 
     @Test(arguments: QRVersion.all)
-    func patternsLieWhereTheyAreLookedFor(version: QRVersion) throws {
+    func functionPatternsAreAtStandardPositions(version: QRVersion) throws {
         let symbol = try QRSymbol(Self.text(version.capacity))
         let far = symbol.size - 7
         let finder = ["#######", "#.....#", "#.###.#", "#.###.#", "#.###.#", "#.....#", "#######"]
@@ -99,7 +99,7 @@ struct QRSymbolTests {
     }
 
     /// Reads symbols as a reader does, from the modules, and looks for errors in each block.
-    @Test func whatWasWrittenIsRead() throws {
+    @Test func encodedTextIsReadBack() throws {
         var generator = SplitMix64(seed: 18_004)
         for _ in 0..<200 {
             let length = generator.below(332)
@@ -149,7 +149,7 @@ struct QRSymbolTests {
         return String(decoding: bytes[start..<start + count], as: UTF8.self)
     }
 
-    @Test func theMaskIsThatOfTheFewestPoints() throws {
+    @Test func maskWithLowestPenaltyIsChosen() throws {
         for length in [1, 40, 200] {
             let text = Self.text(length)
             let chosen = try QRSymbol(text)
@@ -167,7 +167,7 @@ struct QRSymbolTests {
         }
     }
 
-    @Test func penaltiesAreThoseOfAPlainReading() {
+    @Test func penaltyMatchesPlainImplementation() {
         var generator = SplitMix64(seed: 11)
         for _ in 0..<200 {
             var grid = ModuleGrid(size: generator.pick(QRVersion.all).size)
@@ -188,7 +188,7 @@ struct QRSymbolTests {
         }
     }
 
-    @Test func anImageIsOnePathWithinItsQuietZone() throws {
+    @Test func svgDrawsDarkModulesAsOnePathInQuietZone() throws {
         let symbol = try QRSymbol("https://a.example")
         #expect(
             symbol.svg.hasPrefix(

@@ -10,7 +10,7 @@ import Testing
         try #require(RateLimit(perSecond: perSecond, burst: burst))
     }
 
-    @Test func aBurstThenTheRate() throws {
+    @Test func burstIsAdmittedThenRateApplies() throws {
         let limiter = RateLimiter<Int>(from: Self.start)
         let limit = try Self.limit(10, burst: 3)
         for remaining in [2, 1, 0] {
@@ -60,7 +60,7 @@ import Testing
         #expect((550...620).contains(units), "\(units)")
     }
 
-    @Test func whatIsGivenBackIsThereAgain() throws {
+    @Test func tokenGivenBackIsAvailableAgain() throws {
         let limiter = RateLimiter<Int>(from: Self.start)
         let limit = try Self.limit(10, burst: 3)
         for _ in 0..<3 { #expect(limiter.take(1, limit, at: Self.start).isAdmitted) }
@@ -76,7 +76,7 @@ import Testing
     }
 
     /// Among those that share a place because there is none of their own left, too.
-    @Test func whatIsGivenBackIsThereAgainForAllThatShareIt() throws {
+    @Test func tokenGivenBackIsAvailableToAllKeysSharingIt() throws {
         let limiter = RateLimiter<Int>(capacity: 1, shards: 1, from: Self.start)
         let limit = try Self.limit(1, burst: 2)
         #expect(limiter.take(0, limit, at: Self.start).isAdmitted)
@@ -89,14 +89,14 @@ import Testing
         #expect(limiter.take(0, limit, at: Self.start).remaining == 0)
     }
 
-    @Test func keysDoNotShare() throws {
+    @Test func keysHaveSeparateLimits() throws {
         let limiter = RateLimiter<Int>(from: Self.start)
         let limit = try Self.limit(1, burst: 1)
         for key in 0..<1_000 { #expect(limiter.take(key, limit, at: Self.start).isAdmitted) }
         for key in 0..<1_000 { #expect(!limiter.take(key, limit, at: Self.start).isAdmitted) }
     }
 
-    @Test func aLimitThatWasChangedHoldsAtOnce() throws {
+    @Test func narrowedLimitAppliesImmediately() throws {
         let limiter = RateLimiter<Int>(from: Self.start)
         let wide = try Self.limit(100, burst: 100)
         for _ in 0..<100 { _ = limiter.take(1, wide, at: Self.start) }
@@ -106,7 +106,7 @@ import Testing
     }
 
     /// What a slow limit has put days ahead does not outlive it.
-    @Test func aLimitThatWasWidenedHoldsAtOnce() throws {
+    @Test func widenedLimitAppliesImmediately() throws {
         let limiter = RateLimiter<Int>(from: Self.start)
         let slow = try Self.limit(1, burst: 100)
         for _ in 0..<100 { #expect(limiter.take(1, slow, at: Self.start).isAdmitted) }
@@ -118,7 +118,7 @@ import Testing
     }
 
     /// An independent reading of the algorithm: a bucket of tokens that fills continuously.
-    @Test func agreesWithATokenBucket() throws {
+    @Test func limiterAgreesWithTokenBucket() throws {
         var generator = SplitMix64(seed: 7)
         for _ in 0..<200 {
             let rate = [1, 2, 5, 10, 100, 1_000].randomElement(using: &generator) ?? 1
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test func nobodyGetsAroundALimitByInventingKeys() throws {
+    @Test func keysBeyondCapacityShareOneBurst() throws {
         let limiter = RateLimiter<Int>(capacity: 10, shards: 1, from: Self.start)
         let limit = try Self.limit(1, burst: 2)
         for key in 0..<10 { #expect(limiter.take(key, limit, at: Self.start).isAdmitted) }
@@ -157,7 +157,7 @@ import Testing
         #expect(limiter.count == 1)
     }
 
-    @Test func whoHasNotComeForLongIsForgotten() throws {
+    @Test func idleKeysAreForgotten() throws {
         let limiter = RateLimiter<Int>(capacity: 100_000, shards: 1, from: Self.start)
         let limit = try Self.limit(1_000, burst: 1)
         for key in 0..<50_000 {
@@ -166,7 +166,7 @@ import Testing
         #expect(limiter.count <= 512)
     }
 
-    @Test func manyAtOnceAreAdmittedAsOftenAsOneAfterTheOther() async throws {
+    @Test func concurrentRequestsAreAdmittedExactlyUpToBurst() async throws {
         let limiter = RateLimiter<Int>(from: Self.start)
         let limit = try Self.limit(1, burst: 500)
         let admitted = await withTaskGroup(of: Int.self) { group in
@@ -181,7 +181,7 @@ import Testing
     }
 
     @Test(arguments: [(0, 1), (1, 0), (-1, 1), (1_000_001, 1), (1, 1_000_001)])
-    func outOfRangeIsNoLimit(_ numbers: (Int, Int)) {
+    func limitOutOfRangeIsRejected(_ numbers: (Int, Int)) {
         #expect(RateLimit(perSecond: numbers.0, burst: numbers.1) == nil)
     }
 
@@ -192,12 +192,12 @@ import Testing
         ("ten", nil),
         ("1000001", nil), ("9223372036854775807", nil),
     ])
-    func aLimitAsText(_ text: String, _ limit: String?) {
+    func limitTextIsParsed(_ text: String, _ limit: String?) {
         #expect(RateLimit(text)?.description == limit)
     }
 
     @Test(arguments: [(1, 1, 1), (10, 5, 1), (10, 11, 2), (1, 1_000_000, 1_000_000)])
-    func theWindowRefillsTheBurst(_ numbers: (Int, Int, Int)) throws {
+    func windowIsTimeToRefillBurst(_ numbers: (Int, Int, Int)) throws {
         #expect(try Self.limit(numbers.0, burst: numbers.1).window == numbers.2)
     }
 }

@@ -14,7 +14,7 @@ import Testing
     private static let now = Date(timeIntervalSince1970: 1_800_000_059)
 
     @Test(arguments: Receipt.Outcome.allCases, Receipt.Evidence.allCases)
-    func aReceiptIsReadBackAsItWasSigned(outcome: Receipt.Outcome, evidence: Receipt.Evidence) throws {
+    func signedReceiptRoundTripsUntilExpiry(outcome: Receipt.Outcome, evidence: Receipt.Evidence) throws {
         let issuer = ReceiptIssuer("doorstep", keys: ReceiptKeySet(at: Self.now))
         for location in [nil, try LocationIdentifier("restaurant_a")] {
             let receipt = Receipt(
@@ -30,7 +30,7 @@ import Testing
     }
 
     /// Every single bit of a token counts.
-    @Test func aChangedReceiptIsRefused() throws {
+    @Test func changedReceiptIsRejected() throws {
         let keys = ReceiptKeySet(at: Self.now)
         let published = try JSONValue(parsing: keys.published)
         let issuer = ReceiptIssuer("doorstep", keys: keys)
@@ -68,7 +68,7 @@ import Testing
 
     /// From the first look at the published keys to the last receipt of the old key, somebody who reads the keys every
     /// five minutes can verify everything that is signed.
-    @Test func whileKeysRotateEveryReceiptCanBeVerified() throws {
+    @Test func receiptsStayVerifiableDuringKeyRotation() throws {
         let before = ReceiptKeySet(at: Self.now - 86_400)
         let during = try before.rotated(at: Self.now)
         let issuer = ReceiptIssuer("doorstep", keys: before)
@@ -90,7 +90,7 @@ import Testing
         #expect(during.signing(at: Self.now + 3_600).id == during.keys[1].id)
     }
 
-    @Test func keysAreKeptAsLongAsTheyAreNeeded() throws {
+    @Test func rotatedKeysAreKeptUntilReceiptsExpire() throws {
         let first = ReceiptKeySet(at: Self.now)
         let second = try first.rotated(at: Self.now)
         #expect(second.keys.map(\.id).first == first.keys[0].id && second.keys.count == 2)
@@ -107,7 +107,7 @@ import Testing
         #expect(first.signing(at: Self.now - 86_400).id == first.keys[0].id)
     }
 
-    @Test func keysAreReadAsTheyWereWritten() throws {
+    @Test func keySetRoundTrips() throws {
         let keys = try ReceiptKeySet(at: Self.now).rotated(at: Self.now)
         let read = try ReceiptKeySet(parsing: keys.serialized())
         #expect(read.keys.map(\.id) == keys.keys.map(\.id))
@@ -124,7 +124,7 @@ import Testing
         "y":"4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM","d":"870MB6gfuTJ4HtUnUvYMyJpr5eUZNP4Bk43bVdj3eAE","use":"sig"}
         """
 
-    @Test func aKeyOfAnotherProgramIsRead() throws {
+    @Test func keyOfOtherProgramIsParsed() throws {
         let keys = try ReceiptKeySet(parsing: Array(#"{"keys":[\#(Self.known)]}"#.utf8))
         #expect(keys.keys[0].id == "cn-I_WNMClehiVp51i_0VpOENW1upEerA8sEam5hn-s")
         #expect(keys.keys[0].signsFrom == .distantPast)
@@ -153,7 +153,7 @@ import Testing
         (#"{"keys":[KNOWN,"kid":"another"}]}"#, "unusable_key"),
         (#"{"keys":[KNOWN,"signsFrom":"tomorrow"}]}"#, "unusable_key"),
     ])
-    func whatIsNoKeySetIsRefused(text: String, code: String) throws {
+    func malformedKeySetIsRejected(text: String, code: String) throws {
         let text = text.replacing("KNOWN,\"", with: Self.known.dropLast() + ",\"").replacing(
             "KNOWN", with: Self.known)
         let error = #expect(throws: ReceiptKeyError.self) { try ReceiptKeySet(parsing: Array(text.utf8)) }
@@ -161,14 +161,14 @@ import Testing
         #expect(error?.description.contains("870MB") == false)
     }
 
-    @Test func tooManyKeysAreRefused() throws {
+    @Test func tooManyKeysAreRejected() throws {
         let set = JSONValue.object([
             "keys": .array((0...16).map { _ in .object(ReceiptKey(signsFrom: Self.now).privateJWK) })
         ])
         #expect(throws: ReceiptKeyError.tooManyKeys) { try ReceiptKeySet(parsing: set.serialized()) }
     }
 
-    @Test func aKeyIsInNoDescription() throws {
+    @Test func privateKeyIsNotDumped() throws {
         let keys = try ReceiptKeySet(parsing: Array(#"{"keys":[\#(Self.known)]}"#.utf8))
         var dumped = ""
         dump(keys.keys[0], to: &dumped)

@@ -22,7 +22,7 @@ import Testing
         table.site(ofHost: host)?.urls?.sorted()
     }
 
-    @Test func aSiteHasTheExperiencesOfItsTenantAndHost() throws {
+    @Test func siteListsExperiencesOfItsTenantAndHost() throws {
         var table = try Self.table()
         #expect(table.site(ofHost: "example.com") == nil)
         for (tenant, kind, url) in [
@@ -46,7 +46,7 @@ import Testing
         #expect(Self.urls(table) == [])
     }
 
-    @Test func aDomainIsItsLatestOwners() throws {
+    @Test func domainBelongsToLatestOwner() throws {
         var table = try Self.table()
         try table.set(.domains, .domain(Self.one, "example.com"))
         try table.set(.domains, .domain(Self.two, "example.com"))
@@ -58,7 +58,7 @@ import Testing
         #expect(table.site(ofHost: "example.com") == nil)
     }
 
-    @Test func aTenantThatIsGoneHasNoSiteAndASuspendedOneHas() throws {
+    @Test func deletedTenantHasNoSiteButSuspendedTenantHas() throws {
         var table = try Self.table()
         try table.set(.domains, .domain(Self.one, "example.com"))
         try table.set(.tenants, .tenant(Self.one, isSuspended: true))
@@ -67,7 +67,7 @@ import Testing
         #expect(table.site(ofHost: "example.com") == nil)
     }
 
-    @Test func aClipThatIsGoneIsNotListed() throws {
+    @Test func deletedClipIsNotListed() throws {
         var table = try Self.table()
         try table.set(.domains, .domain(Self.one, "example.com"))
         #expect(table.site(ofHost: "example.com")?.clips.count == 1)
@@ -82,7 +82,7 @@ import Testing
     }
 
     /// More than the limit are grouped, whether the host is proved before or after they are registered; single URLs stay.
-    @Test func manyExperiencesAreGrouped() throws {
+    @Test func experiencesOverLimitAreGrouped() throws {
         for isProvedFirst in [true, false] {
             var table = try Self.table()
             if isProvedFirst { try table.set(.domains, .domain(Self.one, "example.com")) }

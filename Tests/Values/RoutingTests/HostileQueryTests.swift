@@ -28,7 +28,7 @@ import Testing
 
     /// The URL has over 2^600 combinations of items. The search tries items only below registered combinations: at most each item
     /// once per node. A catalogue can have a million nodes, so the work has a limit too (`workOfOneLookupIsLimited`).
-    @Test func endsHoweverManyCombinationsTheURLHas() throws {
+    @Test func lookupEndsForURLWithManyQueryItems() throws {
         #expect(Self.items.count > 600)
         var random = SplitMix64(seed: 6)
         let experiences = try (0..<100).map { _ in
@@ -49,7 +49,7 @@ import Testing
     }
 
     /// All combinations of eight items are registered, and among the URL's: the limit of the work is not reached.
-    @Test func findsTheOneWithAllItemsAmongAllCombinations() throws {
+    @Test func lookupPrefersAllItemsAmongAllCombinations() throws {
         let eight = Array(Self.items.prefix(8))
         let experiences = try (1..<1 << 8).map { combination in
             try Self.registered(
@@ -79,7 +79,7 @@ import Testing
         #expect(probesLeft == 0)
     }
 
-    @Test func oneItemManyTimes() throws {
+    @Test func lookupHandlesRepeatedQueryItem() throws {
         let table = try RoutingTable([Self.registered(["a"]), Self.registered(["a", "b"])])
         let repeated = String(repeating: "a&", count: 1_000)
         #expect(
@@ -88,7 +88,7 @@ import Testing
         #expect(both?.url == "https://example.com?a&b")
     }
 
-    @Test func anItemOfOneHundredAndMore() throws {
+    @Test func lookupFindsSmallestOfManySingleItemURLs() throws {
         let table = try RoutingTable(Self.items.map { try Self.registered([$0]) })
         #expect(try table.mostSpecific(for: Self.invocation())?.url == "https://example.com?0")
     }

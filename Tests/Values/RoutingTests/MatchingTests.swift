@@ -14,7 +14,7 @@ import Testing
         let chosen: String?
     }
 
-    @Test func mostSpecificPrefix() throws {
+    @Test func mostSpecificPrefixWins() throws {
         for vector in try vectors("specificity", of: Specificity.self) {
             let experiences = try vector.registered.map { try Experience.advanced($0) }
             for order in [experiences, experiences.reversed()] {
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func kindDecidesBetweenEquallySpecificOnes() throws {
+    @Test func kindBreaksTieBetweenEqualURLs() throws {
         let url = "https://example.com/menu"
         let all = try [Experience.demo(url), .default(url), .advanced(url)]
         for order in [all, all.reversed()] {
@@ -35,7 +35,7 @@ import Testing
         #expect(try RoutingTable(all.prefix(0)).mostSpecific(for: url) == nil)
     }
 
-    @Test func amongAdvancedExperiencesAlone() throws {
+    @Test func advancedExperienceWinsWhenPreferred() throws {
         let url = try InvocationURL("https://example.com/menu/lunch")
         let table = try RoutingTable([
             Experience.advanced("https://example.com"), .default("https://example.com/menu"),
@@ -45,7 +45,7 @@ import Testing
         #expect(table.mostSpecific(for: url, preferringAdvanced: true)?.url == "https://example.com")
     }
 
-    @Test func demoMatchesItsOwnURLAlone() throws {
+    @Test func demoMatchesOnlyItsExactURL() throws {
         let table = try RoutingTable([Experience.demo("https://appclip.apple.com/demo?d=1")])
         #expect(try table.mostSpecific(for: "https://appclip.apple.com/demo?d=1#x") != nil)
         #expect(try table.mostSpecific(for: "https://appclip.apple.com/demo/?d=1") != nil)
@@ -53,7 +53,7 @@ import Testing
         #expect(try table.mostSpecific(for: "https://appclip.apple.com/demo/a?d=1") == nil)
     }
 
-    @Test func defaultLinkFindsTheDefaultExperienceOfItsClip() throws {
+    @Test func defaultLinkMatchesDefaultExperienceOfItsClip() throws {
         let table = try RoutingTable([
             Experience.default("https://example.com", clip: "com.example.MyApp.Clip"),
             .default("https://example.org", clip: "com.example.Other.Clip"),
@@ -86,7 +86,7 @@ import Testing
     }
 
     /// Each clip has a default link at Apple, whatever is registered here.
-    @Test func defaultLinkOfClipWithoutDefaultExperienceLaunchesTheClip() throws {
+    @Test func defaultLinkLaunchesClipWithoutDefaultExperience() throws {
         var table = try RoutingTable([Experience.advanced("https://example.com")])
         let clip = "com.example.MyApp.Clip"
         let link = "https://appclip.apple.com/id?p=\(clip)"
@@ -111,7 +111,7 @@ import Testing
         #expect(table.of(TenantID(number: 2)).match(try InvocationURL(link)) == nil)
     }
 
-    @Test func whatIsReachedByItsDefaultLinkSaysSo() throws {
+    @Test func matchByDefaultLinkIsMarked() throws {
         let link = "https://appclip.apple.com/id?p=com.example.MyApp.Clip"
         let rule = try IdentifierRule("path:1")
         let experience = try Experience(
@@ -133,7 +133,7 @@ import Testing
         #expect(registered.of(RoutingTable.tenant).match(nameless)?.isByDefaultLink == true)
     }
 
-    @Test func aDemoLinkThatIsMatchedWholeComesBeforeTheDefaultLink() throws {
+    @Test func exactDemoLinkPrecedesDefaultLink() throws {
         let text = "https://appclip.apple.com/id?p=com.example.MyApp.Clip"
         let all = try [Experience.default("https://example.com"), .demo(text)]
         let table = try RoutingTable(all)
@@ -142,7 +142,7 @@ import Testing
         #expect(try RoutingTable(all.prefix(1)).mostSpecific(for: text)?.url == "https://example.com")
     }
 
-    @Test func aRegisteredDefaultLinkNeedsPFirst() throws {
+    @Test func registeredDefaultLinkRequiresPFirst() throws {
         let link = "https://appclip.apple.com/id?p=com.example.MyApp.Clip"
         let experience = try Experience.default(link + "&a=1")
         let table = try RoutingTable([experience])
@@ -154,7 +154,7 @@ import Testing
         #expect(try table.mostSpecific(for: another) == nil)
     }
 
-    @Test func ofTwoAlikeTheLastIsFound() throws {
+    @Test func laterOfTwoEqualExperiencesWins() throws {
         let url = try URLPrefix("https://example.com")
         let alike = try [
             Experience.advanced("https://example.com", clip: "com.example.B.Clip"),
@@ -171,7 +171,7 @@ import Testing
         }
     }
 
-    @Test func theSmallerURLIsFoundOfTwoThatDifferInTheOrderOfTheirItems() throws {
+    @Test func smallerURLWinsIfOnlyItemOrderDiffers() throws {
         let both = try [Experience.advanced("https://example.com?b&a"), .advanced("https://example.com?a&b")]
         for order in [both, both.reversed()] {
             let found = try RoutingTable(order).mostSpecific(for: "https://example.com?a&b&c")
@@ -179,7 +179,7 @@ import Testing
         }
     }
 
-    @Test func wellFormedURLsThatNothingMatches() throws {
+    @Test func unmatchableURLHasNoMatch() throws {
         let table = try RoutingTable([Experience.advanced("https://example.com")])
         for url in [
             "http://example.com", "https://example.com:8443/menu", "https://192.0.2.1",
@@ -192,7 +192,7 @@ import Testing
     }
 
     /// Every set is searched both by the table and by looking at each experience in turn.
-    @Test func findsWhatASearchOfAllFinds() throws {
+    @Test func matchAgreesWithExhaustiveSearch() throws {
         var random = SplitMix64(seed: 2)
         let hosts = ["a.example", "a.example", "b.example"]
         let segments = ["x", "y", ""]
@@ -280,7 +280,7 @@ import Testing
     }
 
     /// Spellings that mean the same URL find the same experience.
-    @Test func spellingDoesNotChangeTheMatch() throws {
+    @Test func urlSpellingDoesNotChangeMatch() throws {
         let table = try RoutingTable(
             ["", "/menu", "/menu/a", "/menu?p=1", "/menu?p=1&q", "/~b"].map { path in
                 try Experience.advanced("https://example.com\(path)")
@@ -319,7 +319,7 @@ import Testing
     }
 
     /// A shadowed experience is one that its own URL does not launch, and the finding names the one it does.
-    @Test func shadowedIsWhatTheTableNeverFinds() throws {
+    @Test func shadowedExperienceIsNeverMatched() throws {
         var random = SplitMix64(seed: 4)
         for _ in 0..<500 {
             let experiences = try (0..<6).map { _ in
@@ -340,14 +340,14 @@ import Testing
     }
 
     /// 20,000 experiences on one path, and one URL that names one of them among other items.
-    @Test func manyExperiencesOnOnePath() throws {
+    @Test func lookupFindsOneOfManyExperiencesOnOnePath() throws {
         let table = try RoutingTable(
             (0..<20_000).map { try Experience.advanced("https://example.com/t?n=\($0)") })
         let found = try table.mostSpecific(for: "https://example.com/t/x?a=1&n=12345&z=9")
         #expect(found?.url == "https://example.com/t?n=12345")
     }
 
-    @Test func theDeepestPathsAndTheMostItems() throws {
+    @Test func deepestPathAndMostQueryItemsAreMatched() throws {
         let path = String(repeating: "/a", count: URLPrefix.maximumPathComponents)
         let query = (0..<URLPrefix.maximumQueryItems).map { "n\($0)" }.joined(separator: "&")
         let table = try RoutingTable([

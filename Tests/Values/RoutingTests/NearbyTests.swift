@@ -180,7 +180,8 @@ import Testing
         found.map { "\($0.location.identifier.text) \($0.distance.meters)" }
     }
 
-    @Test(arguments: 1...10 as ClosedRange<UInt64>) func theSameAsOneByOne(seed: UInt64) throws {
+    @Test(arguments: 1...10 as ClosedRange<UInt64>) func nearbyAgreesWithExhaustiveSearch(seed: UInt64) throws
+    {
         var random = SplitMix64(seed: seed)
         var table = RoutingTable()
         let catalogues = try Self.tenants.map { _ in try Self.catalogue(&random) }
@@ -243,7 +244,7 @@ import Testing
         ).locations.map(\.url.canonical)
     }
 
-    @Test func aBoundExperienceComesBeforeARule() throws {
+    @Test func boundExperiencePrecedesRule() throws {
         let table = try Self.table(
             [("a", 0, 0), ("b", 0, 0.1), ("c d", 0, 0.2), ("..", 0, 0.001)],
             [
@@ -267,7 +268,7 @@ import Testing
         #expect(refusal?.code == "does_not_match")
     }
 
-    @Test func whatMovesOrGoesIsFoundNoLonger() throws {
+    @Test func movedOrDeletedLocationIsNoLongerNearby() throws {
         let tenant = Self.tenants[0]
         var table = RoutingTable()
         let bound = Registered(
@@ -304,7 +305,7 @@ import Testing
     }
 
     /// More locations are at one spot than are looked at. The nearer one and some of these are found, and the search ends.
-    @Test(.timeLimit(.minutes(30))) func workHasAnEndAndTheResultSaysSo() throws {
+    @Test(.timeLimit(.minutes(30))) func searchIsBoundedAndReportsTruncation() throws {
         var places = [("near", 0.0, 0.0)]
         for number in 0..<2 * LocationsByDistance.mostSteps { places.append(("\(number)", 0, 0.01)) }
         let table = try Self.table(places, [Self.generic])
@@ -334,7 +335,7 @@ import Testing
     }
 
     /// Steps are counted, since time depends on the machine.
-    @Test(arguments: [false, true]) func searchWalksPastNoLocationOfAnotherClip(isChangedLater: Bool) throws {
+    @Test(arguments: [false, true]) func searchSkipsLocationsOfOtherClips(isChangedLater: Bool) throws {
         let tenant = Self.tenants[0]
         var table = RoutingTable()
         try table.set(.tenants, .tenant(tenant))
@@ -375,7 +376,7 @@ import Testing
     }
 
     /// A hostile catalogue: each location has many URLs, none of which leads there.
-    @Test func urlsThatLeadElsewhereAreCountedToo() throws {
+    @Test func urlsLeadingElsewhereCountTowardsWorkLimit() throws {
         let identifiers = (0..<200).map { "\($0)" }
         let readers = (0..<8).map {
             Registered(kind: .advanced, url: "https://a.example/\($0)", clip: Self.clips[0], rule: "path:1")
@@ -393,7 +394,7 @@ import Testing
     }
 
     /// A million bytes of table more or less do not tell: what is far away is not looked at.
-    @Test func whatIsFarAwayIsNotLookedAt() throws {
+    @Test func distantLocationsAreNotVisited() throws {
         var random = SplitMix64(seed: 3)
         var places = [("a", 0.0, 0.0), ("b", 0, 0.001)]
         for number in 0..<20_000 {
@@ -406,7 +407,7 @@ import Testing
             ])
     }
 
-    @Test func cellsHoldWhatIsInThem() throws {
+    @Test func cellsPartitionPositionsAndBoundDistance() throws {
         var random = SplitMix64(seed: 4)
         for _ in 0..<500 {
             let (one, other) = try (Self.coordinate(&random), Self.coordinate(&random))

@@ -19,7 +19,7 @@ import Testing
     }
 
     /// Few numbers, so that pairs come twice and chunks are full of one; and many, so that chunks fall apart and join.
-    @Test(arguments: [3, 40, 1_000_000]) func aHistoryLeavesWhatWasNotRemoved(numbers: Int) {
+    @Test(arguments: [3, 40, 1_000_000]) func pairsMatchReferenceAfterRandomHistory(numbers: Int) {
         var random = SplitMix64(seed: UInt64(numbers))
         var pairs = OrderedPairs()
         var rows: [[UInt64]] = []
@@ -58,7 +58,7 @@ import Testing
 
     /// All at once into nothing, many more than there are, and few among many.
     @Test(arguments: [(0, 5_000), (100, 5_000), (5_000, 100)])
-    func whatWasGatheredIsFoundBeforeItIsSettledAndAfter(inserted: Int, gathered: Int) {
+    func gatheredPairsAreFoundBeforeAndAfterSettling(inserted: Int, gathered: Int) {
         var random = SplitMix64(seed: UInt64(inserted))
         var pairs = OrderedPairs()
         var rows: [[UInt64]] = []
@@ -75,7 +75,7 @@ import Testing
     }
 
     /// 16 bytes each, and little more.
-    @Test func takesLittleMemory() {
+    @Test func memoryPerPairIsSmall() {
         var pairs = OrderedPairs()
         for number in 0..<100_000 as Range<UInt64> {
             pairs.insert(Pair(first: number &* 0x9E37_79B9_7F4A_7C15, second: number))
@@ -85,7 +85,7 @@ import Testing
         #expect(pairs.memory < 100_000 * 17)
     }
 
-    @Test func aHeapGivesTheLeastFirst() {
+    @Test func heapPopsSmallestFirst() {
         var random = SplitMix64(seed: 2)
         var heap = Heap<Int>()
         var numbers: [Int] = []

@@ -58,7 +58,7 @@ import Testing
         History(expectedCount: 1_000, names: 3_000, hashes: 1_500, steps: 40_000),
         History(expectedCount: 0, names: 20_000, hashes: 19_000, steps: 50_000),
     ])
-    func behavesLikeADictionary(_ history: History) throws {
+    func tableBehavesLikeDictionary(_ history: History) throws {
         var random = SplitMix64(seed: UInt64(history.names))
         let names = Names(count: history.names, hashCount: history.hashes, &random)
         var table = Table(expectedCount: history.expectedCount)
@@ -111,7 +111,7 @@ import Testing
         for name in 0..<history.names { #expect(Self.lookUp(name, in: table, names) == expected[name]) }
     }
 
-    @Test func emptyTexts() {
+    @Test func emptyTextsAreStored() {
         var table = Table()
         table.insert(0, 1, Span())
         table.insert(0, 2, Span())
@@ -122,7 +122,7 @@ import Testing
         #expect(table.count == 0)
     }
 
-    @Test func aChangeToACopyLeavesTheOriginal() {
+    @Test func changeToCopyLeavesOriginalUnchanged() {
         var original = Table()
         let text = Array("text".utf8)
         original.insert(7, 1, text.span)
@@ -138,7 +138,7 @@ import Testing
     }
 
     /// However often records come and go, the table does not grow with their history.
-    @Test func memoryFollowsWhatIsThere() {
+    @Test func memoryFollowsCurrentContents() {
         var table = Table()
         let text = Array(repeating: UInt8(ascii: "x"), count: 100)
         for number in 0..<20_000 as Range<UInt64> {

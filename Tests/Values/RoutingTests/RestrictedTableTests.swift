@@ -42,7 +42,7 @@ import Testing
         Set(try names.map { try LocationIdentifier($0) })
     }
 
-    @Test func ofExperiencesThoseAreListedThatAreBoundToALocation() throws {
+    @Test func restrictedTableListsOnlyBoundExperiences() throws {
         var rows = try Self.table()
         try rows.set(
             .experiences,
@@ -73,7 +73,7 @@ import Testing
         #expect(whole.text(of: silent) == nil)
     }
 
-    @Test func whatLeadsElsewhereDoesNotMatch() throws {
+    @Test func urlOfOtherLocationDoesNotMatch() throws {
         let whole = try Self.table().of(Self.tenant)
         let a = whole.restricted(to: try Self.locations("a"))
         func url(_ text: String) throws -> InvocationURL { try InvocationURL("\(Self.site)/\(text)") }
@@ -104,7 +104,7 @@ import Testing
         #expect(whole.restricted(to: nil).lookUp(try url("all")) != .doesNotMatch)
     }
 
-    @Test func aLocationThatIsDeletedIsNoMoreUntilItIsThereAgain() throws {
+    @Test func deletedLocationIsInvisibleUntilRecreated() throws {
         var table = try Self.table()
         let url = try InvocationURL("\(Self.site)/all/a")
         func restricted() throws -> TenantTable {
@@ -117,7 +117,7 @@ import Testing
         #expect(try restricted().lookUp(url).location != nil)
     }
 
-    @Test func nearAreTheLocationsAloneByWhateverURL() throws {
+    @Test func nearbyReturnsOnlyAllowedLocations() throws {
         let table = try Self.table()
         let whole = table.of(Self.tenant)
         let a = whole.restricted(to: try Self.locations("a", "gone"))
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func aKeysLocationsAreReadWhole() throws {
+    @Test func keyLocationsAreParsedCompletely() throws {
         var table = try Self.table()
         let digest = [UInt8](repeating: 7, count: 32)
         let key = KeyID(UUID(number: 1))

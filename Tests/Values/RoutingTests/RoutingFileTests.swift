@@ -48,7 +48,7 @@ import Testing
         return table
     }
 
-    @Test func whatIsWrittenReadsBackTheSame() throws {
+    @Test func writtenTableRoundTrips() throws {
         let asOf = Date(timeIntervalSince1970: 1_800_000_000.5)
         let (table, time) = try RoutingTable.read(Self.small().fileBytes(asOf: asOf))
         #expect(time == asOf)
@@ -90,19 +90,19 @@ import Testing
         #expect(site.urls == ["https://a.b/c?d"])
     }
 
-    @Test func anEmptyTable() throws {
+    @Test func emptyTableRoundTrips() throws {
         let table = try RoutingTable().fileBytes().reread()
         #expect(table.tenantCount == 0)
         #expect(table.experienceCount == 0)
     }
 
-    @Test func whatATenantThatIsGoneLeftIsNotWritten() throws {
+    @Test func rowsOfDeletedTenantAreNotWritten() throws {
         var table = try Self.small()
         table.remove(.tenants, of: Self.tenant, key: [])
         #expect(table.fileBytes() == RoutingTable().fileBytes())
     }
 
-    @Test func aTableOfManyBlocks() throws {
+    @Test func tableOfManyBlocksRoundTrips() throws {
         var table = try Self.small()
         for number in 0..<3_000 {
             try table.set(
@@ -130,7 +130,7 @@ import Testing
 
     /// Files that fill a block to the last byte, with and without their checksum, and those a byte off.
     @Test(arguments: [65_535, 65_536, 65_537, 131_072].flatMap { [$0, $0 + 8] })
-    func aFileOfThisLength(_ length: Int) throws {
+    func fileAtBlockBoundaryRoundTrips(_ length: Int) throws {
         var table = try Self.small()
         var number = 0
         let longest = "https://a.b/" + String(repeating: "x", count: 1_900)
@@ -156,7 +156,7 @@ import Testing
         #expect(throws: RoutingError.damagedFile) { try (bytes + [0]).reread() }
     }
 
-    @Test func everyFlippedBitIsFound() throws {
+    @Test func flippedBitIsDetected() throws {
         let bytes = try Self.small().fileBytes()
         for index in bytes.indices {
             for bit in 0..<8 as Range<UInt8> {
@@ -168,7 +168,7 @@ import Testing
         }
     }
 
-    @Test func everyTruncationIsFound() throws {
+    @Test func truncationIsDetected() throws {
         let bytes = try Self.small().fileBytes()
         for length in bytes.indices {
             let expected: RoutingError = length < Self.signatureLength ? .notARoutingTable : .damagedFile
@@ -177,7 +177,7 @@ import Testing
     }
 
     /// Whoever can write the file can write its checksum: what such a file holds is refused or read, no more.
-    @Test func damageUnderARightChecksum() throws {
+    @Test func damageUnderValidChecksumDoesNotCrash() throws {
         let bytes = try Self.small().fileBytes()
         #expect(bytes.withChecksum() == bytes)
         var refused = 0
@@ -193,13 +193,13 @@ import Testing
         #expect(refused > 1_000)
     }
 
-    @Test func bytesAfterTheLastRelation() throws {
+    @Test func trailingBytesAreRejected() throws {
         let bytes = try Self.small().fileBytes()
         let longer = Array(bytes.dropLast(8)) + [UInt8](repeating: 0, count: 9)
         #expect(throws: RoutingError.damagedFile) { try longer.withChecksum().reread() }
     }
 
-    @Test func anotherSignature() throws {
+    @Test func otherSignatureIsRejected() throws {
         for format in [7, 9] {
             let other =
                 Array("doorstep routing table \(format)\n".utf8)
@@ -210,7 +210,7 @@ import Testing
         #expect(throws: RoutingError.notARoutingTable) { try Array("{}".utf8).reread() }
     }
 
-    @Test func whatTheOutputThrowsIsThrown() throws {
+    @Test func outputErrorIsRethrown() throws {
         struct DiskIsFull: Error {}
         let table = try Self.small()
         #expect(throws: DiskIsFull.self) { try table.write(asOf: .year2000) { _ in throw DiskIsFull() } }

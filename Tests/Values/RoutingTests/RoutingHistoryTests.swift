@@ -194,7 +194,7 @@ import Testing
         }
     }
 
-    @Test func aHistoryLeavesWhatItsRowsSay() throws {
+    @Test func tableAfterHistoryEqualsTableOfRemainingRows() throws {
         var random = SplitMix64(seed: 5)
         var table = RoutingTable()
         var rows = Rows()

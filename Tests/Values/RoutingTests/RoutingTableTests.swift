@@ -24,7 +24,7 @@ import Testing
         try table.of(tenant).match(InvocationURL(text))?.experience.url
     }
 
-    @Test func tenantsNeverSeeEachOthers() throws {
+    @Test func tenantsNeverSeeEachOthersRows() throws {
         var table = try Self.table()
         let identifier = try LocationIdentifier("counter")
         for (tenant, name) in [(Self.one, "one"), (Self.two, "two")] {
@@ -54,7 +54,7 @@ import Testing
         #expect(table.of(Self.two).url(ofShortCode: "x")?.canonical == "https://example.com/two")
     }
 
-    @Test func whatBelongsToATenantThatIsNotThereIsNotFound() throws {
+    @Test func rowsOfMissingTenantAreNotFound() throws {
         var table = try Self.table()
         let digest = [UInt8](repeating: 7, count: 32)
         let identifier = try LocationIdentifier("counter")
@@ -83,7 +83,7 @@ import Testing
         #expect(try Self.url("https://example.com", in: table, of: TenantID(number: 9)) == nil)
     }
 
-    @Test func aSuspendedTenantIsNamedAsSuch() throws {
+    @Test func keyHolderShowsIfTenantIsSuspended() throws {
         var table = try Self.table()
         let digest = [UInt8](repeating: 7, count: 32)
         let key = KeyID(UUID(number: 1))
@@ -99,7 +99,7 @@ import Testing
 
     // MARK: Keys
 
-    @Test func aKeyMayDoWhatItsScopesAndItsKindSay() throws {
+    @Test func keyScopesDependOnKindAndList() throws {
         var table = try Self.table()
         let digest = [UInt8](repeating: 7, count: 32)
         for (kind, text, scopes) in [
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func aTenantsLimitsComeWithItsKeys() throws {
+    @Test func keyHolderCarriesTenantLimits() throws {
         var table = try Self.table()
         let digest = [UInt8](repeating: 7, count: 32)
         try table.set(.keys, .key(Self.one, KeyID(UUID(number: 1)), digest))
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test func aKeyExpiresAtTheVerySecond() throws {
+    @Test func keyExpiresAtExactTime() throws {
         var table = try Self.table()
         let digest = [UInt8](repeating: 7, count: 32)
         try table.set(.keys, .key(Self.one, KeyID(UUID(number: 1)), digest, expiresAt: 86_400_000_000))
@@ -145,7 +145,7 @@ import Testing
     }
 
     /// PostgreSQL's `infinity` and `-infinity`.
-    @Test func aKeyThatExpiresNeverOrAlwaysHas() throws {
+    @Test func keyWithInfiniteExpiryNeverOrAlwaysExpires() throws {
         var table = try Self.table()
         let digests = [[UInt8](repeating: 1, count: 32), [UInt8](repeating: 2, count: 32)]
         try table.set(.keys, .key(Self.one, KeyID(UUID(number: 1)), digests[0], expiresAt: .max))
@@ -154,7 +154,7 @@ import Testing
         #expect(table.keyHolder(of: digests[1], at: .distantPast) == nil)
     }
 
-    @Test func aKeyIsReplacedUnderItsID() throws {
+    @Test func keyIsReplacedUnderItsID() throws {
         var table = try Self.table()
         let id = KeyID(UUID(number: 1))
         let old = [UInt8](repeating: 1, count: 32)
@@ -168,7 +168,7 @@ import Testing
     }
 
     /// A key's ID is unique to its tenant alone.
-    @Test func twoTenantsHaveKeysOfOneID() throws {
+    @Test func tenantsMayShareKeyID() throws {
         var table = try Self.table()
         let id = KeyID(UUID(number: 1))
         let digests = [[UInt8](repeating: 1, count: 32), [UInt8](repeating: 2, count: 32)]
@@ -184,7 +184,7 @@ import Testing
     }
 
     /// One key under two IDs: what becomes of the first is nothing to the second.
-    @Test func ofTwoKeysOfOneDigestTheLastIsFound() throws {
+    @Test func laterKeyOfSameDigestWins() throws {
         var table = try Self.table()
         let digest = [UInt8](repeating: 1, count: 32)
         try table.set(.keys, .key(Self.one, KeyID(UUID(number: 1)), digest))
@@ -194,7 +194,7 @@ import Testing
         #expect(table.keyHolder(of: digest, at: .year2000)?.tenant == Self.two)
     }
 
-    @Test func aDigestOfAnotherLengthIsNobodys() throws {
+    @Test func digestOfWrongLengthHasNoHolder() throws {
         let table = try Self.table()
         for length in [0, 31, 33] {
             #expect(table.keyHolder(of: [UInt8](repeating: 0, count: length), at: .year2000) == nil)
@@ -203,7 +203,7 @@ import Testing
 
     // MARK: Default experiences
 
-    @Test func noDefaultExperienceOnceItIsDeleted() throws {
+    @Test func deletedDefaultExperienceIsNotFound() throws {
         var table = try Self.table()
         try table.set(.experiences, .experience(Self.one, "default", "https://example.com/a"))
         #expect(try Self.url(Self.link, in: table, of: Self.one) == "https://example.com/a")
@@ -217,7 +217,7 @@ import Testing
     }
 
     /// The rows of one change come in any order.
-    @Test func aDefaultExperienceMovesToAnotherURL() throws {
+    @Test func defaultExperienceMovesToOtherURL() throws {
         var removedFirst = try Self.table()
         try removedFirst.set(.experiences, .experience(Self.one, "default", "https://example.com/a"))
         var setFirst = removedFirst
@@ -230,7 +230,7 @@ import Testing
         }
     }
 
-    @Test func aDefaultExperienceMovesToAnotherClip() throws {
+    @Test func defaultExperienceMovesToOtherClip() throws {
         var table = try Self.table()
         try table.set(.experiences, .experience(Self.one, "default", "https://example.com"))
         try table.set(
@@ -242,7 +242,7 @@ import Testing
 
     // MARK: Other relations
 
-    @Test func aClipBecomesMultiBusinessForAllItsExperiences() throws {
+    @Test func multiBusinessFlagAppliesToAllExperiencesOfClip() throws {
         var table = try Self.table()
         try table.set(.experiences, .experience(Self.one, "advanced", "https://example.com"))
         func isMultiBusiness() throws -> Bool {
@@ -261,7 +261,7 @@ import Testing
         #expect(try !isMultiBusiness())
     }
 
-    @Test func queryNodesGoWithTheirExperiences() throws {
+    @Test func queryNodesAreRemovedWithTheirExperiences() throws {
         var table = try Self.table()
         let urls = ["?a", "?a&b", "?b&a", "?a&b&c", "/x?a", ""].map { "https://example.com\($0)" }
         func register(of tenant: TenantID) throws {
@@ -305,7 +305,7 @@ import Testing
         }
     }
 
-    @Test func aLocationIsAsItsRowSays() throws {
+    @Test func locationMatchesItsRow() throws {
         var table = try Self.table()
         try table.set(
             .locations,
@@ -321,7 +321,7 @@ import Testing
         #expect(table.of(Self.one).location(identifier)?.name == "Baz")
     }
 
-    @Test func removingWhatIsNotThereChangesNothing() throws {
+    @Test func removingMissingRowChangesNothing() throws {
         var table = try Self.table()
         try table.set(.experiences, .experience(Self.one, "advanced", "https://example.com"))
         for (relation, key) in [
@@ -340,7 +340,7 @@ import Testing
         #expect(table.tenantCount == 2)
     }
 
-    @Test func aCopyKeepsWhatItHad() throws {
+    @Test func copyIsUnaffectedByLaterChanges() throws {
         var table = try Self.table()
         try table.set(.experiences, .experience(Self.one, "default", "https://example.com"))
         let copy = table

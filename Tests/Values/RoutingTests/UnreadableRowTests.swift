@@ -156,7 +156,7 @@ import Testing
     }
 
     @Test(arguments: deformed + cases)
-    func isRefusedAndChangesNothing(_ unreadable: Case) throws {
+    func unreadableRowIsRejectedAndChangesNothing(_ unreadable: Case) throws {
         var table = try Self.table()
         let before = table.fileBytes()
         let nodes = table.queryNodes.count
@@ -169,7 +169,7 @@ import Testing
     }
 
     /// Without its row a clip would ask for nothing: it is closed until there is one that can be read, or none.
-    @Test func aClipThatCannotBeReadIsClosed() throws {
+    @Test func clipWithUnreadableRowIsClosed() throws {
         let name = "com.example.MyApp.Clip"
         let clip = try BundleID(name)
         let broken = Self.with(.clips, 3, Array("team".utf8))
@@ -192,7 +192,7 @@ import Testing
         }
     }
 
-    @Test func nullWhereItMayBe() throws {
+    @Test func nullableFieldsMayBeNull() throws {
         var table = try Self.table()
         for (relation, indices) in Self.nullable {
             let row = try #require(Self.rows[relation])
@@ -204,7 +204,7 @@ import Testing
         }
     }
 
-    @Test func errorsSayWhichRelation() {
+    @Test func errorNamesRelation() {
         #expect(RoutingError.unreadableRow(.keys).description == "a row of api_keys cannot be read")
         #expect(RoutingError.unreadableRow(.keys).code == "unreadable_row")
         #expect(RoutingError.notARoutingTable.code == "not_a_routing_table")

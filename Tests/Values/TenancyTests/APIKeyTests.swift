@@ -6,7 +6,7 @@ import Testing
     /// A key that one version made is a key to every later one.
     ///
     /// Source: Python's integers and `zlib.crc32`.
-    @Test func knownBitsGiveAKnownKey() throws {
+    @Test func knownBitsGiveKnownKey() throws {
         let key = APIKey(.secret, words: (1...8).map { $0 * 0x1111_1111 })
         #expect(key.text == "dsk_42un7HAfGJCIXChq6kq59S2MK5kpmYyFdNLHpYUrvxY1KlEY8")
         #expect(try APIKey(key.text).kind == .secret)
@@ -24,12 +24,12 @@ import Testing
         }
     }
 
-    @Test func keysDiffer() {
+    @Test func generatedKeysDiffer() {
         let keys = Set((0..<1_000).map { _ in APIKey.generate(.secret).text })
         #expect(keys.count == 1_000)
     }
 
-    @Test func everySingleMistypedCharacterIsRefused() throws {
+    @Test func keyWithMistypedCharacterIsRejected() throws {
         let key = Array(APIKey.generate(.publishable).text.utf8)
         for position in key.indices {
             for digit in Base62.alphabet where digit != key[position] {
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func shortenedLengthenedAndForeignTextsAreRefused() {
+    @Test func shortenedLengthenedOrForeignTextIsRejected() {
         let key = APIKey.generate(.secret).text
         for text in [
             "", "dsk_", String(key.dropLast()), key + "0", " " + key, key.uppercased(), "sk_live_4eC39Hq",
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func nothingButTheTextShowsTheSecret() {
+    @Test func descriptionAndDumpHideSecret() {
         let key = APIKey.generate(.secret)
         var dumped = ""
         dump(key, to: &dumped)
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func base62OfKnownNumbers() {
+    @Test func base62EncodesKnownNumbers() {
         #expect(String(decoding: Base62.digits(of: [61], count: 2), as: UTF8.self) == "0z")
         #expect(String(decoding: Base62.digits(of: [62], count: 2), as: UTF8.self) == "10")
         #expect(String(decoding: Base62.digits(of: [1, 0], count: 6), as: UTF8.self) == "4gfFC4")
@@ -69,7 +69,7 @@ import Testing
         #expect(largest.first != Base62.alphabet[0])
     }
 
-    @Test func publishableKeysReachWhatAClipDoes() {
+    @Test func publishableKeyHasOnlyClipScopes() {
         #expect(KeyKind.publishable.scopes.list == [.lookUp, .confirm, .register])
         #expect(KeyKind.secret.scopes.list == Scope.allCases)
         #expect(KeyKind.publishable.usualScopes == KeyKind.publishable.scopes)
@@ -77,7 +77,7 @@ import Testing
     }
 
     /// An instance has one token and one permission, wherever it is launched.
-    @Test func aRestrictedKeyRegistersNothing() {
+    @Test func restrictedKeyLacksRegisterScope() {
         #expect(KeyKind.secret.scopesAtLocations.list == [.lookUp, .confirm, .compose, .notify, .read])
         #expect(
             KeyKind.secret.usualScopes(isRestricted: true).list == [.lookUp, .confirm, .compose, .notify])

@@ -4,37 +4,37 @@ import Testing
 
 @Suite struct IDTests {
     @Test(arguments: ["com.example.MyApp.Clip", "a.b", "com.example-inc.App1"])
-    func bundleIDs(text: String) throws {
+    func validBundleIDIsAccepted(text: String) throws {
         #expect(try BundleID(text).text == text)
     }
 
     @Test(arguments: [
         "", "com", ".com.example", "com..example", "com.example.", "com.exämple.app", "com.example app",
     ])
-    func notBundleIDs(text: String) {
+    func invalidBundleIDIsRejected(text: String) {
         #expect(throws: TenancyError.invalidBundleID) { try BundleID(text) }
     }
 
-    @Test func bundleIDsAreAtMost155Bytes() throws {
+    @Test func bundleIDOver155BytesIsRejected() throws {
         #expect(try BundleID("a." + String(repeating: "b", count: 153)).text.utf8.count == 155)
         #expect(throws: TenancyError.invalidBundleID) {
             try BundleID("a." + String(repeating: "b", count: 154))
         }
     }
 
-    @Test func parentIsAllButTheLastComponent() throws {
+    @Test func parentDropsLastComponent() throws {
         #expect(try BundleID("com.example.MyApp.Clip").parent == BundleID("com.example.MyApp"))
         #expect(try BundleID("a.b").parent == nil)
     }
 
-    @Test func teamIDs() throws {
+    @Test func teamIDSyntaxIsChecked() throws {
         #expect(try TeamID("ABCDE12345").text == "ABCDE12345")
         for text in ["", "abcde12345", "ABCDE1234", "ABCDE123456", "ABCDE-1234", "ÄBCDE1234"] {
             #expect(throws: TenancyError.invalidTeamID) { try TeamID(text) }
         }
     }
 
-    @Test func slugs() throws {
+    @Test func slugSyntaxIsChecked() throws {
         for text in ["a", "donut-shop", "7-eleven", String(repeating: "x", count: 63)] {
             #expect(try TenantSlug(text).text == text)
         }
