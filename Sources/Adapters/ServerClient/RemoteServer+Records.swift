@@ -51,7 +51,7 @@ extension RemoteServer {
     /// Deletes an instance.
     /// - Returns: Whether there was one.
     public func deleteInstance(_ id: InstanceID) async throws -> Bool {
-        let reply = try await ask(.DELETE, "/v1/instances/\(id)", problems: ["unknown_instance"])
+        let reply = try await ask(.DELETE, "/v1/instances/\(id)", problems: ["not_found"])
         return reply.problem == nil
     }
 

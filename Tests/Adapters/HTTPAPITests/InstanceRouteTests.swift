@@ -72,7 +72,7 @@ import Testing
                 (HTTPRequest.Method.delete, client.api.publishable), (.get, client.api.secret),
             ] {
                 let answer = try await client.send(method, Self.path, key: key)
-                #expect(answer.status == 404 && answer.code == "unknown_instance")
+                #expect(answer.status == 404 && answer.code == "not_found")
             }
             let refused = try await client.send(.post, Self.path, key: client.api.secret)
             #expect(refused.status == 405)
@@ -119,7 +119,7 @@ import Testing
                 let answer = try await Self.put(client, Self.report, "/v1/instances/\(id)")
                 #expect(answer.status == 400 && answer.field == "id", "\(answer.text)")
                 let unknown = try await client.send(.get, "/v1/instances/\(id)", key: client.api.secret)
-                #expect(unknown.status == 404 && unknown.code == "unknown_instance")
+                #expect(unknown.status == 404 && unknown.code == "not_found")
             }
         }
         #expect(api.instances.count == 0)
@@ -167,7 +167,7 @@ import Testing
         try await TestAPI().test { client in
             _ = try await client.send(.delete, Self.path, key: client.api.publishable)
             let unknown = try await Self.put(client, Self.report(["url": nil]))
-            #expect(unknown.status == 404 && unknown.code == "unknown_instance", "\(unknown.text)")
+            #expect(unknown.status == 422 && unknown.code == "unknown_instance", "\(unknown.text)")
             #expect(unknown.field == "clip")
             let first = try await Self.put(client)
             #expect(first.status == 201)
@@ -351,7 +351,7 @@ import Testing
             let path = Self.path + "/activities/0D9D7A52-5E2B-4F58-AE0B-6A3F0C1F9F7E"
             let body: JSONObject = ["token": .string(Self.token)]
             let unknown = try await Self.put(client, body, path)
-            #expect(unknown.status == 404 && unknown.code == "unknown_instance")
+            #expect(unknown.status == 404 && unknown.code == "not_found")
             _ = try await Self.put(client)
             #expect(try await Self.put(client, body, path).status == 204)
             let shown = try await client.send(.get, Self.path, key: client.api.secret)

@@ -219,7 +219,7 @@ import Testing
             var body = Self.body
             body["audience"] = ["instance": "11111111-1111-4111-8111-111111111111"]
             let answer = try await Self.send(body, to: client)
-            #expect(answer.status == 404 && answer.code == "unknown_instance" && answer.field == "audience")
+            #expect(answer.status == 422 && answer.code == "unknown_instance" && answer.field == "audience")
         }
     }
 

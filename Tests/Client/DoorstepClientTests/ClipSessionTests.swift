@@ -288,7 +288,7 @@ import Testing
     }
 
     @Test func forgottenInstanceIsReplacedByNewOne() async throws {
-        let transport = ScriptedTransport(.json(201, Sample.instance), .problem(404, "unknown_instance"))
+        let transport = ScriptedTransport(.json(201, Sample.instance), .problem(422, "unknown_instance"))
         let session = session(transport)
         try await session.registerLaunch(Sample.restaurant, Reachability(permission: .ephemeral))
         let old = try await session.instanceID()

@@ -222,7 +222,9 @@ struct ProblemType: Sendable {
                 """),
         ProblemType(
             "not_found", .notFound, title: "There is nothing at this path",
-            cause: "The server has no route at this path, or none at this host.",
+            cause: """
+                The server has no endpoint at this path or host, or the path names an instance that the tenant does not have.
+                """,
             remedy: "Compare the path with `/openapi.json`, its version and spelling included."),
         ProblemType(
             "method_not_allowed", .methodNotAllowed, title: "The path takes other methods",
@@ -356,10 +358,11 @@ struct ProblemType: Sendable {
                 """,
             remedy: "Send the bundle ID of the clip that runs, and the URL that it was launched by."),
         ProblemType(
-            "unknown_instance", .notFound, title: "The instance is unknown",
+            "unknown_instance", .unprocessableContent, title: "The instance is unknown",
             cause: """
-                The tenant has no instance of this ID, or none where the clip has to be known from one; or the key \
-                is restricted to locations, and none was launched there.
+                The request needs an instance that the tenant does not have: as the audience of a notification, or to know the \
+                clip of a launch. Or the key is restricted to locations, and the instance was not launched there. An unknown \
+                instance in a path is `not_found`.
                 """,
             remedy: """
                 Register the instance first (`PUT /v1/instances/{id}`), with `url` or `clip`. Instances \

@@ -310,7 +310,7 @@ extension JSONObjectReader {
 
 extension Problem {
     fileprivate static let unknownInstance = Problem(
-        .notFound, "unknown_instance", "there is no instance of this ID")
+        .notFound, "not_found", "there is no instance of this ID")
     fileprivate static let unknownActivity = Problem(
         .notFound, "unknown_activity", "there is no Live Activity of this ID")
 
@@ -324,7 +324,7 @@ extension Problem {
         switch refusal {
         case .doesNotMatch: self.init(.notFound, "does_not_match", "\(refusal)")
         case .unknownInstance:
-            self.init(.notFound, "unknown_instance", "\(refusal)", members: ["field": "clip"])
+            self.init(.unprocessableContent, "unknown_instance", "\(refusal)", members: ["field": "clip"])
         case .unknownClip:
             self = .unknownClip
             members["field"] = "clip"
