@@ -110,6 +110,9 @@ import Testing
 
     private static func fill(_ stores: Stores, _ tenant: TenantID) async throws {
         try await stores.createClip(of: tenant)
+        _ = try await stores.administration.changeQuotas(of: TenantSlug("acme")) {
+            $0[.keys] = Quota(rows: count)
+        }
         try await stores.adminPool.withTransaction { transaction in
             try await transaction.setTenant(tenant.description)
             try await transaction.execute(
