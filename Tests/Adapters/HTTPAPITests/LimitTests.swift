@@ -322,7 +322,7 @@ import Testing
                         .contentType: "application/json",
                         try #require(HTTPField.Name("X-Forwarded-For")): "203.0.113.2",
                     ], body: ByteBuffer(string: #"{"environment":"production","permission":"denied"}"#))
-                #expect(refused.status == 404, "\(refused.text)")
+                #expect(refused.status == 422, "\(refused.text)")
             }
             for _ in 0..<2 {
                 #expect(try await Self.register(client, UUID(), from: "203.0.113.2").status == 201)
