@@ -45,7 +45,7 @@ struct Answer {
     struct Shared {
         fileprivate let bytes: ByteBuffer
         fileprivate let tag: String
-        /// The same compressed, with the tag of that representation (RFC 9110 §8.8.3); nil for what is not compressed.
+        /// The compressed bytes with the tag of that representation (RFC 9110 §8.8.3); nil if the document is not compressed.
         fileprivate let gzip: (bytes: ByteBuffer, tag: String)?
         fileprivate let isCompressed: Bool
 

@@ -123,7 +123,7 @@ actor BoundHosts {
             eventLoopGroupProvider: .shared(Self.eventLoops(for: settings)), configuration: configuration)
     }
 
-    /// For servers that a tenant names: what they send never waits on an event loop that serves requests, nor does it delay these.
+    /// For servers that a tenant names, so that their responses do not delay the requests of clients.
     private static let ownEventLoops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
     static func eventLoops(for settings: OutboundClient.Settings) -> MultiThreadedEventLoopGroup {

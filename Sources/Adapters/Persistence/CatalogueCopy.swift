@@ -88,7 +88,7 @@ struct CatalogueCopy {
         guard !relations.isEmpty else { return }
         restarts += 1
         for relation in relations { copyFromStart(relation) }
-        // What was read of a relation is older than its new pages.
+        // Rows that were read before are older than the new pages.
         (unread, batches) = (touched, [])
     }
 

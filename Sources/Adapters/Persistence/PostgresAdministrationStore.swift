@@ -179,7 +179,7 @@ extension PostgresAdministrationStore {
         }
     }
 
-    /// Changes the tenant's own quotas. A tenant that stores more than a new quota keeps what it has.
+    /// Changes the tenant's own quotas. A tenant that exceeds a new quota keeps its rows.
     public func changeQuotas(
         of slug: TenantSlug, _ change: @Sendable (inout [QuotaKind: Quota]) throws -> Void
     ) async throws -> Tenant {

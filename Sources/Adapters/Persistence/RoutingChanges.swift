@@ -154,7 +154,7 @@ struct RoutingBatch: Sendable {
         }
     }
 
-    /// What was read until a time.
+    /// The rows that were read before a deadline.
     struct Part: Sendable {
         var batch = RoutingBatch()
         /// The rows that are still to be read.

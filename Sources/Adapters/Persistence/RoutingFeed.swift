@@ -415,7 +415,7 @@ public actor RoutingFeed {
             let query = relation.page(of: tenant, after: pages.lastKey, length: copy.pageLength)
             let page = try await pool.withTransaction(as: .router, mode) { transaction -> CopiedRows? in
                 try await Self.limitStatements(transaction)
-                // By the key's index, in order: without statistics the planner sorts what it takes for few rows.
+                // Forces an ordered scan of the key's index. Without statistics the planner can prefer a sort.
                 try await transaction.execute(
                     """
                     SELECT set_config('enable_sort', 'off', true), set_config('enable_bitmapscan', 'off', true),

@@ -2,7 +2,7 @@
 public struct MemoryTrimming: Sendable {
     private var resident = 0
     private var largestIndex = 0
-    /// The last trim was due or returned much: what is freed soon after is trimmed as well.
+    /// Whether another trim follows, because the last one was due or returned much.
     private var isFollowedUp = false
 
     /// Growth of the resident memory, or shrinkage of it or of the lookup index, in bytes. [ours]
@@ -21,8 +21,8 @@ public struct MemoryTrimming: Sendable {
 
     /// Records a trim.
     /// - Parameters:
-    ///   - before: what was resident before it.
-    ///   - after: and after it.
+    ///   - before: The resident memory before the trim, in bytes.
+    ///   - after: The resident memory after it, in bytes.
     public mutating func trimmed(before: Int, after: Int, index: Int) {
         isFollowedUp = hasChanged(before, index) || before - after >= Self.threshold
         resident = after

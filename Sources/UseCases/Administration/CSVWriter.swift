@@ -1,7 +1,7 @@
 /// Writes comma-separated values as RFC 4180 defines them: what `CSVParser` reads of it is what was given.
 ///
 /// A spreadsheet calculates a cell that begins like a formula. For spreadsheets such a cell gets an apostrophe in front, unless
-/// it is a plain number such as `-122.1`; what is read of it is then not what was given.
+/// it is a plain number such as `-122.1`; an import then reads another text than was exported.
 /// Source: OWASP, "CSV Injection" (the first characters); that numbers stay is [ours].
 public struct CSVWriter {
     /// Takes the file's next bytes.

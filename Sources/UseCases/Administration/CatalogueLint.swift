@@ -46,7 +46,7 @@ public struct CatalogueLint: Sendable {
 
     /// - Parameters:
     ///   - places: by identifier.
-    ///   - unpublished: clips of which App Store Connect said so when somebody looked last.
+    ///   - unpublished: The clips that were not on the App Store at the last check of App Store Connect.
     ///   - table: What tells where a URL leads, whoever signed it.
     public init(
         clips: [Clip], experiences: [Experience], places: [Place], codes: [ShortCode],
@@ -82,7 +82,7 @@ public struct CatalogueLint: Sendable {
 
     /// Looks at all that a tenant has registered.
     /// - Parameters:
-    ///   - unpublished: clips of which App Store Connect said so when somebody looked last.
+    ///   - unpublished: The clips that were not on the App Store at the last check of App Store Connect.
     ///   - table: What tells where a URL leads, whoever signed it.
     public init(
         _ catalogue: any CatalogueReader, unpublished: Set<BundleID> = [], table: TenantTable

@@ -121,7 +121,7 @@ public struct QuotaExceeded: Error, Sendable, Hashable, CustomStringConvertible 
     public var description: String {
         """
         the quota of \(forecast.kind.rawValue) is \(forecast.limit) \(forecast.unit.rawValue); the change would raise the \
-        tenant's usage from \(forecast.current) to \(forecast.wouldBe): delete what is not needed, or have an operator raise the \
+        tenant's usage from \(forecast.current) to \(forecast.wouldBe): delete rows, or have an operator raise the \
         quota ('doorstep tenant limit --quota')
         """
     }

@@ -76,7 +76,7 @@ import Testing
             let shown = try await console.get("/tenants/acme", cookie).text
             #expect(shown.contains("of 5,000") && shown.contains("--quota locations=5000:64MiB"))
             let late = try await console.post("/tenants/acme/quotas", form, cookie)
-            #expect(late.status == .conflict && late.text.contains("Somebody has changed the quotas"))
+            #expect(late.status == .conflict && late.text.contains("The quotas have changed"))
             for text in ["x", "1:2:3", "-1"] {
                 let answer = try await console.post("/tenants/acme/quotas", ["quota-keys": text], cookie)
                 #expect(answer.status == .unprocessableContent && answer.text.contains("quota-keys-error"))

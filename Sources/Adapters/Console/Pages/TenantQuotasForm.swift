@@ -3,7 +3,7 @@ import HTML
 import HTTPSyntax
 import Tenancy
 
-/// The quotas of a tenant on its page: what it stores of each kind, how much it may, and the form that changes that.
+/// The quotas of a tenant on its page: usage and limit of each kind, and the form that changes the limits.
 enum TenantQuotasForm {
     @Sendable static func set(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
         try request.requireAllTenants()
@@ -21,7 +21,7 @@ enum TenantQuotasForm {
         _ = try await request.stores.tenants.changeQuotas(of: tenant.slug) { [quotas] current in
             guard text(current) == seen else {
                 throw ConsoleRefusal.conflict(
-                    "Somebody has changed the quotas since you saw them. Nothing was changed: open the page again."
+                    "The quotas have changed since this page was made. Nothing was saved. Open the page again."
                 )
             }
             current = quotas

@@ -20,8 +20,8 @@ struct Entrance: Sendable {
 
     /// Checks a link's signature before the database is asked.
     ///
-    /// Made-up links count against their client's limit, and no other link does: whatever somebody else sends from the same
-    /// address, a valid link signs in.
+    /// Only made-up links count against their client's limit. So a valid link signs in during a flood of made-up ones from the
+    /// same address.
     /// - Returns: Nil for a link that the console did not make.
     /// - Throws: ``ConsoleRefusal/tooManyInvalidLinks``, ``ConsoleRefusal/tooManyTriesOfLink``.
     func link(_ text: String?, from client: IPAddress?) async throws -> ConsoleSecret? {

@@ -48,8 +48,8 @@ final class OpenConnections: AvailableConnectionsDelegate, Sendable {
     private static let nearlyFull = 90
     /// How many connections are asked to close for each new one when nearly all are open: some are not idle. [ours]
     private static let askedWhenNearlyFull = 2
-    /// How many connections are asked to close when all are open. Nobody asks again until a connection closes, so that one idle
-    /// connection must be among them. [ours]
+    /// How many connections are asked to close when all are open. The server does not ask again until a connection closes,
+    /// so one of them must be idle. [ours]
     private static let askedWhenFull = 64
     /// How many connections are compared, if several clients have equally many. [ours]
     private static let comparedConnections = 256

@@ -211,7 +211,7 @@ private final class TLSDeadlineHandler: ChannelInboundHandler, RemovableChannelH
 }
 
 extension Channel {
-    /// Cuts the connection when what was sent before has left.
+    /// Cuts the connection after all earlier bytes were sent.
     ///
     /// To be called on the channel's event loop.
     func cutOnceWritten() {

@@ -18,7 +18,7 @@ extension Route {
         route.handler = .stored(scope) { [method] request in
             guard let text = try request.idempotencyKey() else { return try await handler(request) }
             let repeatable = try RepeatableRequest(request, method, text)
-            // A client that closes its connection must not end what it can ask for again.
+            // The request goes on if its client closes the connection: the client can repeat it and get the response.
             return try await Task { try await repeatable.answer(from: store, or: handler) }.value
         }
         return route

@@ -162,8 +162,7 @@ struct Diagnosis {
             .association, clip.appID.text, "in the association file that Doorstep serves for the domain")
     }
 
-    /// What devices are given of the site: by Apple's cache, and not by the site itself.
-    /// Testers can launch a clip that is not on the App Store, so that this is a warning.
+    /// Whether the clip is on the App Store. If it is not, this is a warning, because testers can launch it.
     private static func published(_ clip: String?, _ registration: LatestCheck?) -> DiagnosisCheck {
         guard let registration else {
             return .unknown(
@@ -186,6 +185,7 @@ struct Diagnosis {
         }
     }
 
+    /// Whether Apple's cache serves the site's association file to devices.
     private static func appleCache(_ host: String, _ registration: LatestCheck) -> DiagnosisCheck {
         let time = registration.checkedAt.flatMap { JSONValue($0).stringValue }
         guard let time, let domain = registration.domain(host) else {
