@@ -11,7 +11,7 @@ let settings: [SwiftSetting] = [
 ]
 
 /// The folders under `Sources/` and `Tests/`: deploy/checks/imports says which of them may use which.
-enum Floor: String {
+enum Layer: String {
     case values = "Values"
     case useCases = "UseCases"
     case adapters = "Adapters"
@@ -112,116 +112,116 @@ let package = Package(
         .package(url: "https://github.com/vapor/jwt-kit.git", exact: "5.7.1"),
     ],
     targets: [
-        Floor.values.library("Tenancy", ["Encodings"]),
-        Floor.values.library("HTML"),
-        Floor.values.library("IPAddresses"),
-        Floor.values.library("Encodings"),
-        Floor.values.library("JSON", ["Encodings"]),
-        Floor.values.library("Geodesy"),
-        Floor.values.library("HTTPSyntax", ["JSON"]),
-        Floor.values.library("Cards", ["Encodings", "Geodesy", "JSON", crypto]),
-        Floor.values.library("Invocation", ["Encodings", "JSON", "Tenancy"]),
-        Floor.values.library("APNsPayload", ["Encodings", "JSON"]),
-        Floor.values.library("AppSiteAssociation", ["Invocation", "JSON", "Tenancy"]),
-        Floor.values.library(
+        Layer.values.library("Tenancy", ["Encodings"]),
+        Layer.values.library("HTML"),
+        Layer.values.library("IPAddresses"),
+        Layer.values.library("Encodings"),
+        Layer.values.library("JSON", ["Encodings"]),
+        Layer.values.library("Geodesy"),
+        Layer.values.library("HTTPSyntax", ["JSON"]),
+        Layer.values.library("Cards", ["Encodings", "Geodesy", "JSON", crypto]),
+        Layer.values.library("Invocation", ["Encodings", "JSON", "Tenancy"]),
+        Layer.values.library("APNsPayload", ["Encodings", "JSON"]),
+        Layer.values.library("AppSiteAssociation", ["Invocation", "JSON", "Tenancy"]),
+        Layer.values.library(
             "AppAttest",
             ["AppSiteAssociation", "Encodings", "JSON", "Tenancy", crypto, swiftASN1, x509]),
-        Floor.values.library("QRCode"),
-        Floor.values.library("RateLimiting"),
-        Floor.values.library(
+        Layer.values.library("QRCode"),
+        Layer.values.library("RateLimiting"),
+        Layer.values.library(
             "Receipts", ["AppAttest", "Encodings", "Invocation", "JSON", "Tenancy", crypto]),
-        Floor.values.library(
-            "Routing",
+        Layer.values.library(
+            "Lookups",
             [
                 "AppAttest", "AppSiteAssociation", "Cards", "Encodings", "Geodesy", "Invocation", "JSON",
                 "RateLimiting",
                 "Tenancy",
             ]),
 
-        Floor.useCases.library(
+        Layer.useCases.library(
             "Locations",
-            ["AppAttest", "Encodings", "Geodesy", "Invocation", "JSON", "Receipts", "Routing", "Tenancy"]),
-        Floor.useCases.library(
+            ["AppAttest", "Encodings", "Geodesy", "Invocation", "JSON", "Receipts", "Lookups", "Tenancy"]),
+        Layer.useCases.library(
             "Notifications",
             [
                 "APNsPayload", "AppAttest", "Encodings", "IPAddresses", "Invocation", "JSON", "Receipts",
-                "Routing", "Tenancy",
+                "Lookups", "Tenancy",
             ],
             hasGuide: true),
-        Floor.useCases.library(
-            "Attestation", ["AppAttest", "AppSiteAssociation", "Routing", "Tenancy"]),
-        Floor.useCases.library(
+        Layer.useCases.library(
+            "Attestation", ["AppAttest", "AppSiteAssociation", "Lookups", "Tenancy"]),
+        Layer.useCases.library(
             "Administration",
             [
                 "AppAttest", "AppSiteAssociation", "Cards", "Encodings", "Geodesy", "Invocation", "JSON",
-                "RateLimiting", "Routing",
+                "RateLimiting", "Lookups",
                 "Tenancy",
             ],
             hasGuide: true),
-        Floor.useCases.library(
-            "Registration", ["Cards", "Encodings", "Geodesy", "Invocation", "JSON", "Tenancy"], hasGuide: true
+        Layer.useCases.library(
+            "AppStoreSync", ["Cards", "Encodings", "Geodesy", "Invocation", "JSON", "Tenancy"], hasGuide: true
         ),
 
-        Floor.adapters.systemLibrary("CLibPQ", pkgConfig: "libpq", package: "libpq-dev"),
-        Floor.adapters.systemLibrary("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
-        Floor.adapters.library("PostgreSQL", ["CLibPQ"]),
-        Floor.adapters.library("EmbeddedPostgreSQL", []),
-        Floor.adapters.library("Platform", []),
-        Floor.adapters.systemLibrary("CResolv", package: "libc6-dev"),
-        Floor.adapters.library(
+        Layer.adapters.systemLibrary("CLibPQ", pkgConfig: "libpq", package: "libpq-dev"),
+        Layer.adapters.systemLibrary("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
+        Layer.adapters.library("PostgreSQL", ["CLibPQ"]),
+        Layer.adapters.library("EmbeddedPostgreSQL", []),
+        Layer.adapters.library("Platform", []),
+        Layer.adapters.systemLibrary("CResolv", package: "libc6-dev"),
+        Layer.adapters.library(
             "OutboundHTTP", ["IPAddresses", "Platform", asyncHTTPClient, nioCore, nioHTTP1, nioPosix, nioSSL]),
-        Floor.adapters.library("DNSClient", ["Administration", "CResolv", "Platform"]),
-        Floor.adapters.library("DomainProof", ["Administration", "OutboundHTTP", asyncHTTPClient, nioHTTP1]),
-        Floor.adapters.library(
+        Layer.adapters.library("DNSClient", ["Administration", "CResolv", "Platform"]),
+        Layer.adapters.library("DomainProof", ["Administration", "OutboundHTTP", asyncHTTPClient, nioHTTP1]),
+        Layer.adapters.library(
             "ServerClient",
             [
                 "Administration", "AppSiteAssociation", "Cards", "Encodings", "IPAddresses", "Invocation",
                 "JSON", "Notifications", "OutboundHTTP",
-                "Routing", "Tenancy", asyncHTTPClient, nioCore, nioHTTP1,
+                "Lookups", "Tenancy", asyncHTTPClient, nioCore, nioHTTP1,
             ]),
-        Floor.adapters.library(
+        Layer.adapters.library(
             "AppStoreConnect",
-            ["Cards", "JSON", "OutboundHTTP", "Registration", "Tenancy", asyncHTTPClient, jwtKit, nioHTTP1]),
-        Floor.adapters.library(
+            ["Cards", "JSON", "OutboundHTTP", "AppStoreSync", "Tenancy", asyncHTTPClient, jwtKit, nioHTTP1]),
+        Layer.adapters.library(
             "WebhookClient",
             ["Encodings", "Notifications", "OutboundHTTP", asyncHTTPClient, crypto, nioHTTP1]),
-        Floor.adapters.library(
+        Layer.adapters.library(
             "Persistence",
             [
                 "APNsPayload", "Administration", "AppAttest", "AppSiteAssociation", "Attestation",
                 "Cards", "Encodings", "Geodesy", "Invocation",
                 "IPAddresses", "JSON", "Locations", "Notifications", "Platform", "PostgreSQL", "RateLimiting",
-                "Receipts", "Registration",
-                "Routing", "Tenancy", crypto,
+                "Receipts", "AppStoreSync",
+                "Lookups", "Tenancy", crypto,
             ],
             resources: [.embedInCode("Migrations"), .embedInCode("roles.sql")]),
-        Floor.adapters.library(
+        Layer.adapters.library(
             "APNsClient",
             [
                 "APNsPayload", "JSON", "Notifications", "Tenancy", coreMetrics, jwtKit, logging, metrics,
                 nioCore, nioHPACK, nioHTTP2, nioPosix, nioSSL, nioTLS, serviceLifecycle,
             ]),
-        Floor.simulators.library(
+        Layer.simulators.library(
             "APNsSimulator",
             [
                 "APNsPayload", "Encodings", "JSON", "Platform", crypto, nioCore, nioHPACK, nioHTTP1, nioHTTP2,
                 nioPosix, nioSSL, nioTLS, swiftASN1, x509,
             ]),
-        Floor.simulators.library(
+        Layer.simulators.library(
             "AppStoreConnectSimulator",
             ["Cards", "Encodings", "JSON", crypto, nioCore, nioHTTP1, nioPosix],
             resources: [.embedInCode("specification.json")]),
-        Floor.simulators.library(
+        Layer.simulators.library(
             "AppAttestSimulator", ["AppAttest", "AppSiteAssociation", crypto, swiftASN1, x509]),
         .target(
-            name: "COpenAPI", path: Floor.adapters.sources("COpenAPI"), exclude: ["openapi.json"]),
-        Floor.adapters.library(
+            name: "COpenAPI", path: Layer.adapters.sources("COpenAPI"), exclude: ["openapi.json"]),
+        Layer.adapters.library(
             "HTTPAPI",
             [
                 "APNsPayload", "Administration", "AppAttest", "AppSiteAssociation", "Attestation", "COpenAPI",
                 "CZlib", "Cards", "Encodings", "Geodesy", "HTML", "HTTPSyntax",
                 "IPAddresses", "Invocation", "JSON", "Locations", "Notifications", "RateLimiting", "Receipts",
-                "Registration", "Routing", "Tenancy", crypto, httpTypes, hummingbird, hummingbirdCore,
+                "AppStoreSync", "Lookups", "Tenancy", crypto, httpTypes, hummingbird, hummingbirdCore,
                 hummingbirdHTTP2,
                 logging,
                 metrics, nioCore,
@@ -229,23 +229,23 @@ let package = Package(
                 nioHTTPTypes, nioSSL, nioTLS, serviceLifecycle,
             ],
             hasGuide: true),
-        Floor.adapters.library(
+        Layer.adapters.library(
             "LandingPages",
             [
-                "Cards", "Encodings", "HTML", "HTTPSyntax", "Invocation", "QRCode", "Routing", "Tenancy",
+                "Cards", "Encodings", "HTML", "HTTPSyntax", "Invocation", "QRCode", "Lookups", "Tenancy",
                 crypto, httpTypes,
             ],
             hasGuide: true),
-        Floor.adapters.library(
+        Layer.adapters.library(
             "Console",
             [
                 "Administration", "AppSiteAssociation", "Cards", "Encodings", "Geodesy", "HTML", "HTTPSyntax",
                 "IPAddresses", "Invocation", "JSON", "Locations", "Notifications", "QRCode", "RateLimiting",
-                "Receipts", "Registration", "Routing", "Tenancy", crypto, httpTypes, hummingbird,
+                "Receipts", "AppStoreSync", "Lookups", "Tenancy", crypto, httpTypes, hummingbird,
                 hummingbirdCore, logging, nioCore, serviceLifecycle,
             ],
             resources: [.embedInCode("Assets")], hasGuide: true),
-        Floor.programs.program(
+        Layer.programs.program(
             "Doorstep",
             [
                 "APNsClient", "APNsPayload", "APNsSimulator", "Administration", "AppAttest",
@@ -254,23 +254,23 @@ let package = Package(
                 "HTTPAPI",
                 "IPAddresses", "Invocation", "JSON", "LandingPages", "Locations", "Notifications",
                 "OutboundHTTP",
-                "Persistence", "Platform", "PostgreSQL", "QRCode", "RateLimiting", "Receipts", "Registration",
-                "Routing", "ServerClient",
+                "Persistence", "Platform", "PostgreSQL", "QRCode", "RateLimiting", "Receipts", "AppStoreSync",
+                "Lookups", "ServerClient",
                 "Tenancy", "WebhookClient",
                 argumentParser,
                 crypto, logging, metrics, serviceLifecycle, unixSignals,
             ], hasGuide: true),
-        .target(name: "CAllocations", path: Floor.programs.sources("CAllocations")),
-        Floor.programs.program(
+        .target(name: "CAllocations", path: Layer.programs.sources("CAllocations")),
+        Layer.programs.program(
             "Benchmarks",
             [
                 "APNsClient", "APNsPayload", "APNsSimulator", "AppAttest", "AppAttestSimulator",
                 "AppSiteAssociation", "CAllocations", "Encodings", "Geodesy", "Invocation", "JSON",
                 "LandingPages", "Locations", "Notifications", "Persistence", "Platform", "PostgreSQL",
-                "QRCode", "Routing", "Tenancy", argumentParser, crypto, httpTypes, logging,
+                "QRCode", "Lookups", "Tenancy", argumentParser, crypto, httpTypes, logging,
             ]),
 
-        Floor.client.library("DoorstepClient", hasGuide: true),
+        Layer.client.library("DoorstepClient", hasGuide: true),
 
         testSupport("PropertyTesting", []),
         .target(name: "CSteps", path: "Tests/CSteps"),
@@ -280,72 +280,72 @@ let package = Package(
             [
                 "APNsPayload", "Administration", "AppAttest", "AppSiteAssociation", "Cards", "DNSClient",
                 "Encodings", "HTTPSyntax", "IPAddresses", "Invocation", "JSON", "Notifications", "PostgreSQL",
-                "Receipts", "Routing", "Tenancy",
+                "Receipts", "Lookups", "Tenancy",
             ]),
         .testTarget(
             name: "FuzzTargetsTests", dependencies: ["AppAttest", "FuzzTargets"],
             path: "Tests/FuzzTargetsTests", resources: [.copy("Seeds")], swiftSettings: settings),
         testSupport("TestSupport", ["EmbeddedPostgreSQL", "Persistence", "PostgreSQL", "ProcessSupport"]),
-        Floor.values.tests("TenancyTests", ["Tenancy"]),
-        Floor.values.tests("HTMLTests", ["HTML", "PropertyTesting"]),
-        Floor.values.tests("HTTPSyntaxTests", ["HTTPSyntax", "JSON"]),
-        Floor.values.tests("IPAddressesTests", ["IPAddresses"]),
-        Floor.values.tests("QRCodeTests", ["PropertyTesting", "QRCode"]),
-        Floor.values.tests("RateLimitingTests", ["PropertyTesting", "RateLimiting"]),
-        Floor.values.tests("JSONTests", ["JSON", "PropertyTesting"]),
-        Floor.values.tests("EncodingsTests", ["Encodings"]),
-        Floor.values.tests(
+        Layer.values.tests("TenancyTests", ["Tenancy"]),
+        Layer.values.tests("HTMLTests", ["HTML", "PropertyTesting"]),
+        Layer.values.tests("HTTPSyntaxTests", ["HTTPSyntax", "JSON"]),
+        Layer.values.tests("IPAddressesTests", ["IPAddresses"]),
+        Layer.values.tests("QRCodeTests", ["PropertyTesting", "QRCode"]),
+        Layer.values.tests("RateLimitingTests", ["PropertyTesting", "RateLimiting"]),
+        Layer.values.tests("JSONTests", ["JSON", "PropertyTesting"]),
+        Layer.values.tests("EncodingsTests", ["Encodings"]),
+        Layer.values.tests(
             "CardsTests", ["Cards", "Encodings", "Geodesy", "JSON", "PropertyTesting"]),
-        Floor.values.tests("GeodesyTests", ["Geodesy", "PropertyTesting"], resources: [.copy("Vectors")]),
-        Floor.values.tests(
+        Layer.values.tests("GeodesyTests", ["Geodesy", "PropertyTesting"], resources: [.copy("Vectors")]),
+        Layer.values.tests(
             "InvocationTests", ["Invocation", "PropertyTesting", "Tenancy"], resources: [.copy("Vectors")]),
-        Floor.values.tests(
+        Layer.values.tests(
             "APNsPayloadTests", ["APNsPayload", "JSON", "PropertyTesting"], resources: [.copy("Vectors")]),
-        Floor.values.tests(
+        Layer.values.tests(
             "AppAttestTests",
             [
                 "AppAttest", "AppAttestSimulator", "AppSiteAssociation", "Encodings", "JSON",
                 "PropertyTesting", "Tenancy", crypto,
             ],
             resources: [.copy("Vectors")]),
-        Floor.values.tests(
+        Layer.values.tests(
             "AppSiteAssociationTests", ["AppSiteAssociation", "Invocation", "JSON", "Tenancy"]),
-        Floor.values.tests(
-            "RoutingTests",
+        Layer.values.tests(
+            "LookupsTests",
             [
                 "AppAttest", "Cards", "Encodings", "Geodesy", "Invocation", "PropertyTesting", "RateLimiting",
-                "Routing", "RoutingSupport",
+                "Lookups", "LookupsSupport",
                 "Tenancy",
             ],
             resources: [.copy("Vectors")]),
-        testSupport("RoutingSupport", ["Invocation", "RateLimiting", "Routing", "Tenancy"]),
-        Floor.values.tests(
+        testSupport("LookupsSupport", ["Invocation", "RateLimiting", "Lookups", "Tenancy"]),
+        Layer.values.tests(
             "ReceiptsTests",
-            ["Encodings", "Invocation", "JSON", "ReceiptSupport", "Receipts", "RoutingSupport", "Tenancy"]),
+            ["Encodings", "Invocation", "JSON", "ReceiptSupport", "Receipts", "LookupsSupport", "Tenancy"]),
         testSupport("ReceiptSupport", ["JSON", crypto]),
-        Floor.useCases.tests(
+        Layer.useCases.tests(
             "LocationsTests",
             [
-                "AppAttest", "Geodesy", "Invocation", "Locations", "Receipts", "Routing", "RoutingSupport",
+                "AppAttest", "Geodesy", "Invocation", "Locations", "Receipts", "Lookups", "LookupsSupport",
                 "Tenancy",
             ]),
-        Floor.useCases.tests(
+        Layer.useCases.tests(
             "NotificationsTests",
             [
                 "APNsPayload", "AppAttest", "IPAddresses", "Invocation", "JSON", "Notifications",
-                "PropertyTesting", "Receipts", "Routing", "RoutingSupport", "Tenancy",
+                "PropertyTesting", "Receipts", "Lookups", "LookupsSupport", "Tenancy",
             ]),
-        Floor.useCases.tests(
+        Layer.useCases.tests(
             "AdministrationTests",
             [
                 "Administration", "AppAttest", "AppSiteAssociation", "Cards", "Geodesy", "Invocation",
-                "JSON", "PropertyTesting", "RateLimiting", "Routing", "RoutingSupport", "Tenancy",
+                "JSON", "PropertyTesting", "RateLimiting", "Lookups", "LookupsSupport", "Tenancy",
             ]),
-        Floor.useCases.tests(
-            "RegistrationTests",
-            ["Cards", "Geodesy", "Invocation", "JSON", "PropertyTesting", "Registration"]),
+        Layer.useCases.tests(
+            "AppStoreSyncTests",
+            ["Cards", "Geodesy", "Invocation", "JSON", "PropertyTesting", "AppStoreSync"]),
         testSupport("StoreSupport", ["AppStoreConnectSimulator", "Encodings", crypto]),
-        Floor.simulators.tests(
+        Layer.simulators.tests(
             "AppStoreConnectSimulatorTests",
             [
                 "AppStoreConnectSimulator", "Encodings", "JSON", "StoreSupport", asyncHTTPClient, crypto,
@@ -353,74 +353,74 @@ let package = Package(
                 nioHTTP1,
             ]),
         testSupport("LocalServers", ["ProcessSupport", nioCore, nioHTTP1, nioPosix, nioSSL]),
-        Floor.adapters.tests(
+        Layer.adapters.tests(
             "OutboundHTTPTests",
             [
                 "IPAddresses", "LocalServers", "OutboundHTTP", "Platform", asyncHTTPClient, nioCore, nioHTTP1,
                 nioPosix, nioSSL,
             ]),
-        Floor.adapters.tests("DNSClientTests", ["Administration", "DNSClient", "LocalServers"]),
-        Floor.adapters.tests(
+        Layer.adapters.tests("DNSClientTests", ["Administration", "DNSClient", "LocalServers"]),
+        Layer.adapters.tests(
             "DomainProofTests",
             ["Administration", "DomainProof", "IPAddresses", "LocalServers", "OutboundHTTP"]),
-        Floor.adapters.tests(
+        Layer.adapters.tests(
             "WebhookClientTests",
             ["Encodings", "IPAddresses", "LocalServers", "Notifications", "OutboundHTTP", "WebhookClient"]),
-        Floor.adapters.tests(
+        Layer.adapters.tests(
             "AppStoreConnectTests",
             [
                 "AppStoreConnect", "AppStoreConnectSimulator", "Cards", "Geodesy", "IPAddresses",
                 "Invocation",
-                "JSON", "LocalServers", "OutboundHTTP", "Registration", "StoreSupport", crypto,
+                "JSON", "LocalServers", "OutboundHTTP", "AppStoreSync", "StoreSupport", crypto,
             ]),
-        Floor.adapters.tests(
+        Layer.adapters.tests(
             "ServerClientTests", ["Administration", "JSON", "LocalServers", "ServerClient", "Tenancy"]),
-        Floor.adapters.tests("PlatformTests", ["Platform"]),
-        Floor.adapters.tests(
+        Layer.adapters.tests("PlatformTests", ["Platform"]),
+        Layer.adapters.tests(
             "EmbeddedPostgreSQLTests", ["EmbeddedPostgreSQL", "PostgreSQL", "ProcessSupport", "TestSupport"]),
-        Floor.adapters.tests(
+        Layer.adapters.tests(
             "PostgreSQLTests", ["EmbeddedPostgreSQL", "PostgreSQL", "PropertyTesting", "TestSupport"]),
-        Floor.adapters.tests(
+        Layer.adapters.tests(
             "PersistenceTests",
             [
                 "APNsPayload", "Administration", "AppAttest", "AppAttestSimulator", "AppSiteAssociation",
                 "Attestation", "Cards", "EmbeddedPostgreSQL", "Geodesy",
                 "IPAddresses", "Invocation", "JSON", "Locations", "Notifications", "Persistence",
                 "PostgreSQL",
-                "ProcessSupport", "PropertyTesting", "RateLimiting", "Receipts", "Registration", "Routing",
-                "RoutingSupport",
+                "ProcessSupport", "PropertyTesting", "RateLimiting", "Receipts", "AppStoreSync", "Lookups",
+                "LookupsSupport",
                 "StoreSupport",
                 "Tenancy",
                 "TestSupport", crypto,
             ]),
-        Floor.adapters.tests(
+        Layer.adapters.tests(
             "ConsoleTests",
             [
                 "Administration", "AppSiteAssociation", "Cards", "Console", "Encodings", "Geodesy",
                 "HTTPAPI", "HTTPSyntax", "IPAddresses", "Invocation", "JSON", "LandingPages", "Locations",
-                "Notifications", "Persistence", "PostgreSQL", "RateLimiting", "Receipts", "Routing",
-                "RoutingSupport", "StoreSupport", "Tenancy", "TestSupport", httpTypes, hummingbird,
+                "Notifications", "Persistence", "PostgreSQL", "RateLimiting", "Receipts", "Lookups",
+                "LookupsSupport", "StoreSupport", "Tenancy", "TestSupport", httpTypes, hummingbird,
                 hummingbirdTesting, logging, nioCore,
             ]),
-        Floor.client.tests(
+        Layer.client.tests(
             "DoorstepClientTests",
             [
                 "AppAttest", "AppAttestSimulator", "AppSiteAssociation", "DoorstepClient", "JSON", "Receipts",
                 "Tenancy", crypto,
             ]),
-        Floor.simulators.tests(
+        Layer.simulators.tests(
             "APNsSimulatorTests",
             [
                 "APNsClient", "APNsPayload", "APNsSimulator", "JSON", "Notifications", "Tenancy",
                 asyncHTTPClient, crypto, logging, nioCore, nioHPACK, nioHTTP1, nioHTTP2, nioPosix, nioSSL,
             ]),
-        Floor.adapters.tests(
+        Layer.adapters.tests(
             "APNsClientTests",
             [
                 "APNsClient", "APNsPayload", "APNsSimulator", "JSON", "Notifications", "PropertyTesting",
                 "Tenancy", crypto, logging, metrics, nioCore, nioHPACK, nioHTTP2, nioPosix, nioSSL,
             ]),
-        Floor.adapters.tests(
+        Layer.adapters.tests(
             "HTTPAPITests",
             [
                 "APNsClient", "APNsPayload", "Administration", "AppAttest", "AppAttestSimulator",
@@ -431,19 +431,19 @@ let package = Package(
                 "Locations",
                 "Notifications",
                 "PostgreSQL",
-                "PropertyTesting", "RateLimiting", "ReceiptSupport", "Receipts", "Registration", "Routing",
-                "RoutingSupport",
+                "PropertyTesting", "RateLimiting", "ReceiptSupport", "Receipts", "AppStoreSync", "Lookups",
+                "LookupsSupport",
                 "StoreSupport",
                 "Tenancy", crypto, httpTypes, hummingbird, hummingbirdCore, hummingbirdTesting, logging,
                 metrics, nioCore, nioEmbedded, nioHPACK, nioHTTP1, nioHTTPTypes, nioPosix, serviceLifecycle,
                 swiftASN1, x509,
             ]),
-        Floor.adapters.tests(
+        Layer.adapters.tests(
             "LandingPagesTests",
             [
                 "Cards", "Encodings", "HTML", "Invocation", "LandingPages", "PropertyTesting", "QRCode",
-                "Routing",
-                "RoutingSupport", "Tenancy", crypto, httpTypes,
+                "Lookups",
+                "LookupsSupport", "Tenancy", crypto, httpTypes,
             ], resources: [.copy("Vectors")]),
         .testTarget(
             name: "EndToEndTests",
@@ -452,8 +452,8 @@ let package = Package(
                 "AppAttestSimulator", "AppSiteAssociation", "AppStoreConnect", "AppStoreConnectSimulator",
                 "Cards", "Doorstep", "DoorstepClient", "EmbeddedPostgreSQL", "Encodings", "HTTPAPI",
                 "IPAddresses", "JSON", "LocalServers", "Notifications", "OutboundHTTP",
-                "Persistence", "PostgreSQL", "ProcessSupport", "PropertyTesting", "QRCode", "Registration",
-                "Routing", "StoreSupport",
+                "Persistence", "PostgreSQL", "ProcessSupport", "PropertyTesting", "QRCode", "AppStoreSync",
+                "Lookups", "StoreSupport",
                 "Tenancy", "TestSupport", asyncHTTPClient,
                 crypto, logging, nioCore, nioHTTP1, nioPosix, nioSSL,
             ],

@@ -56,16 +56,16 @@ import Testing
         let refused = await client.send(request)
         let taken = await client.send(request)
         await client.shutDown()
-        #expect(refused == .answered(APNsAnswer(status: 429, reason: .tooManyRequests)))
-        guard case .answered(let answer) = taken else {
+        #expect(refused == .answered(APNsResponse(status: 429, reason: .tooManyRequests)))
+        guard case .answered(let response) = taken else {
             Issue.record("\(taken)")
             return
         }
-        #expect(answer.status == 200)
+        #expect(response.status == 200)
 
-        let response = try await HTTPClient.shared.execute(
+        let counted = try await HTTPClient.shared.execute(
             HTTPClientRequest(url: "http://127.0.0.1:\(controlPort)/counters"), timeout: .seconds(60))
-        let body = try await response.body.collect(upTo: 65_536)
+        let body = try await counted.body.collect(upTo: 65_536)
         let counters = try #require(try JSONValue(parsing: body.readableBytesView).objectValue)
         #expect(counters["accepted"]?.numberValue?.int == 1)
 

@@ -182,9 +182,9 @@ import Testing
             clip: String = Attested.clip
         ) async throws {
             device = try SoftwareAuthenticator(root: root, appID: AppID(app))
-            let (keyID, answer) = try await Attested.attest(&device, server, key: key, clip: clip)
+            let (keyID, response) = try await Attested.attest(&device, server, key: key, clip: clip)
             self.keyID = keyID
-            token = try #require(answer["token"]?.stringValue, "\(answer.status)")
+            token = try #require(response["token"]?.stringValue, "\(response.status)")
         }
     }
 
@@ -276,10 +276,10 @@ import Testing
         var tries = 0
         for (name, fields) in try credentials(loot, &foreign, challenge, key: key) {
             for wish in wishes {
-                let answer = try await send(wish, server, key: key, fields)
-                let what = "\(wish.method) \(wish.path) with \(name): \(answer.status)"
-                #expect([400, 403, 409].contains(answer.status), "\(what)")
-                let text = answer.json?.text ?? ""
+                let response = try await send(wish, server, key: key, fields)
+                let what = "\(wish.method) \(wish.path) with \(name): \(response.status)"
+                #expect([400, 403, 409].contains(response.status), "\(what)")
+                let text = response.json?.text ?? ""
                 for secret in ["receipt\":\"", "37.33", "Restaurant A", "token\":\""] {
                     #expect(!text.contains(secret), "\(what) tells \(secret)")
                 }
@@ -319,10 +319,11 @@ import Testing
                     "attestation": .string(Data(attestation).base64EncodedString()),
                 ])
         }
-        func refused(_ answer: RunningServer.Answer, _ name: String) {
+        func refused(_ response: RunningServer.Answer, _ name: String) {
             #expect(
-                answer.status == 403 && answer["code"] == "attestation_refused", "\(name): \(answer.status)")
-            #expect(answer["token"] == nil, "\(name)")
+                response.status == 403 && response["code"] == "attestation_refused",
+                "\(name): \(response.status)")
+            #expect(response["token"] == nil, "\(name)")
         }
         func challenge(_ purpose: String = "attestation", to other: String? = nil) async throws -> String {
             try await Attested.challenge(purpose, server, key: other ?? key)
@@ -361,13 +362,13 @@ import Testing
                 let data = try #require(ClientData.token(clip: BundleID(Attested.clip), challenge: text))
                 let assertion = try foreign.assertion(
                     keyID: foreignKey, clientDataHash: data.hash, fault: fault)
-                let answer = try await server.post(
+                let response = try await server.post(
                     "/v1/attestation/tokens", key: key,
                     [
                         "keyID": .string(Data(keyID).base64EncodedString()), "challenge": .string(text),
                         "assertion": .string(Data(assertion).base64EncodedString()),
                     ])
-                refused(answer, "\(name), \(fault.map { "\($0)" } ?? "signed")")
+                refused(response, "\(name), \(fault.map { "\($0)" } ?? "signed")")
             }
         }
     }

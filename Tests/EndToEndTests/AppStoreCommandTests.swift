@@ -47,7 +47,7 @@ import Testing
                 #expect(text.output.contains(#"action: "PLAY" → "OPEN" (drift)"#), "\(text.output)")
 
                 tenant.simulator.faults = [
-                    Fault(.answer(status: 409, code: "STATE_ERROR", retryAfter: nil), method: "PATCH")
+                    Fault(.response(status: 409, code: "STATE_ERROR", retryAfter: nil), method: "PATCH")
                 ]
                 let failed = try await command.run(["apply"])
                 #expect(failed.status == 1 && failed.output.contains("1 failed with STATE_ERROR"))

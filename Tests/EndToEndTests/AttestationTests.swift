@@ -41,27 +41,27 @@ import Testing
     static func challenge(
         _ purpose: String, _ server: RunningServer, key: String, clip: String = clip
     ) async throws -> String {
-        let answer = try await server.post(
+        let response = try await server.post(
             "/v1/attestation/challenges", key: key, ["clip": .string(clip), "purpose": .string(purpose)])
-        #expect(answer.status == 200)
-        return try #require(answer["challenge"]?.stringValue)
+        #expect(response.status == 200)
+        return try #require(response["challenge"]?.stringValue)
     }
 
     static func attest(
         _ device: inout SoftwareAuthenticator, _ server: RunningServer, key: String, clip: String = clip
-    ) async throws -> (keyID: [UInt8], answer: RunningServer.Answer) {
+    ) async throws -> (keyID: [UInt8], response: RunningServer.Answer) {
         let keyID = device.generateKey()
         let challenge = try await challenge("attestation", server, key: key, clip: clip)
         let attestation = try device.attest(
             keyID: keyID, clientDataHash: Array(SHA256.hash(data: Array(challenge.utf8))), at: Date())
-        let answer = try await server.post(
+        let response = try await server.post(
             "/v1/attestation/keys", key: key,
             [
                 "clip": .string(clip), "keyID": .string(Data(keyID).base64EncodedString()),
                 "challenge": .string(challenge),
                 "attestation": .string(Data(attestation).base64EncodedString()),
             ])
-        return (keyID, answer)
+        return (keyID, response)
     }
 
     /// The field of a signed confirmation.
@@ -85,8 +85,8 @@ import Testing
             type: "application/json", fields: fields)
     }
 
-    static func claims(_ answer: RunningServer.Answer) throws -> JSONObject {
-        let part = try #require(answer["receipt"]?.stringValue?.split(separator: ".").dropFirst().first)
+    static func claims(_ response: RunningServer.Answer) throws -> JSONObject {
+        let part = try #require(response["receipt"]?.stringValue?.split(separator: ".").dropFirst().first)
         let padded = part.replacing("-", with: "+").replacing("_", with: "/")
         let data = try #require(
             Data(base64Encoded: padded + String(repeating: "=", count: (4 - part.count % 4) % 4)))
@@ -151,9 +151,9 @@ import Testing
                     (["Doorstep-Assertion": "key=:AA==:"], Self.body, 403, "attestation_invalid"),
                 ]
                 for (fields, body, status, code) in tries {
-                    let answer = try await Self.confirm(server, key: key, fields, body)
-                    #expect(answer.status == status && answer["code"] == .string(code), "\(code)")
-                    #expect(answer["receipt"] == nil)
+                    let response = try await Self.confirm(server, key: key, fields, body)
+                    #expect(response.status == status && response["code"] == .string(code), "\(code)")
+                    #expect(response["receipt"] == nil)
                 }
                 // The tenant's own servers are not asked.
                 #expect(try await Self.confirm(server, key: installation.secret).status == 200)

@@ -264,9 +264,9 @@ import Testing
     private func instance(
         _ server: RunningServer, _ installation: Installation, _ session: ClipSession
     ) async throws -> JSONObject {
-        let answer = try await server.get(
+        let response = try await server.get(
             "/v1/instances/\(try await session.instanceID())", key: installation.secret)
-        return try #require(answer.json?.objectValue)
+        return try #require(response.json?.objectValue)
     }
 
     /// The places of its launches, the newest first.

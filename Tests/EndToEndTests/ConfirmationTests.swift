@@ -33,7 +33,7 @@ import Testing
                 let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions]
                 #expect(mode as? Int == 0o600)
                 _ = try await RunningServer.lend(binary) { server in
-                    let answer = try await server.post(
+                    let response = try await server.post(
                         "/v1/confirmations", key: installation.publishable, Self.body)
                     let byCommand = try await binary.succeed(
                         "confirm", "--tenant", Installation.tenant, MainPathTests.order, "--in-region"
@@ -42,7 +42,7 @@ import Testing
                     let listed = try await binary.succeed("receipt-key", "list", "--format", "json").json()
                     let id = try #require(listed.arrayValue?[0].objectValue?["id"]?.stringValue)
                     for (receipt, evidence) in [
-                        (answer["receipt"], "coordinate"), (byCommand.objectValue?["receipt"], "device"),
+                        (response["receipt"], "coordinate"), (byCommand.objectValue?["receipt"], "device"),
                     ] {
                         let token = try #require(receipt?.stringValue)
                         #expect(try await Self.verify(token, published, in: folder) == 0)
@@ -83,9 +83,9 @@ import Testing
                     try await server.log.line(saying: next)
                     let published = try await server.get("/.well-known/jwks.json")
                     #expect(published["keys"]?.arrayValue?.count == 2)
-                    let answer = try await server.post(
+                    let response = try await server.post(
                         "/v1/confirmations", key: installation.publishable, Self.body)
-                    let token = try #require(answer["receipt"]?.stringValue)
+                    let token = try #require(response["receipt"]?.stringValue)
                     #expect(try Self.header(token).objectValue?["kid"] != .string(next))
 
                     let again = try await binary.run("receipt-key", "rotate")
@@ -333,9 +333,9 @@ import Testing
             binary.environment["DOORSTEP_CONFIRMATION_RETENTION"] = "7"
             _ = try await RunningServer.lend(binary) { server in
                 try await server.log.line(saying: "days of confirmations")
-                let answer = try await server.post(
+                let response = try await server.post(
                     "/v1/confirmations", key: installation.publishable, Self.body)
-                #expect(answer["outcome"] == "inRegion")
+                #expect(response["outcome"] == "inRegion")
                 let metrics = try await server.text("/metrics")
                 #expect(metrics.contains("doorstep_confirmations_total{outcome=\"inRegion\"} 1\n"))
             }

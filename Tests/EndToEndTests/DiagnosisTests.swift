@@ -110,8 +110,8 @@ import Testing
                         ["diagnose", url, "--format", "json"] + Self.tenant
                     ).json()
                     let query = try #require(url.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
-                    let answer = try await server.get("/v1/diagnosis?url=\(query)", key: key)
-                    #expect(answer.status == 200 && answer.json == said, "\(url)")
+                    let response = try await server.get("/v1/diagnosis?url=\(query)", key: key)
+                    #expect(response.status == 200 && response.json == said, "\(url)")
                 }
             }
             #expect(status == 0)

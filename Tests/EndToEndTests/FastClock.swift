@@ -1,10 +1,10 @@
 import AppStoreConnectSimulator
+import AppStoreSync
 import Foundation
-import Registration
 import Synchronization
 
 /// A clock that is ahead by all that was ever waited for, and takes the simulator's along.
-final class FastClock: RegistrationClock {
+final class FastClock: SyncClock {
     private let simulator: AppStoreConnectSimulator
     private let ahead = Mutex<TimeInterval>(0)
 
@@ -22,7 +22,7 @@ final class FastClock: RegistrationClock {
 }
 
 /// A clock that does something each time that somebody waits.
-struct InterruptedClock: RegistrationClock {
+struct InterruptedClock: SyncClock {
     private let clock: FastClock
     private let interrupt: @Sendable (Duration) async throws -> Void
 

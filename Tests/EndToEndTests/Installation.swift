@@ -44,8 +44,8 @@ struct Installation: Sendable {
     }
 
     private static func key(_ kind: String, _ binary: DoorstepBinary) async throws -> String {
-        let answer = try await binary.succeed("key", "create", "--tenant", tenant, "--kind", kind).json()
-        guard let key = answer.objectValue?["key"]?.stringValue else {
+        let response = try await binary.succeed("key", "create", "--tenant", tenant, "--kind", kind).json()
+        guard let key = response.objectValue?["key"]?.stringValue else {
             throw DoorstepBinary.Failed(description: "no key in the answer of key create")
         }
         return key

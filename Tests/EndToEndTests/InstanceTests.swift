@@ -103,9 +103,9 @@ import Testing
                 // At most one more comes with each second.
                 var refused: RunningServer.Answer?
                 for _ in 0..<1_000 where refused == nil {
-                    let answer = try await server.put(
+                    let response = try await server.put(
                         "/v1/instances/\(UUID())", key: installation.publishable, Self.report)
-                    if answer.status != 201 { refused = answer }
+                    if response.status != 201 { refused = response }
                 }
                 #expect(refused?.status == 429 && refused?["limit"] == "client_new_instances")
                 let again = try await server.put(
@@ -122,9 +122,9 @@ import Testing
             let binary = installation.binary
             _ = try await RunningServer.lend(binary) { server in
                 #expect(server.log.text.contains("DOORSTEP_TOKEN_SECRET is not set"))
-                let answer = try await server.put(
+                let response = try await server.put(
                     "/v1/instances/\(Self.id)", key: installation.publishable, Self.report)
-                #expect(answer.status == 503 && answer["code"] == "notifications_not_configured")
+                #expect(response.status == 503 && response["code"] == "notifications_not_configured")
             }
             let unsealed = try await binary.run("instance", "reseal")
             #expect(unsealed.status == 1 && unsealed.errors.contains("DOORSTEP_TOKEN_SECRET"))

@@ -68,8 +68,8 @@ import Testing
                 try await admin.succeed("key", "create", "--tenant", "t", "--kind", "publishable").json()
                     .objectValue?["key"]?.stringValue)
             let (_, status) = try await RunningServer.lend(serve) { server in
-                let answer = try await server.lookUp("https://example.com/a", key: key)
-                #expect(answer.status == 200)
+                let response = try await server.lookUp("https://example.com/a", key: key)
+                #expect(response.status == 200)
                 try await server.log.line(saying: "days of confirmations")
                 #expect(!server.log.text.contains("not in order"))
             }

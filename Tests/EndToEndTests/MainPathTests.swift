@@ -80,9 +80,9 @@ import Testing
                     ("/location1/menu", "https://shop.example/location1"),
                     ("/location10", "https://shop.example"),
                 ] {
-                    let answer = try await server.lookUp(
+                    let response = try await server.lookUp(
                         "https://shop.example" + path, key: installation.publishable)
-                    #expect(answer["experience"]?.objectValue?["url"] == .string(expected), "\(path)")
+                    #expect(response["experience"]?.objectValue?["url"] == .string(expected), "\(path)")
                 }
             }
         }
@@ -117,13 +117,13 @@ import Testing
             var binary = installation.binary
             binary.environment["DOORSTEP_LOG_LEVEL"] = "trace"
             let (log, _) = try await RunningServer.lend(binary) { server in
-                let answer = try await server.post(
+                let response = try await server.post(
                     "/v1/confirmations", key: installation.publishable,
                     [
                         "url": .string(Self.order), "source": "nfc", "locationAccess": "allowed",
                         "coordinate": ["latitude": 37.33471234, "longitude": -122.00891234],
                     ])
-                #expect(answer["outcome"] == "inRegion")
+                #expect(response["outcome"] == "inRegion")
                 _ = try await server.lookUp(Self.order + "?guest=canary", key: installation.publishable)
                 return server.log
             }

@@ -26,8 +26,8 @@ import Testing
             let (_, status) = try await RunningServer.lend(installation.binary) { server in
                 let url = "https://example.com/branches/b1"
                 func place() async throws -> JSONObject? {
-                    let answer = try await server.lookUp(url, key: key)
-                    return answer["location"]?.objectValue
+                    let response = try await server.lookUp(url, key: key)
+                    return response["location"]?.objectValue
                 }
                 let clip = try await server.put(
                     "/v1/clips/com.example.Branches.Clip", key: key, ["teamID": "ABCDE12345"])
@@ -92,22 +92,23 @@ import Testing
                             fields: ["Idempotency-Key": "key for the kiosk"])
                     }
                     let count = try await first.get("/v1/keys", key: key)["data"]?.arrayValue?.count ?? 0
-                    let answers = try await withThrowingTaskGroup(of: RunningServer.Answer.self) { group in
+                    let responses = try await withThrowingTaskGroup(of: RunningServer.Answer.self) { group in
                         for number in 0..<12 { group.addTask { try await create(at: number) } }
                         return try await group.reduce(into: []) { $0.append($1) }
                     }
                     for number in 0..<2 {
                         let again = try await create(at: number)
                         #expect(again.status == 201)
-                        for answer in answers {
-                            if answer.status == 201 {
-                                #expect(answer.json == again.json)
+                        for response in responses {
+                            if response.status == 201 {
+                                #expect(response.json == again.json)
                             } else {
-                                #expect(answer.status == 409 && answer["code"] == "idempotency_key_in_use")
+                                #expect(
+                                    response.status == 409 && response["code"] == "idempotency_key_in_use")
                             }
                         }
                     }
-                    #expect(answers.contains { $0.status == 201 })
+                    #expect(responses.contains { $0.status == 201 })
                     let keys = try await second.get("/v1/keys", key: key)
                     #expect(keys["data"]?.arrayValue?.count == count + 1)
                 }
@@ -134,8 +135,8 @@ import Testing
                 {
                     // One that broke off may not be given up yet.
                     while true {
-                        let answer = try await server.send(method, path, key: key, body, type: "text/csv")
-                        if answer["code"] != "conflict" { return answer }
+                        let response = try await server.send(method, path, key: key, body, type: "text/csv")
+                        if response["code"] != "conflict" { return response }
                     }
                 }
                 // 2,000 more; what was there stays by being sent again.

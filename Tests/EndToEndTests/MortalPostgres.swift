@@ -7,9 +7,9 @@ import TestSupport
 /// A PostgreSQL of a test's own that is stopped at once and started again.
 final class MortalPostgres: Sendable {
     private let directory: TemporaryDirectory
-    private let memberships = Mutex<[PrivateServer]>([])
+    private let memberships = Mutex<[EmbeddedServer]>([])
 
-    private static let options = PrivateServerOptions(
+    private static let options = EmbeddedServerOptions(
         settings: ["shared_buffers": "16MB", "max_connections": "40"])
 
     init(_ directory: TemporaryDirectory) {
@@ -19,7 +19,7 @@ final class MortalPostgres: Sendable {
     var conninfo: String { memberships.withLock { $0.last?.conninfo ?? "" } }
 
     func start() async throws {
-        let server = try await PrivateServer.startOrJoin(
+        let server = try await EmbeddedServer.startOrJoin(
             directory: directory.path("postgres"), options: Self.options)
         memberships.withLock { $0.append(server) }
     }

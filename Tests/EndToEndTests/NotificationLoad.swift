@@ -58,17 +58,17 @@ final class NotificationLoad: Sendable {
         let deadline = ContinuousClock.now + .seconds(120)
         while ContinuousClock.now < deadline {
             do {
-                let answer = try await server.send(
+                let response = try await server.send(
                     "POST", "/v1/notifications", key: installation.secret, idempotencyKey: "chaos-\(number)",
                     [
                         "url": .string(Self.url), "aps": ["alert": .string(Self.alert)],
                         "custom": ["number": JSONValue(number)], "audience": ["business": true],
                     ])
-                switch answer.status {
-                case 200, 201: return accept(answer)
+                switch response.status {
+                case 200, 201: return accept(response)
                 // What a server says whose database is away.
                 case 503: continue
-                default: return fail("notification \(number) was answered \(answer.status)")
+                default: return fail("notification \(number) was answered \(response.status)")
                 }
             } catch {
                 // The server is dead, or died: the same again, with the same key.
@@ -78,9 +78,9 @@ final class NotificationLoad: Sendable {
         fail("notification \(number) was not accepted in time")
     }
 
-    private func accept(_ answer: SupervisedServer.Answer) {
-        let id = answer["id"]?.stringValue
-        let deliveries = answer["deliveries"]?.arrayValue?.count
+    private func accept(_ response: SupervisedServer.Answer) {
+        let id = response["id"]?.stringValue
+        let deliveries = response["deliveries"]?.arrayValue?.count
         let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
             state.accepted.append(id ?? "")
             if deliveries != deviceCount {

@@ -2,6 +2,7 @@ import Administration
 import AppSiteAssociation
 import AppStoreConnect
 import AppStoreConnectSimulator
+import AppStoreSync
 import Cards
 import Crypto
 import Foundation
@@ -10,7 +11,6 @@ import JSON
 import OutboundHTTP
 import Persistence
 import PostgreSQL
-import Registration
 import StoreSupport
 import Tenancy
 import TestSupport
@@ -70,8 +70,8 @@ struct RegisteredTenant: Sendable {
 
     func registrar(
         _ change: (inout AppStoreConnectClient.Settings) -> Void = { _ in }, of other: TenantID? = nil,
-        clock: (any RegistrationClock)? = nil, secret: String = Self.secret
-    ) throws -> Registrar {
+        clock: (any SyncClock)? = nil, secret: String = Self.secret
+    ) throws -> SyncRunner {
         let clock = clock ?? self.clock
         let tenant = other ?? self.tenant
         let key = try AppStoreConnectKey(
@@ -84,9 +84,9 @@ struct RegisteredTenant: Sendable {
         change(&settings)
         guard let keys = SealingKeys(secrets: [secret]) else { throw Failed() }
         let clip = try BundleID(StoreFixture.clipBundleID)
-        return Registrar(
+        return SyncRunner(
             clip: clip,
-            PostgresRegistrationRecords(pool, keys: keys, clip: clip, of: tenant, actor: "operator:t"),
+            PostgresSyncRecords(pool, keys: keys, clip: clip, of: tenant, actor: "operator:t"),
             AppStoreConnectService(
                 AppStoreConnectClient(key, http, settings), clip: clip, app: try BundleID("com.example.app")),
             pacer, clock)
@@ -94,15 +94,15 @@ struct RegisteredTenant: Sendable {
 
     struct Failed: Error {}
 
-    func plan(_ change: (inout Registrar.Wishes) -> Void = { _ in }) async throws -> RegistrationSurvey {
-        var wishes = Registrar.Wishes()
+    func plan(_ change: (inout SyncRunner.Wishes) -> Void = { _ in }) async throws -> SyncSurvey {
+        var wishes = SyncRunner.Wishes()
         change(&wishes)
         return try await registrar { $0.readsOnly = true }.plan(wishes)
     }
 
     @discardableResult
-    func apply(_ change: (inout Registrar.Wishes) -> Void = { _ in }) async throws -> RegistrationOutcome {
-        var wishes = Registrar.Wishes()
+    func apply(_ change: (inout SyncRunner.Wishes) -> Void = { _ in }) async throws -> SyncOutcome {
+        var wishes = SyncRunner.Wishes()
         change(&wishes)
         return try await registrar().apply(wishes)
     }
@@ -170,8 +170,8 @@ extension [StoredExperience]? {
 
 extension RegisteredTenant {
     /// The plan that there is now, written and read again.
-    func save(_ change: (inout Registrar.Wishes) -> Void = { _ in }) async throws -> SavedPlan {
-        var wishes = Registrar.Wishes()
+    func save(_ change: (inout SyncRunner.Wishes) -> Void = { _ in }) async throws -> SavedPlan {
+        var wishes = SyncRunner.Wishes()
         change(&wishes)
         let saved = try await SavedPlan(
             plan(change), of: BundleID(StoreFixture.clipBundleID), tenant, wishes, at: clock.now())
@@ -182,7 +182,7 @@ extension RegisteredTenant {
 
     /// A plan is refused, and nothing done.
     func expectStale(_ saved: SavedPlan, _ reason: String) async throws {
-        let error = await #expect(throws: RegistrationError.self) { try await registrar().apply(saved) }
+        let error = await #expect(throws: SyncError.self) { try await registrar().apply(saved) }
         #expect(error?.code == "stale_plan")
         let text = error.map { "\($0)" } ?? ""
         #expect(text.contains(reason), "\(text)")
@@ -219,10 +219,10 @@ extension RegisteredTenant {
     func records(
         of other: TenantID? = nil, actor: String = "operator:first"
     ) throws
-        -> PostgresRegistrationRecords
+        -> PostgresSyncRecords
     {
         guard let keys = SealingKeys(secrets: [Self.secret]) else { throw Failed() }
-        return PostgresRegistrationRecords(
+        return PostgresSyncRecords(
             pool, keys: keys, clip: try BundleID(StoreFixture.clipBundleID), of: other ?? tenant, actor: actor
         )
     }

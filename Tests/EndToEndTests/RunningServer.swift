@@ -101,8 +101,8 @@ final class RunningServer: Sendable {
     func get(_ path: String, host: String, where isExpected: (Answer) -> Bool) async throws -> Answer {
         let deadline = ContinuousClock.now + .seconds(120)
         while true {
-            let answer = try await get(path, host: host)
-            if isExpected(answer) || .now >= deadline { return answer }
+            let response = try await get(path, host: host)
+            if isExpected(response) || .now >= deadline { return response }
         }
     }
 

@@ -106,9 +106,9 @@ import Testing
             var binary = installation.binary
             binary.environment["DOORSTEP_OPERATIONS_PORT"] = "0"
             let (_, status) = try await RunningServer.lend(binary, tls: (certificate, key)) { server in
-                let answer = try await server.lookUp(MainPathTests.order, key: installation.publishable)
-                #expect(answer.status == 200)
-                #expect(answer.version == "HTTP/2.0")
+                let response = try await server.lookUp(MainPathTests.order, key: installation.publishable)
+                #expect(response.status == 200)
+                #expect(response.version == "HTTP/2.0")
                 let routed = try await server.get("/openapi.json")
                 #expect(routed.status == 200 && routed.version == "HTTP/2.0")
                 // Monitors ask in plain HTTP, at a port of their own.
@@ -209,8 +209,8 @@ import Testing
                                 .utf8), "malformed_request"
                     ),
                 ] {
-                    let answer = try await RawConnection(server.address).exchange(bytes)
-                    #expect(answer.contains("\"code\":\"\(code)\""), "\(answer)")
+                    let response = try await RawConnection(server.address).exchange(bytes)
+                    #expect(response.contains("\"code\":\"\(code)\""), "\(response)")
                 }
                 #expect(try await server.get("/livez").status == 200)
             }
@@ -228,15 +228,15 @@ import Testing
                 POST /v1/confirmations HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \(installation.publishable)\r
                 Content-Type: application/json\r\nContent-Length: \(body.count)\r\nConnection: close\r\n\r\n
                 """
-            let (answer, status) = try await RunningServer.lend(installation.binary) { server in
+            let (response, status) = try await RunningServer.lend(installation.binary) { server in
                 // What has come with a request that is answered has reached the server too.
                 let before = "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"
                 return try await RawConnection(server.address).exchange(
                     Array((before + head).utf8) + body.prefix(10), then: Array(body.dropFirst(10)),
                     after: { server.terminate() })
             }
-            #expect(answer.matches(of: /200 OK/).count == 2)
-            #expect(answer.contains("undetermined"))
+            #expect(response.matches(of: /200 OK/).count == 2)
+            #expect(response.contains("undetermined"))
             #expect(status == 0)
         }
     }
@@ -246,18 +246,20 @@ import Testing
         try await Installation.lend { installation in
             _ = try await RunningServer.lend(installation.binary) { server in
                 let text = "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"
-                let answer = try await RawConnection(server.address).exchange(
+                let response = try await RawConnection(server.address).exchange(
                     Array((text + text + "GARBAGE\r\n\r\n").utf8))
-                let statuses = answer.matches(of: /HTTP\/1\.1 (\d+)/).map { String($0.output.1) }
+                let statuses = response.matches(of: /HTTP\/1\.1 (\d+)/).map { String($0.output.1) }
                 #expect(statuses == ["200", "200", "400"])
                 // No body follows HEAD: else it would be read as the next answer.
                 for path in ["/v1/confirmations", "/nope", "/livez"] {
                     let head = "HEAD \(path) HTTP/1.1\r\nHost: x\r\n\r\n"
-                    let answer = try await RawConnection(server.address).exchange(
+                    let response = try await RawConnection(server.address).exchange(
                         Array((head + text + "GARBAGE\r\n\r\n").utf8))
-                    #expect(answer.matches(of: /HTTP\/1\.1 \d+/).count == 3)
+                    #expect(response.matches(of: /HTTP\/1\.1 \d+/).count == 3)
                     #expect(
-                        answer.matches(of: /\r\n\r\n(HTTP|\{|$)/).map { $0.output.1 } == ["HTTP", "{", "{"],
+                        response.matches(of: /\r\n\r\n(HTTP|\{|$)/).map { $0.output.1 } == [
+                            "HTTP", "{", "{",
+                        ],
                         "\(path)")
                 }
             }
@@ -273,8 +275,8 @@ import Testing
                     try await connection.send(
                         Array("\(head) HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000000\r\n\r\n".utf8))
                     // Ends only because the server closes: the client never does.
-                    let answer = try await connection.receiveToEnd()
-                    #expect(answer.contains("HTTP/1.1 4"))
+                    let response = try await connection.receiveToEnd()
+                    #expect(response.contains("HTTP/1.1 4"))
                 }
             }
         }
@@ -291,9 +293,9 @@ import Testing
                     Content-Type: application/json\r\nContent-Length: \(body.count)\r\nExpect: 100-continue\r
                     Connection: close\r\n\r\n
                     """
-                let answer = try await RawConnection(server.address).exchange(Array(head.utf8), then: body)
-                #expect(answer.hasPrefix("HTTP/1.1 100 Continue\r\n"))
-                #expect(answer.contains("HTTP/1.1 200 OK"))
+                let response = try await RawConnection(server.address).exchange(Array(head.utf8), then: body)
+                #expect(response.hasPrefix("HTTP/1.1 100 Continue\r\n"))
+                #expect(response.contains("HTTP/1.1 200 OK"))
             }
         }
     }

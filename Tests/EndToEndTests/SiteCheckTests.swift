@@ -66,7 +66,7 @@ import Testing
         let outcome = try await DoorstepBinary(databaseURL: "").run(
             "domain", "check", "example.com", "--url", "https://127.0.0.1:1/", "--format", "json")
         #expect(outcome.status == 1)
-        #expect(try Self.failed(outcome) == ["answer"])
+        #expect(try Self.failed(outcome) == ["response"])
     }
 
     @Test(arguments: [

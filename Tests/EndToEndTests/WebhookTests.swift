@@ -28,10 +28,10 @@ import Testing
         let path: String
         let secret: String
 
-        init(_ answer: RunningServer.Answer) throws {
-            #expect(answer.status == 201, "\(answer)")
-            path = "/v1/webhooks/\(try #require(answer["id"]?.stringValue))"
-            secret = try #require(answer["secret"]?.stringValue)
+        init(_ response: RunningServer.Answer) throws {
+            #expect(response.status == 201, "\(response)")
+            path = "/v1/webhooks/\(try #require(response["id"]?.stringValue))"
+            secret = try #require(response["secret"]?.stringValue)
         }
     }
 
@@ -81,8 +81,8 @@ import Testing
     ) async throws -> [JSONObject] {
         let deadline = ContinuousClock.now + .seconds(120)
         while true {
-            let answer = try await server.get("\(webhook.path)/messages", key: key)
-            let messages = try #require(answer["data"]?.arrayValue).compactMap(\.objectValue)
+            let response = try await server.get("\(webhook.path)/messages", key: key)
+            let messages = try #require(response["data"]?.arrayValue).compactMap(\.objectValue)
             if isExpected(messages) || .now >= deadline {
                 #expect(isExpected(messages), "\(messages)")
                 return messages

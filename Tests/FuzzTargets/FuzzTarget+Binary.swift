@@ -2,7 +2,7 @@ import Cards
 import PostgreSQL
 
 @testable import DNSClient
-@testable import Routing
+@testable import Lookups
 
 extension FuzzTarget {
     /// Rows of three columns. Each field lies within its piece.
@@ -15,9 +15,9 @@ extension FuzzTarget {
 
     /// The rows of a routing table's file without its checksum, which nobody could guess.
     static let table = FuzzTarget("table", upTo: 16_384) { bytes in
-        var (position, table, row) = (0, RoutingTable(), RoutingRow(bytes: bytes, fields: []))
-        do throws(RoutingError) {
-            for relation in RoutingRelation.allCases {
+        var (position, table, row) = (0, LookupIndex(), IndexRow(bytes: bytes, fields: []))
+        do throws(LookupIndexError) {
+            for relation in IndexRelation.allCases {
                 while try row.readTuple(at: &position, fieldCount: relation.columns.count) {
                     try table.set(relation, row)
                 }
@@ -30,7 +30,7 @@ extension FuzzTarget {
     }
 
     /// Whoever answers for a domain's name server. No byte of an answer is given twice.
-    static let dnsAnswer = FuzzTarget("dns-answer", upTo: 4_096) { bytes in
+    static let dnsResponse = FuzzTarget("dns-answer", upTo: 4_096) { bytes in
         guard let texts = try? LibresolvQuery.texts(bytes[...]) else { return }
         precondition(texts.reduce(0) { $0 + $1.unicodeScalars.count } <= bytes.count)
     }

@@ -32,7 +32,7 @@ public struct FuzzTarget: Sendable {
 
     public static let all =
         [url, urlPrefix, address, json, payload, csv, jsonLines, archive, association, page]
-        + [query, form, fields, dnsAnswer]
+        + [query, form, fields, dnsResponse]
         + [copy, table, image, cbor, authenticatorData, attestation, assertion, assertionField]
         + [challenge, token, receipt, receiptKeys]
 }

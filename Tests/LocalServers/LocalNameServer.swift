@@ -26,10 +26,10 @@ public struct LocalNameServer: Sendable {
     /// Lends a server.
     /// - Parameter answers: by name, in lower case; for every other name, no such name.
     public static func lend<Result: Sendable>(
-        _ answers: @escaping @Sendable (String) -> Answer?,
+        _ responses: @escaping @Sendable (String) -> Answer?,
         _ body: (LocalNameServer) async throws -> Result
     ) async throws -> Result {
-        let (datagrams, streams) = try await bind(answers)
+        let (datagrams, streams) = try await bind(responses)
         let port = streams.localAddress?.port ?? 0
         let result: Swift.Result<Result, any Error>
         do {
@@ -44,21 +44,22 @@ public struct LocalNameServer: Sendable {
 
     /// One port for both: the system gives one that is free for TCP, and somebody may have it for UDP.
     private static func bind(
-        _ answers: @escaping @Sendable (String) -> Answer?
+        _ responses: @escaping @Sendable (String) -> Answer?
     ) async throws -> (datagrams: any Channel, streams: any Channel) {
         let group = MultiThreadedEventLoopGroup.singleton
         while true {
             let streams = try await ServerBootstrap(group: group)
                 .childChannelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture {
-                        try channel.pipeline.syncOperations.addHandler(StreamHandler(answers: answers))
+                        try channel.pipeline.syncOperations.addHandler(StreamHandler(responses: responses))
                     }
                 }.bind(host: "127.0.0.1", port: 0).get()
             do {
                 let datagrams = try await DatagramBootstrap(group: group)
                     .channelInitializer { channel in
                         channel.eventLoop.makeCompletedFuture {
-                            try channel.pipeline.syncOperations.addHandler(DatagramHandler(answers: answers))
+                            try channel.pipeline.syncOperations.addHandler(
+                                DatagramHandler(responses: responses))
                         }
                     }.bind(host: "127.0.0.1", port: streams.localAddress?.port ?? 0).get()
                 return (datagrams, streams)
@@ -87,11 +88,11 @@ private enum Message {
     }
 
     /// Nil for no answer.
-    static func answer(
-        _ question: [UInt8], overTCP: Bool, _ answers: (String) -> LocalNameServer.Answer?
+    static func response(
+        _ question: [UInt8], overTCP: Bool, _ responses: (String) -> LocalNameServer.Answer?
     ) -> [UInt8]? {
         guard let (name, end) = name(question) else { return nil }
-        switch answers(name) ?? .code(3) {
+        switch responses(name) ?? .code(3) {
         case .texts(let texts, let alias):
             var records = alias.map { [record(type: 5, encoded($0), name: [0xC0, 0x0C])] } ?? []
             records += texts.map { record(type: 16, strings($0), name: alias.map(encoded) ?? [0xC0, 0x0C]) }
@@ -137,19 +138,20 @@ private final class DatagramHandler: ChannelInboundHandler {
     typealias InboundIn = AddressedEnvelope<ByteBuffer>
     typealias OutboundOut = AddressedEnvelope<ByteBuffer>
 
-    private let answers: @Sendable (String) -> LocalNameServer.Answer?
+    private let responses: @Sendable (String) -> LocalNameServer.Answer?
 
-    init(answers: @escaping @Sendable (String) -> LocalNameServer.Answer?) {
-        self.answers = answers
+    init(responses: @escaping @Sendable (String) -> LocalNameServer.Answer?) {
+        self.responses = responses
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let envelope = unwrapInboundIn(data)
-        guard let answer = Message.answer(Array(envelope.data.readableBytesView), overTCP: false, answers)
+        guard
+            let response = Message.response(Array(envelope.data.readableBytesView), overTCP: false, responses)
         else { return }
         context.writeAndFlush(
             wrapOutboundOut(
-                AddressedEnvelope(remoteAddress: envelope.remoteAddress, data: ByteBuffer(bytes: answer))),
+                AddressedEnvelope(remoteAddress: envelope.remoteAddress, data: ByteBuffer(bytes: response))),
             promise: nil)
     }
 }
@@ -159,11 +161,11 @@ private final class StreamHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    private let answers: @Sendable (String) -> LocalNameServer.Answer?
+    private let responses: @Sendable (String) -> LocalNameServer.Answer?
     private var received: [UInt8] = []
 
-    init(answers: @escaping @Sendable (String) -> LocalNameServer.Answer?) {
-        self.answers = answers
+    init(responses: @escaping @Sendable (String) -> LocalNameServer.Answer?) {
+        self.responses = responses
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -171,10 +173,10 @@ private final class StreamHandler: ChannelInboundHandler {
         guard received.count > 2, received.count >= 2 + (Int(received[0]) << 8 | Int(received[1])) else {
             return
         }
-        guard let answer = Message.answer(Array(received.dropFirst(2)), overTCP: true, answers) else {
+        guard let response = Message.response(Array(received.dropFirst(2)), overTCP: true, responses) else {
             return
         }
-        let length = [UInt8(answer.count >> 8), UInt8(answer.count & 0xFF)]
-        context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: length + answer)), promise: nil)
+        let length = [UInt8(response.count >> 8), UInt8(response.count & 0xFF)]
+        context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: length + response)), promise: nil)
     }
 }

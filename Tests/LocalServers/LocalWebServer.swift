@@ -104,11 +104,11 @@ private final class PageHandler: ChannelInboundHandler {
         case .body(let part):
             requestBody.writeImmutableBuffer(part)
         case .end:
-            answer(context)
+            response(context)
         }
     }
 
-    private func answer(_ context: ChannelHandlerContext) {
+    private func response(_ context: ChannelHandlerContext) {
         guard let head,
             let page = pages(
                 .init(

@@ -83,12 +83,12 @@ public enum TestServer {
         return Started(conninfo: conninfo, administration: ConnectionPool(configuration))
     }
 
-    private static func startPrivately() async throws -> PrivateServer {
+    private static func startPrivately() async throws -> EmbeddedServer {
         let directory = FileManager.default.temporaryDirectory
             .appendingPathComponent("doorstep-tests-\(ProcessInfo.processInfo.processIdentifier)").path
         try? FileManager.default.removeItem(atPath: directory)
-        let server = try await PrivateServer.startOrJoin(
-            directory: directory, options: PrivateServerOptions(isDurable: false))
+        let server = try await EmbeddedServer.startOrJoin(
+            directory: directory, options: EmbeddedServerOptions(isDurable: false))
         running.withLock { $0 = (server, directory) }
         atexit {
             guard let (server, directory) = TestServer.running.withLock({ $0 }) else { return }
@@ -98,5 +98,5 @@ public enum TestServer {
         return server
     }
 
-    private static let running = Mutex<(PrivateServer, String)?>(nil)
+    private static let running = Mutex<(EmbeddedServer, String)?>(nil)
 }

@@ -138,7 +138,7 @@ public final class APNsClient: PushSender, ChannelManager, Service {
             at: Place(key: key, isForChannels: false), of: request.tenant,
             OutgoingRequest(request, authority: authority))
         {
-        case .answered(let response): outcome = .answered(response.answer(now: now()))
+        case .answered(let response): outcome = .answered(response.response(now: now()))
         case .notSent(let failure): outcome = .notSent(failure)
         case .unanswered(let failure): outcome = .unanswered(failure)
         }
@@ -197,7 +197,7 @@ public final class APNsClient: PushSender, ChannelManager, Service {
             let pool = NIOLoopBoundBox.makeBoxSendingValue(
                 ConnectionPool(
                     address: address, settings: settings, tls: tls,
-                    figures: PoolFigures(place.key.environment),
+                    metrics: PoolMetrics(place.key.environment),
                     tokens: tokens, place: place.key, logger: logger, eventLoop: eventLoop),
                 eventLoop: eventLoop)
             contents.pools[place] = pool
@@ -255,7 +255,7 @@ public final class APNsClient: PushSender, ChannelManager, Service {
         switch await exchange(at: place, of: nil, request(authority)) {
         case .answered(let response):
             if (200..<300).contains(response.status), let value = read(response) { return .done(value) }
-            return .refused(response.answer(now: now()))
+            return .refused(response.response(now: now()))
         case .notSent(let failure): return .notSent(failure)
         case .unanswered(let failure): return .unanswered(failure)
         }

@@ -46,7 +46,7 @@ final class APNsConnection: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
     private var tokenShownAt: ContinuousClock.Instant?
     private var isTokenComing = true
     /// When an answer began last.
-    private var lastAnswer: NIODeadline?
+    private var lastResponse: NIODeadline?
     private var idleCheck: Scheduled<Void>?
     private var pingDeadline: Scheduled<Void>?
 
@@ -176,7 +176,7 @@ final class APNsConnection: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
         flush()
         let oldest = expired.values.filter { $0.progress == .whole }.map(\.startedAt).min()
         // One that had waited so long that it had no time left says nothing.
-        if let oldest, now - oldest >= pingTimeout, !isLeaving, lastAnswer.map({ $0 < oldest }) ?? true {
+        if let oldest, now - oldest >= pingTimeout, !isLeaving, lastResponse.map({ $0 < oldest }) ?? true {
             logger.info("APNs answers no requests", metadata: ["connection": "\(id)"])
             pool.connectionFailed(id, since: oldest)
             leave()
@@ -305,7 +305,7 @@ final class APNsConnection: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
     // MARK: Answers
 
     private func receive(_ headers: HTTP2Frame.FramePayload.Headers, on id: HTTP2StreamID) {
-        lastAnswer = lastRead
+        lastResponse = lastRead
         guard var stream = streams.removeValue(forKey: id) else { return }
         if stream.status == 0 {
             let status = headers.headers.first(name: ":status").flatMap { Int($0) } ?? 0

@@ -9,7 +9,7 @@ public struct CircuitBreaker: Sendable {
     /// When it opens, and for how long.
     public struct Thresholds: Sendable {
         /// The answers that are looked at, the last.
-        public var answers = 200
+        public var responses = 200
         /// How old they may be.
         public var age = TimeAmount.seconds(60)
         /// It opens when so many of them are bad,
@@ -42,7 +42,7 @@ public struct CircuitBreaker: Sendable {
     private let thresholds: Thresholds
     private var state = State.closed
     private var pause: TimeAmount
-    private var answers = CircularBuffer<(at: NIODeadline, isBad: Bool)>()
+    private var responses = CircularBuffer<(at: NIODeadline, isBad: Bool)>()
     private var bad = 0
 
     init(_ thresholds: Thresholds) {
@@ -69,7 +69,7 @@ public struct CircuitBreaker: Sendable {
     /// Whether it is closed, and knows nothing that a new one does not.
     func isIdle(at now: NIODeadline) -> Bool {
         guard case .closed = state, pause == thresholds.firstPause else { return false }
-        return answers.last.map { now - $0.at > thresholds.age } ?? true
+        return responses.last.map { now - $0.at > thresholds.age } ?? true
     }
 
     /// Takes an answer into account.
@@ -87,14 +87,14 @@ public struct CircuitBreaker: Sendable {
             state = .closed
             return nil
         case .closed:
-            answers.append((now, isBad))
+            responses.append((now, isBad))
             if isBad { bad += 1 }
-            while let oldest = answers.first,
-                answers.count > thresholds.answers || now - oldest.at > thresholds.age
+            while let oldest = responses.first,
+                responses.count > thresholds.responses || now - oldest.at > thresholds.age
             {
-                if answers.removeFirst().isBad { bad -= 1 }
+                if responses.removeFirst().isBad { bad -= 1 }
             }
-            guard bad >= thresholds.bad, Double(bad) >= thresholds.share * Double(answers.count) else {
+            guard bad >= thresholds.bad, Double(bad) >= thresholds.share * Double(responses.count) else {
                 return nil
             }
             return open(at: now)
@@ -108,7 +108,7 @@ public struct CircuitBreaker: Sendable {
 
     private mutating func open(at now: NIODeadline) -> TimeAmount {
         state = .open(until: now + pause)
-        answers.removeAll(keepingCapacity: true)
+        responses.removeAll(keepingCapacity: true)
         bad = 0
         return pause
     }

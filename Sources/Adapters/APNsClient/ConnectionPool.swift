@@ -16,7 +16,7 @@ final class ConnectionPool {
     private let address: APNsClient.Address
     private let settings: APNsClient.Settings
     private let tls: NIOSSLContext
-    private let figures: PoolFigures
+    private let metrics: PoolMetrics
     private let tokens: ProviderTokens
     private let place: ProviderTokens.Place
     private let logger: Logger
@@ -35,13 +35,13 @@ final class ConnectionPool {
     private var isShuttingDown = false
 
     init(
-        address: APNsClient.Address, settings: APNsClient.Settings, tls: NIOSSLContext, figures: PoolFigures,
+        address: APNsClient.Address, settings: APNsClient.Settings, tls: NIOSSLContext, metrics: PoolMetrics,
         tokens: ProviderTokens, place: ProviderTokens.Place, logger: Logger, eventLoop: any EventLoop
     ) {
         self.address = address
         self.settings = settings
         self.tls = tls
-        self.figures = figures
+        self.metrics = metrics
         self.tokens = tokens
         self.place = place
         self.logger = logger
@@ -70,7 +70,7 @@ final class ConnectionPool {
             Exchange(
                 request, of: tenant, startedAt: now, deadline: deadline, probes: probes,
                 continuation: continuation))
-        figures.waiting.increment()
+        metrics.waiting.increment()
         scheduleTick()
         writeWaiting()
     }
@@ -112,8 +112,8 @@ final class ConnectionPool {
         }
         while let exchange = waiting.first, let id = state.takeStream() {
             waiting.removeFirst()
-            figures.waiting.decrement()
-            figures.inFlight.increment()
+            metrics.waiting.decrement()
+            metrics.inFlight.increment()
             connections[id]?.write(exchange)
         }
         if !isFlushScheduled {
@@ -136,7 +136,7 @@ final class ConnectionPool {
         guard !exchanges.isEmpty else { return }
         waiting.removeAll(where: isMeant)
         for exchange in exchanges {
-            figures.waiting.decrement()
+            metrics.waiting.decrement()
             finish(exchange, outcome)
         }
     }
@@ -264,7 +264,7 @@ final class ConnectionPool {
     /// The first settings of APNs have come: the connection can be used.
     func connected(_ id: Int, streams: Int?) {
         connecting.removeValue(forKey: id)?.cancel()
-        figures.connections.increment()
+        metrics.connections.increment()
         lastFailed = false
         logger.debug(
             "Connected to APNs",
@@ -284,8 +284,8 @@ final class ConnectionPool {
         if response.status != 403, response.reason != APNsReason.tooManyProviderTokenUpdates {
             state.trusted(response.connection)
         }
-        figures.inFlight.decrement()
-        figures.duration.recordNanoseconds((now - exchange.startedAt).nanoseconds)
+        metrics.inFlight.decrement()
+        metrics.duration.recordNanoseconds((now - exchange.startedAt).nanoseconds)
         let isBad = response.status == 400 && response.reason == APNsReason.badDeviceToken
         exchange.finish(.answered(response))
         switch breakers.note(isBad: isBad, of: exchange.tenant, as: exchange.probes, at: now) {
@@ -309,7 +309,7 @@ final class ConnectionPool {
 
     func lost(_ exchange: Exchange, _ outcome: ExchangeOutcome, on id: Int) {
         state.giveBackStream(of: id)
-        figures.inFlight.decrement()
+        metrics.inFlight.decrement()
         finish(exchange, outcome)
         writeWaiting()
     }
@@ -322,14 +322,14 @@ final class ConnectionPool {
     func returned(_ exchanges: [Exchange]) {
         var first: [Exchange] = []
         for exchange in exchanges {
-            figures.inFlight.decrement()
+            metrics.inFlight.decrement()
             exchange.returns += 1
             if isShuttingDown {
                 finish(exchange, .notSent(.shuttingDown))
             } else if exchange.returns >= Self.maximumReturns {
                 finish(exchange, .notSent(.connectionClosed))
             } else {
-                figures.waiting.increment()
+                metrics.waiting.increment()
                 if exchange.returns == 1 { first.append(exchange) } else { waiting.append(exchange) }
             }
         }
@@ -357,13 +357,13 @@ final class ConnectionPool {
     func connectionClosed(_ id: Int, losing exchanges: [(Exchange, ExchangeOutcome)]) {
         guard let connection = connections.removeValue(forKey: id) else { return }
         connecting.removeValue(forKey: id)?.cancel()
-        if connection.isOpen { figures.connections.decrement() } else { lastFailed = true }
+        if connection.isOpen { metrics.connections.decrement() } else { lastFailed = true }
         logger.debug(
             "APNs connection closed",
             metadata: ["connection": "\(id)", "unanswered": "\(exchanges.count)"])
         state.closed(id, at: .now(), random: .random(in: 0...1))
         for (exchange, outcome) in exchanges {
-            figures.inFlight.decrement()
+            metrics.inFlight.decrement()
             finish(exchange, outcome)
         }
         if !waiting.isEmpty { connectIfNeeded() }
@@ -395,7 +395,7 @@ final class ConnectionPool {
         let expired = waiting.filter { $0.deadline <= now }
         if !expired.isEmpty { waiting.removeAll { $0.deadline <= now } }
         for exchange in expired {
-            figures.waiting.decrement()
+            metrics.waiting.decrement()
             finish(exchange, .notSent(lastFailed ? .notConnected : .timedOut))
         }
         for connection in Array(connections.values) { connection.expire(at: now) }

@@ -17,11 +17,12 @@ final class OutcomeCounters: Sendable {
     func count(_ outcome: PushOutcome, in environment: APNsEnvironment) {
         let (kind, reason) =
             switch outcome {
-            case .answered(let answer) where answer.reason == nil && (200..<300).contains(answer.status):
+            case .answered(let response)
+            where response.reason == nil && (200..<300).contains(response.status):
                 ("accepted", "")
             // Reasons that are not known are one, so that nobody else decides how many series there are.
-            case .answered(let answer):
-                ("refused", answer.reason.map { $0.status == nil ? "unknown" : $0.rawValue } ?? "none")
+            case .answered(let response):
+                ("refused", response.reason.map { $0.status == nil ? "unknown" : $0.rawValue } ?? "none")
             case .notSent(let failure): ("not_sent", failure.rawValue)
             case .unanswered(let failure): ("unanswered", failure.rawValue)
             }

@@ -44,13 +44,13 @@ extension Response {
     }
 
     /// Source: "Handling notification responses from APNs". [Apple]
-    func answer(now: Date) -> APNsAnswer {
+    func response(now: Date) -> APNsResponse {
         let uniqueID = Self.word(headers.first(name: "apns-unique-id"))
         guard status >= 300 || status < 200 else {
-            return APNsAnswer(status: status, uniqueID: uniqueID)
+            return APNsResponse(status: status, uniqueID: uniqueID)
         }
         let object = object
-        return APNsAnswer(
+        return APNsResponse(
             status: status, reason: Self.reason(in: object), uniqueID: uniqueID,
             invalidSince: Self.time(in: object, now: now))
     }

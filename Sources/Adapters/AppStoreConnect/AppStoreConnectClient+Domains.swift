@@ -1,5 +1,5 @@
+public import AppStoreSync
 import JSON
-public import Registration
 
 extension AppStoreConnectClient {
     /// What Apple's cache has of the sites that a build's part with the clip names.

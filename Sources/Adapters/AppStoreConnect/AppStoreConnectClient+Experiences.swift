@@ -1,7 +1,7 @@
+public import AppStoreSync
 public import Cards
 import JSON
 import NIOHTTP1
-public import Registration
 
 extension AppStoreConnectClient {
     /// Creates an experience.
@@ -31,7 +31,7 @@ extension AppStoreConnectClient {
         ]
         let document = try await write(.POST, "/v1/appClipAdvancedExperiences", body, fence)
         guard let id = document["data"]?.objectValue?["id"]?.stringValue else {
-            throw .unreadableAnswer(status: 201, requestID: nil)
+            throw .unreadableResponse(status: 201, requestID: nil)
         }
         return id
     }

@@ -1,6 +1,6 @@
+public import AppStoreSync
 import JSON
 import NIOHTTP1
-public import Registration
 
 /// Source: "Uploading assets to App Store Connect". [Apple]
 extension AppStoreConnectClient {
@@ -20,7 +20,7 @@ extension AppStoreConnectClient {
         let data = document["data"]?.objectValue
         guard let id = data?["id"]?.stringValue,
             let values = data?["attributes"]?.objectValue?["uploadOperations"]?.arrayValue
-        else { throw .unreadableAnswer(status: 201, requestID: nil) }
+        else { throw .unreadableResponse(status: 201, requestID: nil) }
         let operations = values.compactMap(UploadOperation.init(json:))
         guard operations.count == values.count, Self.makeUp(operations, byteCount) else {
             throw .unusableUpload

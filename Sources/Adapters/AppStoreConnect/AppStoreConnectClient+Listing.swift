@@ -1,6 +1,6 @@
+public import AppStoreSync
 public import Cards
 import JSON
-public import Registration
 
 extension AppStoreConnectClient {
     /// The app of a bundle ID; nil where the key reaches none.
@@ -106,7 +106,7 @@ extension AppStoreConnectClient {
 
     // MARK: Documents
 
-    static let unreadable = AppStoreConnectError.unreadableAnswer(status: 200, requestID: nil)
+    static let unreadable = AppStoreConnectError.unreadableResponse(status: 200, requestID: nil)
 
     /// An identifier that cannot lead to another path: Apple's are letters, digits, `-`, `_` and `=`.
     static func checked(_ id: String) throws(AppStoreConnectError) -> String {

@@ -1,9 +1,9 @@
+public import AppStoreSync
 import AsyncHTTPClient
 public import Foundation
 import JSON
 import NIOHTTP1
 public import OutboundHTTP
-public import Registration
 import Synchronization
 
 /// Asks the App Store Connect API about advanced App Clip experiences, one request for each that is asked of it.
@@ -32,7 +32,7 @@ public final class AppStoreConnectClient: Sendable {
     /// How often a request is sent while its token is refused. [ours]
     private static let maximumTries = 3
     /// Of a page of 200 experiences with texts in 32 languages, there is room for several times as much. [ours]
-    private static let answerLimit = 33_554_432
+    private static let responseLimit = 33_554_432
 
     public init(
         _ key: AppStoreConnectKey, _ http: OutboundClient, _ settings: Settings = Settings(),
@@ -66,7 +66,7 @@ public final class AppStoreConnectClient: Sendable {
     func follow(_ link: String, scope: String) async throws(AppStoreConnectError) -> JSONObject {
         // The token goes nowhere else.
         guard link.hasPrefix(settings.server + "/v1/") else {
-            throw .unreadableAnswer(status: 200, requestID: nil)
+            throw .unreadableResponse(status: 200, requestID: nil)
         }
         return try await get(link, scope: scope)
     }
@@ -115,8 +115,8 @@ public final class AppStoreConnectClient: Sendable {
             request.headers.add(name: header.name, value: header.value)
         }
         request.body = .bytes(bytes)
-        let answer = try await execute(request)
-        guard (200..<300).contains(answer.status) else { throw .partRefused(status: answer.status) }
+        let response = try await execute(request)
+        guard (200..<300).contains(response.status) else { throw .partRefused(status: response.status) }
     }
 
     // MARK: One exchange
@@ -140,24 +140,24 @@ public final class AppStoreConnectClient: Sendable {
         }
         // The token is made after the wait, which may be longer than it lasts.
         request.headers.add(name: "Authorization", value: try await tokens.authorization(for: scope))
-        let answer = try await execute(request)
-        let budget = RequestBudget(answer.values(of: "X-Rate-Limit"))
+        let response = try await execute(request)
+        let budget = RequestBudget(response.values(of: "X-Rate-Limit"))
         if let budget { latestBudget.withLock { $0 = budget } }
-        let retryAfter = answer.values(of: "Retry-After").first.flatMap { UInt16($0) }.map(Int.init)
+        let retryAfter = response.values(of: "Retry-After").first.flatMap { UInt16($0) }.map(Int.init)
         // What cannot be noted is no reason to doubt the answer: the next request finds out.
         try? await settings.pacer?.observe(
             hour: budget?.hour, minute: budget?.minute,
-            refusal: answer.status == 429 ? .some(retryAfter) : nil)
-        let requestID = answer.values(of: "X-Request-ID").first
-        let document = answer.isCutOff ? nil : try? JSONValue(parsing: answer.body).objectValue
-        guard (200..<300).contains(answer.status) else {
+            refusal: response.status == 429 ? .some(retryAfter) : nil)
+        let requestID = response.values(of: "X-Request-ID").first
+        let document = response.isCutOff ? nil : try? JSONValue(parsing: response.body).objectValue
+        guard (200..<300).contains(response.status) else {
             throw .refused(
                 ServiceRefusal(
-                    status: answer.status, body: document, requestID: requestID,
+                    status: response.status, body: document, requestID: requestID,
                     retryAfter: retryAfter))
         }
         guard let document else {
-            throw .unreadableAnswer(status: answer.status, requestID: requestID)
+            throw .unreadableResponse(status: response.status, requestID: requestID)
         }
         return document
     }
@@ -171,11 +171,12 @@ public final class AppStoreConnectClient: Sendable {
         }
     }
 
-    private func execute(_ request: HTTPClientRequest) async throws(AppStoreConnectError) -> OutboundAnswer {
+    private func execute(_ request: HTTPClientRequest) async throws(AppStoreConnectError) -> OutboundResponse
+    {
         do throws(OutboundError) {
-            return try await http.execute(request, limit: Self.answerLimit, timeout: settings.timeout)
+            return try await http.execute(request, limit: Self.responseLimit, timeout: settings.timeout)
         } catch {
-            throw .noAnswer(error.reason)
+            throw .noResponse(error.reason)
         }
     }
 

@@ -9,9 +9,9 @@ public enum AppStoreConnectError: Error, Sendable, Hashable, CustomStringConvert
     /// Whoever asked may not send any more, as it turned out right before it was sent: nothing was.
     case withdrawn(String)
     /// In a few words that hold neither URL nor body.
-    case noAnswer(String)
+    case noResponse(String)
     /// The answer is not what the specification has, or too long.
-    case unreadableAnswer(status: Int, requestID: String?)
+    case unreadableResponse(status: Int, requestID: String?)
     case refused(ServiceRefusal)
     /// The parts do not make up the file, or lead where none may be sent.
     case unusableUpload
@@ -25,8 +25,8 @@ public enum AppStoreConnectError: Error, Sendable, Hashable, CustomStringConvert
         case .readsOnly: "reads_only"
         case .notPaced: "not_paced"
         case .withdrawn: "withdrawn"
-        case .noAnswer: "no_answer"
-        case .unreadableAnswer: "unreadable_answer"
+        case .noResponse: "no_answer"
+        case .unreadableResponse: "unreadable_answer"
         case .refused: "refused"
         case .unusableUpload: "unusable_upload"
         case .partRefused: "part_refused"
@@ -36,7 +36,7 @@ public enum AppStoreConnectError: Error, Sendable, Hashable, CustomStringConvert
     /// Whether what was asked may have been done all the same: then nobody may ask again before it is looked at.
     public var mayHaveHappened: Bool {
         switch self {
-        case .noAnswer, .unreadableAnswer: true
+        case .noResponse, .unreadableResponse: true
         case .refused(let refusal): refusal.mayHaveHappened
         case .unusableKey, .readsOnly, .notPaced, .withdrawn, .unusableUpload, .partRefused: false
         }
@@ -48,8 +48,9 @@ public enum AppStoreConnectError: Error, Sendable, Hashable, CustomStringConvert
         case .readsOnly: "this client may only read"
         case .notPaced(let reason): "the key's budget could not be looked after: \(reason)"
         case .withdrawn(let reason): "nothing more may be sent: \(reason)"
-        case .noAnswer(let reason): "App Store Connect did not answer: \(reason)"
-        case .unreadableAnswer(let status, _): "App Store Connect answered \(status) with what cannot be read"
+        case .noResponse(let reason): "App Store Connect did not answer: \(reason)"
+        case .unreadableResponse(let status, _):
+            "App Store Connect answered \(status) with what cannot be read"
         case .refused(let refusal): "\(refusal)"
         case .unusableUpload: "the parts of the upload do not make up the file"
         case .partRefused(let status): "a part of the image was refused with \(status)"

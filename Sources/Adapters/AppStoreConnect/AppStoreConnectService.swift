@@ -1,5 +1,5 @@
+public import AppStoreSync
 public import Cards
-public import Registration
 public import Tenancy
 
 /// App Store Connect as registration asks it, about one clip.
@@ -132,7 +132,7 @@ extension AppStoreConnectError {
                 refusal.verdict, code: telling?.code ?? "status_\(refusal.status)", source: telling?.source,
                 requestID: refusal.requestID, mayHaveHappened: mayHaveHappened,
                 isTooManyRequests: refusal.status == 429, description: description)
-        case .noAnswer, .unreadableAnswer:
+        case .noResponse, .unreadableResponse:
             return ServiceFailure(.wait, code: code, mayHaveHappened: true, description: description)
         case .partRefused(let status):
             let verdict: ServiceFailure.Verdict =

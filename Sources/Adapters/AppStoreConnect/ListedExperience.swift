@@ -1,6 +1,6 @@
+import AppStoreSync
 import Cards
 import JSON
-import Registration
 
 /// An experience as a document of App Store Connect has it, with what the document includes.
 struct ListedExperience {

@@ -1,5 +1,5 @@
+public import AppStoreSync
 import JSON
-public import Registration
 
 /// An answer of App Store Connect that says no.
 ///

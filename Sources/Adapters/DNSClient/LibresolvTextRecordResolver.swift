@@ -19,12 +19,12 @@ public struct LibresolvTextRecordResolver: TextRecordResolver {
         self.timeout = timeout
     }
 
-    public func textRecords(of name: String) async throws(NoAnswer) -> [String] {
-        let result = await Thread.result(upTo: timeout) { [server] () throws(NoAnswer) in
+    public func textRecords(of name: String) async throws(NoResponse) -> [String] {
+        let result = await Thread.result(upTo: timeout) { [server] () throws(NoResponse) in
             try LibresolvQuery.textRecords(of: name, server)
         }
         guard let result else {
-            throw NoAnswer(
+            throw NoResponse(
                 Task.isCancelled ? "the look-up was cancelled" : "the name server did not answer in time")
         }
         return try result.get()
@@ -36,11 +36,13 @@ enum LibresolvQuery {
     /// How long to wait for the first datagram, in seconds; the second one is waited for longer.
     private static let wait: Int32 = 2
     private static let attempts: Int32 = 2
-    private static let largestAnswer = 65_536
+    private static let largestResponse = 65_536
 
-    static func textRecords(of name: String, _ server: NameServer?) throws(NoAnswer) -> [String] {
+    static func textRecords(of name: String, _ server: NameServer?) throws(NoResponse) -> [String] {
         var state: __res_state = .init()
-        guard __res_ninit(&state) == 0 else { throw NoAnswer("the resolver's configuration cannot be read") }
+        guard __res_ninit(&state) == 0 else {
+            throw NoResponse("the resolver's configuration cannot be read")
+        }
         defer { __res_nclose(&state) }
         state.retrans = wait
         state.retry = attempts
@@ -48,24 +50,24 @@ enum LibresolvQuery {
             state.nsaddr_list.0 = server.socketAddress
             state.nscount = 1
         }
-        var answer = [UInt8](repeating: 0, count: largestAnswer)
+        var response = [UInt8](repeating: 0, count: largestResponse)
         let length = res_nquery(
-            &state, name, Int32(ns_c_in.rawValue), Int32(ns_t_txt.rawValue), &answer, Int32(answer.count))
+            &state, name, Int32(ns_c_in.rawValue), Int32(ns_t_txt.rawValue), &response, Int32(response.count))
         guard length >= 0 else {
             switch state.res_h_errno {
             case HOST_NOT_FOUND, NO_DATA: return []
-            case TRY_AGAIN: throw NoAnswer("the name server did not answer, or could not")
-            default: throw NoAnswer("the name server refused to answer")
+            case TRY_AGAIN: throw NoResponse("the name server did not answer, or could not")
+            default: throw NoResponse("the name server refused to answer")
             }
         }
-        return try texts(answer[..<min(Int(length), answer.count)])
+        return try texts(response[..<min(Int(length), response.count)])
     }
 
     /// The texts of an answer's TXT records, whoever wrote it.
-    static func texts(_ answer: ArraySlice<UInt8>) throws(NoAnswer) -> [String] {
+    static func texts(_ response: ArraySlice<UInt8>) throws(NoResponse) -> [String] {
         var message = ns_msg()
         var texts: [String] = []
-        let isReadable = answer.withUnsafeBufferPointer { bytes in
+        let isReadable = response.withUnsafeBufferPointer { bytes in
             guard ns_initparse(bytes.baseAddress, Int32(bytes.count), &message) == 0 else { return false }
             for index in 0..<Int32(message._counts.1) {
                 var record = ns_rr()
@@ -76,7 +78,7 @@ enum LibresolvQuery {
             }
             return true
         }
-        guard isReadable else { throw NoAnswer("the name server's answer cannot be read") }
+        guard isReadable else { throw NoResponse("the name server's answer cannot be read") }
         return texts
     }
 

@@ -11,16 +11,16 @@ public struct HTTPPageFetcher: PageFetcher {
         self.client = client
     }
 
-    public func fetch(_ url: String, limit: Int) async throws(NoAnswer) -> Page {
+    public func fetch(_ url: String, limit: Int) async throws(NoResponse) -> Page {
         var request = HTTPClientRequest(url: url)
         request.headers.add(name: "Accept", value: "*/*")
         do throws(OutboundError) {
-            let answer = try await client.execute(request, limit: limit)
+            let response = try await client.execute(request, limit: limit)
             return Page(
-                status: answer.status, contentType: answer.contentType, location: answer.location,
-                body: answer.body, isCutOff: answer.isCutOff, contentCoding: answer.contentCoding)
+                status: response.status, contentType: response.contentType, location: response.location,
+                body: response.body, isCutOff: response.isCutOff, contentCoding: response.contentCoding)
         } catch {
-            throw NoAnswer(error.detail)
+            throw NoResponse(error.detail)
         }
     }
 }

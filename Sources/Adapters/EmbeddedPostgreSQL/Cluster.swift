@@ -2,14 +2,14 @@ import Foundation
 
 /// The server of one directory, worked by PostgreSQL's own programs. Used under the directory's lock.
 struct Cluster: Sendable {
-    private let place: ServerPlace
+    private let place: ServerAddress
     private let account: ServerAccount
     private let binaries: ServerBinaries
     private let socketDirectory: String
 
     private static let startTimeout = 60
 
-    init(place: ServerPlace) throws(PrivateServerError) {
+    init(place: ServerAddress) throws(EmbeddedServerError) {
         self.place = place
         account = try ServerAccount(directory: place.directory)
         let version = try? String(contentsOfFile: "\(place.data)/PG_VERSION", encoding: .utf8)
@@ -23,7 +23,7 @@ struct Cluster: Sendable {
         return "host='\(host)' port=5432 user=postgres dbname=postgres"
     }
 
-    func ensureRunning(_ options: PrivateServerOptions) throws(PrivateServerError) {
+    func ensureRunning(_ options: EmbeddedServerOptions) throws(EmbeddedServerError) {
         try initialize()
         // One that is there may be on its way out.
         while try isRunning() { if try isReady() { return } }
@@ -35,7 +35,7 @@ struct Cluster: Sendable {
     }
 
     /// Stops the server at once: sessions are ended, what was committed is kept.
-    func stop() throws(PrivateServerError) {
+    func stop() throws(EmbeddedServerError) {
         guard try control(["status"]).status == 0 else { return }
         let stop = try control(["stop", "-w", "-m", "fast"])
         guard stop.status == 0 else { throw .failed(program: "pg_ctl stop", output: stop.text) }
@@ -45,7 +45,7 @@ struct Cluster: Sendable {
     // MARK: - Steps
 
     /// Makes the cluster under another name first: one that was interrupted is never mistaken for a whole one.
-    private func initialize() throws(PrivateServerError) {
+    private func initialize() throws(EmbeddedServerError) {
         guard access("\(place.data)/PG_VERSION", F_OK) != 0 else { return }
         try? FileManager.default.removeItem(atPath: place.unfinishedData)
         let arguments = [
@@ -64,7 +64,7 @@ struct Cluster: Sendable {
     }
 
     /// Writes the whole of `postgresql.conf`; anything not named has PostgreSQL's default.
-    private func configure(_ options: PrivateServerOptions) throws(PrivateServerError) {
+    private func configure(_ options: EmbeddedServerOptions) throws(EmbeddedServerError) {
         var settings = [
             "listen_addresses": "",
             "unix_socket_directories": "\"\(socketDirectory.replacing("\"", with: "\"\""))\"",
@@ -123,13 +123,13 @@ struct Cluster: Sendable {
         return process == getpid() || program.split(separator: "/").last != "postgres"
     }
 
-    private func isRunning() throws(PrivateServerError) -> Bool {
+    private func isRunning() throws(EmbeddedServerError) -> Bool {
         releaseStaleLocks()
         return try control(["status"]).status == 0
     }
 
     /// Waits until the server takes sessions; false when it has ended meanwhile.
-    private func isReady() throws(PrivateServerError) -> Bool {
+    private func isReady() throws(EmbeddedServerError) -> Bool {
         let deadline = ContinuousClock.now + .seconds(Self.startTimeout)
         var outcome: Command.Outcome
         repeat {
@@ -143,7 +143,7 @@ struct Cluster: Sendable {
         throw .failed(program: "pg_isready", output: "\(outcome.text)\n\(logTail)")
     }
 
-    private func control(_ arguments: [String]) throws(PrivateServerError) -> Command.Outcome {
+    private func control(_ arguments: [String]) throws(EmbeddedServerError) -> Command.Outcome {
         // `pg_ctl` hands its paths to a shell between double quotes: relative ones hold nothing to misread.
         var command = account.command(binaries.path("pg_ctl"), arguments + ["-s", "-D", "data"])
         command.directory = place.directory

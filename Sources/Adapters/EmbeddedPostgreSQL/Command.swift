@@ -23,7 +23,7 @@ struct Command {
 
     /// Runs and throws unless the program ends with status 0.
     @discardableResult
-    func runSuccessfully() throws(PrivateServerError) -> String {
+    func runSuccessfully() throws(EmbeddedServerError) -> String {
         let outcome = try run()
         guard outcome.status == 0 else {
             throw .failed(program: name, output: outcome.text)
@@ -33,7 +33,7 @@ struct Command {
 
     /// Runs in a process group of its own so that Ctrl-C at the terminal does not reach it, with no
     /// file of ours open and a small environment: nothing of the caller's `PG…` variables gets through.
-    func run() throws(PrivateServerError) -> Outcome {
+    func run() throws(EmbeddedServerError) -> Outcome {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw failure(errno) }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -83,7 +83,7 @@ struct Command {
         }
     }
 
-    private func failure(_ number: Int32) -> PrivateServerError {
+    private func failure(_ number: Int32) -> EmbeddedServerError {
         .failed(program: name, output: String(cString: strerror(number)))
     }
 

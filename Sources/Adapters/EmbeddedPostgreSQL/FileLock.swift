@@ -6,7 +6,7 @@ final class FileLock: Sendable {
 
     /// Opens the file without locking it. It is closed on `exec`: the server must not inherit the lock. A link is
     /// not followed: the directory may belong to another account than ours.
-    init(path: String) throws(PrivateServerError) {
+    init(path: String) throws(EmbeddedServerError) {
         descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw .directory(path, reason: String(cString: strerror(errno)))

@@ -37,7 +37,7 @@ public final class ForegroundCommand: Sendable {
     /// Runs the command with this process's environment and the variables given, and waits until it has ended.
     /// - Returns: its status, or as in a shell 128 and the signal that ended it, 127 when there is no such program and 126
     ///   when it cannot be run.
-    public func run(environment: [String: String]) async throws(PrivateServerError) -> Int32 {
+    public func run(environment: [String: String]) async throws(EmbeddedServerError) -> Int32 {
         let environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         guard let program = Self.find(words.first ?? "", in: environment["PATH"] ?? "/usr/bin:/bin") else {
             return giveUp()

@@ -14,7 +14,7 @@ final class Membership: Sendable {
         state = Mutex(State(cluster: cluster, lock: lock, users: users))
     }
 
-    func leave() throws(PrivateServerError) {
+    func leave() throws(EmbeddedServerError) {
         let state = self.state.withLock { state in
             defer { state = nil }
             return state

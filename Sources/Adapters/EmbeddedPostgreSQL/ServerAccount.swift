@@ -20,7 +20,7 @@ struct ServerAccount {
     /// Finds the account, makes it the directory's owner, and makes sure that it can enter the directory.
     /// - Parameter usual: The account that is used instead of root. None that others use too, as `nobody`: each program
     ///   that runs as it could read the database, and write it.
-    init(directory: String, usual: String = usual) throws(PrivateServerError) {
+    init(directory: String, usual: String = usual) throws(EmbeddedServerError) {
         guard geteuid() == 0 else { return }
         let setpriv = ["/usr/bin/setpriv", "/bin/setpriv", "/usr/local/bin/setpriv"]
             .first(where: FileManager.default.isExecutableFile(atPath:))
@@ -36,7 +36,7 @@ struct ServerAccount {
         }
     }
 
-    static func lookUp(_ name: String) throws(PrivateServerError) -> (user: uid_t, group: gid_t) {
+    static func lookUp(_ name: String) throws(EmbeddedServerError) -> (user: uid_t, group: gid_t) {
         guard let entry = getpwnam(name), entry.pointee.pw_uid != 0 else { throw .noAccount(name) }
         return (entry.pointee.pw_uid, entry.pointee.pw_gid)
     }

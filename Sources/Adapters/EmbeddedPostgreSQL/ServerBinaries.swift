@@ -9,7 +9,7 @@ struct ServerBinaries {
     static let minimumVersion = 15
 
     /// The newest release from 15 on, or the one that made the data.
-    static func find(for dataVersion: Int?) throws(PrivateServerError) -> ServerBinaries {
+    static func find(for dataVersion: Int?) throws(EmbeddedServerError) -> ServerBinaries {
         let found = candidates().compactMap(Self.init(directory:))
         if let dataVersion {
             guard let match = found.first(where: { $0.version == dataVersion }) else {

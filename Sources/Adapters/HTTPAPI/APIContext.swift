@@ -1,8 +1,8 @@
 import Hummingbird
 import IPAddresses
 import Logging
+import Lookups
 import NIOCore
-import Routing
 import Synchronization
 
 /// What is known of a request on its way to a route.

@@ -2,8 +2,8 @@ import Administration
 import Foundation
 import HTTPTypes
 import JSON
+import Lookups
 import NIOCore
-import Routing
 import Tenancy
 
 /// A request as routes see it, whoever read it from the wire.
@@ -45,7 +45,7 @@ struct AdmittedRequest {
     let caller: KeyHolder
     /// What the caller may know of its tenant, as it was when the request was let in.
     let table: TenantTable
-    let standing: RequestStanding
+    let standing: RequestAllowance
     var now: Date
     /// Empty where the route takes none.
     private(set) var body: JSONObject = [:]
@@ -55,7 +55,7 @@ struct AdmittedRequest {
     var signature: AttestationControl.Signature?
 
     init(
-        _ request: APIRequest, of caller: KeyHolder, in table: TenantTable, _ standing: RequestStanding,
+        _ request: APIRequest, of caller: KeyHolder, in table: TenantTable, _ standing: RequestAllowance,
         attestedBy token: AttestationControl.Token? = nil, at now: Date
     ) {
         self.request = request
@@ -69,7 +69,7 @@ struct AdmittedRequest {
     var tenant: TenantID { caller.tenant }
     var client: Client { request.client }
     /// Whom a publishable key's request counts for.
-    var asker: Client.Identity {
+    var clientIdentity: Client.Identity {
         token?.keyID.map(Client.Identity.installation) ?? .address(client.address)
     }
     var query: Substring { request.query }

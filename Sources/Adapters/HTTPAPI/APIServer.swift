@@ -1,4 +1,5 @@
 public import Administration
+public import AppStoreSync
 public import Attestation
 public import Foundation
 public import HTTPTypes
@@ -8,13 +9,12 @@ public import IPAddresses
 public import JSON
 public import Locations
 public import Logging
+public import Lookups
 import Metrics
 import NIOCore
 import NIOSSL
 public import Notifications
 public import RateLimiting
-public import Registration
-public import Routing
 public import ServiceLifecycle
 public import Tenancy
 
@@ -38,7 +38,7 @@ public struct APIServer: Service {
         /// How long the two sides may take to agree on TLS.
         public var handshakeTimeout = Duration.seconds(10)
         /// How long a client may take nothing of an answer. [ours]
-        public var answerTimeout = Duration.seconds(30)
+        public var responseTimeout = Duration.seconds(30)
         /// How many connections are open at once, a tenth of them of one client; a few more for a moment, because several are
         /// accepted at a time. When nearly all are open, idle ones are closed for new ones.
         public var maximumConnections = 10_000
@@ -63,13 +63,13 @@ public struct APIServer: Service {
 
     /// What the API stands on.
     public struct Dependencies: Sendable {
-        public var answers: APIAnswers
+        public var responses: APIResponses
         /// Nil for a server without a secret for challenges and tokens.
         public var attestation: AppVerifier?
         /// The fingerprint of the root that attestations are traced back to, where it is not Apple's.
         public var foreignAttestationRoot: String?
         /// What is answered from.
-        public var table: LiveRoutingTable
+        public var table: LiveLookupIndex
         /// Learns which keys are used.
         public var usage: any KeyUsageRecorder
         /// Nil where push tokens cannot be sealed.
@@ -104,7 +104,7 @@ public struct APIServer: Service {
 
         /// Answers a GET or HEAD of a host at which pages are shown, from memory.
         public typealias LandingPages =
-            @Sendable (HTTPRequest, RoutingTable.ProvedHost, LiveRoutingTable.State) -> (
+            @Sendable (HTTPRequest, LookupIndex.ProvedHost, LiveLookupIndex.State) -> (
                 response: HTTPResponse, body: [UInt8]
             )
 
@@ -113,8 +113,8 @@ public struct APIServer: Service {
             @Sendable (_ url: String, TenantTable, _ asksSite: Bool) async throws -> JSONObject
 
         public init(
-            answers: APIAnswers, attestation: AppVerifier? = nil, foreignAttestationRoot: String? = nil,
-            table: LiveRoutingTable, usage: any KeyUsageRecorder,
+            responses: APIResponses, attestation: AppVerifier? = nil, foreignAttestationRoot: String? = nil,
+            table: LiveLookupIndex, usage: any KeyUsageRecorder,
             instances: InstanceRegistrar? = nil, notifications: NotificationIntake? = nil,
             channels: ChannelDirectory? = nil, webhooks: (any WebhookRegistry)? = nil,
             idempotency: any IdempotencyStore, catalogue: ManagedCatalogue,
@@ -126,7 +126,7 @@ public struct APIServer: Service {
             landingPages: LandingPages? = nil,
             metrics: @escaping @Sendable () -> String
         ) {
-            self.answers = answers
+            self.responses = responses
             self.attestation = attestation
             self.foreignAttestationRoot = foreignAttestationRoot
             self.table = table
@@ -191,31 +191,32 @@ public struct APIServer: Service {
     )
 
     private func listeners(_ observer: RequestObserver) throws -> [Listening] {
-        let answerer = Answerer(settings, dependencies, observer, logger: logger)
-        let api = try listener(.api, answerer, settings)
+        let responder = APIResponder(settings, dependencies, observer, logger: logger)
+        let api = try listener(.api, responder, settings)
         guard let place = settings.operations else { return [api] }
         var plain = settings
         (plain.host, plain.port, plain.tls) = (place.host, place.port, nil)
         plain.maximumConnections = Self.maximumMonitors
-        let operations = Answerer(
-            OperationsRoutes(dependencies, isPublic: false).routes + ProblemPages.routes, answerer.access,
+        let operations = APIResponder(
+            OperationsEndpoints(dependencies, isPublic: false).endpoints + ProblemPages.endpoints,
+            responder.access,
             observer, plain, logger: logger, limitingReaders: false)
         return [api, try listener(.operations, operations, plain)]
     }
 
     private func listener(
-        _ name: Listener, _ answerer: Answerer, _ settings: Settings
+        _ name: Listener, _ responder: APIResponder, _ settings: Settings
     ) throws -> Listening {
         // Monitors neither wait for clients nor count as they do.
         let connections = OpenConnections(
             maximum: settings.maximumConnections,
             // Monitors may all have one address.
-            share: name == .api ? nil : settings.maximumConnections, proxies: answerer.proxies,
+            share: name == .api ? nil : settings.maximumConnections, proxies: responder.proxies,
             logger: logger,
             gauge: name == .api ? Meter(label: "http_server_connections") : nil)
         let application = Application(
-            responder: answerer.router().buildResponder(),
-            server: try Self.builder(answerer, settings, connections),
+            responder: responder.router().buildResponder(),
+            server: try Self.builder(responder, settings, connections),
             configuration: ApplicationConfiguration(
                 address: .hostname(settings.host, port: settings.port), serverName: Self.name, backlog: 1024,
                 availableConnectionsDelegate: connections),
@@ -249,17 +250,17 @@ public struct APIServer: Service {
 
     /// What builds the server, with the router behind the exchanges.
     static func builder(
-        _ answerer: Answerer, _ settings: Settings, _ connections: OpenConnections
+        _ responder: APIResponder, _ settings: Settings, _ connections: OpenConnections
     ) throws -> HTTPServerBuilder {
         let timeouts = ConnectionTimeouts(
             idle: TimeAmount(settings.idleTimeout),
             idleNow: { connections.idleTime(of: TimeAmount(settings.idleTimeout)) },
             handshake: TimeAmount(settings.handshakeTimeout),
-            answer: TimeAmount(settings.answerTimeout))
+            response: TimeAmount(settings.responseTimeout))
         guard let tls = settings.tls else {
-            return HTTPServerBuilder { responder in
+            return HTTPServerBuilder { router in
                 KnownChannel(
-                    library: HTTP1Connection(answerer, timeouts, responder), connections: connections)
+                    library: HTTP1Connection(responder, timeouts, router), connections: connections)
             }
         }
         var configuration = TLSConfiguration.makeServerConfiguration(
@@ -267,57 +268,59 @@ public struct APIServer: Service {
             privateKey: .privateKey(try NIOSSLPrivateKey(file: tls.key, format: .pem)))
         configuration.minimumTLSVersion = .tlsv12
         configuration.cipherSuiteValues = cipherSuites
-        return HTTPServerBuilder { [configuration] responder in
+        return HTTPServerBuilder { [configuration] router in
             KnownChannel(
-                library: try TLSConnection(configuration, answerer, timeouts, responder),
+                library: try TLSConnection(configuration, responder, timeouts, router),
                 connections: connections)
         }
     }
 
     /// All that the server answers; what monitors ask is left out where they have a port of their own.
-    static func routes(_ access: AccessControl, _ settings: Settings, _ dependencies: Dependencies) -> [Route]
-    {
+    static func endpoints(
+        _ access: AccessControl, _ settings: Settings, _ dependencies: Dependencies
+    ) -> [Endpoint] {
         let attestation = AttestationControl(
-            verifier: dependencies.attestation, counters: dependencies.answers.attestationCounters)
+            verifier: dependencies.attestation, counters: dependencies.responses.attestationCounters)
         let downloads = ImageDownloads(dependencies.catalogue.items.images, dependencies.catalogue.imageFiles)
-        let routes =
-            LocationRoutes(answers: dependencies.answers, attestation: attestation).routes
-            + AttestationRoutes(control: attestation, limiter: access.limiter.newAttestKeys).routes
-            + InstanceRoutes(
-                dependencies.instances, dependencies.answers, access.limiter, attestation
-            ).routes
-            + NotificationRoutes(dependencies.notifications).routes
-            + ChannelRoutes(directory: dependencies.channels).routes
-            + NotificationHistoryRoutes(history: dependencies.history).routes
-            + DeliveryRoutes(ledger: dependencies.deliveries).routes
-            + CatalogueRoutes("identifier", dependencies.catalogue.items.locations).routes
-            + CatalogueRoutes("bundleID", dependencies.catalogue.items.clips).routes
-            + ImageRoutes(dependencies.catalogue.items.images, downloads).routes
-            + CatalogueRoutes("id", dependencies.catalogue.items.experiences, namesItself: true).routes
-            + CatalogueRoutes("code", dependencies.catalogue.items.shortCodes).routes
-            + CollectionRoutes(store: dependencies.catalogue.collections.locations).routes
-            + CollectionRoutes(store: dependencies.catalogue.collections.experiences).routes
-            + CollectionRoutes(store: dependencies.catalogue.collections.shortCodes).routes
-            + DomainRoutes(dependencies.catalogue.items.domains, provingBy: dependencies.proveDomain).routes
-            + TenantRoutes(store: dependencies.catalogue.tenant).routes
-            + KeyRoutes(store: dependencies.catalogue.keys).routes
-            + AttestKeyRoutes(store: dependencies.catalogue.attestKeys).routes
-            + WebhookRoutes(registry: dependencies.webhooks).routes
-            + ConfirmationRoutes(history: dependencies.confirmations).routes
-            + AuditLogRoutes(log: dependencies.catalogue.auditLog).routes
-            + DiagnosisRoutes(by: dependencies.diagnose).routes
-            + AppStoreRoutes(checks: dependencies.appStore).routes
-            + SiteAssociationRoutes(table: dependencies.table).routes
-            + CardImageRoutes(access, downloads).routes
-            + (settings.operations == nil ? OperationsRoutes(dependencies, isPublic: true).routes : [])
-            + [OpenAPIDocument.route]
-            + ProblemPages.routes
-            + ReceiptRoutes(issuer: dependencies.answers.receipts).routes
-        return routes.map { $0.storingResponses(in: dependencies.idempotency) }
+        let endpoints =
+            LocationEndpoints(responses: dependencies.responses, attestation: attestation).endpoints
+            + AttestationEndpoints(control: attestation, limiter: access.limiter.newAttestKeys).endpoints
+            + InstanceEndpoints(
+                dependencies.instances, dependencies.responses, access.limiter, attestation
+            ).endpoints
+            + NotificationEndpoints(dependencies.notifications).endpoints
+            + ChannelEndpoints(directory: dependencies.channels).endpoints
+            + NotificationHistoryEndpoints(history: dependencies.history).endpoints
+            + DeliveryEndpoints(ledger: dependencies.deliveries).endpoints
+            + CatalogueEndpoints("identifier", dependencies.catalogue.items.locations).endpoints
+            + CatalogueEndpoints("bundleID", dependencies.catalogue.items.clips).endpoints
+            + ImageEndpoints(dependencies.catalogue.items.images, downloads).endpoints
+            + CatalogueEndpoints("id", dependencies.catalogue.items.experiences, namesItself: true).endpoints
+            + CatalogueEndpoints("code", dependencies.catalogue.items.shortCodes).endpoints
+            + CollectionEndpoints(store: dependencies.catalogue.collections.locations).endpoints
+            + CollectionEndpoints(store: dependencies.catalogue.collections.experiences).endpoints
+            + CollectionEndpoints(store: dependencies.catalogue.collections.shortCodes).endpoints
+            + DomainEndpoints(dependencies.catalogue.items.domains, provingBy: dependencies.proveDomain)
+            .endpoints
+            + TenantEndpoints(store: dependencies.catalogue.tenant).endpoints
+            + KeyEndpoints(store: dependencies.catalogue.keys).endpoints
+            + AttestKeyEndpoints(store: dependencies.catalogue.attestKeys).endpoints
+            + WebhookEndpoints(registry: dependencies.webhooks).endpoints
+            + ConfirmationEndpoints(history: dependencies.confirmations).endpoints
+            + AuditLogEndpoints(log: dependencies.catalogue.auditLog).endpoints
+            + DiagnosisEndpoints(by: dependencies.diagnose).endpoints
+            + AppStoreEndpoints(checks: dependencies.appStore).endpoints
+            + SiteAssociationEndpoints(table: dependencies.table).endpoints
+            + CardImageEndpoints(access, downloads).endpoints
+            + (settings.operations == nil ? OperationsEndpoints(dependencies, isPublic: true).endpoints : [])
+            + [OpenAPIDocument.endpoint]
+            + ProblemPages.endpoints
+            + ReceiptEndpoints(issuer: dependencies.responses.receipts).endpoints
+        return endpoints.map { $0.storingResponses(in: dependencies.idempotency) }
     }
 }
 
-extension Answerer {
+extension APIResponder {
     /// What answers everything that the server does.
     init(
         _ settings: APIServer.Settings, _ dependencies: APIServer.Dependencies, _ observer: RequestObserver,
@@ -329,7 +332,8 @@ extension Answerer {
             limiter: RequestLimiter(defaults: settings.limits, now: now, sleep: sleep),
             usage: dependencies.usage, verifier: dependencies.attestation)
         self.init(
-            APIServer.routes(access, settings, dependencies), access, observer, settings, logger: logger,
-            hiding: OperationsRoutes(dependencies, isPublic: true).hiding, showing: dependencies.landingPages)
+            APIServer.endpoints(access, settings, dependencies), access, observer, settings, logger: logger,
+            hiding: OperationsEndpoints(dependencies, isPublic: true).hiding,
+            showing: dependencies.landingPages)
     }
 }

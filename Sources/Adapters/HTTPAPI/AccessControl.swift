@@ -6,15 +6,15 @@ import Foundation
 import HTTPSyntax
 import HTTPTypes
 import JSON
+import Lookups
 import NIOCore
-import Routing
 import Tenancy
 
 /// Lets requests of those in who have a key for what they ask, as often as their limits allow.
 ///
 /// Never waits.
 struct AccessControl: Sendable {
-    let table: LiveRoutingTable
+    let table: LiveLookupIndex
     let limiter: RequestLimiter
     /// Learns which keys are used.
     let usage: any KeyUsageRecorder
@@ -25,15 +25,15 @@ struct AccessControl: Sendable {
     ///   - scope: The scope that the endpoint requires; nil for any secret key.
     ///   - route: What is to answer it.
     func admit(
-        _ request: APIRequest, for scope: Scope?, by route: Route, at now: Date
+        _ request: APIRequest, for scope: Scope?, by endpoint: Endpoint, at now: Date
     ) throws(Problem) -> AdmittedRequest {
         guard let state = table.current else { throw .unavailable }
         guard let caller = request.key?.digest.flatMap({ Self.holder($0, in: state, at: now) }) else {
-            try limiter.admitStranger(from: request.client)
+            try limiter.admitAnonymous(from: request.client)
             throw .unauthorized
         }
         usage.record(caller.key, of: caller.tenant, at: now)
-        var standing = RequestStanding()
+        var standing = RequestAllowance()
         let token = request.fields.attestation.flatMap { self.token($0, of: caller, in: state, at: now) }
         do throws(Problem) {
             standing = try limiter.admit(caller, from: request.client, by: token?.keyID)
@@ -43,11 +43,11 @@ struct AccessControl: Sendable {
             } else if caller.kind != .secret {
                 throw .keyIsNotSecret
             }
-            guard caller.locations == nil || route.admitsRestrictedKeys else { throw .keyIsRestricted }
-            guard request.fields.idempotencyKeys.isEmpty || route.idempotency != .refused else {
+            guard caller.locations == nil || endpoint.admitsRestrictedKeys else { throw .keyIsRestricted }
+            guard request.fields.idempotencyKeys.isEmpty || endpoint.idempotency != .refused else {
                 throw .idempotencyKeyNotSupported
             }
-            if !route.bodyTypes.isEmpty { try request.fields.checkBody(of: route) }
+            if !endpoint.bodyTypes.isEmpty { try request.fields.checkBody(of: endpoint) }
         } catch {
             throw error.of(caller, standing)
         }
@@ -57,16 +57,16 @@ struct AccessControl: Sendable {
     }
 
     /// Counts a response that has cost more than one lookup against the limits of its caller.
-    func charging(_ answer: consuming Answer, to request: AdmittedRequest) -> Answer {
-        guard answer.lookups > 1 else { return answer }
-        answer.standing = limiter.charge(
-            answer.lookups - 1, to: request.caller, from: request.client, by: request.token?.keyID)
-        return answer
+    func charging(_ response: consuming APIResponse, to request: AdmittedRequest) -> APIResponse {
+        guard response.lookups > 1 else { return response }
+        response.standing = limiter.charge(
+            response.lookups - 1, to: request.caller, from: request.client, by: request.token?.keyID)
+        return response
     }
 
     /// What a request brings in `Doorstep-Attestation`; nil where nobody asks for it.
     private func token(
-        _ text: String, of caller: KeyHolder, in state: LiveRoutingTable.State, at now: Date
+        _ text: String, of caller: KeyHolder, in state: LiveLookupIndex.State, at now: Date
     ) -> AttestationControl.Token? {
         let table = state.table(of: caller.tenant)
         guard caller.kind == .publishable, table.asksForAttestations, let verifier else { return nil }
@@ -78,7 +78,7 @@ struct AccessControl: Sendable {
     }
 
     private static func holder(
-        _ digest: SHA256.Digest, in table: LiveRoutingTable.State, at now: Date
+        _ digest: SHA256.Digest, in table: LiveLookupIndex.State, at now: Date
     ) -> KeyHolder? {
         digest.withUnsafeBytes { digest in
             table.keyHolder(digest: Span(_unsafeBytes: digest), at: now)
@@ -90,20 +90,22 @@ extension RequestFields {
     /// Refuses a body by its header fields, before the body arrives.
     ///
     /// - Throws: `unsupported_media_type` or `body_too_large`.
-    func checkBody(of route: Route) throws(Problem) {
+    func checkBody(of endpoint: Endpoint) throws(Problem) {
         let length = contentLength.flatMap { Int($0) }
         // Whether there is one is known when it has been read.
-        if route.isBodyOptional, length ?? 0 == 0 { return }
-        try checkType(of: route)
+        if endpoint.isBodyOptional, length ?? 0 == 0 { return }
+        try checkType(of: endpoint)
         _ = try ContentCoding(contentEncoding)
-        if let length, let type = bodyType(among: route.bodyTypes), length > type.maximumLength {
+        if let length, let type = bodyType(among: endpoint.bodyTypes), length > type.maximumLength {
             throw .bodyTooLarge(type)
         }
     }
 
     /// - Throws: `unsupported_media_type`.
-    func checkType(of route: Route) throws(Problem) {
-        guard bodyType(among: route.bodyTypes) != nil else { throw .unsupportedMediaType(route.bodyTypes) }
+    func checkType(of endpoint: Endpoint) throws(Problem) {
+        guard bodyType(among: endpoint.bodyTypes) != nil else {
+            throw .unsupportedMediaType(endpoint.bodyTypes)
+        }
     }
 
     /// What the body is announced as; nil where it is none of these.
@@ -117,9 +119,9 @@ extension RequestFields {
 
 extension AdmittedRequest {
     /// The answer, with how the caller stands to its limits.
-    func answered(by answer: consuming Answer) -> Answer {
-        answer.standing = standing
-        return answer
+    func answered(by response: consuming APIResponse) -> APIResponse {
+        response.standing = standing
+        return response
     }
 
     /// The same of a refusal.
@@ -132,11 +134,11 @@ extension Problem {
         .badRequest, "idempotency_key_not_supported", "this endpoint does not support Idempotency-Key",
         members: ["field": "Idempotency-Key"])
 
-    fileprivate func of(_ caller: KeyHolder, _ standing: RequestStanding) -> Problem {
+    fileprivate func of(_ caller: KeyHolder, _ standing: RequestAllowance) -> Problem {
         var problem = self
         problem.caller = caller
         // A limit that was reached has told its own.
-        if problem.standing == RequestStanding() { problem.standing = standing }
+        if problem.standing == RequestAllowance() { problem.standing = standing }
         return problem
     }
 }

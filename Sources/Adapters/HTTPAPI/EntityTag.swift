@@ -1,4 +1,4 @@
-import Routing
+import Lookups
 
 /// What tells an answer's content from another (RFC 9110 §8.8.3): the same for the same bytes on every server; 64 bits tell
 /// answers apart that nobody makes alike on purpose.

@@ -28,7 +28,7 @@ extension QueryParameters {
     }
 }
 
-extension Answer {
+extension APIResponse {
     /// A page ends early where its items are long, so that no answer holds much memory until it is read; and it is read in
     /// parts, so that no more is read for it than a part.
     /// - Parameters:
@@ -39,7 +39,7 @@ extension Answer {
         head: JSONObject = [:], after: Place?, limit: Int, _ json: (Item) -> JSONObject,
         place: (Item) -> Place,
         name: (Place) -> String, _ read: (Place?, Int) async throws -> [Item]
-    ) async throws -> Answer {
+    ) async throws -> APIResponse {
         var bytes = [UInt8(ascii: "{")]
         for (name, value) in head {
             bytes += JSONValue.string(name).serialized() + [UInt8(ascii: ":")] + value.serialized()
@@ -64,7 +64,7 @@ extension Answer {
         }
         let next = hasMore ? last.map { JSONValue.string(PageCursor.text(of: name($0))) } : nil
         bytes += Array(#"],"next":"#.utf8) + (next ?? .null).serialized() + [UInt8(ascii: "}")]
-        return Answer(uncached: bytes)
+        return APIResponse(uncached: bytes)
     }
 
     /// How many items are read at once. [ours]

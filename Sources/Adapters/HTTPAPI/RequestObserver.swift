@@ -1,7 +1,7 @@
 import HTTPTypes
 import Logging
+import Lookups
 import Metrics
-import Routing
 import Synchronization
 
 /// Counts and times requests, and logs them.
@@ -11,7 +11,7 @@ import Synchronization
 /// more than the answer. Of a kind of refusals the first is logged, and the others by count: ``RefusalCounts``.
 final class RequestObserver: Sendable {
     private struct Series: Hashable {
-        let route: String
+        let endpoint: String
         let method: String
         let status: Int
     }
@@ -25,25 +25,26 @@ final class RequestObserver: Sendable {
     ]
 
     /// - Parameters:
-    ///   - timer: What ``timer(_:_:route:)`` gives for these, where the caller has kept it.
+    ///   - timer: What ``timer(_:_:endpoint:)`` gives for these, where the caller has kept it.
     ///   - limit: the one that the request was refused for.
     func record(
-        _ status: HTTPResponse.Status, _ method: HTTPRequest.Method, route: String,
+        _ status: HTTPResponse.Status, _ method: HTTPRequest.Method, endpoint: String,
         timer: Timer? = nil, caller: KeyHolder?, limit: String? = nil,
         requestID: String, duration: Duration, _ logger: Logger
     ) {
-        (timer ?? self.timer(status, method, route: route)).recordNanoseconds(
+        (timer ?? self.timer(status, method, endpoint: endpoint)).recordNanoseconds(
             Int64(duration.attoseconds / 1_000_000_000))
         let level = Self.level(of: status, isOfCaller: caller != nil)
         guard logger.logLevel <= level else { return }
         // At `debug` every request has its line.
         if status.code >= 400, logger.logLevel > .debug {
             let kind = RefusalCounts.Kind(
-                route: route, status: status.code, limit: limit, tenant: caller?.tenant, key: caller?.key)
+                endpoint: endpoint, status: status.code, limit: limit, tenant: caller?.tenant,
+                key: caller?.key)
             guard refusals.add(kind) else { return }
         }
         var metadata: Logger.Metadata = [
-            "request_id": "\(requestID)", "method": "\(Self.name(of: method))", "route": "\(route)",
+            "request_id": "\(requestID)", "method": "\(Self.name(of: method))", "route": "\(endpoint)",
             "status": "\(status.code)",
             "duration_us": "\(Int64(duration / .microseconds(1)))",
         ]
@@ -76,7 +77,7 @@ final class RequestObserver: Sendable {
     func tellOfRefusalsNow(to logger: Logger) {
         for (kind, count) in refusals.take() {
             var metadata: Logger.Metadata = [
-                "count": "\(count)", "route": "\(kind.route)", "status": "\(kind.status)",
+                "count": "\(count)", "route": "\(kind.endpoint)", "status": "\(kind.status)",
             ]
             metadata["limit"] = kind.limit.map { "\($0)" }
             metadata["tenant"] = kind.tenant.map { "\($0)" }
@@ -86,14 +87,14 @@ final class RequestObserver: Sendable {
     }
 
     /// What counts and times the answers of a route with a status.
-    func timer(_ status: HTTPResponse.Status, _ method: HTTPRequest.Method, route: String) -> Timer {
-        let series = Series(route: route, method: Self.name(of: method), status: status.code)
+    func timer(_ status: HTTPResponse.Status, _ method: HTTPRequest.Method, endpoint: String) -> Timer {
+        let series = Series(endpoint: endpoint, method: Self.name(of: method), status: status.code)
         return timers.withLock { timers in
             if let known = timers[series] { return known }
             let timer = Timer(
                 label: "http_server_request_duration_seconds",
                 dimensions: [
-                    ("route", series.route), ("method", series.method), ("status", "\(series.status)"),
+                    ("route", series.endpoint), ("method", series.method), ("status", "\(series.status)"),
                 ])
             timers[series] = timer
             return timer

@@ -1,5 +1,5 @@
 package import AppSiteAssociation
-package import Routing
+package import Lookups
 import Synchronization
 import Tenancy
 
@@ -9,17 +9,17 @@ import Tenancy
 final class SiteFileCache: Sendable {
     private struct State {
         var version: Int?
-        var files: [String: Answer.Shared] = [:]
+        var files: [String: APIResponse.Shared] = [:]
     }
 
     private let state = Mutex(State())
 
     /// Nil for a host that nobody has proved.
-    func file(of host: String, in table: LiveRoutingTable.State) -> Answer.Shared? {
+    func file(of host: String, in table: LiveLookupIndex.State) -> APIResponse.Shared? {
         let known = state.withLock { $0.version == table.version ? $0.files[host] : nil }
         if let known { return known }
         guard let site = table.table.site(ofHost: host) else { return nil }
-        let file = Answer.Shared(SiteAssociation(site).serialized())
+        let file = APIResponse.Shared(SiteAssociation(site).serialized())
         state.withLock { state in
             if state.version != table.version { state = State(version: table.version) }
             state.files[host] = file
@@ -29,7 +29,7 @@ final class SiteFileCache: Sendable {
 }
 
 extension SiteAssociation {
-    package init(_ site: RoutingTable.Site) {
+    package init(_ site: LookupIndex.Site) {
         var ids: [String: AppID] = [:]
         let clips = site.clips.map { clip in
             let id = AppID(prefix: clip.appIDPrefix, bundleID: clip.bundleID)

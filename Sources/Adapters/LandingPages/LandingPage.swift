@@ -3,8 +3,8 @@ import Crypto
 import Foundation
 import HTML
 import Invocation
+import Lookups
 import QRCode
-import Routing
 import Tenancy
 
 /// What people see at a URL that is in a code: on an iPhone the way to the App Clip, elsewhere the way to an iPhone.
@@ -33,8 +33,8 @@ struct LandingPage {
     ///   - experience: which the URL leads to.
     ///   - location: nil where the URL names none, or one that is not known.
     init(
-        _ url: InvocationURL, _ experience: RoutedExperience, _ location: Location?,
-        _ presentation: Presentation, at host: RoutingTable.ProvedHost
+        _ url: InvocationURL, _ experience: IndexedExperience, _ location: Location?,
+        _ presentation: Presentation, at host: LookupIndex.ProvedHost
     ) {
         self.url = url
         self.host = host.name

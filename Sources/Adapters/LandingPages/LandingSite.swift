@@ -1,6 +1,6 @@
 public import HTTPTypes
 public import Invocation
-public import Routing
+public import Lookups
 
 /// What a proved host answers to people: pages of the URLs that are in codes, from memory alone.
 ///
@@ -10,7 +10,7 @@ public import Routing
 /// - of a place that is in its URL, unless the signature is good,
 /// - of a tenant that is suspended.
 public struct LandingSite: Sendable {
-    public typealias Answer = (response: HTTPResponse, body: [UInt8])
+    public typealias Response = (response: HTTPResponse, body: [UInt8])
 
     private let cache = PageCache()
     private let drawsCodes: Bool
@@ -31,15 +31,15 @@ public struct LandingSite: Sendable {
     /// - Parameters:
     ///   - request: whose path is none of the API's.
     ///   - host: at which pages are shown.
-    public func answer(
-        _ request: HTTPRequest, at host: RoutingTable.ProvedHost, in state: LiveRoutingTable.State
-    ) -> Answer {
+    public func response(
+        _ request: HTTPRequest, at host: LookupIndex.ProvedHost, in state: LiveLookupIndex.State
+    ) -> Response {
         let target = request.path ?? ""
         if Self.isIcon(target) { return Self.noIcon }
         let ifNoneMatch = request.headerFields[.ifNoneMatch]
         let key = PageCache.Key(host: host.name, target: target)
         if let key, let page = cache.page(key, in: state.version) {
-            return page.answer(ifNoneMatch: ifNoneMatch)
+            return page.response(ifNoneMatch: ifNoneMatch)
         }
         guard !host.tenantIsSuspended, target.hasPrefix("/"),
             let url = try? InvocationURL("https://\(host.name)\(target)")
@@ -53,19 +53,19 @@ public struct LandingSite: Sendable {
         guard let page = landingPage(at: url, of: host, in: table) else { return Self.notFound }
         let written = WrittenPage(page, Self.pageFields)
         if let key { cache.keep(written, as: key, in: state.version) }
-        return written.answer(ifNoneMatch: ifNoneMatch)
+        return written.response(ifNoneMatch: ifNoneMatch)
     }
 
     /// The page at a URL of a host at which pages are shown; nil where there is none.
     public func page(
-        at url: InvocationURL, of host: RoutingTable.ProvedHost, in state: LiveRoutingTable.State
+        at url: InvocationURL, of host: LookupIndex.ProvedHost, in state: LiveLookupIndex.State
     ) -> [UInt8]? {
         guard !host.tenantIsSuspended else { return nil }
         return landingPage(at: url, of: host, in: state.table(of: host.tenant))?.html()
     }
 
     private func landingPage(
-        at url: InvocationURL, of host: RoutingTable.ProvedHost, in table: TenantTable
+        at url: InvocationURL, of host: LookupIndex.ProvedHost, in table: TenantTable
     ) -> LandingPage? {
         let lookup = table.lookUp(url)
         guard let experience = lookup.experience, experience.kind != .demo else { return nil }
@@ -86,13 +86,13 @@ public struct LandingSite: Sendable {
         .referrerPolicy: "strict-origin",
     ]
 
-    private static let notFound: Answer = {
+    private static let notFound: Response = {
         var fields = pageFields
         fields[.contentLanguage] = LandingPage.ownLanguage
         return (HTTPResponse(status: .notFound, headerFields: fields), LandingPage.notFound)
     }()
 
-    private static func redirect(to url: InvocationURL) -> Answer {
+    private static func redirect(to url: InvocationURL) -> Response {
         let fields: HTTPFields = [
             .location: url.canonical, .cacheControl: caching, .referrerPolicy: "strict-origin",
         ]
@@ -108,7 +108,7 @@ public struct LandingSite: Sendable {
     }
 
     /// For an hour, so that few ask.
-    private static let noIcon: Answer = (
+    private static let noIcon: Response = (
         HTTPResponse(status: .notFound, headerFields: [.cacheControl: "public, max-age=3600"]), []
     )
 }

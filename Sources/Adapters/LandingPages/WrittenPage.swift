@@ -1,6 +1,6 @@
 import HTTPSyntax
 import HTTPTypes
-import Routing
+import Lookups
 
 /// A page with its header, ready for whoever asks for it.
 struct WrittenPage: Sendable {
@@ -18,7 +18,7 @@ struct WrittenPage: Sendable {
     }
 
     /// - Parameter ifNoneMatch: the request's field.
-    func answer(ifNoneMatch: String?) -> LandingSite.Answer {
+    func response(ifNoneMatch: String?) -> LandingSite.Response {
         guard let ifNoneMatch, ifNoneMatch.utf8.span.hasEntityTag(tag) else {
             return (HTTPResponse(status: .ok, headerFields: fields), body)
         }

@@ -92,67 +92,67 @@ public struct OutboundClient: Sendable {
     ///   - needsBody: false where the status decides: then a body that does not come to its end is no error.
     public func execute(
         _ request: HTTPClientRequest, limit: Int, timeout: Duration? = nil, needsBody: Bool = true
-    ) async throws(OutboundError) -> OutboundAnswer {
+    ) async throws(OutboundError) -> OutboundResponse {
         let timeout = timeout ?? self.timeout
         let head = Head()
         do {
             // Around the body too, which a server can send as slowly as it likes.
-            return try await withThrowingTaskGroup(of: OutboundAnswer?.self) { group in
-                group.addTask { try await answer(to: request, limit: limit, timeout: timeout, head) }
+            return try await withThrowingTaskGroup(of: OutboundResponse?.self) { group in
+                group.addTask { try await response(to: request, limit: limit, timeout: timeout, head) }
                 group.addTask {
                     try await Task.sleep(for: timeout)
                     return nil
                 }
                 defer { group.cancelAll() }
-                guard let answer = try await group.next() ?? nil else { throw OutboundError.late }
-                return answer
+                guard let response = try await group.next() ?? nil else { throw OutboundError.late }
+                return response
             }
         } catch {
-            if !needsBody, let answer = head.answer { return answer }
+            if !needsBody, let response = head.response { return response }
             throw OutboundError(error)
         }
     }
 
     /// An answer without its body, as soon as it is there.
     private final class Head: Sendable {
-        private let storage = Mutex<OutboundAnswer?>(nil)
+        private let storage = Mutex<OutboundResponse?>(nil)
 
-        var answer: OutboundAnswer? {
+        var response: OutboundResponse? {
             get { storage.withLock { $0 } }
             set { storage.withLock { $0 = newValue } }
         }
     }
 
-    private func answer(
+    private func response(
         to request: HTTPClientRequest, limit: Int, timeout: Duration, _ head: Head
-    ) async throws -> OutboundAnswer {
+    ) async throws -> OutboundResponse {
         // As the library reads it.
         guard let url = URL(string: request.url), ["http", "https"].contains(url.scheme?.lowercased()),
             let host = url.host, !host.isEmpty
         else { throw HTTPClientError.invalidURL }
         return try await hosts.withClient(for: host) { client in
-            try await answer(to: request, limit: limit, timeout: timeout, head, by: client)
+            try await response(to: request, limit: limit, timeout: timeout, head, by: client)
         }
     }
 
-    private func answer(
+    private func response(
         to request: HTTPClientRequest, limit: Int, timeout: Duration, _ head: Head, by client: HTTPClient
-    ) async throws -> OutboundAnswer {
-        let response = try await client.execute(prepared(request), timeout: TimeAmount(timeout))
-        var answer = OutboundAnswer(
-            status: Int(response.status.code),
+    ) async throws -> OutboundResponse {
+        let received = try await client.execute(prepared(request), timeout: TimeAmount(timeout))
+        var response = OutboundResponse(
+            status: Int(received.status.code),
             fields: Dictionary(
-                response.headers.map { ($0.name.lowercased(), [$0.value]) }, uniquingKeysWith: +))
-        head.answer = answer
-        for try await piece in response.body {
-            let room = limit - answer.body.count
-            answer.body += piece.readableBytesView.prefix(room)
+                received.headers.map { ($0.name.lowercased(), [$0.value]) }, uniquingKeysWith: +))
+        head.response = response
+        for try await piece in received.body {
+            let room = limit - response.body.count
+            response.body += piece.readableBytesView.prefix(room)
             if piece.readableBytes > room {
-                answer.isCutOff = true
+                response.isCutOff = true
                 break
             }
         }
-        return answer
+        return response
     }
 
     private func prepared(_ request: HTTPClientRequest) -> HTTPClientRequest {
@@ -172,7 +172,7 @@ public struct OutboundClient: Sendable {
 }
 
 /// What a server answered.
-public struct OutboundAnswer: Sendable, Hashable {
+public struct OutboundResponse: Sendable, Hashable {
     public let status: Int
     /// The values of the header's fields, by their names in lower case.
     fileprivate let fields: [String: [String]]

@@ -8,12 +8,12 @@ struct AudienceCursor {
     let notification: NotificationID
     let createdAt: Date
     let askedAt: Date
-    let place: AudiencePlace
+    let place: AudiencePosition
     let deliveryCount: Int
 }
 
 /// A launch of an audience, as a place in the order in which it is gone through.
-struct AudiencePlace: Sendable, Hashable {
+struct AudiencePosition: Sendable, Hashable {
     let launchedAt: Date
     let url: String
     let instance: UUID
@@ -49,7 +49,7 @@ extension TenantTransaction {
                 UUID.self, Date.self, Date.self, Date.self, String.self, UUID.self, Int32.self)
             return AudienceCursor(
                 notification: NotificationID(id), createdAt: createdAt, askedAt: askedAt,
-                place: AudiencePlace(launchedAt: launchedAt, url: url, instance: instance),
+                place: AudiencePosition(launchedAt: launchedAt, url: url, instance: instance),
                 deliveryCount: Int(count))
         }
     }

@@ -47,7 +47,7 @@ extension CardImage: StoredItem {
         do {
             return try await transaction.delete(
                 "image \(digest)", from: "card_images", where: "sha256", is: digest.description,
-                referents: references, cascade: cascade)
+                dependents: references, cascade: cascade)
         } catch let error as PostgreSQLError where error.isForeignKeyViolation() {
             // Since it was looked for, somebody has added a card that names it.
             throw AdministrationError.conflict
@@ -106,16 +106,16 @@ struct PostgresImageFiles: ImageDirectory {
         }
     }
 
-    func referents(of image: ImageDigest, of tenant: TenantID) async throws -> [Referents] {
+    func dependents(of image: ImageDigest, of tenant: TenantID) async throws -> [Dependents] {
         try await access.read(tenant) { transaction in
-            var referents: [Referents] = []
+            var dependents: [Dependents] = []
             for reference in CardImage.references {
-                guard let found = try await transaction.referents(reference, to: image.description) else {
+                guard let found = try await transaction.dependents(reference, to: image.description) else {
                     continue
                 }
-                referents.append(found)
+                dependents.append(found)
             }
-            return referents
+            return dependents
         }
     }
 }

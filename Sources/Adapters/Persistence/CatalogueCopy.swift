@@ -1,5 +1,5 @@
 import Foundation
-import Routing
+import Lookups
 import Tenancy
 
 /// One tenant's catalogue on its way from the database into the table, page by page.
@@ -7,7 +7,7 @@ import Tenancy
 /// Each page is a transaction of its own, with a snapshot of its own. The pages are put right by the log of changes: rows
 /// that change while pages are read are noted, and read once more by the follow that comes after the last page. Only then
 /// is the copy put into the table, all at once, so that lookups see the tenant's catalogue before or after a transaction and
-/// never in between. If more than ``RoutingChanges/mostRows`` change, or one statement changes more than a thousand, the
+/// never in between. If more than ``IndexChanges/mostRows`` change, or one statement changes more than a thousand, the
 /// relation is copied from its start; what happens when this goes on for ever, see ``mostRestarts``.
 struct CatalogueCopy {
     /// The pages of a relation that have been copied.
@@ -20,13 +20,13 @@ struct CatalogueCopy {
         var lastKey: [String]? { pages.last?.lastKey }
     }
 
-    private(set) var relations: [RoutingRelation: Pages] = [:]
+    private(set) var relations: [IndexRelation: Pages] = [:]
     /// Rows that changed meanwhile.
-    private(set) var touched: RoutingKeys
+    private(set) var touched: IndexKeys
     /// Those of them that no follow has read since.
-    private(set) var unread: RoutingKeys
+    private(set) var unread: IndexKeys
     /// Rows read by follows after the last page, in the order in which they were read.
-    private(set) var batches: [RoutingBatch] = []
+    private(set) var batches: [IndexBatch] = []
     /// Whether all pages and rows are read.
     private(set) var isReady = false
     /// The transactions whose changes the table lacks until the copy is in it.
@@ -48,7 +48,7 @@ struct CatalogueCopy {
     private static let mostRestarts = 3
     private static let longestPause = 60
 
-    init(_ changes: RoutingChanges.OfCatalogue, pageLength: Int) {
+    init(_ changes: IndexChanges.OfCatalogue, pageLength: Int) {
         touched = changes.rows
         unread = changes.rows
         transactions = changes.transactions
@@ -59,12 +59,12 @@ struct CatalogueCopy {
     }
 
     /// A relation of which pages are missing.
-    var unfinished: RoutingRelation? {
-        RoutingRelation.allCases.first { relations[$0]?.isAtEnd == false }
+    var unfinished: IndexRelation? {
+        IndexRelation.allCases.first { relations[$0]?.isAtEnd == false }
     }
 
     /// Whether changes would have it begin anew, as often as it may.
-    func wouldStarve(by changes: RoutingChanges.OfCatalogue) -> Bool {
+    func wouldStarve(by changes: IndexChanges.OfCatalogue) -> Bool {
         guard restarts >= Self.mostRestarts else { return false }
         var rows = touched
         rows.formUnion(changes.rows)
@@ -79,7 +79,7 @@ struct CatalogueCopy {
     // MARK: Changes
 
     /// Notes changes that the pages may lack.
-    mutating func note(_ changes: RoutingChanges.OfCatalogue) {
+    mutating func note(_ changes: IndexChanges.OfCatalogue) {
         transactions.formUnion(changes.transactions)
         touched.formUnion(changes.rows)
         unread.formUnion(changes.rows)
@@ -92,15 +92,15 @@ struct CatalogueCopy {
         (unread, batches) = (touched, [])
     }
 
-    private mutating func copyFromStart(_ relation: RoutingRelation) {
+    private mutating func copyFromStart(_ relation: IndexRelation) {
         relations[relation] = Pages()
         touched.remove(relation)
     }
 
     /// Takes rows that a follow read after the last page, of ``unread`` and of the changes that it found.
-    mutating func add(_ part: RoutingBatch.Part, _ changes: RoutingChanges.OfCatalogue?) {
+    mutating func add(_ part: IndexBatch.Part, _ changes: IndexChanges.OfCatalogue?) {
         transactions.formUnion(changes?.transactions ?? [])
-        touched.formUnion(changes?.rows ?? RoutingKeys())
+        touched.formUnion(changes?.rows ?? IndexKeys())
         unread = part.rest
         batches.append(part.batch)
         isReady = unread.isEmpty
@@ -141,8 +141,8 @@ struct CatalogueCopy {
     ///
     /// Takes time by the size of the catalogue and of the table.
     @concurrent func merged(
-        into table: RoutingTable, of tenant: TenantID
-    ) async throws -> (table: RoutingTable, unreadable: Int) {
+        into table: LookupIndex, of tenant: TenantID
+    ) async throws -> (table: LookupIndex, unreadable: Int) {
         var table = table
         var unreadable = 0
         for (relation, pages) in relations {

@@ -62,8 +62,8 @@ extension Clip: StoredItem {
     func refusal(_ error: PostgreSQLError) -> any Error { card.refusal(error, in: "clips") ?? error }
 
     /// What would refuse requests waits until enough of them were seen to bring what is required, unless that is insisted on.
-    func check(replacing before: Clip?, insisting: Bool, _ transaction: TenantTransaction) async throws {
-        guard !insisting, let attestation else { return }
+    func check(replacing before: Clip?, force: Bool, _ transaction: TenantTransaction) async throws {
+        guard !force, let attestation else { return }
         for operation in ClipAttestation.Operation.allCases
         where attestation.isStricter(than: before?.attestation, for: operation) {
             let mustBeSigned = attestation.requiresSignature(of: operation)
@@ -89,7 +89,7 @@ extension Clip: StoredItem {
     ) async throws -> [RowCount] {
         try await transaction.delete(
             "clip \(bundleID)", from: "clips", where: "bundle_id", is: bundleID.text,
-            referents: [
+            dependents: [
                 Reference(relation: "experiences", column: "bundle_id", name: "kind || ' ' || url"),
                 Reference(relation: "instances", column: "bundle_id", name: "instance_id::text"),
                 Reference(relation: "channels", column: "bundle_id", name: "channel_id"),

@@ -11,7 +11,7 @@ public struct ConfirmationDays: Sendable {
     public static let retentions = 1...730
 
     /// What was done.
-    public struct Upkeep: Sendable, Hashable {
+    public struct Retention: Sendable, Hashable {
         public var dropped: Int
         public var added: Int
         public var indexed: Int
@@ -39,23 +39,23 @@ public struct ConfirmationDays: Sendable {
 
     /// Drops the days that are over for too long, makes those to come, and gives those that are over their index.
     /// - Throws: The first failure, after all was tried: what cannot be dropped must not keep days from being made.
-    public func maintain() async throws -> Upkeep {
-        var upkeep = Upkeep()
+    public func maintain() async throws -> Retention {
+        var changes = Retention()
         var failure: (any Error)?
-        let steps: [(Query, any WritableKeyPath<Upkeep, Int> & Sendable)] = [
+        let steps: [(Query, any WritableKeyPath<Retention, Int> & Sendable)] = [
             ("SELECT doorstep.drop_confirmation_days(\(retention)::integer)", \.dropped),
             ("SELECT doorstep.add_confirmation_days()", \.added),
             ("SELECT doorstep.index_confirmation_days()", \.indexed),
         ]
         for (step, count) in steps {
             do {
-                upkeep[keyPath: count] += try await pool.exhaust(
+                changes[keyPath: count] += try await pool.exhaust(
                     step, TransactionMode(statementTimeout: Self.timeout))
             } catch {
                 failure = failure ?? error
             }
         }
         if let failure { throw failure }
-        return upkeep
+        return changes
     }
 }

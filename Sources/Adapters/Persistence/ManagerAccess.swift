@@ -29,14 +29,14 @@ extension PostgresAdministrationStore: CatalogueAccess {
 struct ManagerAccess: CatalogueAccess {
     let pool: ConnectionPool
     /// Keeps the table that this server's lookups are answered from.
-    let feed: RoutingFeed
-    private let imports: ImportsUnderWay
+    let feed: IndexFeed
+    private let imports: RunningImports
 
-    init(pool: ConnectionPool, feed: RoutingFeed) {
+    init(pool: ConnectionPool, feed: IndexFeed) {
         self.pool = pool
         self.feed = feed
         // Each takes a connection, and somebody may want another.
-        imports = ImportsUnderWay(maximum: max(1, pool.configuration.maximumConnections - 1))
+        imports = RunningImports(maximum: max(1, pool.configuration.maximumConnections - 1))
     }
 
     /// How long a statement may take, such as one that waits for an import. [ours]
@@ -105,7 +105,7 @@ struct ManagerAccess: CatalogueAccess {
     }
 
     private static func unavailability(_ error: any Error) -> any Error {
-        guard let error = error as? PostgreSQLError, error.isNoAnswer || error.isLockTimeout else {
+        guard let error = error as? PostgreSQLError, error.isNoResponse || error.isLockTimeout else {
             return error
         }
         return StoreUnavailable()

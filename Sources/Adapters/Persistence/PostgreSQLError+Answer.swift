@@ -7,7 +7,7 @@ extension PostgreSQLError {
     }
 
     /// Whether the server answered that this statement cannot be done, or not in time, so that another one may.
-    var isOfStatement: Bool { isCancelledStatement || !isNoAnswer }
+    var isOfStatement: Bool { isCancelledStatement || !isNoResponse }
 
     /// Whether a row has no partition, or another than when it set out.
     ///

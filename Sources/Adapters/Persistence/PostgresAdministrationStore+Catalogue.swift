@@ -2,9 +2,9 @@ public import Administration
 import Foundation
 import Invocation
 import JSON
+import Lookups
 import PostgreSQL
 import RateLimiting
-import Routing
 public import Tenancy
 
 // A tenant as a whole: read, brought in from elsewhere, deleted.

@@ -18,7 +18,7 @@ extension TenantTransaction {
     /// - Returns: How many rows went, by relation.
     func delete(
         _ subject: String, from relation: String, where column: String, is key: String,
-        referents references: [Reference], cascade: Bool
+        dependents references: [Reference], cascade: Bool
     ) async throws -> [RowCount] {
         var counts: [RowCount] = []
         if cascade {
@@ -30,11 +30,11 @@ extension TenantTransaction {
                 if count > 0 { counts.append(RowCount(relation: reference.relation, count: count)) }
             }
         } else {
-            var referents: [Referents] = []
+            var dependents: [Dependents] = []
             for reference in references {
-                if let found = try await self.referents(reference, to: key) { referents.append(found) }
+                if let found = try await self.dependents(reference, to: key) { dependents.append(found) }
             }
-            guard referents.isEmpty else { throw AdministrationError.inUse(subject, by: referents) }
+            guard dependents.isEmpty else { throw AdministrationError.inUse(subject, by: dependents) }
         }
         let count = try await delete(from: relation, where: column, is: key)
         return counts + [RowCount(relation: relation, count: count)]
@@ -61,17 +61,17 @@ extension TenantTransaction {
     }
 
     /// Nil when nothing refers to it.
-    func referents(_ reference: Reference, to key: String) async throws -> Referents? {
+    func dependents(_ reference: Reference, to key: String) async throws -> Dependents? {
         let rows = try await execute(
             """
             SELECT \(unsafeSQL: reference.name) AS name, count(*) OVER ()
             FROM doorstep.\(identifier: reference.relation)
             WHERE tenant_id = \(tenant.uuid) AND \(identifier: reference.column) = \(key)
-            ORDER BY name LIMIT \(Referents.limit)
+            ORDER BY name LIMIT \(Dependents.limit)
             """
         ).map { try $0.decode(String.self, Int.self) }
         return rows.first.map { _, count in
-            Referents(RowCount(relation: reference.relation, count: count), first: rows.map(\.0))
+            Dependents(RowCount(relation: reference.relation, count: count), first: rows.map(\.0))
         }
     }
 }

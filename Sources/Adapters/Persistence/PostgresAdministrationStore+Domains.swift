@@ -2,8 +2,8 @@ public import Administration
 import AppSiteAssociation
 import Foundation
 import JSON
+import Lookups
 import PostgreSQL
-import Routing
 public import Tenancy
 
 extension PostgresAdministrationStore: DomainStore {
@@ -76,7 +76,7 @@ extension DomainRecord: StoredItem {
     }
 
     func check(
-        replacing before: DomainRecord?, insisting: Bool, _ transaction: TenantTransaction
+        replacing before: DomainRecord?, force: Bool, _ transaction: TenantTransaction
     ) async throws {
         guard let content, content != before?.content else { return }
         try content.check(against: Set(try await transaction.clips().map(\.appID)))

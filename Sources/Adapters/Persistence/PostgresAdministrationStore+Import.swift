@@ -227,8 +227,8 @@ extension TenantTransaction {
         let first = try await execute(Item.removalsInUse(of: tenant, by: reference)).map { row in
             let (key, count, names, all) = try row.decode([String].self, Int.self, [String].self, Int.self)
             total = all
-            let referents = Referents(RowCount(relation: reference.relation, count: count), first: names)
-            return try Item.planned(key, referents.description, ["by": [.object(referents.json)]])
+            let dependents = Dependents(RowCount(relation: reference.relation, count: count), first: names)
+            return try Item.planned(key, dependents.description, ["by": [.object(dependents.json)]])
         }
         return RemovalsInUse(count: total, first: first)
     }

@@ -4,8 +4,8 @@ import Foundation
 import Geodesy
 public import Invocation
 import JSON
+import Lookups
 import PostgreSQL
-import Routing
 public import Tenancy
 
 extension PostgresAdministrationStore {
@@ -64,7 +64,7 @@ extension LocationRecord: StoredItem {
     ) async throws -> [RowCount] {
         try await transaction.delete(
             "location '\(identifier)'", from: "locations", where: "identifier", is: identifier.text,
-            referents: [experiences], cascade: cascade)
+            dependents: [experiences], cascade: cascade)
     }
 }
 

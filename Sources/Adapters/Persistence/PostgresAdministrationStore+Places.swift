@@ -7,19 +7,19 @@ public import Tenancy
 
 extension PostgresAdministrationStore: TenantDirectory {}
 
-extension PostgresAdministrationStore: PlaceDirectory {
+extension PostgresAdministrationStore: LocationDirectory {
     public func places(
         _ identifiers: [LocationIdentifier]?, of tenant: TenantID, after: LocationIdentifier?, limit: Int,
         confirmationsSince: Date
-    ) async throws -> [ListedPlace] {
+    ) async throws -> [ListedLocation] {
         try await read(tenant) { transaction in
             let rows = try await transaction.execute(
                 """
-                SELECT \(unsafeSQL: ListedPlace.columns) FROM doorstep.locations l
+                SELECT \(unsafeSQL: ListedLocation.columns) FROM doorstep.locations l
                 WHERE l.tenant_id = \(tenant.uuid) AND l.identifier > \(after?.text ?? "") AND \(identifiers)
                 ORDER BY l.identifier LIMIT \(limit)
                 """)
-            let places = try rows.map { try ListedPlace(row: $0) }
+            let places = try rows.map { try ListedLocation(row: $0) }
             guard !places.isEmpty else { return [] }
             // For all of them at once: days that are not over have no index by location, and are read one time.
             let days = try await transaction.execute(
@@ -33,7 +33,7 @@ extension PostgresAdministrationStore: PlaceDirectory {
             ).map { try $0.decode(String.self, String.self) }
             let lastDays = Dictionary(days) { one, _ in one }
             return places.map { place in
-                ListedPlace(
+                ListedLocation(
                     identifier: place.identifier, name: place.name, region: place.region,
                     lastConfirmationDay: lastDays[place.identifier.text])
             }
@@ -43,7 +43,7 @@ extension PostgresAdministrationStore: PlaceDirectory {
     public func places(
         _ identifiers: [LocationIdentifier]?, of tenant: TenantID, after: LocationIdentifier?, limit: Int,
         unusedSince start: Date, countingUpTo maximumCount: Int
-    ) async throws -> UnusedPlaces {
+    ) async throws -> UnusedLocations {
         try await read(tenant) { transaction in
             // Where somebody was is found once, for the list and for the count: all of the tenant's confirmations are read for it.
             let rows = try await transaction.execute(
@@ -52,14 +52,14 @@ extension PostgresAdministrationStore: PlaceDirectory {
                     SELECT DISTINCT location_identifier FROM doorstep.confirmations
                     WHERE tenant_id = \(tenant.uuid) AND minute >= \(start)),
                 unused AS NOT MATERIALIZED (
-                    SELECT \(unsafeSQL: ListedPlace.columns) FROM doorstep.locations l
+                    SELECT \(unsafeSQL: ListedLocation.columns) FROM doorstep.locations l
                     WHERE l.tenant_id = \(tenant.uuid) AND \(identifiers)
                         AND NOT EXISTS (SELECT FROM used WHERE location_identifier = l.identifier))
                 SELECT *, (SELECT count(*) FROM (SELECT FROM unused LIMIT \(maximumCount)) AS counted) FROM unused
                 WHERE identifier > \(after?.text ?? "") ORDER BY identifier LIMIT \(limit)
                 """)
-            return UnusedPlaces(
-                listed: try rows.map { try ListedPlace(row: $0) },
+            return UnusedLocations(
+                listed: try rows.map { try ListedLocation(row: $0) },
                 count: try rows.first?.decode("count", as: Int.self) ?? 0)
         }
     }
@@ -99,7 +99,7 @@ extension PostgresAdministrationStore: PlaceDirectory {
     }
 }
 
-extension ListedPlace {
+extension ListedLocation {
     /// Of locations that are called `l`.
     fileprivate static let columns = "l.identifier, l.name, l.latitude, l.longitude, l.radius"
 
@@ -111,7 +111,7 @@ extension ListedPlace {
         let longitude = try row.decode("longitude", as: Double.self)
         let radius = try row.decode("radius", as: Double.self)
         self = try PersistenceError.reading("locations") {
-            ListedPlace(
+            ListedLocation(
                 identifier: try LocationIdentifier(identifier), name: try DisplayName(stored: name),
                 region: try CircularRegion(
                     center: Coordinate(latitude: latitude, longitude: longitude),

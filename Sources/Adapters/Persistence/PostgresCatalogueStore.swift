@@ -17,11 +17,11 @@ struct PostgresCatalogueStore<Item: StoredItem>: CatalogueStore {
     }
 
     func change(
-        _ key: Item.Key, of tenant: TenantID, by actor: String, insisting: Bool,
+        _ key: Item.Key, of tenant: TenantID, by actor: String, force: Bool,
         _ make: @Sendable (Item?) throws -> Item
     ) async throws -> CatalogueChange<Item> {
         let ((before, after), isVisible) = try await access.write(tenant, by: actor) {
-            try await $0.change(key, insisting: insisting, make)
+            try await $0.change(key, force: force, make)
         }
         return CatalogueChange(before: before, after: after, isVisible: isVisible)
     }
@@ -73,14 +73,14 @@ struct PostgresCollectionStore<Item: StagedItem>: CollectionStore {
 extension TenantTransaction {
     /// - Returns: What the item was and is.
     fileprivate func change<Item: StoredItem>(
-        _ key: Item.Key, insisting: Bool, _ make: (Item?) throws -> Item
+        _ key: Item.Key, force: Bool, _ make: (Item?) throws -> Item
     ) async throws -> (before: Item?, after: Item) {
         while true {
             let before: Item? = try await item(key, lock: "FOR NO KEY UPDATE")
             let after = try make(before)
             // By bytes: texts that Swift takes for equal may be written otherwise.
             if let before, before.json == after.json { return (before, before) }
-            try await after.check(replacing: before, insisting: insisting, self)
+            try await after.check(replacing: before, force: force, self)
             if before != nil {
                 try await replace(by: after)
             } else if try await !add(after) {
@@ -95,7 +95,7 @@ extension TenantTransaction {
 extension ManagedCatalogue {
     /// In PostgreSQL, as `doorstep_manager`.
     /// - Parameter feed: keeps the table that this server's lookups are answered from.
-    public init(_ pool: ConnectionPool, followedBy feed: RoutingFeed) {
+    public init(_ pool: ConnectionPool, followedBy feed: IndexFeed) {
         let access = ManagerAccess(pool: pool, feed: feed)
         self.init(
             items: CatalogueStores(access),

@@ -32,7 +32,7 @@ public struct PostgresConfirmationHistory: ConfirmationHistory {
     }
 
     public func latest(
-        _ selection: ConfirmationSelection, of tenant: TenantID, before last: ConfirmationPlace? = nil,
+        _ selection: ConfirmationSelection, of tenant: TenantID, before last: ConfirmationCursor? = nil,
         limit: Int
     ) async throws -> [RecordedConfirmation] {
         guard let last else {
@@ -60,7 +60,7 @@ public struct PostgresConfirmationHistory: ConfirmationHistory {
     }
 
     public func oldest(
-        _ selection: ConfirmationSelection, of tenant: TenantID, after last: ConfirmationPlace?, limit: Int
+        _ selection: ConfirmationSelection, of tenant: TenantID, after last: ConfirmationCursor?, limit: Int
     ) async throws -> [RecordedConfirmation] {
         // The row comparison alone would not tell which days are in question.
         let start = max(selection.start, last?.minute ?? .distantPast)
@@ -106,7 +106,7 @@ public struct PostgresConfirmationHistory: ConfirmationHistory {
     ) async throws -> Result {
         do {
             return try await pool.withTenantTransaction(tenant, as: role, mode, body)
-        } catch let error as PostgreSQLError where role == .manager && error.isNoAnswer {
+        } catch let error as PostgreSQLError where role == .manager && error.isNoResponse {
             throw StoreUnavailable()
         }
     }

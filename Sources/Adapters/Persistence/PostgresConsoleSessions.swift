@@ -170,7 +170,7 @@ public struct PostgresConsoleSessions: ConsoleSessions {
     }
 
     /// Deletes events that were kept for so many days, a thousand a transaction.
-    /// - Parameter retention: one of ``AuditLogUpkeep/retentions``.
+    /// - Parameter retention: one of ``AuditLogRetention/retentions``.
     /// - Returns: How many those were.
     public func pruneEvents(retention: Int) async throws -> Int {
         try await pool.exhaust(

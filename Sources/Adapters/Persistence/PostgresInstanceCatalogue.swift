@@ -32,7 +32,7 @@ public struct PostgresInstanceCatalogue {
 extension TenantTransaction {
     /// The latest launched first.
     func latestInstances(
-        _ selection: InstanceSelection, after last: LaunchPlace?, limit: Int
+        _ selection: InstanceSelection, after last: LaunchLocation?, limit: Int
     ) async throws -> [InstanceSummary] {
         try await execute(
             """
@@ -129,7 +129,7 @@ extension Query.StringInterpolation {
 
     /// The conditions that there are, each a text of its own, so that its index serves.
     fileprivate mutating func appendInterpolation(_ selection: InstanceSelection, _ tenant: TenantID) {
-        // The index of launches is for those who say so, as in `NotificationUpkeep`.
+        // The index of launches is for those who say so, as in `NotificationRetention`.
         appendLiteral("i.launched_at >= '-infinity'")
         if let clip = selection.clip {
             appendLiteral(" AND i.bundle_id = ")
@@ -170,7 +170,7 @@ extension Query.StringInterpolation {
         appendInterpolation(last.uuid)
     }
 
-    fileprivate mutating func appendInterpolation(after last: LaunchPlace?) {
+    fileprivate mutating func appendInterpolation(after last: LaunchLocation?) {
         guard let last else { return }
         appendLiteral("AND i.launched_at <= ")
         appendInterpolation(last.launchedAt)

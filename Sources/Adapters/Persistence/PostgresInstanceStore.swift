@@ -151,7 +151,7 @@ private enum Keeping {
     /// - Parameters:
     ///   - known: The places of the tokens that it had already.
     ///   - owner: Whose it was before.
-    case kept(isNew: Bool, known: Set<TokenPlace>, owner: Owner)
+    case kept(isNew: Bool, known: Set<TokenKind>, owner: Owner)
     /// It is not known, and cannot be added; nothing is written.
     case notAdded
     /// It is another key's; nothing is written.
@@ -165,14 +165,14 @@ private enum Owner: String {
 
 /// A token as it came, with what it is found by.
 private struct GivenToken: Sendable {
-    let place: TokenPlace
+    let place: TokenKind
     let token: PushToken
     /// In hexadecimal, the newest secret's first.
     let digests: [String]
     /// Of whoever registers the same token.
     let locks: [Int64]
 
-    init(_ place: TokenPlace, digests: [[UInt8]], token: PushToken) {
+    init(_ place: TokenKind, digests: [[UInt8]], token: PushToken) {
         self.place = place
         self.token = token
         self.digests = digests.map { Base16.text($0) }
@@ -286,7 +286,7 @@ extension TenantTransaction {
             Bool.self, Bool.self, Bool.self, String.self, [String].self, [String].self)
         guard isKept else { return isFound ? .ofOtherKey : .notAdded }
         return .kept(
-            isNew: isNew, known: Set(zip(kinds, names).compactMap { TokenPlace(kind: $0, name: $1) }),
+            isNew: isNew, known: Set(zip(kinds, names).compactMap { TokenKind(kind: $0, name: $1) }),
             owner: Owner(rawValue: owner) ?? .nobody)
     }
 
@@ -385,7 +385,7 @@ extension TenantTransaction {
         let oldest = now.addingTimeInterval(-Instance.activityLifetime)
         var (hasToken, types, activities) = (false, [String](), [String]())
         for ((kind, name), registeredAt) in zip(zip(kinds, names), times) {
-            switch TokenPlace(kind: kind, name: name) {
+            switch TokenKind(kind: kind, name: name) {
             case .device: hasToken = true
             case .start(let type): types.append(type)
             case .activity(let activity): if registeredAt > oldest { activities.append(activity) }
@@ -447,7 +447,7 @@ extension TenantTransaction {
     }
 }
 
-extension TokenPlace {
+extension TokenKind {
     /// Reads what ``kind`` and ``name`` say; nil for anything else.
     init?(kind: String, name: String) {
         switch kind {

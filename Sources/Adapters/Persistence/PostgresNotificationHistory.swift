@@ -68,13 +68,13 @@ public struct PostgresNotificationHistory: NotificationHistory {
     }
 
     public func latestInstances(
-        _ selection: InstanceSelection, of tenant: TenantID, after last: LaunchPlace?, limit: Int
+        _ selection: InstanceSelection, of tenant: TenantID, after last: LaunchLocation?, limit: Int
     ) async throws -> [InstanceSummary] {
         try await read(tenant) { try await $0.latestInstances(selection, after: last, limit: limit) }
     }
 
     public func channels(
-        _ selection: ChannelSelection, of tenant: TenantID, after last: ChannelPlace?, limit: Int
+        _ selection: ChannelSelection, of tenant: TenantID, after last: ChannelCursor?, limit: Int
     ) async throws -> [BroadcastChannel] {
         try await read(tenant) { transaction in
             try await transaction.execute(

@@ -39,7 +39,7 @@ public struct PostgresNotificationStore: NotificationStore {
             }
         } catch let unsuitable as Unsuitable {
             return unsuitable.addition
-        } catch let error as PostgreSQLError where error.isNoAnswer || error.isForeignKeyViolation() {
+        } catch let error as PostgreSQLError where error.isNoResponse || error.isForeignKeyViolation() {
             // Or the tenant was deleted meanwhile, and its keys with it: the next request is refused.
             throw StoreUnavailable()
         }
@@ -134,7 +134,7 @@ public struct PostgresNotificationStore: NotificationStore {
                 current.withLock { $0 = cursor.notification }
                 return try await transaction.takePart(at: cursor, partSize)
             }
-        } catch let error as PostgreSQLError where error.isNoAnswer && !error.isSlowStatement {
+        } catch let error as PostgreSQLError where error.isNoResponse && !error.isSlowStatement {
             throw StoreUnavailable()
         } catch {
             // Else it would be the first again, and whatever is wrong with it hold up all others.
@@ -162,7 +162,7 @@ public struct PostgresNotificationStore: NotificationStore {
     ) async throws -> Result {
         do {
             return try await pool.withTenantTransaction(tenant, as: .app, .snapshot, body)
-        } catch let error as PostgreSQLError where error.isNoAnswer {
+        } catch let error as PostgreSQLError where error.isNoResponse {
             throw StoreUnavailable()
         }
     }

@@ -63,7 +63,7 @@ public struct PostgresOutbox: Outbox {
             try await transaction.distrustStatistics()
             let due = try await transaction.lockDue(limit)
             guard !due.isEmpty else { return ([], 0) }
-            let rows = try await transaction.lend(due, for: lease).map { try LentRow(row: $0) }
+            let rows = try await transaction.lend(due, for: lease).map { try LeasedRow(row: $0) }
             let notifications = try await transaction.notifications(of: rows)
             let ofNoClip = rows.filter { notifications[$0.notification] == nil }
             if !ofNoClip.isEmpty { try await transaction.end(ofNoClip) }
@@ -143,7 +143,7 @@ extension TenantTransaction {
     }
 
     /// What the deliveries share: once a notification, and not with each row.
-    fileprivate func notifications(of rows: [LentRow]) async throws -> [UUID: ClaimedNotification] {
+    fileprivate func notifications(of rows: [LeasedRow]) async throws -> [UUID: ClaimedNotification] {
         let (first, last) = rows.map(\.createdAt).bounds
         let found = try await execute(
             """
@@ -160,7 +160,7 @@ extension TenantTransaction {
     }
 
     /// Ends what was lent and has nothing to be sent by: its clip was deleted meanwhile.
-    fileprivate func end(_ rows: [LentRow]) async throws {
+    fileprivate func end(_ rows: [LeasedRow]) async throws {
         let (first, last) = rows.map(\.createdAt).bounds
         let ended = try await execute(
             """
@@ -193,7 +193,7 @@ extension TenantTransaction {
     }
 
     /// The instances and tokens that deliveries are for, as they are now, by the delivery.
-    fileprivate func receivers(of rows: [LentRow]) async throws -> [UUID: StoredReceiver] {
+    fileprivate func receivers(of rows: [LeasedRow]) async throws -> [UUID: StoredReceiver] {
         let rows = rows.filter { $0.instance != nil }
         guard !rows.isEmpty else { return [:] }
         // `OFFSET 0` keeps each look-up one of its own, with the key alone as its condition.
@@ -231,7 +231,7 @@ private struct DeliveryKey {
 }
 
 /// A delivery as it was lent.
-private struct LentRow {
+private struct LeasedRow {
     let notification: UUID
     let createdAt: Date
     let delivery: UUID
@@ -291,7 +291,7 @@ extension ClaimedDelivery {
     /// - Parameters:
     ///   - stored: nil when the instance or its token is gone, or for a broadcast.
     fileprivate init(
-        _ row: LentRow, of notification: ClaimedNotification, to stored: StoredReceiver?,
+        _ row: LeasedRow, of notification: ClaimedNotification, to stored: StoredReceiver?,
         openedBy keys: TenantSealingKeys
     ) throws {
         self = try PersistenceError.reading("deliveries") {
@@ -343,13 +343,13 @@ extension TenantTransaction {
                 due_at = CASE c.state WHEN 'queued' THEN now() + make_interval(secs => c.wait) END,
                 finished_at = CASE WHEN c.state <> 'queued' THEN now() END,
                 answers = CASE WHEN c.answer = '' THEN d.answers ELSE
-                    CASE WHEN jsonb_array_length(d.answers) < \(Self.maximumAnswers)::integer THEN d.answers
+                    CASE WHEN jsonb_array_length(d.answers) < \(Self.maximumResponses)::integer THEN d.answers
                         ELSE d.answers - 1 END || c.answer::jsonb END
             FROM unnest(\(ids), \(completions.map { Int16(clamping: $0.delivery.attempt) }),
                 \(completions.map(\.verdict.next.state.rawValue)), \(completions.map { $0.verdict.reason ?? "" }),
                 \(completions.map { $0.verdict.next.wait ?? 0 }),
                 \(completions.map { Int16(clamping: $0.verdict.lostReplies) }),
-                \(completions.map { $0.answer?.stored.text ?? "" }))
+                \(completions.map { $0.response?.stored.text ?? "" }))
                 AS c (delivery_id, attempt, state, reason, wait, lost_replies, answer)
             WHERE d.tenant_id = \(tenant.uuid) AND d.delivery_id = ANY(\(ids))
                 AND d.created_at >= \(first) AND d.created_at <= \(last) AND d.delivery_id = c.delivery_id
@@ -363,7 +363,7 @@ extension TenantTransaction {
     }
 
     /// Of a delivery that is tried for very long the first answer and the last ones are kept.
-    private static var maximumAnswers: Int { 64 }
+    private static var maximumResponses: Int { 64 }
 
     /// Those that were registered again since, or replaced, stand.
     fileprivate func retire(_ tokens: [DeadToken]) async throws {
@@ -404,7 +404,7 @@ extension OutcomeEvent {
 /// A token that APNs says is of no use.
 private struct DeadToken {
     let instance: InstanceID
-    let place: TokenPlace
+    let place: TokenKind
     let digest: [UInt8]
     let since: Date?
 

@@ -1,6 +1,6 @@
+public import AppStoreSync
 public import Foundation
 public import PostgreSQL
-public import Registration
 public import Tenancy
 
 /// The requests of one key of a tenant in PostgreSQL, as `doorstep_admin`, by the minute.

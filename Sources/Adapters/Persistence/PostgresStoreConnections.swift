@@ -1,7 +1,7 @@
 import Administration
+public import AppStoreSync
 import Foundation
 public import PostgreSQL
-public import Registration
 public import Tenancy
 
 /// The tenants' connections to App Store Connect in PostgreSQL, as `doorstep_admin`; their keys are sealed.
@@ -53,12 +53,12 @@ public struct PostgresStoreConnections: Sendable {
     }
 
     /// Forgets by which key a clip's experiences are registered; what is registered stays.
-    /// - Throws: `RegistrationError.notConnected`.
+    /// - Throws: `SyncError.notConnected`.
     public func disconnect(_ clip: BundleID, of tenant: TenantID, actor: String) async throws {
         let count = try await write(tenant, by: actor) {
             try await $0.delete(from: "app_store_connections", where: "bundle_id", is: clip.text)
         }
-        guard count == 1 else { throw RegistrationError.notConnected(clip) }
+        guard count == 1 else { throw SyncError.notConnected(clip) }
     }
 
     /// By clip.
@@ -69,7 +69,7 @@ public struct PostgresStoreConnections: Sendable {
     }
 
     /// What requests about a clip are signed with.
-    /// - Throws: `RegistrationError.notConnected`, and `.unreadableKey`.
+    /// - Throws: `SyncError.notConnected`, and `.unreadableKey`.
     public func credentials(
         of clip: BundleID, of tenant: TenantID
     ) async throws -> (key: StoreCredentials, app: BundleID) {
@@ -82,9 +82,9 @@ public struct PostgresStoreConnections: Sendable {
                 """
             ).first?.decode(String.self, String?.self, [UInt8].self, String.self)
         }
-        guard let (keyID, issuerID, sealed, app) = row else { throw RegistrationError.notConnected(clip) }
+        guard let (keyID, issuerID, sealed, app) = row else { throw SyncError.notConnected(clip) }
         guard let pem = keys.of(tenant).open(sealed, at: Self.place(clip, keyID)) else {
-            throw RegistrationError.unreadableKey(clip)
+            throw SyncError.unreadableKey(clip)
         }
         let key = StoreCredentials(
             keyID: keyID, issuerID: issuerID, pem: String(decoding: pem, as: UTF8.self))

@@ -23,7 +23,7 @@ extension Query.StringInterpolation {
     /// A statement that gives the next launches of an audience, in their order; one for each kind, so that each goes through
     /// its index.
     mutating func appendInterpolation(
-        launchesOf distribution: Distribution, _ tenant: TenantID, behind place: AudiencePlace?,
+        launchesOf distribution: Distribution, _ tenant: TenantID, behind place: AudiencePosition?,
         askedAt: Date?, limit: Int
     ) {
         switch distribution.audience {

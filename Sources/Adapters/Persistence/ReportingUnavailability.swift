@@ -8,7 +8,7 @@ nonisolated(nonsending) func reportingUnavailability<Result: Sendable>(
 ) async throws -> Result {
     do {
         return try await body()
-    } catch let error as PostgreSQLError where error.isNoAnswer || error.isLockTimeout {
+    } catch let error as PostgreSQLError where error.isNoResponse || error.isLockTimeout {
         throw StoreUnavailable()
     }
 }

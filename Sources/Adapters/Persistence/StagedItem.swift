@@ -1,8 +1,8 @@
 import Administration
 import Cards
 import JSON
+import Lookups
 import PostgreSQL
-import Routing
 import Tenancy
 
 /// An item of which whole files are imported: by COPY into a temporary table, where SQL finds what a row alone does not
@@ -412,7 +412,7 @@ extension StagedItem {
         SELECT ARRAY[\(unsafeSQL: keyList("t."))]::text[] AS key, r.count, r.first, count(*) OVER ()
         FROM doorstep.\(identifier: relation) t CROSS JOIN LATERAL (
             SELECT count(*), (array_agg(\(unsafeSQL: reference.name) ORDER BY \(unsafeSQL: reference.name))
-                )[:\(unsafeSQL: String(Referents.limit))] AS first
+                )[:\(unsafeSQL: String(Dependents.limit))] AS first
             FROM doorstep.\(identifier: reference.relation)
             WHERE tenant_id = \(tenant.uuid)
                 AND \(identifier: reference.column) = t.\(unsafeSQL: keyColumns.first ?? "")

@@ -15,7 +15,7 @@ protocol StoredItem: CatalogueItem {
     /// - Parameters:
     ///   - before: the item that this takes the place of.
     ///   - insisting: whether what is advised against is done all the same.
-    func check(replacing before: Self?, insisting: Bool, _ transaction: TenantTransaction) async throws
+    func check(replacing before: Self?, force: Bool, _ transaction: TenantTransaction) async throws
     /// Gives what the database refuses of the item its name.
     func refusal(_ error: PostgreSQLError) -> any Error
     /// Whether rows of imports that are under way may come to refer to it.
@@ -28,7 +28,7 @@ protocol StoredItem: CatalogueItem {
 }
 
 extension StoredItem {
-    func check(replacing before: Self?, insisting: Bool, _ transaction: TenantTransaction) async throws {}
+    func check(replacing before: Self?, force: Bool, _ transaction: TenantTransaction) async throws {}
     func refusal(_ error: PostgreSQLError) -> any Error { error }
     static var canBeReferredTo: Bool { false }
 }

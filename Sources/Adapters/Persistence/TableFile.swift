@@ -1,6 +1,6 @@
 public import Foundation
+public import Lookups
 import Platform
-public import Routing
 
 /// Keeps a routing table in a file, so that a server can start while its database does not answer.
 ///
@@ -22,15 +22,15 @@ public struct TableFile: Sendable {
 
     /// Nil when there is no file yet.
     /// - Throws: `PersistenceError` for a file that is another account's, that others may write, or that is too old;
-    ///   `RoutingError` for a file that is no table; and what the file system says.
-    public func read(at now: Date = Date()) throws -> (table: RoutingTable, asOf: Date)? {
+    ///   `LookupIndexError` for a file that is no table; and what the file system says.
+    public func read(at now: Date = Date()) throws -> (table: LookupIndex, asOf: Date)? {
         guard FileManager.default.fileExists(atPath: path) else { return nil }
         let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
         defer { try? file.close() }
         guard let status = FileStatus(descriptor: file.fileDescriptor), status.permissions & 0o022 == 0,
             status.owner == geteuid() || status.owner == 0
         else { throw PersistenceError.exposedFile(path) }
-        let saved = try RoutingTable.read([UInt8](try file.readToEnd() ?? Data()))
+        let saved = try LookupIndex.read([UInt8](try file.readToEnd() ?? Data()))
         if let maximumAge, now.timeIntervalSince(saved.asOf) > maximumAge / .seconds(1) {
             throw PersistenceError.outdatedFile(path, asOf: saved.asOf)
         }
@@ -38,14 +38,14 @@ public struct TableFile: Sendable {
     }
 
     /// Whether a table is to be written after the one that was written last.
-    public static func isDue(_ state: LiveRoutingTable.State, after saved: LiveRoutingTable.State?) -> Bool {
+    public static func isDue(_ state: LiveLookupIndex.State, after saved: LiveLookupIndex.State?) -> Bool {
         guard let saved else { return true }
         return state.version != saved.version
             || state.asOf.timeIntervalSince(saved.asOf) >= renewal / .seconds(1)
     }
 
     /// Puts a table in the file's place: all of it or, whatever happens, the one before.
-    public func write(_ state: LiveRoutingTable.State) throws {
+    public func write(_ state: LiveLookupIndex.State) throws {
         var file = try UnfinishedFile(for: path)
         let handle = file.handle
         try state.table.write(asOf: state.asOf) { piece in

@@ -55,10 +55,10 @@ final class TenantGathering<Batch: Sendable>: Sendable {
                 try await pool.withTenantTransaction(tenant, as: .app) { try await write(batch, $0) }
             } catch {
                 onFailure(error)
-                let answer = error as? PostgreSQLError
+                let response = error as? PostgreSQLError
                 // What it is of is gone: no repetition will help.
-                if answer?.isForeignKeyViolation() != true { keep([tenant: batch]) }
-                guard answer?.sqlState != nil else { return keep(rest) }
+                if response?.isForeignKeyViolation() != true { keep([tenant: batch]) }
+                guard response?.sqlState != nil else { return keep(rest) }
             }
         }
     }

@@ -6,14 +6,14 @@ public import Notifications
 
 extension TenantSealingKeys {
     public func seal(
-        _ token: PushToken, for instance: InstanceID, at place: TokenPlace
+        _ token: PushToken, for instance: InstanceID, at place: TokenKind
     ) throws -> [UInt8] {
         try seal(token.bytes, at: Self.columns(instance, place))
     }
 
     /// Nil when the token cannot be opened: it was sealed by a secret that is not known any more, or was changed.
     public func openToken(
-        _ sealed: [UInt8], for instance: InstanceID, at place: TokenPlace
+        _ sealed: [UInt8], for instance: InstanceID, at place: TokenKind
     ) -> PushToken? {
         open(sealed, at: Self.columns(instance, place)).flatMap { PushToken($0) }
     }
@@ -23,7 +23,7 @@ extension TenantSealingKeys {
         digests(of: token.bytes)
     }
 
-    private static func columns(_ instance: InstanceID, _ place: TokenPlace) -> [String] {
+    private static func columns(_ instance: InstanceID, _ place: TokenKind) -> [String] {
         ["push_tokens", instance.description, place.kind, place.name]
     }
 }

@@ -9,7 +9,7 @@ struct DecidedPart {
     var deliveries: [RecordedDelivery] = []
     /// Those who are skipped and have no delivery.
     var skipped: [DeliveryCount] = []
-    var place: AudiencePlace?
+    var place: AudiencePosition?
     var hasMore = false
 
     var counts: [DeliveryCount] {

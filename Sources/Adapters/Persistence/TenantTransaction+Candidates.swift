@@ -13,7 +13,7 @@ struct AudienceCandidates: Sendable {
     /// Those who are not reached and not among the members: one for all who are so, and how many they are.
     let others: [(candidate: Candidate, count: Int)]
     /// The last launch that was looked at; nil when none was left.
-    let last: AudiencePlace?
+    let last: AudiencePosition?
     /// Whether there are more behind it.
     let hasMore: Bool
 }
@@ -40,7 +40,7 @@ extension TenantTransaction {
     ///   - limit: How many launches are looked at.
     ///   - skipped: How many of those that cannot be reached are returned one by one, too.
     func candidates(
-        for distribution: Distribution, behind place: AudiencePlace?, askedAt: Date?, limit: Int,
+        for distribution: Distribution, behind place: AudiencePosition?, askedAt: Date?, limit: Int,
         skipped: Int
     ) async throws -> AudienceCandidates {
         let notification = distribution.notification
@@ -131,7 +131,7 @@ extension TenantTransaction {
         }
         return AudienceCandidates(
             members: members, reachable: reachable, others: others,
-            last: try rows.first.map { try AudiencePlace(row: $0) },
+            last: try rows.first.map { try AudiencePosition(row: $0) },
             hasMore: try rows.first?.decode("has_more") ?? false)
     }
 
@@ -184,7 +184,7 @@ extension TenantTransaction {
     }
 }
 
-extension AudiencePlace {
+extension AudiencePosition {
     fileprivate init(row: Row) throws {
         launchedAt = try row.decode("last_launched_at")
         url = try row.decode("last_url")
@@ -211,14 +211,14 @@ extension Candidate {
                 let environment = APNsEnvironment(rawValue: environment),
                 let permission = NotificationPermission(rawValue: permission)
             else { throw PersistenceError.unreadable("instances") }
-            var route: Route?
+            var launch: URLLaunch?
             if let url, let experienceURL {
-                route = Route(url: url, experienceURL: experienceURL, isOfNoLocation: isOfNoLocation)
+                launch = URLLaunch(url: url, experienceURL: experienceURL, isOfNoLocation: isOfNoLocation)
             }
             return Candidate(
                 instance: InstanceID(instance ?? UUID()), clip: try BundleID(bundleID), app: app,
                 environment: environment, permission: permission, launchedAt: launchedAt,
-                launchedAtBusiness: launchedThereAt, route: route, confirmedAt: confirmedAt,
+                launchedAtBusiness: launchedThereAt, launch: launch, confirmedAt: confirmedAt,
                 token: isRetired.map { $0 ? .dead : .good } ?? .none, hasOtherBusiness: false)
         }
     }

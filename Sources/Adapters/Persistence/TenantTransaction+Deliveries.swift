@@ -102,27 +102,27 @@ extension RecordedDelivery {
         let attempt: Int16 = try row.decode("attempt")
         let dueAt: Date? = try row.decode("due_at")
         let finishedAt: Date? = try row.decode("finished_at")
-        let answers: String = try row.decode("answers")
+        let responses: String = try row.decode("answers")
         let warnings: String = try row.decode("warnings")
         self = try PersistenceError.reading("deliveries") {
             guard let receiver = Receiver(kind: kind, name: name),
                 let environment = APNsEnvironment(rawValue: environment),
                 let state = DeliveryState(rawValue: state),
-                let answers = try JSONValue(parsing: answers.utf8).arrayValue,
+                let responses = try JSONValue(parsing: responses.utf8).arrayValue,
                 let warnings = try JSONValue(parsing: warnings.utf8).arrayValue
             else { throw PersistenceError.unreadable("deliveries") }
             return RecordedDelivery(
                 id: DeliveryID(id), instance: instance.map(InstanceID.init),
                 receiver: receiver, environment: environment, target: target, state: state, reason: reason,
                 expiresAt: expiresAt, attempt: Int(attempt), dueAt: dueAt, finishedAt: finishedAt,
-                answers: try answers.map { try DeliveryAnswer(stored: $0) },
+                responses: try responses.map { try DeliveryResponse(stored: $0) },
                 warnings: warnings.compactMap(\.stringValue))
         }
     }
 }
 
-extension DeliveryAnswer {
-    /// As an element of the column `answers`; `at` is in milliseconds since 1970.
+extension DeliveryResponse {
+    /// As an element of the column `responses`; `at` is in milliseconds since 1970.
     var stored: JSONValue {
         var object: JSONObject = [
             "attempt": JSONValue(attempt),

@@ -1,6 +1,6 @@
+import Lookups
 import Notifications
 import PostgreSQL
-import Routing
 import Tenancy
 
 /// A transaction in which one tenant's rows are visible, and no other's: the only door to them.
@@ -22,7 +22,7 @@ struct TenantTransaction {
     }
 
     /// Reads the tenant's rows of a relation into a routing table; returns how many could not be read.
-    func copyRows(of relation: RoutingRelation, into table: inout RoutingTable) async throws -> Int {
+    func copyRows(of relation: IndexRelation, into table: inout LookupIndex) async throws -> Int {
         try await transaction.copyRows(of: relation, of: tenant, into: &table)
     }
 

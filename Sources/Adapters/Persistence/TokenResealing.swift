@@ -37,7 +37,7 @@ public struct TokenResealing: Sendable {
     /// Seals again all of a tenant's tokens that the newest secret did not seal.
     public func reseal(_ tenant: TenantID) async throws -> Result {
         var result = Result()
-        var last: (instance: UUID, place: TokenPlace)?
+        var last: (instance: UUID, place: TokenKind)?
         repeat {
             let (done, next) = try await pool.withTenantTransaction(tenant, as: .app) { transaction in
                 try await transaction.reseal(by: keys, after: last, limit: Self.batch)
@@ -53,8 +53,8 @@ public struct TokenResealing: Sendable {
 extension TenantTransaction {
     /// - Returns: What was done, and the last of a batch after which there may be more.
     fileprivate func reseal(
-        by keys: SealingKeys, after last: (instance: UUID, place: TokenPlace)?, limit: Int
-    ) async throws -> (TokenResealing.Result, next: (instance: UUID, place: TokenPlace)?) {
+        by keys: SealingKeys, after last: (instance: UUID, place: TokenKind)?, limit: Int
+    ) async throws -> (TokenResealing.Result, next: (instance: UUID, place: TokenKind)?) {
         // Whoever registers the same token meanwhile waits, and seals by the newest secret anyway.
         let rows = try await execute(
             """
@@ -67,11 +67,11 @@ extension TenantTransaction {
             """)
         let tenantKeys = keys.of(tenant)
         var result = TokenResealing.Result()
-        var next: (instance: UUID, place: TokenPlace)?
+        var next: (instance: UUID, place: TokenKind)?
         for row in rows {
             let (instance, kind, name, sealed) = try row.decode(
                 UUID.self, String.self, String.self, [UInt8].self)
-            guard let place = TokenPlace(kind: kind, name: name) else {
+            guard let place = TokenKind(kind: kind, name: name) else {
                 throw PersistenceError.unreadable("push_tokens")
             }
             next = (instance, place)

@@ -157,14 +157,14 @@ public final class ConnectionPool: Sendable {
     private func acquire(_ deadline: Deadline, for party: UUID?) async throws(PostgreSQLError) -> Lease {
         _ = try connectionString.get()
         if Task.isCancelled { throw .cancelled }
-        let (lent, waiter) = shared.withLock { shared in
+        let (leased, waiter) = shared.withLock { shared in
             shared.nextWaiter += 1
-            let lent = shared.machine.lendIdle().flatMap { id in
+            let leased = shared.machine.lendIdle().flatMap { id in
                 shared.workers[id].map { Lease(connection: id, worker: $0) }
             }
-            return (lent, shared.nextWaiter)
+            return (leased, shared.nextWaiter)
         }
-        if let lent { return lent }
+        if let leased { return leased }
 
         // The timer and the cancellation only tell the state machine, which decides who came first.
         let timer = Task { [weak self] in

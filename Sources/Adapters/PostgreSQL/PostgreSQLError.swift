@@ -177,7 +177,7 @@ public enum PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible 
 
     /// Whether the database did not answer, or not as the primary that it has to be, rather than that it was asked
     /// something wrong.
-    public var isNoAnswer: Bool {
+    public var isNoResponse: Bool {
         switch self {
         case .connectFailed, .connectionLost, .outcomeUnknown, .timeout, .poolExhausted, .poolClosed: true
         default: isRetryable || isCancelledStatement

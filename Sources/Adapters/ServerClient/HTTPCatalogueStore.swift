@@ -23,11 +23,11 @@ struct HTTPCatalogueStore<Item: ServedItem>: CatalogueStore {
     func item(_ key: Item.Key, of _: TenantID) async throws -> Item? { try await current(key)?.item }
 
     func change(
-        _ key: Item.Key, of _: TenantID, by _: String, insisting: Bool,
+        _ key: Item.Key, of _: TenantID, by _: String, force: Bool,
         _ make: @Sendable (Item?) throws -> Item
     ) async throws -> CatalogueChange<Item> {
         let path = try Self.path(of: key)
-        let query = insisting ? Item.insistence.map { [($0, "true")] } ?? [] : []
+        let query = force ? Item.forcing.map { [($0, "true")] } ?? [] : []
         for _ in 0..<Self.attempts {
             let current = try await current(key)
             let after = try make(current?.item)

@@ -157,8 +157,8 @@ extension ImportPlan {
         try fields.requiredArray(name).map { value in
             var item = try JSONObjectReader(value, path: name)
             let detail: String
-            if let referents = try item.optionalArray("by") {
-                detail = try referents.map { try Referents($0).description }.joined(separator: " and ")
+            if let dependents = try item.optionalArray("by") {
+                detail = try dependents.map { try Dependents($0).description }.joined(separator: " and ")
             } else {
                 detail = try (try item.optionalArray("changes") ?? []).map { try Change($0).description }
                     .joined(separator: ", ")
@@ -180,7 +180,7 @@ extension ImportPlan.Change {
     }
 }
 
-extension Referents {
+extension Dependents {
     fileprivate init(_ value: JSONValue) throws {
         var fields = try JSONObjectReader(value, path: "by")
         let rows = RowCount(

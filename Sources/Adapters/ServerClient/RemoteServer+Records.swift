@@ -3,9 +3,9 @@ import AppSiteAssociation
 import Encodings
 public import Foundation
 public import JSON
+import Lookups
 import NIOHTTP1
 public import Notifications
-import Routing
 import Tenancy
 
 extension RemoteServer {

@@ -17,7 +17,7 @@ public struct RemoteServer: Sendable {
     private let client: OutboundClient
 
     /// How many bytes of an answer are taken: a page of a list is 1 MiB, and an item more.
-    private static let answerLimit = 4_194_304
+    private static let responseLimit = 4_194_304
     /// For how long an answer is waited for: longer than the server waits for its own lookups to know of a change.
     static let timeout = Duration.seconds(60)
     /// Of a page of a list.
@@ -131,22 +131,22 @@ public struct RemoteServer: Sendable {
     func bytes(_ path: String, limit: Int) async throws(ServerError) -> [UInt8] {
         var request = HTTPClientRequest(url: url.description + path)
         request.headers.add(name: "Authorization", value: "Bearer \(key)")
-        let answer: OutboundAnswer
+        let response: OutboundResponse
         do throws(OutboundError) {
-            answer = try await client.execute(request, limit: limit, timeout: Self.timeout)
+            response = try await client.execute(request, limit: limit, timeout: Self.timeout)
         } catch {
             throw .unreached(error)
         }
-        guard (200..<300).contains(answer.status) else {
-            if case .object(let members) = try? JSONValue(parsing: answer.body),
+        guard (200..<300).contains(response.status) else {
+            if case .object(let members) = try? JSONValue(parsing: response.body),
                 let problem = ServerProblem(members)
             {
                 throw .refused(problem)
             }
-            throw .unexpected(status: answer.status)
+            throw .unexpected(status: response.status)
         }
-        guard !answer.isCutOff else { throw .unexpected(status: answer.status) }
-        return Array(answer.body)
+        guard !response.isCutOff else { throw .unexpected(status: response.status) }
+        return Array(response.body)
     }
 
     /// Has something done by JSON.
@@ -195,25 +195,25 @@ public struct RemoteServer: Sendable {
             request.headers.add(name: "Content-Type", value: content.type)
             request.body = content.body
         }
-        let answer: OutboundAnswer
+        let response: OutboundResponse
         do throws(OutboundError) {
-            answer = try await client.execute(request, limit: Self.answerLimit, timeout: timeout)
+            response = try await client.execute(request, limit: Self.responseLimit, timeout: timeout)
         } catch {
             throw .unreached(error)
         }
         var members: JSONObject = [:]
-        if !answer.body.isEmpty {
-            guard !answer.isCutOff, case .object(let object) = try? JSONValue(parsing: answer.body) else {
-                throw .unexpected(status: answer.status)
+        if !response.body.isEmpty {
+            guard !response.isCutOff, case .object(let object) = try? JSONValue(parsing: response.body) else {
+                throw .unexpected(status: response.status)
             }
             members = object
         }
-        if (200..<300).contains(answer.status) {
-            return Reply(status: answer.status, entityTag: answer.entityTag, json: members, problem: nil)
+        if (200..<300).contains(response.status) {
+            return Reply(status: response.status, entityTag: response.entityTag, json: members, problem: nil)
         }
-        guard let problem = ServerProblem(members) else { throw .unexpected(status: answer.status) }
+        guard let problem = ServerProblem(members) else { throw .unexpected(status: response.status) }
         guard problems.contains(problem.code) else { throw .refused(problem) }
-        return Reply(status: answer.status, entityTag: nil, json: members, problem: problem)
+        return Reply(status: response.status, entityTag: nil, json: members, problem: problem)
     }
 
     private static func text(of query: [(String, String)]) -> String {

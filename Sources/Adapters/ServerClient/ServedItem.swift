@@ -3,7 +3,7 @@ import AppSiteAssociation
 import Cards
 import Foundation
 import JSON
-import Routing
+import Lookups
 
 /// An item that is made of what a server says of it.
 protocol ServedItem: CatalogueItem {

@@ -13,7 +13,7 @@ public struct StandardWebhookSender: WebhookSender {
     private let client: OutboundClient
 
     /// How much of an answer's body is read, so that the connection can be used again; more of it gives that up.
-    private static let answerLimit = 65_536
+    private static let responseLimit = 65_536
 
     public init(_ client: OutboundClient) {
         self.client = client
@@ -33,12 +33,12 @@ public struct StandardWebhookSender: WebhookSender {
         ])
         request.body = .bytes(message.body)
         do throws(OutboundError) {
-            let answer = try await client.execute(request, limit: Self.answerLimit, needsBody: false)
+            let response = try await client.execute(request, limit: Self.responseLimit, needsBody: false)
             return .status(
-                answer.status,
-                retryAfter: answer.values(of: "Retry-After").first.flatMap { Self.pause($0, at: Date()) })
+                response.status,
+                retryAfter: response.values(of: "Retry-After").first.flatMap { Self.pause($0, at: Date()) })
         } catch {
-            return .noAnswer(error.reason)
+            return .noResponse(error.reason)
         }
     }
 

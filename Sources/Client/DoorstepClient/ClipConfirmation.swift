@@ -3,7 +3,7 @@ public enum PresenceEvidence: Sendable, Hashable {
     /// What `confirmAcquired(in:)` gave: the system's own verdict, without a coordinate.
     case device(DeviceResult)
     /// A fix, where the device cannot say: in the full app, which has no `confirmAcquired(in:)` [documented].
-    case coordinate(ClipPlace.Coordinate)
+    case coordinate(ClipLocation.Coordinate)
     /// Nothing: the answer is undetermined, unless the launch is disallowed.
     case none
 }
@@ -61,12 +61,12 @@ public struct ClipConfirmation: Sendable, Hashable, Codable {
     /// False when the fix's accuracy leaves the other answer possible.
     public var certain: Bool
     /// The place that was asked about; nil where there is none, and where nothing is told of it (`disallowed`).
-    public var location: ClipPlace?
+    public var location: ClipLocation?
     /// A JSON Web Token, good for ten minutes, that an ordering system verifies by itself; nil where the server signs none.
     public var receipt: String?
 
     /// Takes what the server answers: for previews and tests.
-    public init(outcome: Outcome, certain: Bool, location: ClipPlace?, receipt: String? = nil) {
+    public init(outcome: Outcome, certain: Bool, location: ClipLocation?, receipt: String? = nil) {
         self.outcome = outcome
         self.certain = certain
         self.location = location

@@ -5,7 +5,7 @@ public enum ClipError: Error, Sendable, Hashable {
     /// No answer came within the budget, or one was lost of a request that must not be sent twice.
     case notReached
     /// What came is no answer of this server.
-    case unreadableAnswer
+    case unreadableResponse
     /// The container could not be read or written.
     case container
     /// The URL is none that a request can be made with: the server's, or one longer than 2,048 bytes.
@@ -84,7 +84,7 @@ extension ClipError: CustomStringConvertible {
         switch self {
         case .refused(let problem): "the server refused: \(problem.status) \(problem.code.rawValue)"
         case .notReached: "the server was not reached"
-        case .unreadableAnswer: "the answer cannot be read"
+        case .unreadableResponse: "the answer cannot be read"
         case .container: "the shared container cannot be used"
         case .invalidURL: "the URL cannot be asked for"
         case .cancelled: "cancelled"

@@ -100,10 +100,10 @@ extension ClipSession {
         }
     }
 
-    private func post<Answer: Decodable>(
+    private func post<Response: Decodable>(
         _ name: String, _ body: some Encodable, isRepeatable: Bool = true, budget: RetryBudget? = nil,
-        as type: Answer.Type
-    ) async throws(ClipError) -> Answer {
+        as type: Response.Type
+    ) async throws(ClipError) -> Response {
         let response = try await exchange(
             Call(
                 method: "POST", target: "/v1/attestation/\(name)", body: Self.json(body),

@@ -34,6 +34,6 @@ private struct ConfirmationBody: Encodable {
     var url: String
     var source: LaunchSource
     var locationAccess: LocationAccess
-    var coordinate: ClipPlace.Coordinate?
+    var coordinate: ClipLocation.Coordinate?
     var deviceResult: Result?
 }

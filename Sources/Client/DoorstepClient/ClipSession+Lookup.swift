@@ -25,7 +25,7 @@ extension ClipSession {
 
     /// What was kept of an invocation URL; nil when nothing was.
     public func keptLookup(of url: URL) -> ClipLookup? {
-        keptLookups().first { $0.url == url.absoluteString }?.answer
+        keptLookups().first { $0.url == url.absoluteString }?.lookup
     }
 
     /// Asks the server where an invocation URL leads, and keeps the answer.
@@ -42,10 +42,10 @@ extension ClipSession {
         call.fields["If-None-Match"] = kept?.tag
         do throws(ClipError) {
             let response = try await perform(call)
-            if response.status == 304, let kept { return kept.answer }
-            let answer = try Self.read(ClipLookup.self, from: response.body)
-            keep(KeptLookup(url: text, tag: response.fields["etag"], answer: answer), of: text)
-            return answer
+            if response.status == 304, let kept { return kept.lookup }
+            let lookup = try Self.read(ClipLookup.self, from: response.body)
+            keep(KeptLookup(url: text, tag: response.fields["etag"], lookup: lookup), of: text)
+            return lookup
         } catch .refused(let problem) where problem.status == 404 {
             keep(nil, of: text)
             throw .refused(problem)
@@ -57,24 +57,24 @@ extension ClipSession {
     ///   - within: In metres, at most 50,000; the server's own where it is nil.
     ///   - limit: At most 50; the server's own where it is nil.
     public func nearby(
-        _ url: URL, coordinate: ClipPlace.Coordinate, within: Double? = nil, limit: Int? = nil
-    ) async throws(ClipError) -> [NearbyPlace] {
+        _ url: URL, coordinate: ClipLocation.Coordinate, within: Double? = nil, limit: Int? = nil
+    ) async throws(ClipError) -> [NearbyLocation] {
         struct Request: Encodable {
             var url: String
-            var coordinate: ClipPlace.Coordinate
+            var coordinate: ClipLocation.Coordinate
             var within: Double?
             var limit: Int?
         }
-        struct Answer: Decodable { var data: [NearbyPlace] }
+        struct Response: Decodable { var data: [NearbyLocation] }
         // How good the fix is does not matter here, and is not asked for.
-        let spot = ClipPlace.Coordinate(latitude: coordinate.latitude, longitude: coordinate.longitude)
+        let spot = ClipLocation.Coordinate(latitude: coordinate.latitude, longitude: coordinate.longitude)
         let response = try await perform(
             Call(
                 method: "POST", target: "/v1/nearby",
                 body: Self.json(
                     Request(url: url.absoluteString, coordinate: spot, within: within, limit: limit)),
                 isRepeatable: true, budget: configuration.interactive))
-        return try Self.read(Answer.self, from: response.body).data
+        return try Self.read(Response.self, from: response.body).data
     }
 
     // MARK: What is kept
@@ -82,7 +82,7 @@ extension ClipSession {
     private struct KeptLookup: Codable {
         var url: String
         var tag: String?
-        var answer: ClipLookup
+        var lookup: ClipLookup
     }
 
     /// As a server takes them.

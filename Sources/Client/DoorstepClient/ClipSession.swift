@@ -152,7 +152,7 @@ extension ClipSession {
             // Not of the server, but of a proxy before it, as while the server starts.
             let isAway = response.status >= 500
             return .failed(
-                isAway ? .notReached : .unreadableAnswer, mayRepeat: isAway && isRepeatable,
+                isAway ? .notReached : .unreadableResponse, mayRepeat: isAway && isRepeatable,
                 retryAfter: retryAfter)
         }
         return .failed(
@@ -197,7 +197,7 @@ extension ClipSession {
             let text = try decoder.singleValueContainer().decode(String.self)
             return try (try? Date(text, strategy: timestamp)) ?? Date(text, strategy: .iso8601)
         }
-        guard let value = try? decoder.decode(type, from: data) else { throw .unreadableAnswer }
+        guard let value = try? decoder.decode(type, from: data) else { throw .unreadableResponse }
         return value
     }
 

@@ -9,7 +9,7 @@
         /// It stays on the actor that it is called on, as the payload must not leave it.
         /// - Returns: The verdict, or the code of the error in its place.
         public func deviceResult(
-            in region: ClipPlace.Region, isolation: isolated (any Actor)? = #isolation
+            in region: ClipLocation.Region, isolation: isolated (any Actor)? = #isolation
         ) async -> DeviceResult {
             await withCheckedContinuation { continuation in
                 confirmAcquired(in: region.circularRegion) { inRegion, error in

@@ -83,7 +83,7 @@ struct APNsCommand: AsyncParsableCommand {
                             headers: try NotificationHeaders(
                                 pushType: .alert, bundleID: bundleID.text, expiration: .immediate,
                                 id: UUID().uuidString), payload: payload)
-                        if case .answered(let answer) = await client.send(request), answer.status == 200 {
+                        if case .answered(let response) = await client.send(request), response.status == 200 {
                             accepted += 1
                         }
                     }
@@ -97,20 +97,20 @@ struct APNsCommand: AsyncParsableCommand {
     private func report(accepted: Int, elapsed: Duration, all: Duration, simulated: Duration) {
         let rate = Double(accepted) / (elapsed / .seconds(1))
         let perRequest = (all - simulated) / .microseconds(1) / Double(requests)
-        let perAnswer = simulated / .microseconds(1) / Double(requests)
+        let perResponse = simulated / .microseconds(1) / Double(requests)
         switch format {
         case .json:
             let object: JSONValue = [
                 "requests": JSONValue(requests), "accepted": JSONValue(accepted),
                 "requestsPerSecond": JSONValue(finite: rate),
                 "clientMicrosecondsPerRequest": JSONValue(finite: perRequest),
-                "simulatorMicrosecondsPerRequest": JSONValue(finite: perAnswer),
+                "simulatorMicrosecondsPerRequest": JSONValue(finite: perResponse),
             ]
             print(object.text)
         case .table:
             print("\(accepted) of \(requests) accepted, \(Int(rate)) a second")
             print(
-                "processor time per request: client \(Self.tenths(perRequest)) µs, simulator \(Self.tenths(perAnswer)) µs"
+                "processor time per request: client \(Self.tenths(perRequest)) µs, simulator \(Self.tenths(perResponse)) µs"
             )
         }
     }

@@ -1,7 +1,7 @@
 import Geodesy
 import Invocation
+import Lookups
 import PostgreSQL
-import Routing
 import Tenancy
 
 /// Changes to come, each of as many locations of one tenant in one transaction.
@@ -18,7 +18,7 @@ struct ChangingLocations {
     private var made = 0
 
     /// - Parameter size: How many locations each change is of, as far as a tenant has as many among `places`.
-    init(_ places: [RegisteredPlace], at size: Int) {
+    init(_ places: [RegisteredLocation], at size: Int) {
         self.size = size
         tenants = Dictionary(grouping: places, by: \.tenant)
             .sorted { $0.key.description < $1.key.description }
@@ -51,7 +51,7 @@ extension ChangingLocations.Change {
         }
     }
 
-    func isVisible(in state: LiveRoutingTable.State) -> Bool {
+    func isVisible(in state: LiveLookupIndex.State) -> Bool {
         let table = state.table(of: tenant)
         return locations.allSatisfy { table.location($0)?.region.radius.meters == radius }
     }

@@ -3,7 +3,7 @@ import Foundation
 import Geodesy
 import Invocation
 import JSON
-import Routing
+import Lookups
 
 /// Times finding what is near among many places.
 struct NearbyCommand: ParsableCommand {
@@ -42,7 +42,7 @@ struct NearbyCommand: ParsableCommand {
     private static let generic = "https://example.com/restaurants"
 
     private func measure(bound: Bool) throws -> JSONValue {
-        var table = try RoutingTable.ofOneClip()
+        var table = try LookupIndex.ofOneClip()
         try table.addExperience(Self.generic, rule: "path:1")
         let load = try ContinuousClock().measure {
             for number in 0..<places {
@@ -57,7 +57,7 @@ struct NearbyCommand: ParsableCommand {
             table.compact()
         }
         let url = try InvocationURL(Self.generic)
-        let mine = table.of(RoutingTable.tenant)
+        let mine = table.of(LookupIndex.tenant)
         // Any step through the places that is no divisor of their number.
         let origins = try (0..<questions).map { try Self.center($0 &* 7_919 % places, aside: 0.005) }
         let found = try origins.prefix(1_000).reduce(0) {
@@ -67,7 +67,7 @@ struct NearbyCommand: ParsableCommand {
             try mine.nearby(url, from: $0)
         }
         let write = try Measurement("nearby as JSON", callsPerBatch: 1, over: origins, preparing: { _ in }) {
-            try mine.nearby(url, from: $0).answer
+            try mine.nearby(url, from: $0).response
         }
         return [
             "places": JSONValue(places), "urls": .string(bound ? "bound" : "path:1"),
@@ -79,7 +79,7 @@ struct NearbyCommand: ParsableCommand {
         ]
     }
 
-    private func change(_ table: RoutingTable) throws -> Measurement {
+    private func change(_ table: LookupIndex) throws -> Measurement {
         let numbers = (0..<changes).map { $0 &* 7_919 % places }
         return try Measurement("change", callsPerBatch: 1, over: numbers, preparing: { _ in }) { number in
             var copy = table

@@ -4,11 +4,11 @@ import Encodings
 import Foundation
 import Invocation
 import JSON
+import Lookups
 import Notifications
 import Persistence
 import Platform
 import PostgreSQL
-import Routing
 import Synchronization
 import Tenancy
 
@@ -114,8 +114,8 @@ struct OutboxCommand: AsyncParsableCommand {
         Completion(
             delivery: delivery,
             verdict: DeliveryVerdict(
-                on: .answered(APNsAnswer(status: 200)), of: delivery, at: Date(), random: 0),
-            answer: DeliveryAnswer(
+                on: .answered(APNsResponse(status: 200)), of: delivery, at: Date(), random: 0),
+            response: DeliveryResponse(
                 attempt: delivery.attempt, at: Date(),
                 result: .answered(status: 200, reason: nil, uniqueID: nil)))
     }
@@ -183,7 +183,7 @@ struct OutboxCommand: AsyncParsableCommand {
 }
 
 private struct InstantSender: PushSender {
-    func send(_ request: PushRequest) async -> PushOutcome { .answered(APNsAnswer(status: 200)) }
+    func send(_ request: PushRequest) async -> PushOutcome { .answered(APNsResponse(status: 200)) }
 }
 
 /// Tells the last of so many.

@@ -1,6 +1,6 @@
 import Invocation
+import Lookups
 import Notifications
-import Routing
 
 /// The restaurant of "Enabling notifications in App Clips" [Apple] in a routing table.
 ///
@@ -12,14 +12,14 @@ struct Restaurant {
     /// An invocation of the clip there.
     let order: InvocationURL
     /// What the order matches.
-    let experience: RoutedExperience
+    let experience: IndexedExperience
 
     init() throws {
-        var table = try RoutingTable.ofOneClip()
+        var table = try LookupIndex.ofOneClip()
         try table.setLocation(
             "restaurant_a", name: "Restaurant A", latitude: 37.334722, longitude: -122.008889)
         try table.addExperience(Self.url, location: "restaurant_a")
-        self.table = table.of(RoutingTable.tenant)
+        self.table = table.of(LookupIndex.tenant)
         order = try InvocationURL(Self.url + "/order/1234")
         guard let match = self.table.match(order) else { throw CompositionRefusal.doesNotMatch }
         experience = match.experience

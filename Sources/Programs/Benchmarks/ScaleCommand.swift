@@ -1,10 +1,10 @@
 import ArgumentParser
 import Foundation
 import JSON
+import Lookups
 import Persistence
 import Platform
 import PostgreSQL
-import Routing
 
 /// Times what depends on how much is registered: loading it, finding something in it, following a change.
 struct ScaleCommand: AsyncParsableCommand {
@@ -43,8 +43,8 @@ struct ScaleCommand: AsyncParsableCommand {
     }
 
     private func measure(_ pool: ConnectionPool) async throws -> ScaleReport {
-        let live = LiveRoutingTable()
-        let feed = RoutingFeed(pool, live: live)
+        let live = LiveLookupIndex()
+        let feed = IndexFeed(pool, live: live)
         // To connect is no part of loading.
         try await pool.withTransaction(.readOnly) { _ = try await $0.execute("SELECT 1") }
         let clock = ContinuousClock()
@@ -57,7 +57,7 @@ struct ScaleCommand: AsyncParsableCommand {
         guard let state = live.current else { throw ScaleError.nothingLoaded }
         let table = state.table
 
-        let places = try await RegisteredPlace.sample(hits, from: pool)
+        let places = try await RegisteredLocation.sample(hits, from: pool)
         guard !places.isEmpty else { throw ScaleError.nothingLoaded }
         let searches = try time(places, in: state)
         var deltas: [ScaleReport.Delta] = []
@@ -80,10 +80,11 @@ struct ScaleCommand: AsyncParsableCommand {
             deltas: deltas)
     }
 
-    private func time(_ places: [RegisteredPlace], in table: LiveRoutingTable.State) throws -> [Measurement] {
+    private func time(_ places: [RegisteredLocation], in table: LiveLookupIndex.State) throws -> [Measurement]
+    {
         for place in places {
             let found = table.table(of: place.tenant).lookUp(place.invocation).location
-            guard found?.identifier == place.location else { throw ScaleError.wrongAnswer }
+            guard found?.identifier == place.location else { throw ScaleError.wrongResponse }
         }
         return [
             Measurement("match", callsPerBatch: 8, over: places, preparing: { $0.touch() }) {
@@ -99,7 +100,7 @@ struct ScaleCommand: AsyncParsableCommand {
 /// Why figures would mean nothing.
 private enum ScaleError: String, Error, CustomStringConvertible {
     case nothingLoaded = "the database has no experiences that are bound to locations"
-    case wrongAnswer = "a look-up found another location than the one its experience is bound to"
+    case wrongResponse = "a look-up found another location than the one its experience is bound to"
     case changeIsMissing = "a change that was committed is not in the table that was refreshed after it"
 
     var description: String { rawValue }

@@ -5,9 +5,9 @@ import Invocation
 import JSON
 import LandingPages
 import Locations
+import Lookups
 import Notifications
 import QRCode
-import Routing
 import Tenancy
 
 /// Something to time, with its input at hand.
@@ -38,21 +38,21 @@ extension Workload {
 
     /// A URL with hundreds of query items, at a host that registers all pairs of these.
     private static func matchMost() throws -> Workload {
-        var table = try RoutingTable.ofOneClip()
+        var table = try LookupIndex.ofOneClip()
         let items = (0..<300).map { String($0, radix: 36) }
         for (index, item) in items.enumerated() {
             for other in items.dropFirst(index + 1) {
                 try table.addExperience("https://example.com?" + min(item, other) + "&" + max(item, other))
             }
         }
-        let mine = table.of(RoutingTable.tenant)
+        let mine = table.of(LookupIndex.tenant)
         let url = try InvocationURL("https://example.com?" + items.joined(separator: "&"))
         return Workload("match, the most combinations") { _ in mine.match(url) }
     }
 
     /// Fifty locations are found among very many, and written.
     private static func nearbyMost() throws -> Workload {
-        var table = try RoutingTable.ofOneClip()
+        var table = try LookupIndex.ofOneClip()
         try table.addExperience("https://example.com/restaurants", rule: "path:1")
         for number in 0..<40_000 {
             try table.setLocation(
@@ -60,28 +60,28 @@ extension Workload {
                 longitude: 11 + Double(number % 200) / 100)
         }
         table.settle()
-        let mine = table.of(RoutingTable.tenant)
+        let mine = table.of(LookupIndex.tenant)
         let url = try InvocationURL("https://example.com/restaurants")
         return Workload("nearby, 50 locations") {
             try mine.nearby(
                 url, from: Coordinate(latitude: 48.5 + Double($0 % 100) / 100, longitude: 12),
                 within: NearbyLocation.maximumDistance, limit: 50
-            ).answer
+            ).response
         }
     }
 
     /// Very many locations are at one spot, so that the search reaches its limit.
     private static func nearbyNothing() throws -> Workload {
-        var table = try RoutingTable.ofOneClip()
+        var table = try LookupIndex.ofOneClip()
         try table.addExperience("https://example.com/restaurants", rule: "path:1")
         for number in 0..<25_000 {
             try table.setLocation("place-\(number)", name: "Place", latitude: 48, longitude: 11)
         }
         table.settle()
-        let mine = table.of(RoutingTable.tenant)
+        let mine = table.of(LookupIndex.tenant)
         let url = try InvocationURL("https://example.com/restaurants")
         let here = try Coordinate(latitude: 48, longitude: 11)
-        return Workload("nearby, the most work") { _ in try mine.nearby(url, from: here, limit: 50).answer }
+        return Workload("nearby, the most work") { _ in try mine.nearby(url, from: here, limit: 50).response }
     }
 
     /// The longest body that an event loop reads, 8 KiB of small values.
@@ -177,7 +177,7 @@ extension Workload {
         let text = "https://example.com" + path
         return Workload("look up and answer") { _ in
             let url = try InvocationURL(text)
-            return try restaurant.table.lookUp(url).answer(to: url)
+            return try restaurant.table.lookUp(url).response(to: url)
         }
     }
 
@@ -186,7 +186,7 @@ extension Workload {
         let (state, request) = try page()
         let site = LandingSite()
         return Workload("show a page again") { _ in
-            state.provedHost("example.com").map { site.answer(request, at: $0, in: state) }
+            state.provedHost("example.com").map { site.response(request, at: $0, in: state) }
         }
     }
 
@@ -195,19 +195,19 @@ extension Workload {
         let (state, request) = try page()
         return Workload(name) { _ in
             let site = LandingSite(drawingCodes: drawingCodes)
-            return state.provedHost("example.com").map { site.answer(request, at: $0, in: state) }
+            return state.provedHost("example.com").map { site.response(request, at: $0, in: state) }
         }
     }
 
-    private static func page() throws -> (LiveRoutingTable.State, HTTPRequest) {
-        var table = try RoutingTable.ofOneClip()
+    private static func page() throws -> (LiveLookupIndex.State, HTTPRequest) {
+        var table = try LookupIndex.ofOneClip()
         try table.setLocation(
             "restaurant_a", name: "Restaurant A", latitude: 37.334722, longitude: -122.008889)
         try table.addExperience(
             Restaurant.url, location: "restaurant_a", title: "Restaurant A", subtitle: "Order at your table",
             cardImage: String(repeating: "9f", count: 32))
         try table.addDomain("example.com", pages: .on)
-        let live = LiveRoutingTable()
+        let live = LiveLookupIndex()
         live.replace(by: table, from: .database, asOf: now)
         guard let state = live.current else { throw CompositionRefusal.doesNotMatch }
         return (state, HTTPRequest(method: .get, scheme: "https", authority: "example.com", path: path))
@@ -254,7 +254,7 @@ extension Workload {
     }
 
     private static func write() -> Workload {
-        let answer: JSONValue = [
+        let response: JSONValue = [
             "url": "https://example.com/restaurants/restaurant_a/order/1234",
             "experience": [
                 "url": "https://example.com/restaurants/restaurant_a", "kind": "advanced",
@@ -268,6 +268,6 @@ extension Workload {
                 ],
             ],
         ]
-        return Workload("write a lookup answer") { _ in answer.serialized() }
+        return Workload("write a lookup response") { _ in response.serialized() }
     }
 }

@@ -1,8 +1,8 @@
 import Administration
 import Foundation
 import Invocation
+import Lookups
 import QRCode
-import Routing
 
 /// The codes to be made, and what is wrong with some of them.
 struct CodeList: Sendable {

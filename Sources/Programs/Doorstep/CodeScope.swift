@@ -1,5 +1,5 @@
 import Invocation
-import Routing
+import Lookups
 import Tenancy
 
 /// The experiences that a list of codes is restricted to.

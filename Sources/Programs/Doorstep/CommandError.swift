@@ -82,7 +82,7 @@ enum CommandError: Error, CustomStringConvertible {
             "\(path) does not list keys for APNs: \(reason)"
         case .webhookNotTaken(.status(let status, _)):
             "the webhook did not take the message: it answered \(status)"
-        case .webhookNotTaken(.noAnswer(let reason)):
+        case .webhookNotTaken(.noResponse(let reason)):
             "the webhook did not take the message: \(reason)"
         case .unreadableTokens(let count):
             "\(count) \(count == 1 ? "token or webhook secret is" : "tokens and webhook secrets are") sealed by no secret of DOORSTEP_TOKEN_SECRET: keep the one that did; 'doorstep webhook rotate ID' replaces a webhook's"

@@ -20,7 +20,7 @@ struct DoorstepCommand: AsyncParsableCommand {
             TenantCommand.self, ClipCommand.self, ImageCommand.self, AppStoreCommand.self, DomainCommand.self,
             LocationCommand.self, ExperienceCommand.self, CodeCommand.self, KeyCommand.self,
             AttestKeyCommand.self, AttestationCommand.self, ReceiptKeyCommand.self,
-            LookUpCommand.self, ConfirmCommand.self, PayloadCommand.self, InstanceCommand.self,
+            LookupCommand.self, ConfirmCommand.self, PayloadCommand.self, InstanceCommand.self,
             SendCommand.self, DeliveryCommand.self, WebhookCommand.self, DiagnoseCommand.self,
             ConfirmationCommand.self, AuditCommand.self, APNsSimulatorCommand.self,
             AppStoreSimulatorCommand.self,

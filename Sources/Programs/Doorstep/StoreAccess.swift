@@ -1,10 +1,10 @@
 import Administration
 import AppStoreConnect
+import AppStoreSync
 import Foundation
 import OutboundHTTP
 import Persistence
 import PostgreSQL
-import Registration
 import Tenancy
 
 /// How App Store Connect is reached, and what is remembered of it.
@@ -14,7 +14,7 @@ struct StoreAccess: Sendable {
     let outbound: OutboundClient.Settings
     let connections: PostgresStoreConnections
     let ledger: @Sendable (_ keyID: String, TenantID) -> PostgresRequestLedger
-    let records: @Sendable (BundleID, TenantID) -> PostgresRegistrationRecords
+    let records: @Sendable (BundleID, TenantID) -> PostgresSyncRecords
 
     /// As an operator.
     init(
@@ -25,7 +25,7 @@ struct StoreAccess: Sendable {
         self.outbound = outbound
         connections = PostgresStoreConnections(pool, keys: keys)
         ledger = { PostgresRequestLedger(pool, keyID: $0, of: $1) }
-        records = { PostgresRegistrationRecords(pool, keys: keys, clip: $0, of: $1, actor: actor) }
+        records = { PostgresSyncRecords(pool, keys: keys, clip: $0, of: $1, actor: actor) }
     }
 
     /// As a server, which only looks.
@@ -36,7 +36,7 @@ struct StoreAccess: Sendable {
         self.outbound = outbound
         connections = PostgresStoreConnections(serving: pool, keys: keys)
         ledger = { PostgresRequestLedger(serving: pool, keyID: $0, of: $1) }
-        records = { PostgresRegistrationRecords(serving: pool, keys: keys, clip: $0, of: $1) }
+        records = { PostgresSyncRecords(serving: pool, keys: keys, clip: $0, of: $1) }
     }
 
     /// Lends what registers a clip's experiences.
@@ -45,8 +45,8 @@ struct StoreAccess: Sendable {
     ///   - onWait: told at once until when requests wait, if the key's rate limit is spent.
     func withRegistrar<Result: Sendable>(
         of clip: BundleID, _ tenant: TenantID, readsOnly: Bool,
-        _ settings: Registrar.Settings = Registrar.Settings(),
-        onWait: @escaping @Sendable (Date) -> Void, _ body: (Registrar) async throws -> Result
+        _ settings: SyncRunner.Settings = SyncRunner.Settings(),
+        onWait: @escaping @Sendable (Date) -> Void, _ body: (SyncRunner) async throws -> Result
     ) async throws -> Result {
         let (credentials, app) = try await connections.credentials(of: clip, of: tenant)
         let key = try AppStoreConnectKey(
@@ -62,7 +62,7 @@ struct StoreAccess: Sendable {
         outbound.responseBudget = nil
         return try await OutboundClient.withClient(outbound) { [client] http in
             try await body(
-                Registrar(
+                SyncRunner(
                     clip: clip, records(clip, tenant),
                     AppStoreConnectService(
                         AppStoreConnectClient(key, http, client), clip: clip, app: app),

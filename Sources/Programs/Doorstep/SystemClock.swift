@@ -1,8 +1,8 @@
+import AppStoreSync
 import Foundation
-import Registration
 
 /// The time as it is.
-struct SystemClock: RegistrationClock {
+struct SystemClock: SyncClock {
     func now() -> Date { Date() }
 
     func sleep(for duration: Duration) async throws { try await Task.sleep(for: duration) }

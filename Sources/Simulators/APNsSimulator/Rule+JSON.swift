@@ -5,8 +5,8 @@ public import JSON
 extension Rule {
     /// Reads a rule.
     ///
-    /// The members: `effect` (`pass`, `answer`, `never`, `reset`, `cut`, `goaway`, `streams`, `refuse-tls` or
-    /// `slow-start`; `answer` when there is a `reason`, else `pass`), `reason` (of `answer` and `goaway`), `timestamp` (of a
+    /// The members: `effect` (`pass`, `response`, `never`, `reset`, `cut`, `goaway`, `streams`, `refuse-tls` or
+    /// `slow-start`; `response` when there is a `reason`, else `pass`), `reason` (of `response` and `goaway`), `timestamp` (of a
     /// 410, in milliseconds since 1970), `code` (of `reset`; 7, REFUSED_STREAM, by default), `accepting` (of `goaway`),
     /// `count` (of `streams`), and of all `delayMilliseconds`, `times`, `probability`, `seed` and `device`.
     ///
@@ -14,16 +14,17 @@ extension Rule {
     public init(json: JSONValue) throws(JSONFieldError) {
         var reader = try JSONObjectReader(json)
         let reason = try reader.optionalString("reason")
-        let name = try reader.optionalCase("effect", of: EffectName.self) ?? (reason == nil ? .pass : .answer)
+        let name =
+            try reader.optionalCase("effect", of: EffectName.self) ?? (reason == nil ? .pass : .response)
         let effect: Effect
         switch name {
         case .pass: effect = .pass
-        case .answer:
+        case .response:
             let milliseconds = try reader.optionalDouble("timestamp")
             guard let reason else {
                 throw .invalid(path: reader.path(of: "reason"), reason: "must be given for an answer")
             }
-            effect = .answer(
+            effect = .response(
                 APNsReason(rawValue: reason),
                 invalidSince: milliseconds.map { Date(timeIntervalSince1970: $0 / 1_000) })
         case .never: effect = .never
@@ -59,8 +60,8 @@ extension Rule {
         var object: JSONObject = [:]
         switch effect {
         case .pass: object["effect"] = "pass"
-        case .answer(let reason, let since):
-            object["effect"] = "answer"
+        case .response(let reason, let since):
+            object["effect"] = "response"
             object["reason"] = .string(reason.rawValue)
             if let since {
                 object["timestamp"] = JSONValue(Int((since.timeIntervalSince1970 * 1_000).rounded()))
@@ -90,7 +91,7 @@ extension Rule {
 
     private enum EffectName: String, CaseIterable {
         case pass
-        case answer
+        case response
         case never
         case reset
         case cut

@@ -19,7 +19,7 @@ public struct Rule: Sendable, Hashable {
         /// The request is judged as ever; for the rule's delay.
         case pass
         /// The reason is answered with its own status, whatever the request; a 410 with the time, or now.
-        case answer(APNsReason, invalidSince: Date? = nil)
+        case response(APNsReason, invalidSince: Date? = nil)
         /// The request is taken, and never answered.
         case never
         /// The stream is reset, with a code of RFC 9113 §7: 7 (REFUSED_STREAM) says that nothing was done.

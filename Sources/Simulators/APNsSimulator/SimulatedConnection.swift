@@ -177,13 +177,13 @@ final class SimulatedConnection: ChannelInboundHandler {
             // A GOAWAY leaves out all streams from a number on (RFC 9113 §6.8).
             canTurnAway: stream > highestHandled)
         switch decision {
-        case .answer(let reply, let id, let delay):
+        case .response(let reply, let id, let delay):
             highestHandled = max(highestHandled, stream)
-            answer(reply, id: id, on: stream, of: request, after: delay, context: context)
+            response(reply, id: id, on: stream, of: request, after: delay, context: context)
         case .streams(let count, let reply, let id, let delay):
             highestHandled = max(highestHandled, stream)
             announce(streams: count, context: context)
-            answer(reply, id: id, on: stream, of: request, after: delay, context: context)
+            response(reply, id: id, on: stream, of: request, after: delay, context: context)
         case .never: highestHandled = max(highestHandled, stream)
         case .reset(let code):
             answering.remove(stream)
@@ -198,7 +198,7 @@ final class SimulatedConnection: ChannelInboundHandler {
             }
             highestHandled = max(highestHandled, stream)
             goAway(reason: reason, last: highestHandled, context: context)
-            answer(reply, id: id, on: stream, of: request, after: .zero, context: context)
+            response(reply, id: id, on: stream, of: request, after: .zero, context: context)
         }
         if !isTrusted, history.team != nil {
             isTrusted = true
@@ -210,7 +210,7 @@ final class SimulatedConnection: ChannelInboundHandler {
 
     // MARK: Answers
 
-    private func answer(
+    private func response(
         _ reply: Reply, id: String, on stream: HTTP2StreamID, of request: Arriving, after delay: Duration,
         context: ChannelHandlerContext
     ) {

@@ -36,7 +36,7 @@ final class SimulatorControl: ChannelInboundHandler {
         case .end:
             guard let head else { return }
             self.head = nil
-            let (status, value) = answer(head)
+            let (status, value) = response(head)
             write(status, value, keepAlive: head.isKeepAlive, context: context)
         }
     }
@@ -45,7 +45,7 @@ final class SimulatorControl: ChannelInboundHandler {
         context.close(promise: nil)
     }
 
-    private func answer(_ head: HTTPRequestHead) -> (HTTPResponseStatus, JSONValue?) {
+    private func response(_ head: HTTPRequestHead) -> (HTTPResponseStatus, JSONValue?) {
         let parts = head.uri.split(separator: "?", maxSplits: 1)
         let path = parts.first.map(String.init) ?? ""
         let query = parts.count > 1 ? String(parts[1]) : ""

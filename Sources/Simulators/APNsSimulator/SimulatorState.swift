@@ -25,7 +25,7 @@ final class SimulatorState: Sendable {
 
     /// What a connection does with a request.
     enum Decision {
-        case answer(Reply, id: String, delay: Duration)
+        case response(Reply, id: String, delay: Duration)
         case never
         case reset(code: Int)
         case cut
@@ -99,7 +99,7 @@ final class SimulatorState: Sendable {
             }
             var reply: Reply? =
                 switch rule?.effect {
-                case .answer(let reason, let since):
+                case .response(let reason, let since):
                     Reply(Refusal(reason, invalidSince: since ?? (reason.status == 410 ? now : nil)))
                 default:
                     contents.judge.judge(
@@ -124,7 +124,7 @@ final class SimulatorState: Sendable {
             switch rule?.effect {
             case .goAway(let reason, _): return .goAway(reason: reason, reply, id: id)
             case .streams(let count): return .streams(count, reply, id: id, delay: delay)
-            default: return .answer(reply, id: id, delay: delay)
+            default: return .response(reply, id: id, delay: delay)
             }
         }
     }

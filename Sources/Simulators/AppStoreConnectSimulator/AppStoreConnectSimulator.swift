@@ -65,10 +65,10 @@ public final class AppStoreConnectSimulator: Sendable {
         let state = try State(options)
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         do {
-            let server = try await bind(options.port, group) { StoreConnection { state.answer($0) } }
+            let server = try await bind(options.port, group) { StoreConnection { state.response($0) } }
             var control: (any Channel)?
             if let port = options.controlPort {
-                control = try await bind(port, group) { StoreConnection { StoreControl(state).answer($0) } }
+                control = try await bind(port, group) { StoreConnection { StoreControl(state).response($0) } }
             }
             let simulator = AppStoreConnectSimulator(state, server: server, control: control, group)
             state.with { simulation, _ in simulation.host = simulator.host }
@@ -142,7 +142,7 @@ public final class AppStoreConnectSimulator: Sendable {
 }
 
 extension AppStoreConnectSimulator.State {
-    func answer(_ request: StoreSimulation.Request) -> StoreSimulation.Outcome {
+    func response(_ request: StoreSimulation.Request) -> StoreSimulation.Outcome {
         with { simulation, now in simulation.respond(to: request, at: now) }
     }
 }

@@ -3,8 +3,8 @@ public import JSON
 extension Fault {
     /// Reads a fault.
     ///
-    /// The members: `effect` (`pass`, `answer`, `cut`, `lose-reply`, `truncate`, `repeat-row`, `omit-row`; `answer` when there
-    /// is a `status`, else `pass`), `status`, `code` and `retryAfter` (of `answer`), and of all `delayMilliseconds`, `times`,
+    /// The members: `effect` (`pass`, `response`, `cut`, `lose-reply`, `truncate`, `repeat-row`, `omit-row`; `response` when there
+    /// is a `status`, else `pass`), `status`, `code` and `retryAfter` (of `response`), and of all `delayMilliseconds`, `times`,
     /// `probability`, `seed`, `method` and `path`.
     ///
     /// - Throws: `JSONFieldError` with the member that is wrong.
@@ -13,13 +13,13 @@ extension Fault {
         let status = try Self.number("status", 400...599, of: &reader)
         let code = try reader.optionalString("code")
         let retryAfter = try Self.number("retryAfter", 0...86_400, of: &reader)
-        switch try reader.optionalCase("effect", of: EffectName.self) ?? (status == nil ? .pass : .answer) {
+        switch try reader.optionalCase("effect", of: EffectName.self) ?? (status == nil ? .pass : .response) {
         case .pass: self.init(.pass)
-        case .answer:
+        case .response:
             guard let status else {
                 throw .invalid(path: "status", reason: "must be given for an answer")
             }
-            self.init(.answer(status: status, code: code ?? "UNEXPECTED_ERROR", retryAfter: retryAfter))
+            self.init(.response(status: status, code: code ?? "UNEXPECTED_ERROR", retryAfter: retryAfter))
         case .cut: self.init(.cut)
         case .loseReply: self.init(.loseReply)
         case .truncate: self.init(.truncate)
@@ -41,7 +41,7 @@ extension Fault {
     /// As it is read.
     public var json: JSONObject {
         var object: JSONObject = ["effect": .string(name.rawValue), "path": .string(path)]
-        if case .answer(let status, let code, let retryAfter) = effect {
+        if case .response(let status, let code, let retryAfter) = effect {
             object["status"] = JSONValue(status)
             object["code"] = .string(code)
             object["retryAfter"] = retryAfter.map { JSONValue($0) }
@@ -56,7 +56,7 @@ extension Fault {
 
     private enum EffectName: String, CaseIterable {
         case pass
-        case answer
+        case response
         case cut
         case loseReply = "lose-reply"
         case truncate
@@ -67,7 +67,7 @@ extension Fault {
     private var name: EffectName {
         switch effect {
         case .pass: .pass
-        case .answer: .answer
+        case .response: .response
         case .cut: .cut
         case .loseReply: .loseReply
         case .truncate: .truncate

@@ -18,7 +18,7 @@ public struct Fault: Sendable, Hashable {
         /// The request is answered as ever; for the delay.
         case pass
         /// Nothing is done.
-        case answer(status: Int, code: String, retryAfter: Int?)
+        case response(status: Int, code: String, retryAfter: Int?)
         /// Nothing is done, and the connection is closed without a word.
         case cut
         /// All is done, and the connection is closed without a word.

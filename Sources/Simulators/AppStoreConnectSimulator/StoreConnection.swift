@@ -8,15 +8,15 @@ final class StoreConnection: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
-    private let answer: @Sendable (StoreSimulation.Request) -> StoreSimulation.Outcome
+    private let response: @Sendable (StoreSimulation.Request) -> StoreSimulation.Outcome
     private var head: HTTPRequestHead?
     private var body: [UInt8] = []
 
     /// The largest image and a little more. [ours]
     private static let maximumBody = 11 << 20
 
-    init(_ answer: @escaping @Sendable (StoreSimulation.Request) -> StoreSimulation.Outcome) {
-        self.answer = answer
+    init(_ response: @escaping @Sendable (StoreSimulation.Request) -> StoreSimulation.Outcome) {
+        self.response = response
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -33,7 +33,7 @@ final class StoreConnection: ChannelInboundHandler {
         case .end:
             guard let head else { return }
             self.head = nil
-            let outcome = answer(
+            let outcome = response(
                 StoreSimulation.Request(
                     method: head.method.rawValue, uri: head.uri,
                     headers: head.headers.map { (name: $0.name, value: $0.value) }, body: body))

@@ -15,7 +15,7 @@ struct StoreControl {
         self.state = state
     }
 
-    func answer(_ request: StoreSimulation.Request) -> StoreSimulation.Outcome {
+    func response(_ request: StoreSimulation.Request) -> StoreSimulation.Outcome {
         var response: StoreSimulation.Response
         do throws(JSONFieldError) {
             let value = try perform(request)

@@ -38,7 +38,7 @@ extension StoreSimulation {
     /// Takes a part; what stores it is not the API, and answers without a body.
     mutating func upload(_ exchange: Exchange) -> Response {
         counters.parts += 1
-        if case .answer(let status, _, _)? = exchange.fault?.effect { return Response(status: status) }
+        if case .response(let status, _, _)? = exchange.fault?.effect { return Response(status: status) }
         let request = exchange.request
         let names = exchange.path.split(separator: "/")
         guard names.count == 3, let part = Int(names[2]),

@@ -84,7 +84,7 @@ struct StoreSimulation: Sendable {
             response = upload(exchange)
         } else {
             do throws(ErrorDocument) {
-                response = try answer(&exchange, tokenTime: now)
+                response = try performAuthorized(&exchange, tokenTime: now)
             } catch {
                 response = refusal(error)
             }
@@ -99,7 +99,7 @@ struct StoreSimulation: Sendable {
         return Outcome(response: response, delay: delay)
     }
 
-    private mutating func answer(
+    private mutating func performAuthorized(
         _ exchange: inout Exchange, tokenTime: Date
     ) throws(ErrorDocument) -> Response {
         let request = exchange.request
@@ -110,7 +110,7 @@ struct StoreSimulation: Sendable {
         try spend(exchange)
         if account.knobs.lacksAgreement { throw ErrorDocument(.agreementsMissing) }
         if key.role == .customerSupport { throw ErrorDocument(.forbidden) }
-        if case .answer(let status, let code, let retryAfter)? = exchange.fault?.effect {
+        if case .response(let status, let code, let retryAfter)? = exchange.fault?.effect {
             var response = refusal(
                 ErrorDocument(ErrorObject(status: status, code: code, title: "This is a fault on demand")))
             response.headers += retryAfter.map { [("Retry-After", String($0))] } ?? []

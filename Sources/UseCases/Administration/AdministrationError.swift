@@ -33,7 +33,7 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
     case shortCodeExists(String)
     case unknownShortCode(String)
     /// What was to be deleted, and what refers to it.
-    case inUse(String, by: [Referents])
+    case inUse(String, by: [Dependents])
     /// What an import was to remove, and something refers to.
     case removalsInUse(RemovalsInUse)
     /// An import was to remove more than it was allowed to: how many of how many there are.
@@ -142,9 +142,9 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
         case .otherImage(let digest): "the SHA-256 of the file is \(digest)"
         case .shortCodeExists(let code): "the tenant has a short code '\(code)' already"
         case .unknownShortCode(let code): "the tenant has no short code '\(code)'"
-        case .inUse(let subject, let referents):
+        case .inUse(let subject, let dependents):
             """
-            the \(subject) is in use by \(referents.map(\.description).joined(separator: " and ")): \
+            the \(subject) is in use by \(dependents.map(\.description).joined(separator: " and ")): \
             it can be deleted after these, or with them by cascade
             """
         case .removalsInUse(let removals): "what is to be removed is in use, \(removals)"

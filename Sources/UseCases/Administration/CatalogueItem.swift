@@ -15,7 +15,7 @@ public protocol CatalogueItem: Sendable, Equatable {
     /// By what lists can be narrowed: a name, and how a value is written where items are kept; nil for one that none can have.
     static var filters: [String: @Sendable (String) -> String?] { get }
     /// The parameter by which what is advised against is done all the same; nil where nothing is.
-    static var insistence: String? { get }
+    static var forcing: String? { get }
 
     var key: Key { get }
     var json: JSONObject { get }
@@ -25,7 +25,7 @@ public protocol CatalogueItem: Sendable, Equatable {
 
 extension CatalogueItem {
     public static var filters: [String: @Sendable (String) -> String?] { [:] }
-    public static var insistence: String? { nil }
+    public static var forcing: String? { nil }
     public var validatedJSON: JSONObject { json }
 
     /// Where the items are managed over HTTP.

@@ -1,6 +1,6 @@
 import Cards
 import Invocation
-import Routing
+import Lookups
 import Tenancy
 
 extension CatalogueLint {

@@ -1,7 +1,7 @@
 import AppSiteAssociation
 public import Geodesy
 public import Invocation
-public import Routing
+public import Lookups
 public import Tenancy
 
 /// Warnings about all that one tenant has registered.

@@ -22,7 +22,7 @@ public protocol CatalogueStore<Item>: Sendable {
     ///   - insisting: whether what is advised against is done all the same.
     ///   - make: may be called again, where somebody else creates the item at the same moment.
     func change(
-        _ key: Item.Key, of tenant: TenantID, by actor: String, insisting: Bool,
+        _ key: Item.Key, of tenant: TenantID, by actor: String, force: Bool,
         _ make: @Sendable (Item?) throws -> Item
     ) async throws -> CatalogueChange<Item>
 
@@ -39,7 +39,7 @@ extension CatalogueStore {
     public func change(
         _ key: Item.Key, of tenant: TenantID, by actor: String, _ make: @Sendable (Item?) throws -> Item
     ) async throws -> CatalogueChange<Item> {
-        try await change(key, of: tenant, by: actor, insisting: false, make)
+        try await change(key, of: tenant, by: actor, force: false, make)
     }
 }
 
@@ -98,7 +98,7 @@ public protocol ImageFiles: Sendable {
 /// The files of tenants' images, and what they are for.
 public protocol ImageDirectory: ImageFiles {
     /// What has a card that names the image: clips, locations and experiences.
-    func referents(of image: ImageDigest, of tenant: TenantID) async throws -> [Referents]
+    func dependents(of image: ImageDigest, of tenant: TenantID) async throws -> [Dependents]
 }
 
 /// What became of an item.

@@ -10,7 +10,7 @@ extension Clip: WrittenItem {
     public static func unknown(_ key: BundleID) -> AdministrationError { .unknownClip(key) }
     public static func existing(_ key: BundleID) -> AdministrationError { .clipExists(key) }
     public static let collection = "clips"
-    public static let insistence: String? = "unmonitored"
+    public static let forcing: String? = "unmonitored"
     public static var defaults: JSONObject { ["multiBusiness": false] }
     public static var omitted: Set<String> {
         ["androidURL", "appStoreID", "attestation", "card", "siteName"]

@@ -34,14 +34,14 @@ public enum DomainEvidence: Sendable, Hashable {
 /// Asks the DNS for TXT records.
 public protocol TextRecordResolver: Sendable {
     /// The texts of a name's TXT records; none when the name, or such a record of it, is not there.
-    func textRecords(of name: String) async throws(NoAnswer) -> [String]
+    func textRecords(of name: String) async throws(NoResponse) -> [String]
 }
 
 /// Fetches pages from web servers.
 public protocol PageFetcher: Sendable {
     /// The answer to a GET, whatever its status; redirects are not followed.
     /// - Parameter limit: how many bytes of the body to take, at most.
-    func fetch(_ url: String, limit: Int) async throws(NoAnswer) -> Page
+    func fetch(_ url: String, limit: Int) async throws(NoResponse) -> Page
 }
 
 /// A web server's answer.
@@ -70,7 +70,7 @@ public struct Page: Sendable, Hashable {
 }
 
 /// Nobody answered, or not in time, or with what is no answer.
-public struct NoAnswer: Error, Sendable, Hashable, CustomStringConvertible {
+public struct NoResponse: Error, Sendable, Hashable, CustomStringConvertible {
     public let reason: String
 
     public init(_ reason: String) {
@@ -100,7 +100,7 @@ extension DomainRecord {
 
     private func findRecord(_ resolver: some TextRecordResolver) async throws(DomainEvidence.Lack) {
         let records: [String]
-        do throws(NoAnswer) {
+        do throws(NoResponse) {
             records = try await resolver.textRecords(of: recordName)
         } catch {
             throw .unanswered("TXT \(recordName): \(error)")
@@ -113,7 +113,7 @@ extension DomainRecord {
 
     private func findFile(_ fetcher: some PageFetcher) async throws(DomainEvidence.Lack) {
         let page: Page
-        do throws(NoAnswer) {
+        do throws(NoResponse) {
             page = try await fetcher.fetch(fileURL, limit: 1_024)
         } catch {
             throw .unanswered("\(fileURL): \(error)")

@@ -1,7 +1,7 @@
 import AppSiteAssociation
 import Foundation
 public import JSON
-import Routing
+import Lookups
 
 extension DomainRecord: CatalogueItem {
     public static func key(named text: String) -> DomainName? { try? DomainName(text) }

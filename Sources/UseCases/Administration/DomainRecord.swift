@@ -1,6 +1,6 @@
 public import AppSiteAssociation
 public import Foundation
-public import Routing
+public import Lookups
 
 /// A tenant's claim to a domain, and how far it is proved.
 public struct DomainRecord: Sendable, Hashable {

@@ -1,5 +1,5 @@
 import Invocation
-import Routing
+import Lookups
 import Tenancy
 
 /// Finds out whether any registered URL leads to a location.

@@ -1,7 +1,7 @@
 import Geodesy
 public import Invocation
 public import JSON
-import Routing
+import Lookups
 
 extension LocationRecord: WrittenItem {
     public static func key(named text: String) -> LocationIdentifier? { try? LocationIdentifier(text) }

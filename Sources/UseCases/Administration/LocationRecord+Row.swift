@@ -3,7 +3,7 @@ import Encodings
 import Geodesy
 import Invocation
 public import JSON
-import Routing
+import Lookups
 
 extension LocationRecord: ImportableRow {
     /// The columns that an import needs and an export begins with.

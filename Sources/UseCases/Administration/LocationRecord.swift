@@ -2,7 +2,7 @@ public import Cards
 public import Geodesy
 public import Invocation
 public import JSON
-public import Routing
+public import Lookups
 
 /// A location as an operator keeps it: one row of an import.
 public struct LocationRecord: Sendable, Hashable {

@@ -1,7 +1,7 @@
 import Foundation
 public import Geodesy
 import Invocation
-public import Routing
+public import Lookups
 
 /// A box of the world, divided as a map at a zoom level is: by the Web Mercator projection (EPSG:3857), in which the world
 /// is 256 · 2^zoom pixels wide.
@@ -36,19 +36,19 @@ public struct MapGrid: Sendable, Hashable {
 
     /// The locations of a table within the box, put together where they are near each other: the fullest cells first.
     /// - Parameter text: only those that it finds; nil for all.
-    public func cells(of table: TenantTable, matching text: PlaceText? = nil) -> [MapCell] {
+    public func cells(of table: TenantTable, matching text: LocationText? = nil) -> [MapCell] {
         var cells = Cells(self)
         table.forEachLocation { region, identifier, name in
             guard contains(region.center), text?.finds(identifier, name) ?? true,
                 cells.takes(identifier)
             else { return }
-            cells.add(region.center) { ListedPlace(region, identifier, name) }
+            cells.add(region.center) { ListedLocation(region, identifier, name) }
         }
         return cells.fullest
     }
 
     /// The same of some places.
-    public func cells(of places: [ListedPlace]) -> [MapCell] {
+    public func cells(of places: [ListedLocation]) -> [MapCell] {
         var cells = Cells(self)
         for place in places where contains(place.region.center) {
             cells.add(place.region.center) { place }
@@ -76,7 +76,7 @@ public struct MapGrid: Sendable, Hashable {
             var latitudes = 0.0
             var longitudes = 0.0
             /// The first that fell into it.
-            var place: ListedPlace?
+            var place: ListedLocation?
         }
 
         private let around: Double
@@ -84,7 +84,7 @@ public struct MapGrid: Sendable, Hashable {
         /// Of all of the world, where there are few: no search is as fast.
         private var every: [Cell] = []
         private var some: [Int: Cell] = [:]
-        private var single = SmallestPlaces(limit: MapGrid.maximumCells)
+        private var single = SmallestLocations(limit: MapGrid.maximumCells)
 
         private static let fewCells = 131_072
 
@@ -98,7 +98,7 @@ public struct MapGrid: Sendable, Hashable {
         /// Whether a location of this identifier would be shown in any case.
         func takes(_ identifier: Span<UInt8>) -> Bool { !isOfSinglePlaces || single.takes(identifier) }
 
-        mutating func add(_ point: Coordinate, _ place: () -> ListedPlace?) {
+        mutating func add(_ point: Coordinate, _ place: () -> ListedLocation?) {
             guard !isOfSinglePlaces else {
                 if let place = place() { single.insert(place) }
                 return
@@ -111,7 +111,7 @@ public struct MapGrid: Sendable, Hashable {
             }
         }
 
-        private static func add(_ point: Coordinate, to cell: inout Cell, _ place: () -> ListedPlace?) {
+        private static func add(_ point: Coordinate, to cell: inout Cell, _ place: () -> ListedLocation?) {
             if cell.count == 0 { cell.place = place() }
             cell.count += 1
             cell.latitudes += point.latitude
@@ -155,9 +155,9 @@ public struct MapCell: Sendable, Hashable {
     public let count: Int
     public let center: Coordinate
     /// Of a single one.
-    public let place: ListedPlace?
+    public let place: ListedLocation?
 
-    public init(count: Int, center: Coordinate, place: ListedPlace?) {
+    public init(count: Int, center: Coordinate, place: ListedLocation?) {
         self.count = count
         self.center = center
         self.place = place

@@ -8,7 +8,7 @@ public import Tenancy
 public struct PageCheck: Sendable {
     public enum Point: String, Sendable, CaseIterable {
         case https
-        case answer
+        case response
         /// Where redirects end: that host's association counts.
         case redirects
         case status
@@ -28,7 +28,7 @@ public struct PageCheck: Sendable {
         public var authority: SiteCheck.Authority {
             switch self {
             case .url: .observed
-            case .answer, .status: .ours
+            case .response, .status: .ours
             default: .apple
             }
         }
@@ -65,9 +65,9 @@ public struct PageCheck: Sendable {
         var redirects = 0
         while true {
             guard judge.scheme(of: current) else { break }
-            do throws(NoAnswer) {
+            do throws(NoResponse) {
                 let page = try await fetcher.fetch(current, limit: maximumSize + 1)
-                judge.say(.answer, true, "an answer came, with a valid certificate")
+                judge.say(.response, true, "an answer came, with a valid certificate")
                 if (300..<400).contains(page.status), page.status != 304 {
                     guard redirects < maximumRedirects else {
                         judge.say(.redirects, false, "there are more than \(maximumRedirects) redirects")
@@ -86,7 +86,7 @@ public struct PageCheck: Sendable {
                 judge.page(page, at: current, clip: clip)
                 if let named = judge.clip { await judge.association(of: named, at: current, fetcher) }
             } catch {
-                judge.say(.answer, false, "no answer with a valid certificate: \(error)")
+                judge.say(.response, false, "no answer with a valid certificate: \(error)")
             }
             break
         }
@@ -214,7 +214,7 @@ private struct Judge {
         guard let host = URL(string: url)?.host(), let name = try? DomainName(host) else {
             return say(.association, false, "the page's host is no domain name")
         }
-        do throws(NoAnswer) {
+        do throws(NoResponse) {
             let page = try await fetcher.fetch(
                 SiteCheck.url(of: name), limit: SiteAssociation.maximumSize + 1)
             guard page.status == 200, !page.isCutOff, let file = try? AssociationFile(parsing: page.body)

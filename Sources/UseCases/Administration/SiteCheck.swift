@@ -8,7 +8,7 @@ import Tenancy
 public struct SiteCheck: Sendable {
     public enum Point: String, Sendable, CaseIterable {
         case https
-        case answer
+        case response
         case redirect
         case status
         case contentType = "content_type"
@@ -82,7 +82,7 @@ public struct SiteCheck: Sendable {
     public static func run(
         _ url: String, clip: AppID?, app: AppID? = nil, _ fetcher: some PageFetcher
     ) async -> SiteCheck {
-        do throws(NoAnswer) {
+        do throws(NoResponse) {
             let page = try await fetcher.fetch(url, limit: SiteAssociation.maximumSize + 1)
             return SiteCheck(url, .success(page), clip: clip, app: app)
         } catch {
@@ -91,7 +91,7 @@ public struct SiteCheck: Sendable {
     }
 
     /// Judges what came of fetching a file.
-    init(_ url: String, _ fetched: Result<Page, NoAnswer>, clip: AppID?, app: AppID? = nil) {
+    init(_ url: String, _ fetched: Result<Page, NoResponse>, clip: AppID?, app: AppID? = nil) {
         self.url = url
         var judge = Judge()
         judge.transport(url, fetched)
@@ -124,14 +124,14 @@ private struct Judge {
         verdicts[point] = .init(point, verdict, detail.escapingControlCharacters, authority: authority)
     }
 
-    mutating func transport(_ url: String, _ fetched: Result<Page, NoAnswer>) {
+    mutating func transport(_ url: String, _ fetched: Result<Page, NoResponse>) {
         let isHTTPS = url.lowercased().hasPrefix("https://")
         say(.https, isHTTPS, isHTTPS ? "the scheme is https" : "the scheme must be https")
         switch fetched {
         case .failure(let error):
-            say(.answer, false, "no answer with a valid certificate: \(error)")
+            say(.response, false, "no answer with a valid certificate: \(error)")
         case .success(let page):
-            say(.answer, true, isHTTPS ? "an answer came, with a valid certificate" : "an answer came")
+            say(.response, true, isHTTPS ? "an answer came, with a valid certificate" : "an answer came")
             let isRedirect = (300..<400).contains(page.status) && page.status != 304
             say(
                 .redirect, !isRedirect,

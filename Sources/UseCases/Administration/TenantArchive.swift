@@ -1,7 +1,7 @@
 public import AppSiteAssociation
 import JSON
+public import Lookups
 public import RateLimiting
-public import Routing
 public import Tenancy
 
 /// A tenant as one portable file, to be taken into another Doorstep: JSON Lines (one JSON object a line, UTF-8).

@@ -1,5 +1,5 @@
 public import AppSiteAssociation
-public import Routing
+public import Lookups
 public import Tenancy
 
 /// One tenant's items of one kind, as one actor reads and changes them.
@@ -41,9 +41,9 @@ public struct TenantItems<Item: CatalogueItem>: Sendable {
     /// Makes of an item what the closure makes of it; its key stays.
     /// - Parameter insisting: Whether what is advised against is done all the same.
     public func update(
-        _ key: Item.Key, insisting: Bool = false, _ change: @escaping @Sendable (Item) throws -> Item
+        _ key: Item.Key, force: Bool = false, _ change: @escaping @Sendable (Item) throws -> Item
     ) async throws -> Item {
-        try await store.change(key, of: tenant, by: actor, insisting: insisting) { current in
+        try await store.change(key, of: tenant, by: actor, force: force) { current in
             guard let current else { throw Item.unknown(key) }
             return try change(current)
         }.after

@@ -1,6 +1,6 @@
 public import AppAttest
 public import Foundation
-public import Routing
+public import Lookups
 public import Tenancy
 
 /// Tells whether a tenant's own build on genuine hardware asks, by App Attest.

@@ -1,11 +1,11 @@
 import JSON
+import Lookups
 import Receipts
-import Routing
 
 extension Confirmation {
     /// What is answered, as JSON in UTF-8.
     /// - Parameter receipt: As it was signed; nil where no receipts are.
-    public func answer(receipt: String?) -> [UInt8] {
+    public func response(receipt: String?) -> [UInt8] {
         var writer = JSONWriter(capacity: 1_024)
         writer.write(literal: isCertain ? #"{"certain":true,"error":"# : #"{"certain":false,"error":"#)
         if let error { writer.write(error) } else { writer.write(literal: "null") }

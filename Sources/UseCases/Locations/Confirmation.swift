@@ -1,6 +1,6 @@
 import Geodesy
+public import Lookups
 public import Receipts
-public import Routing
 
 /// Whether the person is at the business, as `APActivationPayload.confirmAcquired(in:)` means it.
 public struct Confirmation: Sendable, Hashable {

@@ -5,12 +5,12 @@ public import Tenancy
 public protocol ConfirmationHistory: Sendable {
     /// The newest first, from before one on, up to `limit`.
     func latest(
-        _ selection: ConfirmationSelection, of tenant: TenantID, before last: ConfirmationPlace?, limit: Int
+        _ selection: ConfirmationSelection, of tenant: TenantID, before last: ConfirmationCursor?, limit: Int
     ) async throws -> [RecordedConfirmation]
 
     /// The oldest first, after one, up to `limit`.
     func oldest(
-        _ selection: ConfirmationSelection, of tenant: TenantID, after last: ConfirmationPlace?, limit: Int
+        _ selection: ConfirmationSelection, of tenant: TenantID, after last: ConfirmationCursor?, limit: Int
     ) async throws -> [RecordedConfirmation]
 
     /// How many of each outcome there were on each day of UTC that had any, the newest first.
@@ -20,7 +20,7 @@ public protocol ConfirmationHistory: Sendable {
 }
 
 /// Where a confirmation stands among a tenant's.
-public struct ConfirmationPlace: Sendable, Hashable {
+public struct ConfirmationCursor: Sendable, Hashable {
     public let minute: Date
     /// Tells those of one minute apart.
     public let id: UUID
@@ -32,5 +32,5 @@ public struct ConfirmationPlace: Sendable, Hashable {
 }
 
 extension RecordedConfirmation {
-    public var place: ConfirmationPlace { ConfirmationPlace(minute: record.minute, id: id) }
+    public var place: ConfirmationCursor { ConfirmationCursor(minute: record.minute, id: id) }
 }

@@ -1,7 +1,7 @@
 public import AppAttest
 public import Foundation
 public import Invocation
-import Routing
+import Lookups
 public import Tenancy
 
 /// Keeps that confirmations were given.

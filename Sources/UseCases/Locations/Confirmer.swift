@@ -1,6 +1,6 @@
 public import AppAttest
 public import Foundation
-public import Routing
+public import Lookups
 
 /// Tells whether a person is at the business that an invocation URL stands for, and has it recorded.
 ///

@@ -1,7 +1,7 @@
 public import AppAttest
 public import Foundation
+import Lookups
 public import Receipts
-import Routing
 public import Tenancy
 
 extension Receipt {

@@ -8,5 +8,5 @@ public enum IdentifierReading: Sendable, Hashable {
     case shortCode(String)
 
     /// A place in the URL itself, to be believed only once its signature is verified.
-    case place(EncodedPlace)
+    case place(EncodedLocation)
 }

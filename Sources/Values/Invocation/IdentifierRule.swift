@@ -36,7 +36,7 @@ public enum IdentifierRule: Sendable, Hashable {
                 names.append(try Self.name(String(part)))
             }
             guard names.count == 2 || names.count == 3, Set(names).count == names.count,
-                !names.contains(EncodedPlace.signatureName)
+                !names.contains(EncodedLocation.signatureName)
             else { throw .invalidIdentifierRule }
             self = .coordinates(
                 latitude: names[0], longitude: names[1], radius: names.count == 3 ? names[2] : nil)
@@ -73,7 +73,8 @@ public enum IdentifierRule: Sendable, Hashable {
         case .hash(let name):
             return Self.identifier(invocation.firstValue(named: name)).map { .shortCode($0.text) } ?? .absent
         case .coordinates(let latitude, let longitude, let radius):
-            let place = EncodedPlace(in: invocation, latitude: latitude, longitude: longitude, radius: radius)
+            let place = EncodedLocation(
+                in: invocation, latitude: latitude, longitude: longitude, radius: radius)
             return place.map { .place($0) } ?? .absent
         }
     }

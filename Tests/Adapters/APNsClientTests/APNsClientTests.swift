@@ -22,13 +22,13 @@ import Testing
 
             let outcome = await service.client.send(request)
 
-            guard case .answered(let answer) = outcome else {
+            guard case .answered(let response) = outcome else {
                 Issue.record("\(outcome)")
                 return
             }
-            #expect(answer.status == 200)
-            #expect(answer.reason == nil)
-            #expect(answer.uniqueID != nil)
+            #expect(response.status == 200)
+            #expect(response.reason == nil)
+            #expect(response.uniqueID != nil)
             let received = try #require(service.simulator.received.first)
             #expect(service.simulator.received.count == 1)
             #expect(received.device == device)
@@ -46,7 +46,7 @@ import Testing
     @Test func productionResponseHasNoUniqueID() async throws {
         try await SimulatedService.lend(options: { $0.environment = .production }) { service in
             let request = try SimulatedService.request(environment: .production)
-            #expect(await service.client.send(request) == .answered(APNsAnswer(status: 200)))
+            #expect(await service.client.send(request) == .answered(APNsResponse(status: 200)))
         }
     }
 
@@ -68,12 +68,12 @@ import Testing
         // A request that is refused for the connection's key or token goes again by itself, on another.
         let isOfTheConnection = [.unrelatedKeyIdInToken, .tooManyProviderTokenUpdates].contains(reason)
         let times = isOfTheConnection ? 2 : 1
-        try await SimulatedService.lend(rules: [Rule(.answer(reason, invalidSince: since), times: times)]) {
+        try await SimulatedService.lend(rules: [Rule(.response(reason, invalidSince: since), times: times)]) {
             service in
             let outcome = try await service.send()
-            let answer = APNsAnswer(
+            let response = APNsResponse(
                 status: APNsReason.statuses[reason]!, reason: reason, invalidSince: since)
-            #expect(outcome == .answered(answer))
+            #expect(outcome == .answered(response))
             let after = try await service.isAccepted()
             #expect(after)
             // No reason takes a new connection but the one whose cure it is; for another token it is too soon.
@@ -161,9 +161,9 @@ import Testing
 
     @Test func unknownReasonIsKept() async throws {
         let reason = APNsReason(rawValue: "MoonInWrongPhase")
-        try await SimulatedService.lend(rules: [Rule(.answer(reason))]) { service in
+        try await SimulatedService.lend(rules: [Rule(.response(reason))]) { service in
             let outcome = try await service.send()
-            #expect(outcome == .answered(APNsAnswer(status: 400, reason: reason)))
+            #expect(outcome == .answered(APNsResponse(status: 400, reason: reason)))
         }
     }
 
@@ -229,7 +229,7 @@ import Testing
                     payload: Array(#"{"aps":{"event":"update"}}"#.utf8))
             }
             let sent = await service.client.send(try broadcast(channel))
-            #expect(sent == .answered(APNsAnswer(status: 200)))
+            #expect(sent == .answered(APNsResponse(status: 200)))
             let received = try #require(service.simulator.received.last)
             #expect(received.path == "/4/broadcasts/apps/\(bundleID)")
             #expect(received.id == id.uuidString.lowercased())
@@ -241,7 +241,7 @@ import Testing
                     == .done(ChannelDeleted()))
             #expect(
                 await service.client.deleteChannel(channel, of: bundleID, team: team, environment: .sandbox)
-                    == .refused(APNsAnswer(status: 400, reason: .channelNotRegistered)))
+                    == .refused(APNsResponse(status: 400, reason: .channelNotRegistered)))
             let refused = await service.client.send(try broadcast(channel))
             #expect(refused.reason == .channelNotRegistered)
         }

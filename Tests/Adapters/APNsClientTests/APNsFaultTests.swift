@@ -83,7 +83,7 @@ import Testing
     @Test func connectionUsesOneStreamUntilTokenIsAccepted() async throws {
         // A server that would allow more at once.
         try await SimulatedService.lend(
-            rules: [Rule(.answer(.invalidProviderToken), times: 20)],
+            rules: [Rule(.response(.invalidProviderToken), times: 20)],
             options: { $0.startsWithOneStream = false }
         ) { service in
             let outcomes = try await service.send(20)
@@ -281,7 +281,7 @@ import Testing
             let isAccepted = try await service.isAccepted()
             #expect(isAccepted)
             service.simulator.setRules([
-                Rule(.answer(.unrelatedKeyIdInToken), delay: .seconds(1), times: 1), Rule(.never),
+                Rule(.response(.unrelatedKeyIdInToken), delay: .seconds(1), times: 1), Rule(.never),
             ])
             let start = ContinuousClock.now
             async let outcome = service.send()
@@ -328,7 +328,7 @@ import Testing
 
     @Test func manyBadTokensOpenTheTenantsBreaker() async throws {
         try await SimulatedService.lend(
-            rules: [Rule(.answer(.badDeviceToken))],
+            rules: [Rule(.response(.badDeviceToken))],
             settings: {
                 $0.breaker.firstPause = .seconds(600)
                 // However long a busy machine takes for so many.
@@ -352,7 +352,7 @@ import Testing
 
     @Test(.timeLimit(.minutes(30))) func breakerClosesAfterItsPause() async throws {
         try await SimulatedService.lend(
-            rules: [Rule(.answer(.badDeviceToken))],
+            rules: [Rule(.response(.badDeviceToken))],
             settings: {
                 $0.breaker.firstPause = .milliseconds(1)
                 $0.breaker.longestPause = .milliseconds(1)
@@ -370,7 +370,7 @@ import Testing
         let device = SimulatedService.randomHex(32)
         let rules = [
             Rule(.goAway(reason: "Shutdown", accepting: false), times: 1), Rule(.cut, times: 1),
-            Rule(.answer(.unregistered), times: 1), Rule(.reset(code: 2), times: 1),
+            Rule(.response(.unregistered), times: 1), Rule(.reset(code: 2), times: 1),
             Rule(.never, times: 1),
         ]
         try await SimulatedService.lend(rules: rules) { service in

@@ -187,7 +187,7 @@ import Testing
     func tooManyTokenUpdatesAreRetriedOnAnotherConnection() async throws {
         try await SimulatedService.lend { service in
             #expect(try await service.isAccepted())
-            service.simulator.setRules([Rule(.answer(.tooManyProviderTokenUpdates), times: 1)])
+            service.simulator.setRules([Rule(.response(.tooManyProviderTokenUpdates), times: 1)])
             let id = UUID()
             let outcome = try await service.send(id: id)
             #expect(outcome.isAccepted)
@@ -198,7 +198,7 @@ import Testing
 
     @Test(.timeLimit(.minutes(30)))
     func tooManyTokenUpdatesAreReportedAfterTwoAttempts() async throws {
-        try await SimulatedService.lend(rules: [Rule(.answer(.tooManyProviderTokenUpdates))]) { service in
+        try await SimulatedService.lend(rules: [Rule(.response(.tooManyProviderTokenUpdates))]) { service in
             let outcome = try await service.send()
             #expect(outcome.reason == .tooManyProviderTokenUpdates)
             #expect(service.simulator.received.count == 2)
@@ -215,7 +215,7 @@ import Testing
             let first = try await service.isAccepted()
             #expect(first)
             time.advance(minutes: 25)
-            service.simulator.setRules([Rule(.answer(.expiredProviderToken), times: 1)])
+            service.simulator.setRules([Rule(.response(.expiredProviderToken), times: 1)])
             let id = UUID()
             let outcome = try await service.send(id: id)
             #expect(outcome.isAccepted)
@@ -224,7 +224,7 @@ import Testing
             #expect(service.simulator.counters.verifiedTokens == 2)
 
             // A second time: the answer is handed on, since the token is new.
-            service.simulator.setRules([Rule(.answer(.expiredProviderToken))])
+            service.simulator.setRules([Rule(.response(.expiredProviderToken))])
             let refused = try await service.send()
             #expect(refused.reason == .expiredProviderToken)
             #expect(service.simulator.received.count == 4)
@@ -234,7 +234,7 @@ import Testing
     @Test func renewalStopsAtSecondExpiredTokenResponse() async throws {
         let time = time
         try await SimulatedService.lend(
-            rules: [Rule(.answer(.expiredProviderToken))], clientNow: { time.now },
+            rules: [Rule(.response(.expiredProviderToken))], clientNow: { time.now },
             clientUptime: { time.uptime },
             options: { $0.now = { time.now } }
         ) { service in

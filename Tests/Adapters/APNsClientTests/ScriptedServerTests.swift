@@ -94,7 +94,7 @@ import Testing
                 ? [.head("200", on: frame.streamID, goesOn: true)] + ending.steps(on: frame.streamID) : []
         } _: { client, _ in
             let outcome = await client.send(try SimulatedService.request())
-            #expect(outcome == .answered(APNsAnswer(status: 200)))
+            #expect(outcome == .answered(APNsResponse(status: 200)))
         }
     }
 
@@ -125,7 +125,7 @@ import Testing
 
         func advance(seconds: Double) { offset.withLock { $0 += .seconds(seconds) } }
 
-        func answer(_ frame: HTTP2Frame, on connection: Int) -> [ScriptedServer.Step] {
+        func response(_ frame: HTTP2Frame, on connection: Int) -> [ScriptedServer.Step] {
             state.withLock { state in
                 if case .ping(_, ack: false) = frame.payload { state.pings += 1 }
                 guard frame.endsRequest else { return [] }
@@ -168,7 +168,7 @@ import Testing
     @Test(.timeLimit(.minutes(30)))
     func silentlyDroppedConnectionsAreNotReused() async throws {
         let reluctance = Reluctance()
-        try await lend(script: reluctance.answer, clientUptime: { reluctance.uptime }) {
+        try await lend(script: reluctance.response, clientUptime: { reluctance.uptime }) {
             $0.connections = 4
             $0.streams = 1
             $0.requestTimeout = .seconds(60)
@@ -187,7 +187,7 @@ import Testing
     @Test(.timeLimit(.minutes(30)))
     func silentConnectionAnsweringPingIsReused() async throws {
         let reluctance = Reluctance()
-        try await lend(script: reluctance.answer, clientUptime: { reluctance.uptime }) {
+        try await lend(script: reluctance.response, clientUptime: { reluctance.uptime }) {
             $0.connections = 4
         } _: { client, server in
             try await reluctance.open(1, by: client, at: server)
@@ -210,7 +210,7 @@ import Testing
     @Test(.timeLimit(.minutes(30)))
     func timeoutTriggersTestOfOtherConnections() async throws {
         let reluctance = Reluctance()
-        try await lend(script: reluctance.answer, clientUptime: { reluctance.uptime }) {
+        try await lend(script: reluctance.response, clientUptime: { reluctance.uptime }) {
             $0.connections = 2
             $0.streams = 1
             $0.requestTimeout = .seconds(60)
@@ -280,15 +280,15 @@ import Testing
     private static let token = ProviderToken(
         keyID: "KEY1234567", authorization: "", issuedAt: Date(), issuedUptime: .now, renewalAge: 0)
 
-    private func answer(
+    private func response(
         _ body: String, status: Int = 410, uniqueID: String? = nil
-    ) -> APNsAnswer {
+    ) -> APNsResponse {
         var headers = HPACKHeaders()
         if let uniqueID { headers.add(name: "apns-unique-id", value: uniqueID) }
         return Response(
             status: status, headers: headers, body: Array(body.utf8), connection: 1, token: Self.token
         )
-        .answer(now: now)
+        .response(now: now)
     }
 
     @Test(arguments: [
@@ -299,9 +299,9 @@ import Testing
         ("\"\(String(repeating: "a", count: 65))\"", nil),
     ])
     func reasonMustBeAShortWord(_ text: String, _ reason: String?) {
-        let answer = answer(#"{"reason":\#(text)}"#)
-        #expect(answer.status == 410)
-        #expect(answer.reason?.rawValue == reason)
+        let response = response(#"{"reason":\#(text)}"#)
+        #expect(response.status == 410)
+        #expect(response.reason?.rawValue == reason)
     }
 
     @Test(
@@ -311,13 +311,13 @@ import Testing
             ("null", nil),
         ] as [(String, Double?)])
     func timestampMustBeInRange(_ text: String, _ seconds: Double?) {
-        let answer = answer(#"{"reason":"Unregistered","timestamp":\#(text)}"#)
-        #expect(answer.reason == .unregistered)
-        #expect(answer.invalidSince?.timeIntervalSince1970 == seconds)
+        let response = response(#"{"reason":"Unregistered","timestamp":\#(text)}"#)
+        #expect(response.reason == .unregistered)
+        #expect(response.invalidSince?.timeIntervalSince1970 == seconds)
     }
 
     @Test(arguments: [("0A-b9", "0A-b9"), ("a\u{0}b", nil), ("", nil)])
     func uniqueIDMustBeAWord(_ text: String, _ id: String?) {
-        #expect(answer("", status: 200, uniqueID: text).uniqueID == id)
+        #expect(response("", status: 200, uniqueID: text).uniqueID == id)
     }
 }

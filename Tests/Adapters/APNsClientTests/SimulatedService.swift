@@ -141,11 +141,11 @@ struct SimulatedService {
 
 extension PushOutcome {
     var isAccepted: Bool {
-        if case .answered(let answer) = self { answer.status == 200 } else { false }
+        if case .answered(let response) = self { response.status == 200 } else { false }
     }
 
     var reason: APNsReason? {
-        if case .answered(let answer) = self { answer.reason } else { nil }
+        if case .answered(let response) = self { response.reason } else { nil }
     }
 }
 

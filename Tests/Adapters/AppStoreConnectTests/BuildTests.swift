@@ -1,6 +1,6 @@
 import AppStoreConnectSimulator
+import AppStoreSync
 import LocalServers
-import Registration
 import StoreSupport
 import Testing
 
@@ -32,7 +32,7 @@ import Testing
         try await Store.lend { store in
             store.simulator.faults = [
                 Fault(
-                    .answer(status: 400, code: "PARAMETER_ERROR.INVALID", retryAfter: nil), times: 1,
+                    .response(status: 400, code: "PARAMETER_ERROR.INVALID", retryAfter: nil), times: 1,
                     path: "/v1/builds")
             ]
             let builds = try await store.client.builds(

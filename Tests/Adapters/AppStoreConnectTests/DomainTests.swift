@@ -1,6 +1,6 @@
 import AppStoreConnectSimulator
+import AppStoreSync
 import LocalServers
-import Registration
 import StoreSupport
 import Testing
 

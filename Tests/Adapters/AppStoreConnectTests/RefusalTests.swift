@@ -1,7 +1,7 @@
 import AppStoreConnectSimulator
+import AppStoreSync
 import Cards
 import JSON
-import Registration
 import StoreSupport
 import Synchronization
 import Testing
@@ -37,7 +37,7 @@ import Testing
         try await Store.lend { store in
             for text in [code.rawValue, code.rawValue + ".FURTHER"] {
                 store.simulator.faults = [
-                    Fault(.answer(status: status, code: text, retryAfter: 9), method: "POST")
+                    Fault(.response(status: status, code: text, retryAfter: 9), method: "POST")
                 ]
                 let error = await #expect(throws: AppStoreConnectError.self) {
                     try await store.client.reserveImage(fileName: "a", byteCount: 1)
@@ -64,7 +64,7 @@ import Testing
     func serverErrorMeansWait(_ status: Int) async throws {
         try await Store.lend { store in
             store.simulator.faults = [
-                Fault(.answer(status: status, code: "UNEXPECTED_ERROR", retryAfter: nil))
+                Fault(.response(status: status, code: "UNEXPECTED_ERROR", retryAfter: nil))
             ]
             let error = await #expect(throws: AppStoreConnectError.self) {
                 try await store.client.removeExperience("1")
@@ -164,7 +164,7 @@ import Testing
                     clip: StoreFixture.clipID, image: image.id
                 ) { asked.withLock { $0 += 1 } }
             }
-            let refused = Fault.Effect.answer(status: 401, code: "NOT_AUTHORIZED", retryAfter: nil)
+            let refused = Fault.Effect.response(status: 401, code: "NOT_AUTHORIZED", retryAfter: nil)
             store.simulator.faults = [Fault(refused, times: 1, method: "POST")]
             try await create("a")
             #expect(store.simulator.counters.creations == ["https://example.com/a": 1])
@@ -174,7 +174,7 @@ import Testing
             await #expect(throws: AppStoreConnectError.self) { try await create("b") }
             #expect(asked.withLock { $0 } == 5)
             store.simulator.faults = [
-                Fault(.answer(status: 503, code: "", retryAfter: nil), times: 1, method: "POST")
+                Fault(.response(status: 503, code: "", retryAfter: nil), times: 1, method: "POST")
             ]
             await #expect(throws: AppStoreConnectError.self) { try await create("c") }
             #expect(asked.withLock { $0 } == 6)
@@ -195,7 +195,7 @@ import Testing
 
     @Test func readsAreRepeatedOnlyAfterRefusedToken() async throws {
         try await Store.lend { store in
-            let refused = Fault.Effect.answer(status: 401, code: "NOT_AUTHORIZED", retryAfter: nil)
+            let refused = Fault.Effect.response(status: 401, code: "NOT_AUTHORIZED", retryAfter: nil)
             store.simulator.faults = [Fault(refused, times: 2)]
             let app = try await store.client.app(bundleID: "com.example.app")
             #expect(app?.id == StoreFixture.appID)
@@ -206,7 +206,7 @@ import Testing
             }
             #expect(store.simulator.counters.statuses[401] == 5)
             store.simulator.faults = [
-                Fault(.answer(status: 500, code: "UNEXPECTED_ERROR", retryAfter: nil), times: 1)
+                Fault(.response(status: 500, code: "UNEXPECTED_ERROR", retryAfter: nil), times: 1)
             ]
             await #expect(throws: AppStoreConnectError.self) {
                 try await store.client.app(bundleID: "com.example.app")

@@ -1,10 +1,10 @@
 import AppStoreConnectSimulator
+import AppStoreSync
 import Cards
 import Crypto
 import Foundation
 import JSON
 import LocalServers
-import Registration
 import StoreSupport
 import Synchronization
 import Testing
@@ -115,7 +115,7 @@ import Testing
             #expect(reservation.operations.count == 2)
             #expect(try await store.client.image(reservation.id)?.phase == .awaitingUpload)
             store.simulator.faults = [
-                Fault(.answer(status: 503, code: "", retryAfter: nil), times: 1, method: "PUT")
+                Fault(.response(status: 503, code: "", retryAfter: nil), times: 1, method: "PUT")
             ]
             for operation in reservation.operations.reversed() {
                 if operation.offset > 0 {
@@ -205,8 +205,9 @@ import Testing
                 )
             }) { server in
                 try await Store.client(of: "http://127.0.0.1:\(server.port)") { client in
-                    await #expect(throws: AppStoreConnectError.unreadableAnswer(status: 200, requestID: nil))
-                    {
+                    await #expect(
+                        throws: AppStoreConnectError.unreadableResponse(status: 200, requestID: nil)
+                    ) {
                         try await client.listing(ofClip: "1")
                     }
                 }
@@ -256,7 +257,7 @@ import Testing
         #expect(count.withLock { $0 } == (isCircle ? 1_001 : 2))
     }
 
-    private static let oddAnswers = [
+    private static let oddResponses = [
         "", "[]", "null", "{", #"{"data":{}}"#,
     ]
 
@@ -269,7 +270,7 @@ import Testing
         #"{"data":[{"id":"1","attributes":{"link":"https://a.example","status":"RECEIVED"},"relationships":{"localizations":{"data":[],"meta":{"paging":{"total":3}}}}}]}"#,
     ]
 
-    @Test(arguments: oddAnswers)
+    @Test(arguments: oddResponses)
     func malformedListingIsRejected(_ body: String) async throws {
         try await LocalWebServer.lend({ _ in .init(body) }) { server in
             try await Store.client(of: "http://127.0.0.1:\(server.port)") { client in

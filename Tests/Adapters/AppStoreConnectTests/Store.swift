@@ -1,12 +1,12 @@
 import AppStoreConnect
 import AppStoreConnectSimulator
+import AppStoreSync
 import Cards
 import Crypto
 import Foundation
 import Geodesy
 import IPAddresses
 import OutboundHTTP
-import Registration
 import StoreSupport
 
 /// A simulator, and a client of it.

@@ -56,9 +56,9 @@ import Testing
             for delivery in deliveries { #expect(whole.contains(delivery.uuidString.lowercased())) }
             // Of another tenant there is neither.
             for id in [notification, deliveries[2]] {
-                let answer = try await console.get(
+                let response = try await console.get(
                     "/t/other/deliveries/\(id.uuidString.lowercased())", cookie)
-                #expect(answer.status == .notFound)
+                #expect(response.status == .notFound)
             }
 
             let reader = try await console.signIn(isReadOnly: true)
@@ -81,8 +81,8 @@ import Testing
             let page = try await console.get(path, cookie).text
             #expect(page.contains("Unregistered") && !page.contains("Try it again"))
             #expect(!page.contains("delivery retry"))
-            let answer = try await console.post("\(path)/retry", [:], cookie)
-            #expect(answer.headers[.location] == "\(path)?retried=dead")
+            let response = try await console.post("\(path)/retry", [:], cookie)
+            #expect(response.headers[.location] == "\(path)?retried=dead")
             let after = try await console.get("\(path)?retried=dead", cookie).text
             #expect(after.contains("its token as dead") && after.contains("Unregistered"))
             let review = try await console.get("/t/acme/retry?state=refused", cookie).text
@@ -146,8 +146,8 @@ import Testing
                 try await console.get("/t/acme/retry?state=refused&days=30", cookie).text.contains(
                     "<dt>To be tried again</dt><dd>0</dd>"))
             let path = "/t/acme/deliveries/\(late[0].uuidString.lowercased())"
-            let answer = try await console.post("\(path)/retry", [:], cookie)
-            #expect(answer.headers[.location] == "\(path)?retried=late")
+            let response = try await console.post("\(path)/retry", [:], cookie)
+            #expect(response.headers[.location] == "\(path)?retried=late")
         }
     }
 }

@@ -2,8 +2,8 @@ import Administration
 import Foundation
 import HTTPTypes
 import HummingbirdTesting
+import Lookups
 import Persistence
-import Routing
 import Tenancy
 import Testing
 
@@ -65,8 +65,8 @@ import Testing
     func invalidDomainIsRejected(_ host: String) async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
-            let answer = try await console.post("/t/acme/domains", ["host": host], cookie)
-            #expect(answer.status == .unprocessableContent && answer.text.contains("host-error"))
+            let response = try await console.post("/t/acme/domains", ["host": host], cookie)
+            #expect(response.status == .unprocessableContent && response.text.contains("host-error"))
         }
     }
 

@@ -1,8 +1,8 @@
 import Encodings
 import Foundation
 import Locations
+import LookupsSupport
 import Receipts
-import RoutingSupport
 import Synchronization
 import Tenancy
 import Testing
@@ -16,12 +16,12 @@ import Testing
         let selections = Mutex<[ConfirmationSelection]>([])
 
         func latest(
-            _ selection: ConfirmationSelection, of tenant: TenantID, before last: ConfirmationPlace?,
+            _ selection: ConfirmationSelection, of tenant: TenantID, before last: ConfirmationCursor?,
             limit: Int
         ) -> [RecordedConfirmation] { [] }
 
         func oldest(
-            _ selection: ConfirmationSelection, of tenant: TenantID, after last: ConfirmationPlace?,
+            _ selection: ConfirmationSelection, of tenant: TenantID, after last: ConfirmationCursor?,
             limit: Int
         ) -> [RecordedConfirmation] { [] }
 

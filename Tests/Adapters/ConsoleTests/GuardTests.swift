@@ -26,8 +26,8 @@ import Testing
     func changesAreAcceptedOnlyFromConsolePages(_ fields: HTTPFields, isAllowed: Bool) async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
-            let answer = try await console.post("/logout", [:], cookie, fields)
-            #expect(answer.status == (isAllowed ? .seeOther : .forbidden))
+            let response = try await console.post("/logout", [:], cookie, fields)
+            #expect(response.status == (isAllowed ? .seeOther : .forbidden))
             #expect(try await console.get("/", cookie).status == (isAllowed ? .seeOther : .ok))
         }
     }

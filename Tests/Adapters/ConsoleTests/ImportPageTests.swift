@@ -26,10 +26,10 @@ import Testing
     private static func paste(
         _ rows: String, _ console: TestConsole, _ cookie: String, _ further: [String: String] = [:]
     ) async throws -> String {
-        let answer = try await console.post(
+        let response = try await console.post(
             "/t/acme/import", further.merging(["rows": columns + rows]) { $1 }, cookie)
-        #expect(answer.status == .seeOther)
-        return try #require(answer.headers[.location])
+        #expect(response.status == .seeOther)
+        return try #require(response.headers[.location])
     }
 
     private static func state(_ page: String) throws -> String {
@@ -94,10 +94,10 @@ import Testing
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             let next = try await Self.paste("a,A,91,2,50\nb,B,1,2,50\nc,C,1,2,501\n", console, cookie)
-            let answer = try await console.get(next, cookie)
-            #expect(answer.status == .unprocessableContent)
-            #expect(answer.text.contains("2 rows are refused") && answer.text.contains("latitude:"))
-            #expect(answer.text.contains(">2</th>") && answer.text.contains(">4</th>"))
+            let response = try await console.get(next, cookie)
+            #expect(response.status == .unprocessableContent)
+            #expect(response.text.contains("2 rows are refused") && response.text.contains("latitude:"))
+            #expect(response.text.contains(">2</th>") && response.text.contains(">4</th>"))
             let empty = try await console.post("/t/acme/import", ["rows": "x"], cookie)
             let wrong = try await console.get(try #require(empty.headers[.location]), cookie)
             #expect(wrong.status == .unprocessableContent && wrong.text.contains("is missing"))

@@ -16,8 +16,8 @@ import Testing
     }
 
     /// The one key that a page shows.
-    private func key(in answer: TestResponse) -> String? {
-        answer.text.firstMatch(of: /d[sp]k_[A-Za-z0-9]{20,}/).map { String($0.0) }
+    private func key(in response: TestResponse) -> String? {
+        response.text.firstMatch(of: /d[sp]k_[A-Za-z0-9]{20,}/).map { String($0.0) }
     }
 
     @Test func keyIsShownOnceAndAppearsInNoURL() async throws {
@@ -27,10 +27,10 @@ import Testing
                 "kind": "secret", "scope.look_up": "1", "scope.compose": "1", "locations": "door\n",
                 "days": "30",
             ])
-            let answer = try await console.post("/t/acme/keys", form, cookie)
-            #expect(answer.status == .ok && answer.headers[.location] == nil)
-            #expect(answer.headers[.cacheControl] == "no-store")
-            let text = try #require(self.key(in: answer))
+            let response = try await console.post("/t/acme/keys", form, cookie)
+            #expect(response.status == .ok && response.headers[.location] == nil)
+            #expect(response.headers[.cacheControl] == "no-store")
+            let text = try #require(self.key(in: response))
             let key = try APIKey(text)
             let record = try #require(try await console.store.keys(of: console.acme.id).first)
             #expect(record.hint == key.hint && record.kind == .secret)
@@ -68,12 +68,12 @@ import Testing
     func invalidKeyFormIsRejectedWithReason(_ fields: [String: String], _ name: String) async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
-            let answer = try await console.post("/t/acme/keys", form(fields), cookie)
-            #expect(answer.status == .unprocessableContent && answer.text.contains("class=\"error\""))
+            let response = try await console.post("/t/acme/keys", form(fields), cookie)
+            #expect(response.status == .unprocessableContent && response.text.contains("class=\"error\""))
             // At the top, and tied to the field.
-            #expect(answer.text.contains("Some fields cannot be taken"))
-            #expect(answer.text.contains(/aria-describedby="[^"]*-error"/))
-            #expect(key(in: answer) == nil)
+            #expect(response.text.contains("Some fields cannot be taken"))
+            #expect(response.text.contains(/aria-describedby="[^"]*-error"/))
+            #expect(key(in: response) == nil)
             #expect(try await console.store.keys(of: console.acme.id).isEmpty)
         }
     }
@@ -81,8 +81,8 @@ import Testing
     @Test func formWithoutTokenCreatesNoKey() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
-            let answer = try await console.post("/t/acme/keys", ["kind": "secret"], cookie)
-            #expect(answer.status == .badRequest)
+            let response = try await console.post("/t/acme/keys", ["kind": "secret"], cookie)
+            #expect(response.status == .badRequest)
             #expect(try await console.store.keys(of: console.acme.id).isEmpty)
         }
     }
@@ -101,8 +101,8 @@ import Testing
             #expect(try await console.store.keys(of: console.acme.id).isEmpty)
             try await console.execute(
                 "GRANT INSERT (event, name) ON doorstep.console_events TO doorstep_admin")
-            let answer = try await console.post("/t/acme/keys", fields, cookie)
-            #expect(answer.status == .ok && key(in: answer) != nil)
+            let response = try await console.post("/t/acme/keys", fields, cookie)
+            #expect(response.status == .ok && key(in: response) != nil)
             #expect(try await console.post("/t/acme/keys", fields, cookie).status == .conflict)
         }
     }
@@ -134,12 +134,12 @@ import Testing
             let old = try #require(try await console.store.keys(of: console.acme.id).first)
             let path = "/t/acme/keys/\(old.id)"
             for overlap in ["", "-1", "8761", "x"] {
-                let answer = try await console.post("\(path)/rotate", form(["overlap": overlap]), cookie)
-                #expect(answer.status == .unprocessableContent, "\(overlap)")
+                let response = try await console.post("\(path)/rotate", form(["overlap": overlap]), cookie)
+                #expect(response.status == .unprocessableContent, "\(overlap)")
             }
             let rotation = form(["overlap": "2"])
-            let answer = try await console.post("\(path)/rotate", rotation, cookie)
-            #expect(answer.status == .ok && key(in: answer) != nil)
+            let response = try await console.post("\(path)/rotate", rotation, cookie)
+            #expect(response.status == .ok && key(in: response) != nil)
             #expect(try await console.post("\(path)/rotate", rotation, cookie).status == .conflict)
             #expect(
                 try await console.post("\(path)/rotate", form(["overlap": "2"]), cookie).status == .conflict)
@@ -162,8 +162,8 @@ import Testing
                         == .unprocessableContent)
             }
             #expect(try await console.store.key(key.id, of: console.acme.id).revokedAt == nil)
-            let answer = try await console.post("\(path)/revoke", ["hint": key.hint], cookie)
-            #expect(answer.status == .seeOther && answer.headers[.location] == "/t/acme/keys?revoked=1")
+            let response = try await console.post("\(path)/revoke", ["hint": key.hint], cookie)
+            #expect(response.status == .seeOther && response.headers[.location] == "/t/acme/keys?revoked=1")
             #expect(try await console.store.key(key.id, of: console.acme.id).revokedAt != nil)
             let list = try await console.get("/t/acme/keys?revoked=1", cookie).text
             #expect(list.contains("Revoked.") && list.contains("revoked</span>"))

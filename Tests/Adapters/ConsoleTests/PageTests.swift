@@ -104,8 +104,8 @@ import Testing
                         == .notFound, "\(path)")
             }
             for (path, type) in Self.uploads {
-                let answer = try await console.send(Array("x".utf8), as: type, "/t/other\(path)", cookie)
-                #expect(answer.status == .notFound, "\(path)")
+                let response = try await console.send(Array("x".utf8), as: type, "/t/other\(path)", cookie)
+                #expect(response.status == .notFound, "\(path)")
             }
             for (path, form) in Self.siteRequests {
                 #expect(
@@ -161,8 +161,8 @@ import Testing
             let cookie = try await console.signIn(isReadOnly: true)
             for (path, form) in Self.siteRequests {
                 for fields in [[.secFetchSite: "cross-site"], [:]] as [HTTPFields] {
-                    let answer = try await console.post("/t/acme\(path)", form, cookie, fields)
-                    #expect(answer.status == .forbidden, "\(path)")
+                    let response = try await console.post("/t/acme\(path)", form, cookie, fields)
+                    #expect(response.status == .forbidden, "\(path)")
                 }
                 #expect(console.siteRequests.total == 0)
             }
@@ -203,9 +203,9 @@ import Testing
                 [.secFetchSite: "same-site"], [.secFetchSite: "cross-site"],
                 [.origin: "https://evil.example.com"], [:],
             ] as [HTTPFields] {
-                func expectRefusal(_ answer: TestResponse, _ path: String) {
+                func expectRefusal(_ response: TestResponse, _ path: String) {
                     #expect(
-                        answer.status == .forbidden && answer.text.contains("not sent by a page"),
+                        response.status == .forbidden && response.text.contains("not sent by a page"),
                         "\(path) \(fields)")
                 }
                 for (path, form) in forms {
@@ -242,8 +242,8 @@ import Testing
                 ("/t/acme/find?q=the+do", "/t/acme/places?q=the%20do"),
             ]
             for (path, location) in expected {
-                let answer = try await console.get(path, cookie)
-                #expect(answer.status == .seeOther && answer.headers[.location] == location, "\(path)")
+                let response = try await console.get(path, cookie)
+                #expect(response.status == .seeOther && response.headers[.location] == location, "\(path)")
             }
             #expect(try await console.get("/?q=nobody", cookie).text.contains("No tenant has"))
         }
@@ -293,8 +293,9 @@ import Testing
                 ([:], "undetermined"),
             ]
             for (form, outcome) in outcomes {
-                let answer = try await console.post("/t/acme/places/door/try", form, cookie)
-                #expect(answer.status == .ok && answer.text.contains("<code>\(outcome)</code>"), "\(form)")
+                let response = try await console.post("/t/acme/places/door/try", form, cookie)
+                #expect(
+                    response.status == .ok && response.text.contains("<code>\(outcome)</code>"), "\(form)")
             }
             let wrong = try await console.post(
                 "/t/acme/places/door/try", ["latitude": "91", "longitude": "0"], cookie)
@@ -383,14 +384,14 @@ import Testing
                 "name": "The gate", "latitude": "52", "longitude": "13", "radius": "100",
                 "version": String(version),
             ]
-            let answer = try await console.post(path, form, cookie)
-            #expect(answer.status == .forbidden && answer.text.contains("Nothing was changed"))
+            let response = try await console.post(path, form, cookie)
+            #expect(response.status == .forbidden && response.text.contains("Nothing was changed"))
             let own = try await Owned(console, console.acme)
             for (path, form) in Self.changes() {
-                let answer = try await console.post(
+                let response = try await console.post(
                     "/t/acme\(own.put(in: path))", form.mapValues { own.put(in: $0) }, cookie)
-                #expect(answer.status == .forbidden, "\(path)")
-                #expect(answer.text.contains("Nothing was changed"), "\(path)")
+                #expect(response.status == .forbidden, "\(path)")
+                #expect(response.text.contains("Nothing was changed"), "\(path)")
             }
             for (path, form) in [
                 ("limits", ["key": "1"]), ("suspension", ["state": "suspended", "slug": "acme"]),

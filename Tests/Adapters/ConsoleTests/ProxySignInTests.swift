@@ -156,8 +156,8 @@ import Testing
         try await TestConsole.withConsole(settings) { console in
             let user = try #require(HTTPField.Name("X-Forwarded-User"))
             let groups = try #require(HTTPField.Name("X-Forwarded-Groups"))
-            let answer = try await console.get("/", nil, [user: "ada", groups: "operators"])
-            #expect(answer.status == .forbidden && answer.text.contains("trusted proxy"))
+            let response = try await console.get("/", nil, [user: "ada", groups: "operators"])
+            #expect(response.status == .forbidden && response.text.contains("trusted proxy"))
             let cookie = try await console.signIn()
             // Whoever has signed in by a link, too.
             #expect(try await console.get("/", cookie, [groups: "operators"]).status == .forbidden)

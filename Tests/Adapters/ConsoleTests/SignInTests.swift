@@ -29,9 +29,9 @@ import Testing
     @Test func wholeLinkMayBePasted() async throws {
         try await TestConsole.withConsole { console in
             let link = try await console.link()
-            let answer = try await console.post(
+            let response = try await console.post(
                 "/login", ["token": " http://127.0.0.1:8081/login#\(link.text) "])
-            #expect(answer.status == .seeOther)
+            #expect(response.status == .seeOther)
         }
     }
 
@@ -52,8 +52,9 @@ import Testing
         try await TestConsole.withConsole { console in
             for path in ["/", "/sessions", "/t/acme/places", "/t/acme/places/door", "/t/acme/audit"] {
                 for cookie in [nil, "doorstep_console=x", "doorstep_console="] {
-                    let answer = try await console.get(path, cookie)
-                    #expect(answer.status == .seeOther && answer.headers[.location] == "/login", "\(path)")
+                    let response = try await console.get(path, cookie)
+                    #expect(
+                        response.status == .seeOther && response.headers[.location] == "/login", "\(path)")
                 }
             }
             #expect(try await console.get("/login").status == .ok)
@@ -126,9 +127,9 @@ import Testing
         try await TestConsole.withConsole { console in
             let link = try await console.link()
             for method in [HTTPRequest.Method.get, .head] {
-                let answer = try await console.client.execute(
+                let response = try await console.client.execute(
                     uri: "/login?token=\(link.text)&confirmed=1", method: method, headers: [:], body: nil)
-                #expect(answer.status == .ok && answer.headers[.setCookie] == nil)
+                #expect(response.status == .ok && response.headers[.setCookie] == nil)
             }
             #expect(try await console.post("/login", ["token": link.text]).status == .seeOther)
         }
@@ -204,8 +205,8 @@ import Testing
             #expect(try await console.get("/", cookie).status == .internalServerError)
             let madeUp = ConsoleSecret.generate { Array($0.prefix(16)) }
             for text in ["x", madeUp.text, String(repeating: "A", count: 43)] {
-                let answer = try await console.get("/", "doorstep_console=\(text)")
-                #expect(answer.status == .seeOther && answer.headers[.location] == "/login")
+                let response = try await console.get("/", "doorstep_console=\(text)")
+                #expect(response.status == .seeOther && response.headers[.location] == "/login")
                 #expect(try await console.post("/login", ["token": text]).status == .forbidden)
             }
         }

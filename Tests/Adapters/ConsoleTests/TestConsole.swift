@@ -11,12 +11,12 @@ import Invocation
 import JSON
 import LandingPages
 import Logging
+import Lookups
+import LookupsSupport
 import NIOCore
 import Notifications
 import Persistence
 import PostgreSQL
-import Routing
-import RoutingSupport
 import Synchronization
 import Tenancy
 import TestSupport
@@ -29,7 +29,7 @@ struct TestConsole {
     let client: any TestClientProtocol
     let sessions: PostgresConsoleSessions
     let store: PostgresAdministrationStore
-    let table: LiveRoutingTable
+    let table: LiveLookupIndex
     let database: MigratedDatabase
     let webhooks: PostgresWebhookRegistry
     let acme: Tenant
@@ -65,7 +65,7 @@ struct TestConsole {
                     try await TenantItems(store.items.experiences, of: tenant.id, by: "operator:test").create(
                         .door)
                 }
-                var rows = RoutingTable()
+                var rows = LookupIndex()
                 try rows.set(.tenants, .tenant(acme.id))
                 try rows.set(.clips, .clip(acme.id, "com.example.MyApp.Clip", isMultiBusiness: false))
                 try rows.set(.locations, .location(acme.id, "door", name: "The door"))
@@ -75,7 +75,7 @@ struct TestConsole {
                 try rows.set(.domains, .domain(other.id, "proved.example.com", pages: .on))
                 try rows.set(
                     .experiences, .experience(other.id, "advanced", "https://proved.example.com/hall"))
-                let table = LiveRoutingTable()
+                let table = LiveLookupIndex()
                 table.replace(by: rows, from: .database, asOf: Date())
                 let records = TestRecords()
                 let siteRequests = SiteRequests()
@@ -96,8 +96,8 @@ struct TestConsole {
                                 confirmations: PostgresConfirmationHistory(pool), auditLog: store.auditLog,
                                 images: store.imageFiles, deliveries: ledger,
                                 traces: NotificationTracer(ledger, PostgresNotificationStore(appPool)),
-                                registrations: PostgresRegistrationOverview(pool),
-                                registrationChecks: PostgresRegistrationChecks(pool), keys: store,
+                                registrations: PostgresSyncOverview(pool),
+                                registrationChecks: PostgresSyncChecks(pool), keys: store,
                                 webhooks: PostgresWebhookRegistry(
                                     pool, keys: keys, isReadOnly: access.isReadOnly))
                         }, table: table,
@@ -272,7 +272,7 @@ final class TestRecords: TextRecordResolver {
 
     func publish(_ record: DomainRecord) { texts.withLock { $0[record.recordName] = record.recordValue } }
 
-    func textRecords(of name: String) async throws(NoAnswer) -> [String] {
+    func textRecords(of name: String) async throws(NoResponse) -> [String] {
         texts.withLock { $0[name] }.map { [$0] } ?? []
     }
 }
@@ -288,8 +288,8 @@ final class SiteRequests: Sendable {
 
 /// A web in which nobody answers.
 struct NoPages: PageFetcher {
-    func fetch(_ url: String, limit: Int) async throws(NoAnswer) -> Administration.Page {
-        throw NoAnswer("nobody answers")
+    func fetch(_ url: String, limit: Int) async throws(NoResponse) -> Administration.Page {
+        throw NoResponse("nobody answers")
     }
 }
 

@@ -1,6 +1,6 @@
 import Invocation
-import Routing
-import RoutingSupport
+import Lookups
+import LookupsSupport
 import Tenancy
 import Testing
 
@@ -11,7 +11,7 @@ import Testing
 
     /// With an experience of another tenant, which is never one of the tree.
     private func tree(_ urls: [String], at path: String = "", wholeUpTo limit: Int = 60) throws -> URLTree? {
-        var table = RoutingTable()
+        var table = LookupIndex()
         for tenant in [Self.tenant, TenantID(number: 2)] {
             try table.set(.tenants, .tenant(tenant))
             try table.set(.clips, .clip(tenant, "com.example.MyApp.Clip", isMultiBusiness: false))

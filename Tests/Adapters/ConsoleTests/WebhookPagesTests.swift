@@ -16,8 +16,8 @@ import Testing
         fields.merging(["form": UUID().uuidString]) { $1 }
     }
 
-    private func secret(in answer: TestResponse) -> String? {
-        answer.text.firstMatch(of: /whsec_[A-Za-z0-9+\/=]+/).map { String($0.0) }
+    private func secret(in response: TestResponse) -> String? {
+        response.text.firstMatch(of: /whsec_[A-Za-z0-9+\/=]+/).map { String($0.0) }
     }
 
     private func webhooks(_ console: TestConsole) async throws -> [RegisteredWebhook] {
@@ -31,9 +31,9 @@ import Testing
             #expect(
                 try await console.post("/t/acme/webhooks", fields, cookie).status == .unprocessableContent)
             let good = form(["url": "https://hooks.example.com/a", "event.key.revoked": "1"])
-            let answer = try await console.post("/t/acme/webhooks", good, cookie)
-            #expect(answer.status == .ok && answer.headers[.cacheControl] == "no-store")
-            let first = try #require(secret(in: answer))
+            let response = try await console.post("/t/acme/webhooks", good, cookie)
+            #expect(response.status == .ok && response.headers[.cacheControl] == "no-store")
+            let first = try #require(secret(in: response))
             #expect(try await console.post("/t/acme/webhooks", good, cookie).status == .conflict)
             let webhook = try #require(try await webhooks(console).first)
             #expect(webhook.events == [.keyRevoked])

@@ -7,7 +7,7 @@ import Testing
     private struct Failure: Error {}
 
     @Test func concurrentWorkIsLimitedPerOwner() async throws {
-        let work = WorkUnderWay<String>(maximum: 2, otherwise: .tooManyChecks)
+        let work = WorkInProgress<String>(maximum: 2, otherwise: .tooManyChecks)
         try await work.with("a") {
             try await work.with("a") {
                 let refusal = await #expect(throws: ConsoleRefusal.self) { try await work.with("a") {} }

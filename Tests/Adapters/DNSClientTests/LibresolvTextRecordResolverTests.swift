@@ -6,13 +6,13 @@ import Testing
 
 @Suite(.timeLimit(.minutes(30))) struct LibresolvTextRecordResolverTests {
     private static func ask(
-        _ answer: LocalNameServer.Answer, timeout: Duration = .seconds(60)
-    ) async throws -> Result<[String], NoAnswer> {
+        _ response: LocalNameServer.Answer, timeout: Duration = .seconds(60)
+    ) async throws -> Result<[String], NoResponse> {
         let name = "_doorstep-challenge.example.com"
-        return try await LocalNameServer.lend({ $0 == name ? answer : nil }) { server in
+        return try await LocalNameServer.lend({ $0 == name ? response : nil }) { server in
             let nameServer = try #require(NameServer("127.0.0.1:\(server.port)"))
             let resolver = LibresolvTextRecordResolver(server: nameServer, timeout: timeout)
-            do throws(NoAnswer) {
+            do throws(NoResponse) {
                 return .success(try await resolver.textRecords(of: name))
             } catch {
                 return .failure(error)
@@ -45,19 +45,19 @@ import Testing
 
     @Test func serverFailureOrInvalidResponseIsAnError() async throws {
         for code in [2, 5] as [UInt8] {
-            await #expect(throws: NoAnswer.self) { try await Self.ask(.code(code)).get() }
+            await #expect(throws: NoResponse.self) { try await Self.ask(.code(code)).get() }
         }
-        for answer in [LocalNameServer.Answer.cutOff, .noMessage] {
-            await #expect(throws: NoAnswer.self) {
-                try await Self.ask(answer, timeout: .seconds(1)).get()
+        for response in [LocalNameServer.Answer.cutOff, .noMessage] {
+            await #expect(throws: NoResponse.self) {
+                try await Self.ask(response, timeout: .seconds(1)).get()
             }
         }
     }
 
     @Test func silentServerTimesOut() async throws {
-        for answer in [LocalNameServer.Answer.silence, .silenceOverTCP] {
-            await #expect(throws: NoAnswer.self) {
-                try await Self.ask(answer, timeout: .milliseconds(200)).get()
+        for response in [LocalNameServer.Answer.silence, .silenceOverTCP] {
+            await #expect(throws: NoResponse.self) {
+                try await Self.ask(response, timeout: .milliseconds(200)).get()
             }
         }
     }

@@ -31,7 +31,7 @@ import Testing
     @Test func connectionErrorIsReportedInDetail() async throws {
         try await TestCertificate.lend(for: ["localhost"]) { certificate in
             try await LocalWebServer.lend(over: certificate, { _ in .init("") }) { server in
-                let error = await #expect(throws: NoAnswer.self) {
+                let error = await #expect(throws: NoResponse.self) {
                     try await OutboundClient.withClient(Self.local) {
                         try await HTTPPageFetcher($0).fetch("https://localhost:\(server.port)/", limit: 8)
                     }
@@ -51,7 +51,7 @@ import Testing
         }) { server in
             try await OutboundClient.withClient { client in
                 for scheme in ["http", "https"] {
-                    let error = await #expect(throws: NoAnswer.self, "\(scheme)") {
+                    let error = await #expect(throws: NoResponse.self, "\(scheme)") {
                         try await HTTPPageFetcher(client).fetch(
                             "\(scheme)://\(host):\(server.port)/", limit: 8)
                     }

@@ -66,16 +66,16 @@ struct CommandTests {
     }
 
     @Test func serverAccountMustExistAndNotBeRoot() throws {
-        #expect(throws: PrivateServerError.noAccount("doorstep-nobody")) {
+        #expect(throws: EmbeddedServerError.noAccount("doorstep-nobody")) {
             try ServerAccount.lookUp("doorstep-nobody")
         }
         // Root is no other account.
-        #expect(throws: PrivateServerError.noAccount("root")) { try ServerAccount.lookUp("root") }
+        #expect(throws: EmbeddedServerError.noAccount("root")) { try ServerAccount.lookUp("root") }
     }
 
     /// Only root changes accounts. The tests run as root in CI.
     @Test(.enabled(if: geteuid() == 0)) func rootWithoutThePostgresAccountIsRejected() {
-        #expect(throws: PrivateServerError.noAccount("doorstep-nobody")) {
+        #expect(throws: EmbeddedServerError.noAccount("doorstep-nobody")) {
             try ServerAccount(directory: "/nowhere", usual: "doorstep-nobody")
         }
     }
@@ -101,7 +101,7 @@ struct CommandTests {
 
     @Test func hangingProgramIsEndedAtTimeout() {
         let command = Command(path: "/bin/sleep", arguments: ["60"], timeout: 0)
-        let error = #expect(throws: PrivateServerError.self) { try command.run() }
+        let error = #expect(throws: EmbeddedServerError.self) { try command.run() }
         #expect(error?.description == "sleep failed: it did not end within 0 seconds")
     }
 

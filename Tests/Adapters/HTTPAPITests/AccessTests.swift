@@ -2,10 +2,10 @@ import Encodings
 import Foundation
 import HTTPTypes
 import JSON
+import Lookups
+import LookupsSupport
 import NIOCore
 import RateLimiting
-import Routing
-import RoutingSupport
 import Synchronization
 import Tenancy
 import Testing
@@ -24,13 +24,15 @@ import Testing
         let all = APIKey.generate(.secret)
         try api.admit(all, of: TenantID(number: 3), scopes: "confirm,notify,read,manage,manage_keys")
         try await api.test { client in
-            let answer = try await client.send(
+            let response = try await client.send(
                 method, path, key: all,
                 headers: [
                     .contentType: "application/json", try #require(HTTPField.Name("Idempotency-Key")): "a",
                 ], body: method == .get ? nil : ByteBuffer(string: "{}"))
-            #expect(answer.status == 400 && answer.code == "idempotency_key_not_supported", "\(answer.text)")
-            #expect(answer.field == "Idempotency-Key")
+            #expect(
+                response.status == 400 && response.code == "idempotency_key_not_supported", "\(response.text)"
+            )
+            #expect(response.field == "Idempotency-Key")
         }
     }
 
@@ -45,18 +47,18 @@ import Testing
             ] {
                 var headers = HTTPFields()
                 headers[.authorization] = authorization
-                let answer = try await client.send(method, path, key: nil, headers: headers)
-                #expect(answer.status == 401)
-                #expect(answer.code == "unauthorized")
-                #expect(answer.headers[.wwwAuthenticate] == "Bearer")
+                let response = try await client.send(method, path, key: nil, headers: headers)
+                #expect(response.status == 401)
+                #expect(response.code == "unauthorized")
+                #expect(response.headers[.wwwAuthenticate] == "Bearer")
             }
         }
     }
 
     @Test func unknownWellFormedKeyIsUnauthorized() async throws {
         try await TestAPI().test { client in
-            let answer = try await client.send(.get, "/v1/lookup?url=x", key: TestAPI().secret)
-            #expect(answer.status == 401)
+            let response = try await client.send(.get, "/v1/lookup?url=x", key: TestAPI().secret)
+            #expect(response.status == 401)
         }
     }
 
@@ -65,48 +67,48 @@ import Testing
             var headers = HTTPFields()
             headers.append(HTTPField(name: .authorization, value: "Bearer \(client.api.secret.text)"))
             headers.append(HTTPField(name: .authorization, value: "Bearer \(client.api.secret.text)"))
-            let answer = try await client.send(.get, "/v1/lookup?url=x", key: nil, headers: headers)
-            #expect(answer.status == 401)
+            let response = try await client.send(.get, "/v1/lookup?url=x", key: nil, headers: headers)
+            #expect(response.status == 401)
         }
     }
 
     @Test func authorizationSchemeIsCaseInsensitive() async throws {
         try await TestAPI().test { client in
-            let answer = try await client.send(
+            let response = try await client.send(
                 .get, "/v1/lookup?url=https://example.com/restaurants/restaurant_a", key: nil,
                 headers: [.authorization: "bEARER \(client.api.publishable.text)"])
-            #expect(answer.status == 200)
+            #expect(response.status == 200)
         }
     }
 
     @Test func publishableKeyCannotComposePayloads() async throws {
         try await TestAPI().test { client in
-            let answer = try await client.post("/v1/payloads", key: client.api.publishable, [:])
-            #expect(answer.status == 403)
-            #expect(answer.code == "forbidden")
+            let response = try await client.post("/v1/payloads", key: client.api.publishable, [:])
+            #expect(response.status == 403)
+            #expect(response.code == "forbidden")
         }
     }
 
     @Test func suspendedTenantIsForbidden() async throws {
         try await TestAPI().test { client in
-            let answer = try await client.post("/v1/payloads", key: client.api.suspended, [:])
-            #expect(answer.status == 403)
-            #expect(answer.code == "forbidden")
+            let response = try await client.post("/v1/payloads", key: client.api.suspended, [:])
+            #expect(response.status == 403)
+            #expect(response.code == "forbidden")
         }
     }
 
     @Test func unknownPathIsNotFoundAndWrongMethodNotAllowed() async throws {
         try await TestAPI().test { client in
             for path in ["/", "/v1", "/v1/lookup/", "/v1/lookup/x", "/v1//lookup", "/etc/passwd"] {
-                let answer = try await client.send(.get, path, key: nil)
+                let response = try await client.send(.get, path, key: nil)
                 let isKnown = path == "/v1/lookup/" || path == "/v1//lookup"
-                #expect(answer.status == (isKnown ? 401 : 404), "\(path)")
+                #expect(response.status == (isKnown ? 401 : 404), "\(path)")
             }
             for method in [HTTPRequest.Method.post, .put, .delete, .options, .trace] {
-                let answer = try await client.send(method, "/v1/lookup", key: nil)
-                #expect(answer.status == 405)
-                #expect(answer.code == "method_not_allowed")
-                #expect(answer.headers[.allow] == "GET, HEAD")
+                let response = try await client.send(method, "/v1/lookup", key: nil)
+                #expect(response.status == 405)
+                #expect(response.code == "method_not_allowed")
+                #expect(response.headers[.allow] == "GET, HEAD")
             }
         }
     }
@@ -114,41 +116,44 @@ import Testing
     /// `/v1/deliveries/retry` also has the form of `/v1/deliveries/{id}`.
     @Test func allowHeaderNamesTheMethodsOfEachPath() async throws {
         let api = TestAPI()
-        let routes = Dictionary(grouping: api.answerer.routes) { "\($0.path)" }
-        #expect(routes["/v1/deliveries/retry"]?.map(\.method) == [.post])
+        let endpoints = Dictionary(grouping: api.responder.endpoints) { "\($0.path)" }
+        #expect(endpoints["/v1/deliveries/retry"]?.map(\.method) == [.post])
         try await api.test { client in
-            for (path, routes) in routes {
-                let methods = routes.flatMap { $0.method == .get ? ["GET", "HEAD"] : [$0.method.rawValue] }
-                let answer = try await client.send(.options, path.replacing(/\{[^}]*\}/, with: "x"), key: nil)
-                #expect(answer.status == 405, "\(path)")
-                #expect(answer.headers[.allow] == methods.sorted().joined(separator: ", "), "\(path)")
+            for (path, endpoints) in endpoints {
+                let methods = endpoints.flatMap {
+                    $0.method == .get ? ["GET", "HEAD"] : [$0.method.rawValue]
+                }
+                let response = try await client.send(
+                    .options, path.replacing(/\{[^}]*\}/, with: "x"), key: nil)
+                #expect(response.status == 405, "\(path)")
+                #expect(response.headers[.allow] == methods.sorted().joined(separator: ", "), "\(path)")
             }
         }
     }
 
     @Test func headIsGetWithoutBody() async throws {
         try await TestAPI().test { client in
-            let answer = try await client.send(.head, "/livez", key: nil)
-            #expect(answer.status == 200)
-            #expect(answer.json == nil)
+            let response = try await client.send(.head, "/livez", key: nil)
+            #expect(response.status == 200)
+            #expect(response.json == nil)
         }
     }
 
     @Test func healthEndpointsNeedNoKey() async throws {
         try await TestAPI().test { client in
             for path in ["/livez", "/readyz", "/metrics", "/openapi.json"] {
-                let answer = try await client.send(.get, path, key: nil)
-                #expect(answer.status == 200, "\(path)")
+                let response = try await client.send(.get, path, key: nil)
+                #expect(response.status == 200, "\(path)")
             }
         }
     }
 
     @Test func requestWithoutLookupIndexIsUnavailable() async throws {
         try await TestAPI(hasTable: false).test { client in
-            let answer = try await client.lookUp(AnswerTests.order)
-            #expect(answer.status == 503)
-            #expect(answer.code == "unavailable")
-            #expect(answer.headers[.retryAfter] == "1")
+            let response = try await client.lookUp(ResponseTests.order)
+            #expect(response.status == 503)
+            #expect(response.code == "unavailable")
+            #expect(response.headers[.retryAfter] == "1")
             #expect(try await client.send(.get, "/readyz", key: nil).status == 503)
             #expect(try await client.send(.get, "/livez", key: nil).status == 200)
         }
@@ -172,9 +177,9 @@ import Testing
         let api = TestAPI()
         try await api.test { client in
             api.table.setQuarantined(Date(), TenantID(UUID()))
-            let answer = try await client.send(.get, "/readyz", key: nil)
-            #expect(answer.status == 200)
-            #expect(answer["table"]?.objectValue?["quarantinedTenants"] == nil, "\(answer.text)")
+            let response = try await client.send(.get, "/readyz", key: nil)
+            #expect(response.status == 200)
+            #expect(response["table"]?.objectValue?["quarantinedTenants"] == nil, "\(response.text)")
         }
     }
 
@@ -198,17 +203,17 @@ import Testing
     @Test func logContainsNoSecrets() async throws {
         let api = TestAPI()
         try await api.test { client in
-            _ = try await client.lookUp(AnswerTests.order + "?guest=canary1")
+            _ = try await client.lookUp(ResponseTests.order + "?guest=canary1")
             _ = try await client.send(
                 .get, "/v1/lookup?url=https://example.com/?x=canary2&canary3=1", key: api.secret)
             _ = try await client.post(
                 "/v1/confirmations",
                 [
-                    "url": .string(AnswerTests.order), "source": "nfc", "locationAccess": "allowed",
+                    "url": .string(ResponseTests.order), "source": "nfc", "locationAccess": "allowed",
                     "coordinate": ["latitude": 37.3341234, "longitude": -122.0091234],
                 ])
             _ = try await client.post(
-                "/v1/payloads", ["url": .string(AnswerTests.order), "aps": ["alert": "canary4"]])
+                "/v1/payloads", ["url": .string(ResponseTests.order), "aps": ["alert": "canary4"]])
             _ = try await client.send(.get, "/canary5", key: nil)
         }
         let log = api.log.text

@@ -17,7 +17,7 @@ import Testing
     /// A stream whose client takes what is flushed and nothing else.
     private static func channel() throws -> EmbeddedChannel {
         let channel = EmbeddedChannel(
-            handler: HTTP2ExchangeHandler(TestAPI().answerer, answerTimeout: .seconds(30)))
+            handler: HTTP2ExchangeHandler(TestAPI().responder, responseTimeout: .seconds(30)))
         let address = try SocketAddress(ipAddress: "127.0.0.1", port: 1)
         try channel.connect(to: address).wait()
         channel.remoteAddress = address
@@ -32,7 +32,7 @@ import Testing
         try channel.writeInbound(HTTPRequestPart.end(nil))
     }
 
-    private static func answer(_ length: Int, on channel: EmbeddedChannel) throws {
+    private static func response(_ length: Int, on channel: EmbeddedChannel) throws {
         try ask(on: channel)
         channel.pipeline.write(HTTPResponsePart.head(HTTPResponse(status: .ok)), promise: nil)
         channel.pipeline.write(
@@ -42,7 +42,7 @@ import Testing
 
     @Test func unreadResponseTimesOut() throws {
         let channel = try Self.channel()
-        try Self.answer(100_000, on: channel)
+        try Self.response(100_000, on: channel)
         channel.embeddedEventLoop.advanceTime(by: .seconds(29))
         #expect(channel.isActive)
         channel.embeddedEventLoop.advanceTime(by: .seconds(1))
@@ -52,14 +52,14 @@ import Testing
     @Test func connectionWithReadResponsesStaysOpen() throws {
         let channel = try Self.channel()
         for _ in 0..<3 {
-            try Self.answer(100_000, on: channel)
+            try Self.response(100_000, on: channel)
             channel.flush()
             channel.embeddedEventLoop.advanceTime(by: .seconds(20))
         }
         channel.embeddedEventLoop.advanceTime(by: .minutes(5))
         #expect(channel.isActive)
         // The time begins with the answer, not with the last one.
-        try Self.answer(1, on: channel)
+        try Self.response(1, on: channel)
         channel.embeddedEventLoop.advanceTime(by: .seconds(29))
         #expect(channel.isActive)
         _ = try channel.finish()

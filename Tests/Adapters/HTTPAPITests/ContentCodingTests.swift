@@ -37,7 +37,7 @@ import Testing
     private static func send(
         _ body: [UInt8], _ method: HTTPRequest.Method = .post, to path: String = "/v1/confirmations",
         coding: String, type: String = "application/json", key: APIKey? = nil, _ client: TestAPI.Client
-    ) async throws -> TestAPI.Answer {
+    ) async throws -> TestAPI.APIResponse {
         try await client.send(
             method, path, key: key ?? client.api.secret,
             headers: [.contentType: type, .contentEncoding: coding], body: ByteBuffer(bytes: body))
@@ -45,15 +45,15 @@ import Testing
 
     @Test(arguments: ["gzip", "GZIP", "x-gzip"]) func gzipBodyIsDecoded(coding: String) async throws {
         try await TestAPI().test { client in
-            let answer = try await Self.send(Self.gzip(Self.lookup), coding: coding, client)
-            #expect(answer.status == 200 && answer["outcome"] != nil, "\(answer.text)")
+            let response = try await Self.send(Self.gzip(Self.lookup), coding: coding, client)
+            #expect(response.status == 200 && response["outcome"] != nil, "\(response.text)")
         }
     }
 
     @Test func identityCodingIsAccepted() async throws {
         try await TestAPI().test { client in
-            let answer = try await Self.send(Array(Self.lookup.utf8), coding: "identity", client)
-            #expect(answer.status == 200, "\(answer.text)")
+            let response = try await Self.send(Array(Self.lookup.utf8), coding: "identity", client)
+            #expect(response.status == 200, "\(response.text)")
         }
     }
 
@@ -65,10 +65,12 @@ import Testing
                 (.put, "/v1/locations", "text/csv", client.api.manager),
                 (.patch, "/v1/locations/a", "application/json", client.api.manager),
             ] {
-                let answer = try await Self.send(
+                let response = try await Self.send(
                     Array(Self.lookup.utf8), method, to: path, coding: coding, type: type, key: key, client)
-                #expect(answer.status == 415 && answer.code == "unsupported_content_coding", "\(answer.text)")
-                #expect(answer.headers[.acceptEncoding] == "gzip, identity")
+                #expect(
+                    response.status == 415 && response.code == "unsupported_content_coding",
+                    "\(response.text)")
+                #expect(response.headers[.acceptEncoding] == "gzip, identity")
             }
         }
     }
@@ -79,14 +81,14 @@ import Testing
         damaged[whole.count - 8] ^= 1
         for body in [Array(Self.lookup.utf8), Array(whole.dropLast(9)), whole + [0], damaged] {
             try await TestAPI().test { client in
-                let answer = try await Self.send(body, coding: "gzip", client)
-                #expect(answer.status == 400 && answer.code == "malformed_request", "\(answer.text)")
+                let response = try await Self.send(body, coding: "gzip", client)
+                #expect(response.status == 400 && response.code == "malformed_request", "\(response.text)")
             }
         }
     }
 
     @Test func gzipBodyIsLimitedByDecodedLength() async throws {
-        let content = [UInt8](repeating: UInt8(ascii: " "), count: Route.maximumBodyLength + 1)
+        let content = [UInt8](repeating: UInt8(ascii: " "), count: Endpoint.maximumBodyLength + 1)
         let body = Self.gzip(content)
         #expect(body.count < 1_024)
         try await TestAPI().test { client in
@@ -99,12 +101,12 @@ import Testing
     }
 
     @Test func gzipCollectionIsDecoded() async throws {
-        let sample = CollectionRouteTests.samples[0]
+        let sample = CollectionEndpointTests.samples[0]
         try await TestAPI().test { client in
-            let answer = try await Self.send(
+            let response = try await Self.send(
                 Self.gzip(sample.csv), .put, to: sample.path, coding: "gzip", type: "text/csv",
                 key: client.api.manager, client)
-            #expect(answer.status == 200, "\(answer.text)")
+            #expect(response.status == 200, "\(response.text)")
             let broken = try await Self.send(
                 Array(Self.gzip(sample.csv).dropLast()), .put, to: sample.path, coding: "gzip",
                 type: "text/csv",
@@ -173,29 +175,29 @@ import Testing
     }
 
     /// A response of a route that is open to everyone.
-    private static func answer(
-        _ route: Route, coding: String?, tag: String? = nil
+    private static func response(
+        _ endpoint: Endpoint, coding: String?, tag: String? = nil
     ) throws -> (status: Int, headers: HTTPFields, body: [UInt8]) {
-        guard case .open(let handler) = route.handler else { throw Problem.notFound }
+        guard case .open(let handler) = endpoint.handler else { throw Problem.notFound }
         var fields: HTTPFields = [:]
         fields[.acceptEncoding] = coding
         fields[.ifNoneMatch] = tag
-        let answer = try handler(
+        let response = try handler(
             APIRequest(
                 client: Client(address: Client.Address(nil), isBehindProxy: false),
                 parameters: ["code": "not_found"], fields: RequestFields(fields)))
         var headers: HTTPFields = [:]
-        answer.write(to: &headers)
-        return (answer.status.code, headers, answer.body.map { Array($0.buffer.readableBytesView) } ?? [])
+        response.write(to: &headers)
+        return (response.status.code, headers, response.body.map { Array($0.buffer.readableBytesView) } ?? [])
     }
 
     @Test(arguments: 0..<3) func constantDocumentIsCompressedForClientsThatAcceptIt(number: Int) throws {
-        let route = ([OpenAPIDocument.route] + ProblemPages.routes)[number]
-        let plain = try Self.answer(route, coding: nil)
-        let compressed = try Self.answer(route, coding: "gzip")
-        for answer in [plain, compressed] {
-            #expect(answer.status == 200 && answer.headers[.vary] == "Accept-Encoding")
-            #expect(answer.headers[.cacheControl] == "public, max-age=300")
+        let endpoint = ([OpenAPIDocument.endpoint] + ProblemPages.endpoints)[number]
+        let plain = try Self.response(endpoint, coding: nil)
+        let compressed = try Self.response(endpoint, coding: "gzip")
+        for response in [plain, compressed] {
+            #expect(response.status == 200 && response.headers[.vary] == "Accept-Encoding")
+            #expect(response.headers[.cacheControl] == "public, max-age=300")
         }
         #expect(plain.headers[.contentEncoding] == nil && compressed.headers[.contentEncoding] == "gzip")
         let decoder = try GzipDecoder()
@@ -210,9 +212,9 @@ import Testing
         for (coding, known, status) in [
             (nil, tag, 304), ("gzip", gzipTag, 304), ("gzip", tag, 200), (nil, gzipTag, 200),
         ] as [(String?, String, Int)] {
-            let answer = try Self.answer(route, coding: coding, tag: known)
-            #expect(answer.status == status && answer.headers[.vary] == "Accept-Encoding")
-            if status == 304 { #expect(answer.headers[.contentEncoding] == nil && answer.body.isEmpty) }
+            let response = try Self.response(endpoint, coding: coding, tag: known)
+            #expect(response.status == status && response.headers[.vary] == "Accept-Encoding")
+            if status == 304 { #expect(response.headers[.contentEncoding] == nil && response.body.isEmpty) }
         }
     }
 

@@ -17,12 +17,12 @@ import Testing
         let testDescription: String
         let bytes: String
         /// The status of each answer, and its request's ID, or the code of a refusal whose request has told none.
-        let answers: [String]
+        let responses: [String]
 
-        init(_ name: String, _ bytes: String, _ answers: String...) {
+        init(_ name: String, _ bytes: String, _ responses: String...) {
             testDescription = name
             self.bytes = bytes
-            self.answers = answers
+            self.responses = responses
         }
     }
 
@@ -240,7 +240,7 @@ import Testing
                 "\(line) HTTP/1.1", "Host: a\r\nExpect: 100-continue\r\n\(length)\(fields)")
             // The client does not send its body, and the connection ends by itself.
             let text = try await ExchangeTests.send([request], to: port, thenClosing: false)
-            #expect(Self.answers(text) == ["\(status) first"], "\(text)")
+            #expect(Self.responses(text) == ["\(status) first"], "\(text)")
             #expect(text.contains("\r\nConnection: close\r\n"), "\(text)")
         }
     }
@@ -255,8 +255,8 @@ import Testing
                 then: {
                     for await _ in continues { break }
                     return "{}" + Self.next
-                }, to: port, onAnswer: { source.yield() })
-            #expect(Self.answers(text) == ["100", "400 first", "200 next"], "\(text)")
+                }, to: port, onResponse: { source.yield() })
+            #expect(Self.responses(text) == ["100", "400 first", "200 next"], "\(text)")
         }
     }
 
@@ -264,7 +264,7 @@ import Testing
     @Test(arguments: [("a", 401), ("A.:443", 401), ("b", 400), ("a:444", 400)])
     func http2HostMustMatchTheAuthority(host: String, status: Int) throws {
         let channel = EmbeddedChannel(
-            handler: HTTP2ExchangeHandler(TestAPI().answerer, answerTimeout: .seconds(30)))
+            handler: HTTP2ExchangeHandler(TestAPI().responder, responseTimeout: .seconds(30)))
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
         var head = HTTPRequest(
             method: .get, scheme: "https", authority: "a", path: ExchangeTests.found,
@@ -287,16 +287,16 @@ import Testing
         try await ExchangeTests.serve(ExchangeTests.api, fromMemory: true) { port in
             for each in Self.lengths + Self.chunks + Self.heads + Self.bodies + Self.connections {
                 let text = try await ExchangeTests.send([each.bytes + Self.next], to: port)
-                #expect(Self.answers(text) == each.answers, "\(each.testDescription)")
+                #expect(Self.responses(text) == each.responses, "\(each.testDescription)")
             }
         }
     }
 
-    private static func answers(_ text: String) -> [String] {
-        text.components(separatedBy: "HTTP/1.1 ").dropFirst().map { answer in
-            let id = answer.firstMatch(of: /\r\nX-Request-ID: ([a-z]+)\r\n/)?.output.1
-            let code = answer.firstMatch(of: /"code":"([a-z_]+)"/)?.output.1
-            return ([answer.prefix(3)] + [id ?? code].compactMap(\.self)).joined(separator: " ")
+    private static func responses(_ text: String) -> [String] {
+        text.components(separatedBy: "HTTP/1.1 ").dropFirst().map { response in
+            let id = response.firstMatch(of: /\r\nX-Request-ID: ([a-z]+)\r\n/)?.output.1
+            let code = response.firstMatch(of: /"code":"([a-z_]+)"/)?.output.1
+            return ([response.prefix(3)] + [id ?? code].compactMap(\.self)).joined(separator: " ")
         }
     }
 }

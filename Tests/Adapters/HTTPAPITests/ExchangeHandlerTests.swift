@@ -2,13 +2,13 @@ import Foundation
 import HTTPTypes
 import IPAddresses
 import Logging
+import Lookups
+import LookupsSupport
 import NIOCore
 import NIOEmbedded
 import NIOHTTP1
 import NIOHTTPTypes
 import RateLimiting
-import Routing
-import RoutingSupport
 import Tenancy
 import Testing
 
@@ -31,12 +31,12 @@ import Testing
         ) throws {
             api = TestAPI(limits: limits)
             handler = HTTP1ExchangeHandler(
-                ExchangeHandlerTests.answerer(api, trusting: proxies), answerTimeout: .seconds(30),
+                ExchangeHandlerTests.responder(api, trusting: proxies), responseTimeout: .seconds(30),
                 idleTimeout: .seconds(60), idleTimeoutNow: idleTimeoutNow)
             // Known of a connection before its handlers are.
             channel.remoteAddress = try SocketAddress(ipAddress: "127.0.0.1", port: 1)
             try channel.pipeline.syncOperations.addHandlers([
-                reads, HeldBytes(of: handler.exchanges), ByteToMessageHandler(HTTPRequestDecoder()),
+                reads, ReadThrottle(of: handler.exchanges), ByteToMessageHandler(HTTPRequestDecoder()),
                 decoded,
                 handler,
             ])
@@ -51,12 +51,12 @@ import Testing
         /// - Returns: The statuses that were answered.
         func send(_ text: String) throws -> [String] {
             try channel.writeInbound(ByteBuffer(string: text))
-            return try answers()
+            return try responses()
         }
 
-        func answers() throws -> [String] { try answer().map { String($0.prefix(3)) } }
+        func responses() throws -> [String] { try response().map { String($0.prefix(3)) } }
 
-        func answer() throws -> [String] {
+        func response() throws -> [String] {
             var text = ""
             while let part = try channel.readOutbound(as: ByteBuffer.self) { text += String(buffer: part) }
             return Array(text.components(separatedBy: "HTTP/1.1 ").dropFirst())
@@ -75,7 +75,7 @@ import Testing
             return parts
         }
 
-        func routerAnswers() throws {
+        func routerResponses() throws {
             let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: ["Content-Length": "0"])
             try channel.writeOutbound(HTTPServerResponsePart.head(head))
             try channel.writeOutbound(HTTPServerResponsePart.end(nil))
@@ -107,13 +107,13 @@ import Testing
         }
     }
 
-    private static func answerer(_ api: TestAPI, trusting proxies: [AddressRange] = []) -> Answerer {
+    private static func responder(_ api: TestAPI, trusting proxies: [AddressRange] = []) -> APIResponder {
         let start = ContinuousClock.now
         var settings = api.settings
         settings.trustedProxies = proxies
         // Of the embedded loop's own clock.
         settings.bodyTimeout = .seconds(5)
-        return Answerer(
+        return APIResponder(
             settings, api.dependencies, RequestObserver(),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, now: { start })
     }
@@ -135,11 +135,11 @@ import Testing
         // All that comes now waits until the router has answered.
         #expect(try connection.send(connection.hot + Self.livez + connection.hot).isEmpty)
         #expect(try connection.passedOn().isEmpty)
-        try connection.routerAnswers()
-        #expect(try connection.answers() == ["200", "200"])
+        try connection.routerResponses()
+        #expect(try connection.responses() == ["200", "200"])
         #expect(try connection.passedOn() == ["/livez", "."])
-        try connection.routerAnswers()
-        #expect(try connection.answers() == ["200", "200"])
+        try connection.routerResponses()
+        #expect(try connection.responses() == ["200", "200"])
     }
 
     /// Each is answered before the next is looked at: else the stack would be as deep as the client likes.
@@ -151,8 +151,8 @@ import Testing
                 Self.livez + String(repeating: Self.request("GET /v1/lookup", connection.api), count: count)
             )
             .isEmpty)
-        try connection.routerAnswers()
-        #expect(try connection.answers().count == 1 + count)
+        try connection.routerResponses()
+        #expect(try connection.responses().count == 1 + count)
     }
 
     @Test func requestIsHandledWhereverItIsSplit() throws {
@@ -160,9 +160,9 @@ import Testing
         let bytes = Array(connection.hot.utf8)
         for index in 1..<bytes.count {
             try connection.channel.writeInbound(ByteBuffer(bytes: bytes[..<index]))
-            #expect(try connection.answers().isEmpty)
+            #expect(try connection.responses().isEmpty)
             try connection.channel.writeInbound(ByteBuffer(bytes: bytes[index...]))
-            #expect(try connection.answers() == ["200"])
+            #expect(try connection.responses() == ["200"])
         }
         #expect(try connection.passedOn().isEmpty)
         for byte in bytes.dropLast() { #expect(try connection.send(String(UnicodeScalar(byte))).isEmpty) }
@@ -177,8 +177,8 @@ import Testing
         #expect(try connection.passedOn() == ["/v1/payloads", "{ "])
         #expect(try connection.send(" }" + connection.hot).isEmpty)
         #expect(try connection.passedOn() == [" }", "."])
-        try connection.routerAnswers()
-        #expect(try connection.answers() == ["200", "200"])
+        try connection.routerResponses()
+        #expect(try connection.responses() == ["200", "200"])
         // There whole it is answered, in pieces too.
         let chunked = Self.request(
             "POST /v1/payloads", connection.api, "Transfer-Encoding: chunked\r\n" + json)
@@ -189,12 +189,12 @@ import Testing
     /// To read a long one would hold up the other connections of the event loop.
     @Test(arguments: [0, 1]) func longBodyIsTheRouters(excess: Int) throws {
         let connection = try Connection()
-        let length = Route.maximumBodyLengthAtOnce + excess
+        let length = Endpoint.maximumBodyLengthAtOnce + excess
         let head = Self.request(
             "POST /v1/payloads", connection.api,
             "Content-Type: application/json\r\nContent-Length: \(length)\r\n")
-        let answers = try connection.send(head + String(repeating: " ", count: length))
-        #expect(answers == (excess == 0 ? ["400"] : []))
+        let responses = try connection.send(head + String(repeating: " ", count: length))
+        #expect(responses == (excess == 0 ? ["400"] : []))
         #expect(try connection.passedOn().isEmpty == (excess == 0))
     }
 
@@ -236,11 +236,11 @@ import Testing
         connection.channel.read()
         #expect(connection.reads.count == reads)
         connection.set(isWritable: true)
-        #expect(try connection.answers() == ["200"])
+        #expect(try connection.responses() == ["200"])
         #expect(try connection.passedOn() == ["/livez", "."])
         // Now the router is waited for.
         #expect(connection.reads.count == reads)
-        try connection.routerAnswers()
+        try connection.routerResponses()
         #expect(connection.reads.count == reads + 1)
     }
 
@@ -250,8 +250,8 @@ import Testing
         let reads = connection.reads.count
         connection.channel.read()
         #expect(connection.reads.count == reads)
-        try connection.routerAnswers()
-        #expect(try connection.answers() == ["200", "200"])
+        try connection.routerResponses()
+        #expect(try connection.responses() == ["200", "200"])
         #expect(connection.reads.count == reads + 1)
     }
 
@@ -264,17 +264,17 @@ import Testing
         for _ in 0..<10 { #expect(try connection.send(next + next).isEmpty) }
         connection.fire(ChannelEvent.inputClosed)
         #expect(connection.decoded.count == 2)
-        try connection.routerAnswers()
+        try connection.routerResponses()
         if !isInMemory {
             for number in 0..<20 {
                 #expect(connection.channel.isActive)
                 // One piece is of two requests.
                 #expect(connection.decoded.count == 2 + 4 * (number / 2 + 1))
-                try connection.routerAnswers()
+                try connection.routerResponses()
             }
         }
         #expect(connection.decoded.count == 42)
-        #expect(try connection.answers() == Array(repeating: "200", count: 21))
+        #expect(try connection.responses() == Array(repeating: "200", count: 21))
         #expect(!connection.channel.isActive)
     }
 
@@ -283,7 +283,7 @@ import Testing
         #expect(try connection.send(Self.livez).isEmpty)
         for _ in 0..<10 { #expect(try connection.send(connection.hot + connection.hot).isEmpty) }
         connection.fire(ChannelEvent.inputClosed)
-        try connection.routerAnswers()
+        try connection.routerResponses()
         var counts: [Int] = []
         while let part = try connection.channel.readOutbound(as: ByteBuffer.self) {
             counts.append(String(buffer: part).components(separatedBy: "HTTP/1.1 200").count - 1)
@@ -300,8 +300,8 @@ import Testing
         for text in ["GET /a\u{1}b HTTP/1.1\r\n", "Host: a\r\n\r\n", Self.livez] {
             #expect(try connection.send(text).isEmpty)
         }
-        try connection.routerAnswers()
-        #expect(try connection.answers() == ["200", "400"])
+        try connection.routerResponses()
+        #expect(try connection.responses() == ["200", "400"])
         #expect(try connection.send(Self.livez).isEmpty)
         try connection.channel.throwIfErrorCaught()
         #expect(try connection.passedOn() == ["/livez", "."])
@@ -353,7 +353,7 @@ import Testing
         _ = try waiting.send(Self.livez)
         waiting.channel.embeddedEventLoop.advanceTime(by: .minutes(5))
         #expect(waiting.channel.isActive)
-        try waiting.routerAnswers()
+        try waiting.routerResponses()
         waiting.channel.embeddedEventLoop.advanceTime(by: .minutes(1))
         #expect(!waiting.channel.isActive)
     }
@@ -368,7 +368,7 @@ import Testing
         _ = try waiting.send(Self.livez)
         waiting.fire(idle)
         #expect(waiting.channel.isActive)
-        try waiting.routerAnswers()
+        try waiting.routerResponses()
         waiting.fire(idle)
         #expect(!waiting.channel.isActive)
 
@@ -394,7 +394,7 @@ import Testing
         _ = try sending.send("456789")
         sending.channel.embeddedEventLoop.advanceTime(by: .seconds(59))
         // The client was not idle while it waited for the response.
-        try sending.routerAnswers()
+        try sending.routerResponses()
         sending.channel.embeddedEventLoop.advanceTime(by: .seconds(5))
         #expect(sending.channel.isActive)
         sending.channel.embeddedEventLoop.advanceTime(by: .seconds(7))
@@ -427,10 +427,10 @@ import Testing
         let connection = try Connection()
         _ = try connection.send(Self.livez + Self.livez + connection.hot)
         connection.fire(isQuiescing ? Self.quiesce : ChannelEvent.inputClosed)
-        try connection.routerAnswers()
+        try connection.routerResponses()
         #expect(connection.channel.isActive)
-        try connection.routerAnswers()
-        #expect(try connection.answers() == ["200", "200", "200"])
+        try connection.routerResponses()
+        #expect(try connection.responses() == ["200", "200", "200"])
         #expect(!connection.channel.isActive)
     }
 
@@ -454,9 +454,9 @@ import Testing
         #expect(connection.channel.isActive)
         _ = try connection.send("{}" + connection.hot)
         #expect(try connection.passedOn() == ["/v1/instances/a", "{}", "."])
-        try connection.routerAnswers()
-        let answers = try connection.answer()
-        #expect(answers.count == 1 && answers[0].contains("Connection: close\r\n"))
+        try connection.routerResponses()
+        let responses = try connection.response()
+        #expect(responses.count == 1 && responses[0].contains("Connection: close\r\n"))
         #expect(!connection.channel.isActive)
     }
 
@@ -464,15 +464,15 @@ import Testing
         let connection = try Connection()
         #expect(try connection.send(connection.hot + "GET /v1") == ["200"])
         connection.fire(ChannelEvent.inputClosed)
-        let answer = try #require(try connection.answer().first)
-        #expect(answer.hasPrefix("400 "))
+        let response = try #require(try connection.response().first)
+        #expect(response.hasPrefix("400 "))
         // It has the header of every answer, and the ID in its body too.
-        let id = try #require(answer.firstMatch(of: /\r\nX-Request-ID: ([0-9a-f]{32})\r\n/)).output.1
-        #expect(answer.contains("\"requestID\":\"\(id)\""))
+        let id = try #require(response.firstMatch(of: /\r\nX-Request-ID: ([0-9a-f]{32})\r\n/)).output.1
+        #expect(response.contains("\"requestID\":\"\(id)\""))
         for field in [
             "Cache-Control: no-store", "Content-Type: application/problem+json", "Date: ", "Server: ",
         ] {
-            #expect(answer.contains("\r\n\(field)"), "\(field)")
+            #expect(response.contains("\r\n\(field)"), "\(field)")
         }
         #expect(try connection.passedOn().isEmpty)
     }
@@ -506,14 +506,14 @@ import Testing
         connection.fire(Self.quiesce)
         connection.fire(IdleStateHandler.IdleStateEvent.read)
         connection.channel.embeddedEventLoop.advanceTime(by: .milliseconds(999))
-        #expect(try connection.answers() == [])
+        #expect(try connection.responses() == [])
         #expect(try connection.passedOn() == [])
         #expect(connection.channel.isActive)
         connection.channel.embeddedEventLoop.advanceTime(by: .milliseconds(1))
-        #expect(try connection.answers() == ["429"])
+        #expect(try connection.responses() == ["429"])
         #expect(try connection.passedOn() == ["/livez", "."])
-        try connection.routerAnswers()
-        #expect(try connection.answers() == ["200"])
+        try connection.routerResponses()
+        #expect(try connection.responses() == ["200"])
         #expect(!connection.channel.isActive)
     }
 
@@ -522,7 +522,7 @@ import Testing
         let connection = try Connection(limits: once, trusting: [try #require(AddressRange("127.0.0.1"))])
         #expect(try connection.send(connection.hot + connection.hot) == ["200"])
         connection.channel.embeddedEventLoop.advanceTime(by: .seconds(1))
-        #expect(try connection.answers() == ["429"])
+        #expect(try connection.responses() == ["429"])
     }
 
     // MARK: HTTP/2
@@ -530,14 +530,14 @@ import Testing
     @Test func http2StreamIsHandledAsHTTP1() throws {
         let once = RequestLimits(key: RateLimit(perSecond: 1, burst: 1))
         let api = TestAPI(limits: once)
-        let answerer = Self.answerer(api)
+        let responder = Self.responder(api)
         var head = HTTPRequest(
             method: .get, scheme: "https", authority: "a",
             path: "/v1/lookup?url=https://example.com/restaurants/restaurant_a",
             headerFields: [.authorization: "Bearer \(api.secret.text)"])
         for status in [200, 429] {
             let stream = EmbeddedChannel(
-                handler: HTTP2ExchangeHandler(answerer, answerTimeout: .seconds(30)))
+                handler: HTTP2ExchangeHandler(responder, responseTimeout: .seconds(30)))
             try stream.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
             stream.pipeline.syncOperations.fireChannelRead(NIOAny(HTTPRequestPart.head(head)))
             stream.pipeline.syncOperations.fireChannelRead(NIOAny(HTTPRequestPart.end(nil)))
@@ -547,20 +547,20 @@ import Testing
                 #expect(try stream.readOutbound(as: HTTPResponsePart.self) == nil)
                 stream.embeddedEventLoop.advanceTime(by: .milliseconds(1))
             }
-            guard case .head(let answer)? = try stream.readOutbound(as: HTTPResponsePart.self),
+            guard case .head(let response)? = try stream.readOutbound(as: HTTPResponsePart.self),
                 case .body(let body)? = try stream.readOutbound(as: HTTPResponsePart.self),
                 case .end? = try stream.readOutbound(as: HTTPResponsePart.self)
             else {
                 Issue.record("no answer")
                 return
             }
-            #expect(answer.status.code == status)
-            #expect(answer.headerFields[.contentLength] == "\(body.readableBytes)")
+            #expect(response.status.code == status)
+            #expect(response.headerFields[.contentLength] == "\(body.readableBytes)")
             #expect(try stream.readInbound(as: HTTPRequestPart.self) == nil)
         }
         head.path = "/livez"
         let stream = EmbeddedChannel(
-            handler: HTTP2ExchangeHandler(answerer, answerTimeout: .seconds(30)))
+            handler: HTTP2ExchangeHandler(responder, responseTimeout: .seconds(30)))
         try stream.writeInbound(HTTPRequestPart.head(head))
         #expect(try stream.readInbound(as: HTTPRequestPart.self) == .head(head))
     }
@@ -580,8 +580,9 @@ import Testing
         let connection = try Connection()
         try connection.channel.writeInbound(
             ByteBuffer(string: "GET /v1/lookup HTTP/1.1\r\nHost: a\r\nX-Request-ID: \(id)\r\n\r\n"))
-        let answer = try #require(try connection.answer().first)
-        #expect(answer.hasPrefix("401 ") && answer.firstMatch(of: /X-Request-ID: [0-9a-f]{32}\r\n/) != nil)
+        let response = try #require(try connection.response().first)
+        #expect(
+            response.hasPrefix("401 ") && response.firstMatch(of: /X-Request-ID: [0-9a-f]{32}\r\n/) != nil)
     }
 
     @Test func closedConnectionReleasesItsHandler() throws {

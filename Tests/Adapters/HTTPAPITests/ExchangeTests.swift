@@ -98,9 +98,9 @@ import Testing
 
     @Test func requestsFromMemoryMatchTheRouter() async throws {
         for exchange in Self.fromMemory + Self.routed + Self.unusual {
-            let answers = try await Self.answers(to: [exchange])
-            #expect(answers.memory == answers.router, "\(exchange.testDescription)")
-            #expect(!answers.memory.isEmpty, "\(exchange.testDescription)")
+            let responses = try await Self.responses(to: [exchange])
+            #expect(responses.memory == responses.router, "\(exchange.testDescription)")
+            #expect(!responses.memory.isEmpty, "\(exchange.testDescription)")
         }
     }
 
@@ -114,16 +114,16 @@ import Testing
             // The body of what is refused early is a race between the client and the server's patience.
             pipeline.removeAll { $0.testDescription == "too-large" }
             pipeline.append(generator.pick(Self.fromMemory + Self.unusual))
-            let answers = try await Self.answers(to: pipeline)
-            #expect(answers.memory == answers.router, "\(pipeline.map(\.testDescription))")
-            #expect(answers.memory.count >= pipeline.count - 1, "\(pipeline.map(\.testDescription))")
+            let responses = try await Self.responses(to: pipeline)
+            #expect(responses.memory == responses.router, "\(pipeline.map(\.testDescription))")
+            #expect(responses.memory.count >= pipeline.count - 1, "\(pipeline.map(\.testDescription))")
         }
     }
 
     @Test func unavailableResponseMatchesTheRouterWithoutLookupIndex() async throws {
-        let answers = try await Self.answers(to: Self.fromMemory, api: TestAPI(hasTable: false))
-        #expect(answers.memory == answers.router)
-        #expect(answers.memory.map(\.status) == Self.fromMemory.map { _ in 503 })
+        let responses = try await Self.responses(to: Self.fromMemory, api: TestAPI(hasTable: false))
+        #expect(responses.memory == responses.router)
+        #expect(responses.memory.map(\.status) == Self.fromMemory.map { _ in 503 })
     }
 
     @Test func logFromMemoryMatchesTheRouter() async throws {
@@ -183,15 +183,15 @@ import Testing
     @Test(arguments: ["", "GET", "GET \(found) HTTP/1.1\r\n", "POST /v1/payloads HTTP/1.1\r\n", "\r\n"])
     func silentConnectionIsClosed(start: String) async throws {
         try await Self.serve(Self.api, fromMemory: true, idleTimeout: .milliseconds(50)) { port in
-            let answer = try await Self.send([start], to: port, thenClosing: false)
-            #expect(answer.isEmpty)
+            let response = try await Self.send([start], to: port, thenClosing: false)
+            #expect(response.isEmpty)
         }
     }
 
     /// By either way that an answer can take.
     @Test(.timeLimit(.minutes(30)), arguments: [found, "/openapi.json"])
     func clientThatNeverReadsIsCutOff(target: String) async throws {
-        try await Self.serve(Self.api, fromMemory: true, answerTimeout: .milliseconds(50)) { port in
+        try await Self.serve(Self.api, fromMemory: true, responseTimeout: .milliseconds(50)) { port in
             let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .channelOption(.autoRead, value: false)
                 // Else megabytes of answers fit in before one is not taken.
@@ -232,7 +232,7 @@ import Testing
         let body: String
     }
 
-    static func answers(
+    static func responses(
         to pipeline: [Exchange], api: TestAPI = api
     ) async throws -> (memory: [Message], router: [Message]) {
         let text = pipeline.map(\.text).joined()
@@ -247,14 +247,14 @@ import Testing
     }
 
     static func serve(
-        _ api: TestAPI, fromMemory: Bool, idleTimeout: Duration? = nil, answerTimeout: Duration? = nil,
+        _ api: TestAPI, fromMemory: Bool, idleTimeout: Duration? = nil, responseTimeout: Duration? = nil,
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
         _ body: @escaping @Sendable (Int) async throws -> Void
     ) async throws {
         var settings = APIServer.Settings.forBusyMachines
         settings.port = 0
         if let idleTimeout { settings.idleTimeout = idleTimeout }
-        if let answerTimeout { settings.answerTimeout = answerTimeout }
+        if let responseTimeout { settings.responseTimeout = responseTimeout }
         settings.limits = RequestLimits()
         let listening = AsyncStream<Int>.makeStream()
         let onListening: @Sendable (Int) async -> Void = { listening.continuation.yield($0) }
@@ -263,11 +263,12 @@ import Testing
             service = APIServer(
                 settings, api.dependencies, logger: logger, onListening: { await onListening($1) })
         } else {
-            let answerer = Answerer(settings, api.dependencies, RequestObserver(), logger: logger)
+            let responder = APIResponder(settings, api.dependencies, RequestObserver(), logger: logger)
             service = Application(
-                responder: answerer.router().buildResponder(),
+                responder: responder.router().buildResponder(),
                 server: try APIServer.builder(
-                    Answerer([], answerer.access, answerer.observer, settings, logger: logger), settings,
+                    APIResponder([], responder.access, responder.observer, settings, logger: logger),
+                    settings,
                     OpenConnections(maximum: 1_000, proxies: TrustedProxies([]), logger: logger)),
                 configuration: ApplicationConfiguration(
                     address: .hostname("127.0.0.1", port: 0), serverName: APIServer.name),
@@ -300,7 +301,7 @@ import Testing
     /// Sends each part by itself, and gives what comes until the server closes the connection.
     static func send(
         _ parts: [String], then last: (@Sendable () async -> String)? = nil, to port: Int,
-        thenClosing: Bool = true, onAnswer: @escaping @Sendable () -> Void = {}
+        thenClosing: Bool = true, onResponse: @escaping @Sendable () -> Void = {}
     ) async throws -> String {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let whole = loop.makePromise(of: ByteBuffer.self)
@@ -308,7 +309,7 @@ import Testing
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(Collector(whole, onAnswer))
+                    try channel.pipeline.syncOperations.addHandler(Collector(whole, onResponse))
                 }
             }
             .connect(host: "127.0.0.1", port: port).get()
@@ -322,17 +323,17 @@ import Testing
     private final class Collector: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
         private let whole: EventLoopPromise<ByteBuffer>
-        private let onAnswer: @Sendable () -> Void
+        private let onResponse: @Sendable () -> Void
         private var collected = ByteBuffer()
 
-        init(_ whole: EventLoopPromise<ByteBuffer>, _ onAnswer: @escaping @Sendable () -> Void) {
+        init(_ whole: EventLoopPromise<ByteBuffer>, _ onResponse: @escaping @Sendable () -> Void) {
             self.whole = whole
-            self.onAnswer = onAnswer
+            self.onResponse = onResponse
         }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             collected.writeImmutableBuffer(unwrapInboundIn(data))
-            onAnswer()
+            onResponse()
         }
 
         func channelInactive(context: ChannelHandlerContext) { whole.succeed(collected) }

@@ -77,11 +77,12 @@ import Testing
     @Test(arguments: bodies)
     func hostileConfirmationBodiesAreRejected(body: Body) async throws {
         try await TestAPI().test { client in
-            let answer = try await client.post("/v1/confirmations", contentType: body.contentType, body.bytes)
-            #expect(answer.status == body.status)
-            #expect(answer.code == body.code)
-            #expect(answer.reason == body.reason)
-            #expect(answer.headers[.contentType] == "application/problem+json")
+            let response = try await client.post(
+                "/v1/confirmations", contentType: body.contentType, body.bytes)
+            #expect(response.status == body.status)
+            #expect(response.code == body.code)
+            #expect(response.reason == body.reason)
+            #expect(response.headers[.contentType] == "application/problem+json")
         }
     }
 
@@ -89,10 +90,10 @@ import Testing
     @Test(arguments: bodies.filter { $0.code == "invalid_json" || $0.status > 400 })
     func hostilePayloadBodiesAreRejected(body: Body) async throws {
         try await TestAPI().test { client in
-            let answer = try await client.post("/v1/payloads", contentType: body.contentType, body.bytes)
-            #expect(answer.status == body.status)
-            #expect(answer.code == body.code)
-            #expect(answer.reason == body.reason)
+            let response = try await client.post("/v1/payloads", contentType: body.contentType, body.bytes)
+            #expect(response.status == body.status)
+            #expect(response.code == body.code)
+            #expect(response.reason == body.reason)
         }
     }
 
@@ -131,11 +132,11 @@ import Testing
     ])
     func hostileLookupParametersAreRejected(target: Target) async throws {
         try await TestAPI().test { client in
-            let answer = try await client.send(
+            let response = try await client.send(
                 .get, "/v1/lookup" + target.query, key: client.api.publishable)
-            #expect(answer.status == 400)
-            #expect(answer.code == target.code)
-            #expect(answer.field == target.detail)
+            #expect(response.status == 400)
+            #expect(response.code == target.code)
+            #expect(response.field == target.detail)
         }
     }
 
@@ -151,10 +152,10 @@ import Testing
             "coordinate": .object(coordinate),
         ]
         try await TestAPI().test { client in
-            let answer = try await client.post("/v1/confirmations", body)
-            #expect(answer.status == 400)
-            #expect(answer.code == "invalid_field")
-            #expect(answer.field == "coordinate.\(field)")
+            let response = try await client.post("/v1/confirmations", body)
+            #expect(response.status == 400)
+            #expect(response.code == "invalid_field")
+            #expect(response.field == "coordinate.\(field)")
         }
     }
 }

@@ -2,10 +2,10 @@ import Administration
 import Foundation
 import HTTPTypes
 import JSON
+import Lookups
+import LookupsSupport
 import NIOCore
 import Notifications
-import Routing
-import RoutingSupport
 import Synchronization
 import Tenancy
 import Testing
@@ -40,7 +40,7 @@ import Testing
         func post(
             _ client: TestAPI.Client, _ path: String, _ body: JSONObject?, _ idempotencyKeys: String...,
             by key: APIKey? = nil
-        ) async throws -> TestAPI.Answer {
+        ) async throws -> TestAPI.APIResponse {
             var headers: HTTPFields = [:]
             if body != nil { headers[.contentType] = "application/json" }
             headers[values: .idempotencyKey] = idempotencyKeys
@@ -96,13 +96,14 @@ import Testing
             #expect(try await fixture.post(client, "/v1/webhooks", Self.webhook, "a").status == 201)
             var other = Self.webhook
             other["events"] = ["key.revoked"]
-            for answer in [
+            for response in [
                 try await fixture.post(client, "/v1/webhooks", other, "a"),
                 try await fixture.post(client, "/v1/keys", ["kind": "secret"], "a"),
                 try await fixture.post(client, "/v1/webhooks", Self.webhook, "a", by: fixture.api.manager),
             ] {
-                #expect(answer.status == 422 && answer.code == "idempotency_key_reused", "\(answer.text)")
-                #expect(answer.field == "Idempotency-Key" && !answer.text.contains("whsec_"))
+                #expect(
+                    response.status == 422 && response.code == "idempotency_key_reused", "\(response.text)")
+                #expect(response.field == "Idempotency-Key" && !response.text.contains("whsec_"))
             }
             let same = ByteBuffer(string: #" { "url" : "https:\/\/example.com\/hooks" } "#)
             var headers: HTTPFields = [.contentType: "application/json"]
@@ -162,14 +163,15 @@ import Testing
     @Test func unusableKeyIsRefused() async throws {
         let fixture = try Fixture()
         try await fixture.api.test(over: [.router]) { client in
-            for answer in [
+            for response in [
                 try await fixture.post(client, "/v1/webhooks", Self.webhook, "a", "a"),
                 try await fixture.post(client, "/v1/webhooks", Self.webhook, "é"),
                 try await fixture.post(
                     client, "/v1/webhooks", Self.webhook, String(repeating: "a", count: 256)),
             ] {
-                #expect(answer.status == 400 && answer.code == "invalid_idempotency_key", "\(answer.text)")
-                #expect(answer.field == "Idempotency-Key")
+                #expect(
+                    response.status == 400 && response.code == "invalid_idempotency_key", "\(response.text)")
+                #expect(response.field == "Idempotency-Key")
             }
         }
     }
@@ -180,21 +182,21 @@ import Testing
         let (started, isStarted) = AsyncStream.makeStream(of: Void.self)
         let (gate, open) = AsyncStream.makeStream(of: Void.self)
         let runs = Mutex(0)
-        let route = Route(
+        let endpoint = Endpoint(
             .post, "/v1/things",
             .stored(.manage) { _ in
                 runs.withLock { $0 += 1 }
                 isStarted.yield()
                 for await _ in gate { break }
-                return Answer(Task.isCancelled ? .ok : .created, uncached: Array("{}".utf8))
+                return APIResponse(Task.isCancelled ? .ok : .created, uncached: Array("{}".utf8))
             }, idempotency: .storedResponse
         ).storingResponses(in: store)
-        guard case .stored(_, let handler) = route.handler else {
+        guard case .stored(_, let handler) = endpoint.handler else {
             Issue.record("the route has another handler")
             return
         }
         let api = TestAPI()
-        let access = api.answerer.access
+        let access = api.responder.access
         func request() throws -> AdmittedRequest {
             let fields = RequestFields(
                 authorization: "Bearer \(api.manager.text)", contentType: "application/json",
@@ -202,7 +204,7 @@ import Testing
             return try access.admit(
                 APIRequest(
                     client: Client(address: Client.Address(nil), isBehindProxy: false), target: "/v1/things",
-                    fields: fields), for: .manage, by: route,
+                    fields: fields), for: .manage, by: endpoint,
                 at: Date())
         }
         let first = try request()
@@ -222,14 +224,15 @@ import Testing
         let document = try JSONValue(parsing: OpenAPIDocument.bytes)
         let paths = try #require(document.objectValue?["paths"]?.objectValue)
         var supporting: Set<String> = []
-        for route in api.answerer.routes {
-            let operation = paths[route.path]?.objectValue?[route.method.rawValue.lowercased()]?.objectValue
+        for endpoint in api.responder.endpoints {
+            let operation = paths[endpoint.path]?.objectValue?[endpoint.method.rawValue.lowercased()]?
+                .objectValue
             let parameters = operation?["parameters"]?.arrayValue ?? []
             let isListed = parameters.contains {
                 $0.objectValue?["$ref"] == "#/components/parameters/IdempotencyKey"
             }
-            #expect(isListed == (route.idempotency != .refused), "\(route.method) \(route.path)")
-            if isListed { supporting.insert("\(route.method) \(route.path)") }
+            #expect(isListed == (endpoint.idempotency != .refused), "\(endpoint.method) \(endpoint.path)")
+            if isListed { supporting.insert("\(endpoint.method) \(endpoint.path)") }
         }
         #expect(
             supporting == [

@@ -4,8 +4,8 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import IPAddresses
+import LookupsSupport
 import NIOCore
-import RoutingSupport
 import StoreSupport
 import Synchronization
 import Tenancy
@@ -66,14 +66,14 @@ import Testing
             digest = image.key
         }
 
-        func answer(to client: Client.Identity? = nil) async throws -> Answer {
-            try await downloads.answer(digest, of: ImageDownloadTests.tenant, to: client, .none)
+        func response(to client: Client.Identity? = nil) async throws -> APIResponse {
+            try await downloads.response(digest, of: ImageDownloadTests.tenant, to: client, .none)
         }
     }
 
     @Test func nextPieceIsReadAfterThePreviousIsTaken() async throws {
         let desk = try await Desk()
-        let body = try #require(try await desk.answer().pieces)
+        let body = try #require(try await desk.response().pieces)
         #expect(body.contentLength == Self.file.count && desk.files.ranges.count == 1)
         let collected = Mutex<(count: Int, bytes: Int)>((0, 0))
         let files = desk.files
@@ -95,10 +95,10 @@ import Testing
     @Test func downloadCountsUntilItIsFinished() async throws {
         let desk = try await Desk(maximum: 20)
         @Sendable func client(_ number: Int) -> Client.Identity { .installation([UInt8(number)]) }
-        var first: Answer? = try await desk.answer(to: client(1))
-        let second = try await desk.answer(to: client(1))
-        await #expect(throws: Problem.self) { try await desk.answer(to: client(1)) }
-        _ = try await desk.answer(to: client(2))
+        var first: APIResponse? = try await desk.response(to: client(1))
+        let second = try await desk.response(to: client(1))
+        await #expect(throws: Problem.self) { try await desk.response(to: client(1)) }
+        _ = try await desk.response(to: client(2))
         // One that is never read.
         #expect(first != nil)
         first = nil
@@ -106,21 +106,21 @@ import Testing
         let body = try #require(second.pieces)
         try await body.write(
             Reader { _ in
-                _ = try await desk.answer(to: client(1))
-                let other = try await desk.answer(to: client(1))
-                await #expect(throws: Problem.self) { try await desk.answer(to: client(1)) }
+                _ = try await desk.response(to: client(1))
+                let other = try await desk.response(to: client(1))
+                await #expect(throws: Problem.self) { try await desk.response(to: client(1)) }
                 withExtendedLifetime(other) {}
             })
     }
 
     @Test func downloadOfDeletedImageIsCutOff() async throws {
         let desk = try await Desk()
-        let body = try #require(try await desk.answer().pieces)
+        let body = try #require(try await desk.response().pieces)
         let files = desk.files
         await #expect(throws: Problem.self) {
             try await body.write(Reader { _ in files.delete() })
         }
         #expect(files.ranges.count == 2)
-        await #expect(throws: Problem.self) { try await desk.answer() }
+        await #expect(throws: Problem.self) { try await desk.response() }
     }
 }

@@ -1,6 +1,7 @@
 import APNsPayload
 import Administration
 import AppAttest
+import AppStoreSync
 import Cards
 import Crypto
 import Encodings
@@ -9,12 +10,11 @@ import HTTPTypes
 import Invocation
 import JSON
 import Locations
+import Lookups
+import LookupsSupport
 import NIOCore
 import Notifications
 import Receipts
-import Registration
-import Routing
-import RoutingSupport
 import StoreSupport
 import Tenancy
 import Testing
@@ -146,7 +146,7 @@ import Testing
         private var keys: [TenantID: [Holder: APIKey]] = [:]
 
         init() throws {
-            var table = RoutingTable()
+            var table = LookupIndex()
             for (number, tenant) in Set(places.map(\.tenant)).enumerated() {
                 try table.set(.tenants, .tenant(tenant))
                 for (index, holder) in Holder.allCases.enumerated() {
@@ -196,7 +196,7 @@ import Testing
                             source: .nfc, minute: Date(timeIntervalSince1970: 0))), of: tenant)
                 let url = "\(site)/\(place.experience)"
                 api.appStore.add(
-                    RegistrationCheck.Row(
+                    SyncCheck.Row(
                         url: url, location: place.identifier,
                         json: ["url": .string(url), "step": "create"]), of: try BundleID(clip), of: tenant,
                     summary: [
@@ -332,7 +332,7 @@ import Testing
     private typealias Probe = @Sendable (IDs, Place) -> [Request]
 
     /// Those that need no key, of which `TenantIsolationTests` says what they tell.
-    private static let openRoutes: Set = [
+    private static let openEndpoints: Set = [
         "GET /.well-known/apple-app-site-association", "GET /.well-known/doorstep/images/{sha256}",
         "GET /livez", "GET /readyz", "GET /metrics",
         "GET /tls/allowed",
@@ -341,7 +341,7 @@ import Testing
 
     private static let probes: [String: Probe] = {
         var probes: [String: Probe] = [:]
-        addAnswers(to: &probes)
+        addResponses(to: &probes)
         addInstances(to: &probes)
         addAttestation(to: &probes)
         addNotifications(to: &probes)
@@ -389,7 +389,7 @@ import Testing
         return probes
     }()
 
-    private static func addAnswers(to probes: inout [String: Probe]) {
+    private static func addResponses(to probes: inout [String: Probe]) {
         for path in ["/v1/lookup", "/v1/diagnosis"] {
             probes["GET \(path)"] = { ids, _ in
                 ids.urls.map { url in
@@ -624,8 +624,8 @@ import Testing
     // MARK: Tests
 
     @Test func everyEndpointHasAProbe() {
-        let routes = TestAPI().answerer.routes.map { "\($0.method.rawValue) \($0.path)" }
-        #expect(Set(routes) == Self.openRoutes.union(Self.probes.keys))
+        let endpoints = TestAPI().responder.endpoints.map { "\($0.method.rawValue) \($0.path)" }
+        #expect(Set(endpoints) == Self.openEndpoints.union(Self.probes.keys))
     }
 
     @Test(arguments: [TenantID(number: 1), TenantID(number: 3)])
@@ -641,13 +641,13 @@ import Testing
                     $0.tenant != tenant || (holder == .restricted && $0.identifier != own.identifier)
                 }
                 let before = try await Self.all(hidden, fixture, client)
-                for route in client.api.answerer.routes {
-                    let name = "\(route.method.rawValue) \(route.path)"
+                for endpoint in client.api.responder.endpoints {
+                    let name = "\(endpoint.method.rawValue) \(endpoint.path)"
                     guard let probe = Self.probes[name] else { continue }
                     for place in hidden {
-                        let theirs = try await Self.ask(probe(place.ids, own), route.method, key, client)
+                        let theirs = try await Self.ask(probe(place.ids, own), endpoint.method, key, client)
                         let nobodys = try await Self.ask(
-                            probe(place.ids.unknown, own), route.method, key, client)
+                            probe(place.ids.unknown, own), endpoint.method, key, client)
                         for (one, other) in zip(theirs, nobodys) {
                             let comment =
                                 "\(name) of \(place.identifier) by \(holder) of \(own.host): \(one.text)"
@@ -678,16 +678,16 @@ import Testing
             try await fixture.fill(client)
             let own = fixture.places[0]
             let key = try fixture.key(own.tenant, .restricted)
-            func ask(_ name: String, _ ids: IDs) async throws -> [TestAPI.Answer] {
+            func ask(_ name: String, _ ids: IDs) async throws -> [TestAPI.APIResponse] {
                 let method = try #require(HTTPRequest.Method(String(name.prefix { $0 != " " })))
                 let probe = try #require(Self.probes[name])
                 return try await Self.ask(probe(ids, own), method, key, client)
             }
-            for answer in try await ask("GET /v1/lookup", own.ids) {
-                #expect(answer.status == 200 && answer.text.contains(own.name), "\(answer.text)")
+            for response in try await ask("GET /v1/lookup", own.ids) {
+                #expect(response.status == 200 && response.text.contains(own.name), "\(response.text)")
             }
-            for answer in try await ask("POST /v1/confirmations", own.ids) {
-                #expect(answer["outcome"] == "notInRegion", "\(answer.text)")
+            for response in try await ask("POST /v1/confirmations", own.ids) {
+                #expect(response["outcome"] == "notInRegion", "\(response.text)")
             }
             let payloads = try await ask("POST /v1/payloads", own.ids)
             #expect(payloads.map(\.status) == [200, 422, 422, 422])
@@ -705,8 +705,8 @@ import Testing
             ids.notification = try #require(sent[0]["id"]?.stringValue)
             #expect(try await ask("GET /v1/notifications/{id}", ids).map(\.status) == [200])
             for path in ["/v1/confirmations", "/v1/notifications", "/v1/instances"] {
-                for answer in try await ask("GET \(path)", own.ids) {
-                    #expect(answer["data"]?.arrayValue?.count == 1, "\(path): \(answer.text)")
+                for response in try await ask("GET \(path)", own.ids) {
+                    #expect(response["data"]?.arrayValue?.count == 1, "\(path): \(response.text)")
                 }
             }
             let near = try await client.write(
@@ -725,15 +725,15 @@ import Testing
             #expect(channel.status == 422 && channel.code == "wrong_audience", "\(channel.text)")
             #expect(channel["detail"]?.stringValue?.contains("restricted") == true)
             // Of what App Store Connect has, its own rows, and not what is counted of all.
-            for answer in try await ask("GET /v1/app-store/plan", own.ids).prefix(2) {
-                #expect(answer["summary"] == .null, "\(answer.text)")
-                #expect(answer["data"]?.arrayValue?.count == 1 && answer.text.contains(own.experience))
+            for response in try await ask("GET /v1/app-store/plan", own.ids).prefix(2) {
+                #expect(response["summary"] == .null, "\(response.text)")
+                #expect(response["data"]?.arrayValue?.count == 1 && response.text.contains(own.experience))
             }
             // What is for all that a tenant has says so.
             for path in ["/v1/audit-log", "/v1/locations", "/v1/channels", "/v1/clips"] {
-                let answer = try await client.send(.get, path, key: key)
-                #expect(answer.status == 403 && answer.code == "forbidden", "\(path)")
-                #expect(answer["detail"]?.stringValue?.contains("restricted") == true)
+                let response = try await client.send(.get, path, key: key)
+                #expect(response.status == 403 && response.code == "forbidden", "\(path)")
+                #expect(response["detail"]?.stringValue?.contains("restricted") == true)
             }
         }
     }
@@ -742,15 +742,15 @@ import Testing
 
     private static func ask(
         _ requests: [Request], _ method: HTTPRequest.Method, _ key: APIKey, _ client: TestAPI.Client
-    ) async throws -> [TestAPI.Answer] {
-        var answers: [TestAPI.Answer] = []
+    ) async throws -> [TestAPI.APIResponse] {
+        var responses: [TestAPI.APIResponse] = []
         for request in requests {
-            answers.append(
+            responses.append(
                 try await client.write(
                     request.method ?? method, request.path, request.body, csv: request.csv,
                     picture: request.picture, key, idempotencyKey: request.idempotencyKey))
         }
-        return answers
+        return responses
     }
 
     /// All that there is of places, as a key of their tenant sees it that may see all.
@@ -766,20 +766,20 @@ import Testing
                 "confirmations?location=\(place.identifier)", "audit-log", "webhooks/\(place.webhook)",
                 "webhooks/\(place.webhook)/messages", "images/\(place.ids.image)/file", "attest-keys",
             ] {
-                let answer = try await client.send(.get, "/v1/\(path)", key: key)
-                #expect(answer.status == 200, "\(path): \(answer.text)")
-                texts.append(answer.text)
+                let response = try await client.send(.get, "/v1/\(path)", key: key)
+                #expect(response.status == 200, "\(path): \(response.text)")
+                texts.append(response.text)
             }
         }
         return texts
     }
 
     /// Body and header fields, but for those that change from one request to the next.
-    private static func told(_ answer: TestAPI.Answer) -> String {
-        let fields = answer.headers.filter {
+    private static func told(_ response: TestAPI.APIResponse) -> String {
+        let fields = response.headers.filter {
             !["date", "ratelimit", "etag", "content-length"].contains($0.name.canonicalName)
         }
-        return ([answer.text] + fields.map(\.description).sorted()).joined(separator: "\n")
+        return ([response.text] + fields.map(\.description).sorted()).joined(separator: "\n")
     }
 
     /// A text without times and counts of one's own, and without what is made anew: IDs, keys and challenges.
@@ -799,7 +799,7 @@ extension TestAPI.Client {
     fileprivate func write(
         _ method: HTTPRequest.Method, _ path: String, _ body: JSONValue?, csv: String? = nil,
         picture: [UInt8]? = nil, _ key: APIKey, idempotencyKey: String? = nil
-    ) async throws -> TestAPI.Answer {
+    ) async throws -> TestAPI.APIResponse {
         var headers: HTTPFields = [:]
         let bytes = csv.map { Array($0.utf8) } ?? picture ?? body?.serialized()
         if csv != nil {

@@ -1,9 +1,9 @@
 import Foundation
 import HTTPTypes
 import JSON
+import Lookups
+import LookupsSupport
 import RateLimiting
-import Routing
-import RoutingSupport
 import Tenancy
 import Testing
 
@@ -35,15 +35,15 @@ import Testing
 
     @Test func landingPageIsShownIfEnabled() async throws {
         try await Self.api().test { client in
-            let answer = try await client.send(.get, Self.page, key: nil)
-            #expect(answer.status == 200, "\(answer.text)")
-            #expect(answer.headers[.contentType] == "text/html; charset=utf-8")
-            #expect(answer.text.contains("<title>Restaurant A</title>"))
-            #expect(answer.headers[.requestID] != nil && answer.headers[.setCookie] == nil)
+            let response = try await client.send(.get, Self.page, key: nil)
+            #expect(response.status == 200, "\(response.text)")
+            #expect(response.headers[.contentType] == "text/html; charset=utf-8")
+            #expect(response.text.contains("<title>Restaurant A</title>"))
+            #expect(response.headers[.requestID] != nil && response.headers[.setCookie] == nil)
             let head = try await client.send(.head, Self.page, key: nil)
             #expect(head.status == 200 && head.text.isEmpty)
-            #expect(head.headers[.eTag] == answer.headers[.eTag])
-            let tag = try #require(answer.headers[.eTag])
+            #expect(head.headers[.eTag] == response.headers[.eTag])
+            let tag = try #require(response.headers[.eTag])
             let known = try await client.send(.get, Self.page, key: nil, headers: [.ifNoneMatch: tag])
             #expect(known.status == 304 && known.text.isEmpty)
             let missing = try await client.send(.get, "/nothing", key: nil)
@@ -56,7 +56,7 @@ import Testing
                 [.accept: "application/json"],
             ] as [HTTPFields] {
                 #expect(
-                    try await client.send(.get, Self.page, key: nil, headers: headers).text == answer.text)
+                    try await client.send(.get, Self.page, key: nil, headers: headers).text == response.text)
             }
         }
     }
@@ -73,8 +73,8 @@ import Testing
     @Test func landingPageAllowsOnlyGETAndHEAD() async throws {
         try await Self.api().test { client in
             for method in [HTTPRequest.Method.post, .put, .delete, .options] {
-                let answer = try await client.send(method, Self.page, key: nil)
-                #expect(answer.status == 405 && answer.headers[.allow] == "GET, HEAD", "\(method)")
+                let response = try await client.send(method, Self.page, key: nil)
+                #expect(response.status == 405 && response.headers[.allow] == "GET, HEAD", "\(method)")
             }
         }
     }
@@ -92,8 +92,8 @@ import Testing
                 "/openapi.json", "/problems", "/problems/not_found",
                 "/.well-known/apple-app-site-association",
             ] {
-                let answer = try await client.send(.get, path, key: nil)
-                #expect(answer.status == 200 && !answer.text.contains("apple-itunes-app"), "\(path)")
+                let response = try await client.send(.get, path, key: nil)
+                #expect(response.status == 200 && !response.text.contains("apple-itunes-app"), "\(path)")
             }
         }
     }
@@ -102,14 +102,14 @@ import Testing
     @Test func healthEndpointsAreHiddenOnTenantHost() async throws {
         try await Self.api().test { client in
             for path in ["/livez", "/metrics", "/metrics/restaurant_a"] {
-                let answer = try await client.send(.get, path, key: nil)
+                let response = try await client.send(.get, path, key: nil)
                 #expect(
-                    answer.status == 200 && answer.headers[.contentType] == "text/html; charset=utf-8",
+                    response.status == 200 && response.headers[.contentType] == "text/html; charset=utf-8",
                     "\(path)")
             }
             for path in ["/readyz", "/tls/allowed?host=localhost"] {
-                let answer = try await client.send(.get, path, key: nil)
-                #expect(answer.status == 404 && answer.text.contains("Nothing here"), "\(path)")
+                let response = try await client.send(.get, path, key: nil)
+                #expect(response.status == 404 && response.text.contains("Nothing here"), "\(path)")
             }
         }
     }
@@ -117,8 +117,8 @@ import Testing
     /// Lint says of experiences where the API answers that they are shadowed.
     @Test func apiPathsMatchThoseKnownToLint() throws {
         let api = TestAPI()
-        let operations = Set(OperationsRoutes(api.dependencies, isPublic: true).routes.map(\.path))
-        let components = api.answerer.routes.map(\.path).filter { !operations.contains($0) }
+        let operations = Set(OperationsEndpoints(api.dependencies, isPublic: true).endpoints.map(\.path))
+        let components = api.responder.endpoints.map(\.path).filter { !operations.contains($0) }
             .compactMap { $0.split(separator: "/").first.map(String.init) }
         #expect(Set(components) == DomainPages.pathsOfAPI)
     }
@@ -129,8 +129,8 @@ import Testing
             for path in [Self.page, "/nothing", Self.page] {
                 #expect(try await client.send(.get, path, key: nil).status != 429)
             }
-            let answer = try await client.send(.get, Self.page, key: nil)
-            #expect(answer.code == "rate_limited" && answer["limit"] == "client")
+            let response = try await client.send(.get, Self.page, key: nil)
+            #expect(response.code == "rate_limited" && response["limit"] == "client")
         }
     }
 

@@ -5,11 +5,11 @@ import HummingbirdCore
 import IPAddresses
 import JSON
 import Logging
+import Lookups
+import LookupsSupport
 import NIOCore
 import NIOEmbedded
 import RateLimiting
-import Routing
-import RoutingSupport
 import Synchronization
 import Tenancy
 import Testing
@@ -25,35 +25,35 @@ import Testing
     }
 
     /// A field of many seconds, without the seconds.
-    private static func field(_ answer: TestAPI.Answer, _ name: String) throws -> String? {
+    private static func field(_ response: TestAPI.APIResponse, _ name: String) throws -> String? {
         let name = try #require(HTTPField.Name(name))
-        return answer.headers[name]
+        return response.headers[name]
     }
 
     @Test func responsesShowRemainingQuota() async throws {
         let limits = RequestLimits(key: try Self.limit(100), client: try Self.limit(50))
         try await TestAPI(limits: limits).test { client in
             for remaining in [49, 48] {
-                let answer = try await client.lookUp(Self.url)
-                #expect(answer.status == 200)
+                let response = try await client.lookUp(Self.url)
+                #expect(response.status == 200)
                 #expect(
-                    try Self.field(answer, "RateLimit-Policy") == #""client";q=50;w=50, "key";q=100;w=100"#)
-                let field = try #require(try Self.field(answer, "RateLimit"))
+                    try Self.field(response, "RateLimit-Policy") == #""client";q=50;w=50, "key";q=100;w=100"#)
+                let field = try #require(try Self.field(response, "RateLimit"))
                 #expect(field.hasPrefix(#""client";r=\#(remaining);t="#))
                 #expect(field.contains(#", "key";r=\#(remaining + 50);t="#))
             }
             // A refusal that was admitted tells it too, and so does one that its body explains.
-            for answer in [
+            for response in [
                 try await client.lookUp("https://unknown.example"),
                 try await client.send(.get, "/v1/lookup?nothing", key: client.api.publishable),
                 try await client.post("/v1/payloads", key: client.api.publishable, [:]),
             ] {
-                #expect(answer.status >= 400)
-                #expect(try Self.field(answer, "RateLimit") != nil)
+                #expect(response.status >= 400)
+                #expect(try Self.field(response, "RateLimit") != nil)
             }
             // A secret key has no clients.
-            let answer = try await client.post("/v1/confirmations", [:])
-            #expect(try Self.field(answer, "RateLimit-Policy") == #""key";q=100;w=100"#)
+            let response = try await client.post("/v1/confirmations", [:])
+            #expect(try Self.field(response, "RateLimit-Policy") == #""key";q=100;w=100"#)
         }
     }
 
@@ -65,7 +65,7 @@ import Testing
         try await api.test(over: [.connection]) { client in
             func get(
                 _ path: String, _ headers: HTTPFields = [:], from address: String?
-            ) async throws -> TestAPI.Answer {
+            ) async throws -> TestAPI.APIResponse {
                 var headers = headers
                 headers[.forwardedFor] = address
                 return try await client.send(.get, path, key: nil, headers: headers)
@@ -105,14 +105,14 @@ import Testing
             }
             api.table.replace(by: table, from: .database, asOf: Date())
             try await api.test { client in
-                let answer = try await client.post(
+                let response = try await client.post(
                     "/v1/nearby", key: client.api.publishable,
                     [
                         "url": "https://example.com/restaurants",
                         "coordinate": ["latitude": 37.333, "longitude": -122.015],
                     ])
-                #expect(answer.status == 200 && (answer["truncated"] == true) == (places > 0))
-                let field = try #require(try Self.field(answer, "RateLimit"))
+                #expect(response.status == 200 && (response["truncated"] == true) == (places > 0))
+                let field = try #require(try Self.field(response, "RateLimit"))
                 let rest = try #require(try /"client";r=(\d+);/.prefixMatch(in: field)).output.1
                 let cost = 50 - (try #require(Int(rest)))
                 #expect(places == 0 ? cost == 1 : (5...10).contains(cost), "\(field)")
@@ -145,7 +145,7 @@ import Testing
         api.settings.trustedProxies = [try #require(AddressRange("127.0.0.1"))]
         // Without a connection nobody is believed.
         try await api.test(over: [.connection]) { client in
-            func lookUp(from address: String) async throws -> TestAPI.Answer {
+            func lookUp(from address: String) async throws -> TestAPI.APIResponse {
                 var headers = HTTPFields()
                 headers[try #require(HTTPField.Name("X-Forwarded-For"))] = address
                 return try await client.lookUp(Self.url, headers: headers)
@@ -242,10 +242,10 @@ import Testing
         api.instances.goAway()
         let pauses = Mutex(0)
         let log = api.log
-        let answerer = Answerer(
+        let apiResponder = APIResponder(
             api.settings, api.dependencies, RequestObserver(), logger: Logger(label: "test") { _ in log },
             sleep: { _ in pauses.withLock { $0 += 1 } })
-        let responder = answerer.router().buildResponder()
+        let responder = apiResponder.router().buildResponder()
         let request = Request(
             head: HTTPRequest(
                 method: .get, scheme: "http", authority: TestAPI.host, path: "/v1/instances/\(UUID())",
@@ -269,10 +269,10 @@ import Testing
             api.settings.limits = server
             try await api.test { client in
                 for _ in 0..<2 {
-                    let answer = try await client.lookUp(Self.url)
-                    #expect(answer.status == 200)
-                    #expect(try Self.field(answer, "RateLimit") == nil)
-                    #expect(try Self.field(answer, "RateLimit-Policy") == nil)
+                    let response = try await client.lookUp(Self.url)
+                    #expect(response.status == 200)
+                    #expect(try Self.field(response, "RateLimit") == nil)
+                    #expect(try Self.field(response, "RateLimit-Policy") == nil)
                 }
             }
         }
@@ -282,7 +282,7 @@ import Testing
 
     private static func register(
         _ client: TestAPI.Client, _ id: UUID, from address: String = "203.0.113.1", key: APIKey? = nil
-    ) async throws -> TestAPI.Answer {
+    ) async throws -> TestAPI.APIResponse {
         let body: JSONObject = [
             "url": .string(url), "environment": "production", "permission": "ephemeral",
         ]
@@ -348,7 +348,7 @@ import Testing
         let api = TestAPI(limits: limits)
         // In the process, so that no request waits for the one before.
         try await api.test(over: [.router]) { client in
-            let answers = try await withThrowingTaskGroup(of: (KeyKind, Int).self) { group in
+            let responses = try await withThrowingTaskGroup(of: (KeyKind, Int).self) { group in
                 for key in [client.api.publishable, client.api.secret] {
                     for _ in 0..<20 {
                         group.addTask { (key.kind, try await Self.register(client, UUID(), key: key).status) }
@@ -356,9 +356,9 @@ import Testing
                 }
                 return try await group.reduce(into: [(KeyKind, Int)]()) { $0.append($1) }
             }
-            #expect(Set(answers.map(\.1)) == [201, 429])
-            #expect(answers.count { $0.1 == 201 } == 9)
-            #expect(answers.count { $0 == (.publishable, 201) } <= 5)
+            #expect(Set(responses.map(\.1)) == [201, 429])
+            #expect(responses.count { $0.1 == 201 } == 9)
+            #expect(responses.count { $0 == (.publishable, 201) } <= 5)
             #expect(client.api.instances.count == 9)
         }
     }
@@ -399,10 +399,10 @@ import Testing
         let (publishable, secret) = (api.publishable, api.secret)
         let pauses = Mutex(0)
         let log = api.log
-        let answerer = Answerer(
+        let apiResponder = APIResponder(
             settings, api.dependencies, RequestObserver(), logger: Logger(label: "test") { _ in log },
             sleep: { _ in pauses.withLock { $0 += 1 } })
-        let responder = answerer.router().buildResponder()
+        let responder = apiResponder.router().buildResponder()
         let respond = { @Sendable (key: APIKey, body: RequestBody) async throws -> Response in
             let request = Request(
                 head: HTTPRequest(

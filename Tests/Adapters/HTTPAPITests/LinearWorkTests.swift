@@ -7,14 +7,14 @@ import IPAddresses
 import Invocation
 import JSON
 import Locations
+import Lookups
+import LookupsSupport
 import NIOCore
 import NIOEmbedded
 import NIOHTTP1
 import Notifications
 import PostgreSQL
 import Receipts
-import Routing
-import RoutingSupport
 import Synchronization
 import Tenancy
 import Testing
@@ -156,7 +156,7 @@ struct LinearWorkTests {
     }
 
     private static func ifNoneMatch(_ text: String) -> () -> Void {
-        { _ = Answer(cacheable: [], ifNoneMatch: text).status }
+        { _ = APIResponse(cacheable: [], ifNoneMatch: text).status }
     }
 
     private static func forwardedFor(_ text: String) -> () -> Void {
@@ -168,8 +168,8 @@ struct LinearWorkTests {
 
     private static func admit(contentType: String) -> () -> Void {
         let api = TestAPI()
-        let access = api.answerer.access
-        let confirm = Route(.post, "/v1/confirmations", .memory(.confirm) { _ in Answer(.ok) })
+        let access = api.responder.access
+        let confirm = Endpoint(.post, "/v1/confirmations", .memory(.confirm) { _ in APIResponse(.ok) })
         let request = APIRequest(
             client: Client(address: Client.Address(nil), isBehindProxy: false),
             fields: RequestFields(
@@ -201,13 +201,13 @@ struct LinearWorkTests {
     /// By the library's decoder, and then by what finds out where a request goes.
     private static func read(_ text: String) -> () -> Void {
         let text = ByteBuffer(string: text)
-        let routes = TestAPI().answerer.memoryRoutes
+        let endpoints = TestAPI().responder.memoryEndpoints
         return {
             let channel = EmbeddedChannel(handler: ByteToMessageHandler(HTTPRequestDecoder()))
             _ = try? channel.writeInbound(text)
             while let part = try? channel.readInbound(as: HTTPServerRequestPart.self) {
                 if case .head(let head) = HTTP1Wire.piece(part) {
-                    _ = routes.route(head.method, head.target)
+                    _ = endpoints.endpoint(head.method, head.target)
                 }
             }
             _ = try? channel.finish(acceptAlreadyClosed: true)
@@ -349,17 +349,17 @@ struct LinearWorkTests {
     }
 
     /// Of one tenant that has experiences at `https://example.com`.
-    private static func table(_ paths: [String]) throws -> RoutingTable {
-        var table = RoutingTable()
-        try table.set(.tenants, .tenant(RoutingTable.tenant))
+    private static func table(_ paths: [String]) throws -> LookupIndex {
+        var table = LookupIndex()
+        try table.set(.tenants, .tenant(LookupIndex.tenant))
         for path in paths {
             try table.set(
-                .experiences, .experience(RoutingTable.tenant, "advanced", "https://example.com" + path))
+                .experiences, .experience(LookupIndex.tenant, "advanced", "https://example.com" + path))
         }
         return table
     }
 
-    private static func match(_ table: RoutingTable, _ items: [String]) throws -> () -> Void {
+    private static func match(_ table: LookupIndex, _ items: [String]) throws -> () -> Void {
         let url = try InvocationURL("https://example.com/?" + items.joined(separator: "&"))
         return { _ = table.mostSpecific(for: url) }
     }
@@ -482,18 +482,18 @@ struct LinearWorkTests {
             Subject("records of a DNS answer") { count in
                 // The name of each is that of the question (RFC 1035 §4.1.4).
                 let record: [UInt8] = [0xC0, 12, 0, 16, 0, 1, 0, 0, 0, 1, 0, 2, 1, 97]
-                let answer: [UInt8] =
+                let response: [UInt8] =
                     [0, 1, 0x84, 0, 0, 1, UInt8(count >> 8), UInt8(count & 0xFF), 0, 0, 0, 0]
                     + [1, 97, 0, 0, 16, 0, 1] + Array(repeatElement(record, count: count).joined())
-                return { _ = try? LibresolvQuery.texts(answer[...]) }
+                return { _ = try? LibresolvQuery.texts(response[...]) }
             },
             Subject("strings of a DNS record") { count in
                 let text = Array(repeatElement([1, 97] as [UInt8], count: count).joined())
-                let answer: [UInt8] =
+                let response: [UInt8] =
                     [0, 1, 0x84, 0, 0, 1, 0, 1, 0, 0, 0, 0, 1, 97, 0, 0, 16, 0, 1]
                     + [0xC0, 12, 0, 16, 0, 1, 0, 0, 0, 1, UInt8(text.count >> 8), UInt8(text.count & 0xFF)]
                     + text
-                return { _ = try? LibresolvQuery.texts(answer[...]) }
+                return { _ = try? LibresolvQuery.texts(response[...]) }
             },
         ] + APNsReplies.subjects
 

@@ -1,14 +1,14 @@
 import Foundation
 import HTTPTypes
 import Logging
+import LookupsSupport
 import RateLimiting
-import RoutingSupport
 import Synchronization
 import Tenancy
 import Testing
 
 @testable import HTTPAPI
-@testable import Routing
+@testable import Lookups
 
 /// What a server's log says of requests, at the level that it has unless it is told otherwise.
 @Suite struct LogTests {
@@ -32,13 +32,14 @@ import Testing
     private var logger: Logger { Logger(label: "test") { [handler] _ in handler } }
 
     private func answered(
-        _ status: HTTPResponse.Status, to caller: KeyHolder? = nil, route: String = "/v1/lookup",
+        _ status: HTTPResponse.Status, to caller: KeyHolder? = nil, endpoint: String = "/v1/lookup",
         limit: String? = nil, at level: Logger.Level = .info
     ) {
         var logger = logger
         logger.logLevel = level
         observer.record(
-            status, .get, route: route, caller: caller, limit: limit, requestID: "a", duration: .zero, logger)
+            status, .get, endpoint: endpoint, caller: caller, limit: limit, requestID: "a", duration: .zero,
+            logger)
     }
 
     /// What was logged since this was last asked.
@@ -56,8 +57,8 @@ import Testing
     }
 
     @Test func unauthenticatedClientsAndMonitorsAreNotLogged() {
-        answered(.ok, route: "/livez")
-        answered(.notFound, route: "none")
+        answered(.ok, endpoint: "/livez")
+        answered(.notFound, endpoint: "none")
         answered(.methodNotAllowed)
         answered(.unauthorized)
         answered(.notModified, to: Self.holder(1))

@@ -50,14 +50,14 @@ final class MemoryCatalogueStore<Item: CatalogueItem>: CatalogueStore, Collectio
     }
 
     func change(
-        _ key: Item.Key, of tenant: TenantID, by actor: String, insisting: Bool,
+        _ key: Item.Key, of tenant: TenantID, by actor: String, force: Bool,
         _ make: @Sendable (Item?) throws -> Item
     ) async throws -> CatalogueChange<Item> {
         try state.withLock { state in
             let before = state.items[tenant]?[Item.name(of: key)]
             let after = try make(before)
             if let refusal = state.refusal { throw refusal }
-            if let doubt = state.doubt, !insisting { throw doubt }
+            if let doubt = state.doubt, !force { throw doubt }
             if before != after {
                 state.items[tenant, default: [:]][Item.name(of: key)] = after
                 state.actors.append(actor)

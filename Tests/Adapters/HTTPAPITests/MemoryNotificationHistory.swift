@@ -57,7 +57,7 @@ final class MemoryNotificationHistory: NotificationHistory {
     }
 
     func latestInstances(
-        _ selection: InstanceSelection, of tenant: TenantID, after last: LaunchPlace?, limit: Int
+        _ selection: InstanceSelection, of tenant: TenantID, after last: LaunchLocation?, limit: Int
     ) async throws -> [InstanceSummary] {
         let all = try await instances(selection, of: tenant, after: nil, limit: .max)
         return all.sorted { $0.launchedAt > $1.launchedAt }.drop { instance in
@@ -67,9 +67,9 @@ final class MemoryNotificationHistory: NotificationHistory {
     }
 
     func channels(
-        _ selection: ChannelSelection, of tenant: TenantID, after last: ChannelPlace?, limit: Int
+        _ selection: ChannelSelection, of tenant: TenantID, after last: ChannelCursor?, limit: Int
     ) async throws -> [BroadcastChannel] {
-        func order(_ place: ChannelPlace) -> (String, String, String) {
+        func order(_ place: ChannelCursor) -> (String, String, String) {
             (place.clip.text, place.environment.rawValue, place.id.text)
         }
         return try await channels.channels(of: tenant).filter { channel in

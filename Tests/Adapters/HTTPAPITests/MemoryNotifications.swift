@@ -39,7 +39,8 @@ final class MemoryNotifications: NotificationStore {
     func goAway() { state.withLock { $0.isAway = true } }
 
     /// Takes a notification's deliveries to be answered so.
-    func answer(_ id: NotificationID, of tenant: TenantID, _ change: (RecordedDelivery) -> RecordedDelivery) {
+    func response(_ id: NotificationID, of tenant: TenantID, _ change: (RecordedDelivery) -> RecordedDelivery)
+    {
         state.withLock { state in
             let key = Key(tenant: tenant, text: id.description)
             guard let trace = state.traces[key] else { return }
@@ -143,12 +144,12 @@ extension Candidate {
     /// One that was launched at the business a minute ago.
     static func sample(
         clip: String = "com.example.MyApp.Clip", permission: NotificationPermission = .ephemeral,
-        route: Route? = nil
+        launch: URLLaunch? = nil
     ) throws -> Candidate {
         let now = Date()
         return Candidate(
             instance: InstanceID(UUID()), clip: try BundleID(clip), app: .clip, environment: .production,
-            permission: permission, launchedAt: now - 60, launchedAtBusiness: now - 60, route: route,
+            permission: permission, launchedAt: now - 60, launchedAtBusiness: now - 60, launch: launch,
             confirmedAt: nil, token: .good, hasOtherBusiness: false)
     }
 }

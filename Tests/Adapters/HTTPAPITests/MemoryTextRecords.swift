@@ -19,11 +19,11 @@ final class MemoryTextRecords: TextRecordResolver, PageFetcher {
     /// From now on nobody is answered, or again.
     func hold(_ isHeld: Bool) { state.withLock { $0.isHeld = isHeld } }
 
-    func textRecords(of name: String) async throws(NoAnswer) -> [String] {
+    func textRecords(of name: String) async throws(NoResponse) -> [String] {
         state.withLock { $0.asked += 1 }
         while state.withLock({ $0.isHeld }) { await Task.yield() }
         return state.withLock { $0.records[name] ?? [] }
     }
 
-    func fetch(_ url: String, limit: Int) async throws(NoAnswer) -> Page { Page(status: 404) }
+    func fetch(_ url: String, limit: Int) async throws(NoResponse) -> Page { Page(status: 404) }
 }

@@ -48,10 +48,10 @@ import Testing
             path.value.objectValue?.compactMap { $0.value["responses"]?.objectValue } ?? []
         }
         let shared = try #require(document["components"]?["responses"]?.objectValue)
-        let answers = (operations + [shared]).flatMap { $0.map(\.value) }.filter { $0["$ref"] == nil }
-        #expect(answers.count > operations.count)
-        for answer in answers {
-            #expect(answer["headers"]?["X-Request-ID"] != nil, "\(answer["description"] ?? .null)")
+        let responses = (operations + [shared]).flatMap { $0.map(\.value) }.filter { $0["$ref"] == nil }
+        #expect(responses.count > operations.count)
+        for response in responses {
+            #expect(response["headers"]?["X-Request-ID"] != nil, "\(response["description"] ?? .null)")
         }
     }
 }

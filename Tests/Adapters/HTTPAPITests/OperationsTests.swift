@@ -1,8 +1,8 @@
 import Foundation
 import HTTPTypes
 import Logging
+import Lookups
 import RateLimiting
-import Routing
 import Tenancy
 import Testing
 
@@ -22,11 +22,11 @@ import Testing
                     #expect(
                         known.status == ([.get, .head].contains(method) ? 200 : 405), "\(method) \(path)")
                     try api.proveHost()
-                    let answer = try await client.send(method, path, key: nil)
+                    let response = try await client.send(method, path, key: nil)
                     let unknown = try await client.send(method, "/nothing", key: nil)
-                    #expect(answer.status == 404, "\(method) \(path)")
-                    #expect(answer.code == unknown.code && answer.headers[.allow] == nil)
-                    #expect(answer.headers.map(\.name) == unknown.headers.map(\.name))
+                    #expect(response.status == 404, "\(method) \(path)")
+                    #expect(response.code == unknown.code && response.headers[.allow] == nil)
+                    #expect(response.headers.map(\.name) == unknown.headers.map(\.name))
                 }
             }
             for path in [
@@ -49,11 +49,11 @@ import Testing
                 "domain=localhost",
                 "host=%6Cocalhost", "host=localhost&domain=example.com",
             ] {
-                let answer = try await ExchangeTests.send(
+                let response = try await ExchangeTests.send(
                     ["GET /tls/allowed?\(query) HTTP/1.1\r\nHost: other\r\nConnection: close\r\n\r\n"],
                     to: port)
-                #expect(answer.hasPrefix("HTTP/1.1 200 "), "\(query): \(answer)")
-                #expect(answer.hasSuffix(#"{"host":"localhost"}"#), "\(query): \(answer)")
+                #expect(response.hasPrefix("HTTP/1.1 200 "), "\(query): \(response)")
+                #expect(response.hasSuffix(#"{"host":"localhost"}"#), "\(query): \(response)")
             }
             for query in [
                 "host=example.com", "host=a.localhost", "host=", "", "host=localhost%00",
@@ -84,10 +84,10 @@ import Testing
         _ status: String, of path: String, _ method: String = "GET", host: String = "localhost", at port: Int,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
-        let answer = try await ExchangeTests.send(
+        let response = try await ExchangeTests.send(
             ["\(method) \(path) HTTP/1.1\r\nHost: \(host)\r\n\r\n"], to: port)
         #expect(
-            answer.hasPrefix("HTTP/1.1 \(status) "), "\(method) \(path) at \(host): \(answer)",
+            response.hasPrefix("HTTP/1.1 \(status) "), "\(method) \(path) at \(host): \(response)",
             sourceLocation: sourceLocation)
     }
 

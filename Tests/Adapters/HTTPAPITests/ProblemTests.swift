@@ -38,7 +38,7 @@ import Testing
         return String(decoding: html.bytes, as: UTF8.self)
     }
 
-    private static func expectPage(_ page: TestAPI.Answer) throws {
+    private static func expectPage(_ page: TestAPI.APIResponse) throws {
         #expect(page.headers[.contentType] == "text/html; charset=utf-8")
         #expect(page.headers[.cacheControl] == "public, max-age=300")
         #expect(page.headers[.xContentTypeOptions] == "nosniff")
@@ -64,9 +64,9 @@ import Testing
     @Test(arguments: ["nothing", "NOT_FOUND", "not_found/x", "%3Cscript%3E", "..%2Fproblems", "not_found%00"])
     func unknownCodeHasNoPage(code: String) async throws {
         try await TestAPI().test { client in
-            let answer = try await client.send(.get, "/problems/\(code)", key: nil)
-            #expect(answer.status == 404 && answer.code == "not_found")
-            #expect(!answer.text.contains("script"))
+            let response = try await client.send(.get, "/problems/\(code)", key: nil)
+            #expect(response.status == 404 && response.code == "not_found")
+            #expect(!response.text.contains("script"))
             let posted = try await client.send(.post, "/problems/not_found", key: nil)
             #expect(posted.status == 405)
         }

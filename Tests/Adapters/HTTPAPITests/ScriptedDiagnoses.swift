@@ -1,6 +1,6 @@
 import Invocation
 import JSON
-import Routing
+import Lookups
 import Synchronization
 
 /// Says whether a table knows a URL, and with it who asked.

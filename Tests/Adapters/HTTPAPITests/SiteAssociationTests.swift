@@ -1,8 +1,8 @@
 import Foundation
 import HTTPTypes
 import JSON
-import Routing
-import RoutingSupport
+import Lookups
+import LookupsSupport
 import Tenancy
 import Testing
 
@@ -17,7 +17,7 @@ import Testing
         return api
     }
 
-    private static func change(_ api: TestAPI, _ body: (inout RoutingTable) throws -> Void) throws {
+    private static func change(_ api: TestAPI, _ body: (inout LookupIndex) throws -> Void) throws {
         var table = try #require(api.table.current).table
         try body(&table)
         api.table.replace(by: table, from: .database, asOf: Date())
@@ -25,20 +25,20 @@ import Testing
 
     @Test func provedHostServesItsAssociationFile() async throws {
         try await Self.api().test { client in
-            let answer = try await client.send(.get, Self.path, key: nil)
-            #expect(answer.status == 200)
-            #expect(answer.headers[.contentType] == "application/json")
-            #expect(answer.headers[.cacheControl] == "public, max-age=300")
-            #expect(answer.headers[.vary] == nil)
+            let response = try await client.send(.get, Self.path, key: nil)
+            #expect(response.status == 200)
+            #expect(response.headers[.contentType] == "application/json")
+            #expect(response.headers[.cacheControl] == "public, max-age=300")
+            #expect(response.headers[.vary] == nil)
             // Its experiences are on another host.
             #expect(
-                answer.json == [
+                response.json == [
                     "appclips": [
                         "apps": ["ABCDE12345.com.example.MyApp", "ABCDE12345.com.example.MyApp.Clip"]
                     ]
                 ])
 
-            let tag = try #require(answer.headers[.eTag])
+            let tag = try #require(response.headers[.eTag])
             let again = try await client.send(.get, Self.path, key: nil, headers: [.ifNoneMatch: tag])
             #expect(again.status == 304)
             #expect(again.json == nil)
@@ -98,16 +98,16 @@ import Testing
                         content: #"{"webcredentials":{"apps":["ABCDE12345.com.example.Bank"]},"more":[null]}"#
                     ))
             }
-            let answer = try await client.send(.get, Self.path, key: nil)
+            let response = try await client.send(.get, Self.path, key: nil)
             #expect(
-                answer.json == [
+                response.json == [
                     "appclips": [
                         "apps": ["OLDPREFIX1.com.example.MyApp", "OLDPREFIX1.com.example.MyApp.Clip"]
                     ],
                     "more": [.null], "webcredentials": ["apps": ["ABCDE12345.com.example.Bank"]],
                 ])
             // A change of it alone is another file.
-            let tag = try #require(answer.headers[.eTag])
+            let tag = try #require(response.headers[.eTag])
             try Self.change(api) { try $0.set(.domains, .domain(tenant, TestAPI.host)) }
             let next = try await client.send(.get, Self.path, key: nil, headers: [.ifNoneMatch: tag])
             #expect(next.status == 200 && next["webcredentials"] == nil)
@@ -128,9 +128,9 @@ import Testing
                 }
             }
             try await api.test { client in
-                let answer = try await client.send(.get, Self.path, key: nil)
-                #expect(try #require(answer.json).serialized().count <= 65_536)
-                let details = try #require(answer["applinks"]?.objectValue?["details"]?.arrayValue)
+                let response = try await client.send(.get, Self.path, key: nil)
+                #expect(try #require(response.json).serialized().count <= 65_536)
+                let details = try #require(response["applinks"]?.objectValue?["details"]?.arrayValue)
                 #expect(details.count == 1)
                 #expect(details[0].objectValue?["components"] == [["/": "/restaurants/of/this/town/*"]])
             }
@@ -139,11 +139,11 @@ import Testing
 
     @Test func unprovedHostIsUnknown() async throws {
         try await TestAPI().test { client in
-            let answer = try await client.send(.get, Self.path, key: nil)
-            #expect(answer.status == 404)
-            #expect(answer.code == "unknown_host")
-            #expect(answer.headers[.contentType] == "application/problem+json")
-            #expect(answer.headers[.cacheControl] == "no-store")
+            let response = try await client.send(.get, Self.path, key: nil)
+            #expect(response.status == 404)
+            #expect(response.code == "unknown_host")
+            #expect(response.headers[.contentType] == "application/problem+json")
+            #expect(response.headers[.cacheControl] == "no-store")
         }
     }
 
@@ -154,19 +154,19 @@ import Testing
                 [.userAgent: "swcd (unknown version) CFNetwork/808.2.16 Darwin/15.6.0"],
                 [.authorization: "Bearer nonsense"], [.accept: "text/html"],
             ] as [HTTPFields] {
-                let answer = try await client.send(.get, Self.path, key: nil, headers: headers)
-                #expect(answer.status == 200)
+                let response = try await client.send(.get, Self.path, key: nil, headers: headers)
+                #expect(response.status == 200)
             }
-            let answer = try await client.send(.post, Self.path, key: nil)
-            #expect(answer.status == 405)
+            let response = try await client.send(.post, Self.path, key: nil)
+            #expect(response.status == 405)
         }
     }
 
     @Test func fileWithoutLookupIndexIsUnavailable() async throws {
         try await TestAPI(hasTable: false).test { client in
-            let answer = try await client.send(.get, Self.path, key: nil)
-            #expect(answer.status == 503)
-            #expect(answer.code == "unavailable")
+            let response = try await client.send(.get, Self.path, key: nil)
+            #expect(response.status == 503)
+            #expect(response.code == "unavailable")
         }
     }
 }

@@ -3,9 +3,9 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import JSON
+import Lookups
+import LookupsSupport
 import NIOCore
-import Routing
-import RoutingSupport
 import Tenancy
 import Testing
 
@@ -45,7 +45,7 @@ import Testing
             api.table.replace(by: table, from: .database, asOf: Date())
         }
 
-        private static func addToOwner(in table: inout RoutingTable) throws {
+        private static func addToOwner(in table: inout LookupIndex) throws {
             let clip = ownersClip
             // So that payloads are composed for what a rule finds too.
             try table.set(.clips, .clip(owner, clip, isMultiBusiness: false))
@@ -70,7 +70,7 @@ import Testing
                 .shortCodes, .shortCode(owner, "lunchcode", "https://example.com/restaurants/kiosk-17"))
         }
 
-        private static func addNeighbour(_ keys: [APIKey], to table: inout RoutingTable) throws {
+        private static func addNeighbour(_ keys: [APIKey], to table: inout LookupIndex) throws {
             let clip = "org.neighbour.App.Clip"
             try table.set(.tenants, .tenant(neighbour))
             try table.set(
@@ -185,7 +185,7 @@ import Testing
         var body: (@Sendable (String) -> JSONValue)?
         var isForSecretKeysOnly = false
         var isForAdvancedOnly = false
-        let isFound: @Sendable (TestAPI.Answer) -> Bool
+        let isFound: @Sendable (TestAPI.APIResponse) -> Bool
         /// Of what there is not, where the URL's experience is not the neighbour's either.
         let status: Int
         /// Of a URL of the neighbour's own that leads to no location; nil where that makes no difference.
@@ -196,7 +196,7 @@ import Testing
         func send(
             _ operation: Operation, _ url: String, _ key: APIKey, _ client: TestAPI.Client
         ) async throws
-            -> TestAPI.Answer
+            -> TestAPI.APIResponse
         {
             var headers: HTTPFields = [.contentType: "application/json"]
             // Of a length of its own, so that it does not tell answers apart.
@@ -206,11 +206,11 @@ import Testing
                 return try await client.send(
                     operation.method, "\(operation.path)?url=\(encoded)", key: key, headers: headers)
             }
-            let answer = try await client.send(
+            let response = try await client.send(
                 operation.method, operation.path.replacing("{id}", with: instance), key: key,
                 headers: headers, body: ByteBuffer(bytes: body(url).serialized()))
             try await undo?(key, client)
-            return answer
+            return response
         }
     }
 
@@ -279,23 +279,25 @@ import Testing
 
     @Test func everyEndpointIsDocumentedAndHasAProbe() async throws {
         let api = TestAPI()
-        let routes = api.answerer.routes.map { "\($0.method) \($0.path)" }
+        let endpoints = api.responder.endpoints.map { "\($0.method) \($0.path)" }
         try await api.test { client in
             let document = try #require(try await client.send(.get, "/openapi.json", key: nil).json)
             let operations = try Self.operations(in: document)
-            #expect(Set(operations.map { "\($0.method) \($0.path)" }) == Set(routes))
+            #expect(Set(operations.map { "\($0.method) \($0.path)" }) == Set(endpoints))
             #expect(
                 Set(operations.filter(\.needsKey).map(\.id))
                     == Set(Self.probes.keys).union(Self.instanceProbes.map(\.operation))
-                    .union(NotificationRouteTests.operations).union(ChannelRouteTests.operations)
-                    .union(CatalogueRouteTests.operations).union(KeyRouteTests.operations)
-                    .union(CollectionRouteTests.operations).union(WebhookRouteTests.operations)
-                    .union(ConfirmationHistoryRouteTests.operations).union(DomainRouteTests.operations)
-                    .union(ImageRouteTests.operations).union(TenantRouteTests.operations).union(
-                        DiagnosisRouteTests.operations
+                    .union(NotificationEndpointTests.operations).union(ChannelEndpointTests.operations)
+                    .union(CatalogueEndpointTests.operations).union(KeyEndpointTests.operations)
+                    .union(CollectionEndpointTests.operations).union(WebhookEndpointTests.operations)
+                    .union(ConfirmationHistoryEndpointTests.operations).union(DomainEndpointTests.operations)
+                    .union(ImageEndpointTests.operations).union(TenantEndpointTests.operations).union(
+                        DiagnosisEndpointTests.operations
                     )
-                    .union(NotificationHistoryRouteTests.operations).union(AttestationRouteTests.operations)
-                    .union(AppStoreRouteTests.operations).union(DeliveryRouteTests.operations))
+                    .union(NotificationHistoryEndpointTests.operations).union(
+                        AttestationEndpointTests.operations
+                    )
+                    .union(AppStoreEndpointTests.operations).union(DeliveryEndpointTests.operations))
             #expect(Set(operations.filter { !$0.needsKey }.map(\.id)) == Set(Self.openOperations.keys))
         }
     }
@@ -346,7 +348,7 @@ import Testing
             let operations = try Self.operations(in: document)
             func send(
                 _ probe: (operation: String, body: JSONValue?), _ id: String, _ key: APIKey
-            ) async throws -> TestAPI.Answer {
+            ) async throws -> TestAPI.APIResponse {
                 let operation = try #require(operations.first { $0.id == probe.operation })
                 let path = operation.path.replacing("{id}", with: id).replacing("{activity}", with: "a")
                 var headers: HTTPFields = [.contentType: "application/json"]
@@ -374,24 +376,25 @@ import Testing
                 }
             }
             for probe in Self.instanceProbes {
-                let answer = try await send(probe, Self.instance, client.api.secret)
-                #expect([200, 204].contains(answer.status), "\(probe.operation): \(answer.text)")
+                let response = try await send(probe, Self.instance, client.api.secret)
+                #expect([200, 204].contains(response.status), "\(probe.operation): \(response.text)")
             }
         }
     }
 
     /// What the neighbour is told of the owner's item, and what becomes of it by the neighbour's requests: nothing.
-    @Test(arguments: CatalogueRouteTests.samples)
-    func anotherTenantsCatalogueItemIsUnknownAndUnchanged(sample: CatalogueRouteTests.Sample) async throws {
+    @Test(arguments: CatalogueEndpointTests.samples)
+    func anotherTenantsCatalogueItemIsUnknownAndUnchanged(sample: CatalogueEndpointTests.Sample) async throws
+    {
         let fixture = try Fixture()
         let neighbour = APIKey.generate(.secret)
         try fixture.api.admit(neighbour, of: Self.neighbour, scopes: "read,manage")
         try await fixture.api.test(over: [.router]) { client in
-            func ask(_ path: String) async throws -> [TestAPI.Answer] {
+            func ask(_ path: String) async throws -> [TestAPI.APIResponse] {
                 let headers: HTTPFields = [try #require(HTTPField.Name("X-Request-ID")): "probe"]
                 return [
                     try await client.send(.get, path, key: neighbour, headers: headers),
-                    try await CatalogueRouteTests.write(
+                    try await CatalogueEndpointTests.write(
                         .patch, path, sample.patch, client, key: neighbour, headers: headers),
                     try await client.send(.delete, path, key: neighbour, headers: headers),
                     try await client.send(.delete, "\(path)?cascade=true", key: neighbour, headers: headers),
@@ -399,7 +402,7 @@ import Testing
                 ]
             }
             let before = try await ask(sample.path)
-            let created = try await CatalogueRouteTests.write(.put, sample.path, sample.body, client)
+            let created = try await CatalogueEndpointTests.write(.put, sample.path, sample.body, client)
             #expect(created.status == 201)
             let after = try await ask(sample.path)
             #expect(after.map(\.status) == [404, 404, 404, 404, 200])
@@ -408,13 +411,14 @@ import Testing
                     one.text == other.text && Self.comparable(one.headers) == Self.comparable(other.headers))
             }
             // The same name is free for the neighbour, and the owner's stays as it is.
-            let own = try await CatalogueRouteTests.write(
+            let own = try await CatalogueEndpointTests.write(
                 .put, sample.path, sample.body, client, key: neighbour, headers: [.ifNoneMatch: "*"])
             #expect(own.status == 201)
-            _ = try await CatalogueRouteTests.write(.patch, sample.path, sample.patch, client, key: neighbour)
+            _ = try await CatalogueEndpointTests.write(
+                .patch, sample.path, sample.patch, client, key: neighbour)
             _ = try await client.send(.delete, sample.path, key: neighbour)
             let left = try await client.send(.get, sample.path, key: client.api.manager)
-            #expect(left.status == 200 && left.text == sample.answer)
+            #expect(left.status == 200 && left.text == sample.response)
         }
     }
 
@@ -428,14 +432,14 @@ import Testing
                 for id in Self.ids where id.isAdvanced || !probe.isForAdvancedOnly {
                     for key in [client.api.publishable, client.api.secret]
                     where key.kind == .secret || !probe.isForSecretKeysOnly {
-                        let answer = try await probe.send(operation, id.ofOwner(id.text), key, client)
-                        #expect(probe.isFound(answer), "\(operation.id) of \(id): \(answer.text)")
+                        let response = try await probe.send(operation, id.ofOwner(id.text), key, client)
+                        #expect(probe.isFound(response), "\(operation.id) of \(id): \(response.text)")
                     }
                 }
                 for url in ["places/corner-9", "find?id=corner-9", "short?h=ownlunch"] {
-                    let answer = try await probe.send(
+                    let response = try await probe.send(
                         operation, "https://neighbour.example/\(url)", fixture.secret, client)
-                    #expect(probe.isFound(answer), "\(operation.id) of \(url): \(answer.text)")
+                    #expect(probe.isFound(response), "\(operation.id) of \(url): \(response.text)")
                 }
             }
         }
@@ -461,16 +465,16 @@ import Testing
                 for key in [nil, client.api.secret, fixture.secret] {
                     let path = operation.path.replacing("{code}", with: "not_found")
                         .replacing("{sha256}", with: String(repeating: "0", count: 64))
-                    let answer = try await client.send(operation.method, path, key: key)
+                    let response = try await client.send(operation.method, path, key: key)
                     // Without a host it is told of none, and without a proved one of no image.
                     let status = ["allowedHost", "cardImage"].contains(operation.id) ? 404 : 200
-                    #expect(answer.status == status, "\(operation.id)")
+                    #expect(response.status == status, "\(operation.id)")
                     // Its examples are Apple's, and so are the owner's data here.
                     guard operation.id != "openAPI" else {
-                        #expect(answer.text.utf8.elementsEqual(OpenAPIDocument.bytes))
+                        #expect(response.text.utf8.elementsEqual(OpenAPIDocument.bytes))
                         continue
                     }
-                    let told = answer.text + Self.comparable(answer.headers).joined(separator: "\n")
+                    let told = response.text + Self.comparable(response.headers).joined(separator: "\n")
                     for text in Self.ownersData + Self.neighboursData where !allowed.contains(text) {
                         #expect(!told.contains(text), "\(operation.id): \(text)")
                     }

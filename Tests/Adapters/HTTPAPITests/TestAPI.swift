@@ -13,13 +13,13 @@ import JSON
 import LandingPages
 import Locations
 import Logging
+import Lookups
+import LookupsSupport
 import Metrics
 import NIOCore
 import Notifications
 import RateLimiting
 import Receipts
-import Routing
-import RoutingSupport
 import Synchronization
 import Tenancy
 import Testing
@@ -45,7 +45,7 @@ struct TestAPI: Sendable {
     let manager = APIKey.generate(.secret)
     /// May read and nothing else.
     let reader = APIKey.generate(.secret)
-    let table: LiveRoutingTable
+    let table: LiveLookupIndex
     let recorder = MemoryRecorder()
     let usage = MemoryUsage()
     let log = LogCapture()
@@ -88,11 +88,12 @@ struct TestAPI: Sendable {
 
     /// - Parameter hasTable: false for a server that has never reached its database.
     init(
-        hasTable: Bool = true, trusting trust: PlaceTrust = .nothing, limits: RequestLimits = RequestLimits(),
+        hasTable: Bool = true, trusting trust: LocationTrust = .nothing,
+        limits: RequestLimits = RequestLimits(),
         receipts: ReceiptIssuer? = nil,
         metrics: any MetricsFactory = NOOPMetricsHandler.instance
     ) {
-        table = LiveRoutingTable(trusting: trust)
+        table = LiveLookupIndex(trusting: trust)
         self.limits = limits
         self.receipts = receipts
         self.metrics = metrics
@@ -142,25 +143,26 @@ struct TestAPI: Sendable {
         let logger = Logger(label: "test") { _ in log }
         let start = ContinuousClock.now
         // Nothing refills.
-        let answerer = Answerer(settings, dependencies, RequestObserver(), logger: logger, now: { start })
+        let responder = APIResponder(
+            settings, dependencies, RequestObserver(), logger: logger, now: { start })
         return Application(
-            responder: answerer.router().buildResponder(),
+            responder: responder.router().buildResponder(),
             server: try APIServer.builder(
-                answerer, settings,
+                responder, settings,
                 OpenConnections(maximum: 1_000, proxies: TrustedProxies([]), logger: logger)),
             configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)), logger: logger)
     }
 
     /// What answers, by the clock.
-    var answerer: Answerer {
+    var responder: APIResponder {
         let log = log
-        return Answerer(
+        return APIResponder(
             settings, dependencies, RequestObserver(), logger: Logger(label: "test") { _ in log })
     }
 
     var dependencies: APIServer.Dependencies {
         APIServer.Dependencies(
-            answers: APIAnswers(recorder: recorder, receipts: receipts, metrics: metrics),
+            responses: APIResponses(recorder: recorder, receipts: receipts, metrics: metrics),
             attestation: attestation, table: table, usage: usage,
             instances: hasInstances ? InstanceRegistrar(instances) : nil,
             notifications: hasNotifications
@@ -184,7 +186,7 @@ struct TestAPI: Sendable {
             diagnose: { [diagnoses] in try await diagnoses.diagnose($0, $1, asksSite: $2) },
             confirmations: confirmations, history: history, deliveries: deliveries,
             appStore: appStore,
-            landingPages: LandingSite().answer,
+            landingPages: LandingSite().response,
             metrics: { [metrics] in (metrics as? PrometheusRegistry)?.exposition() ?? "" })
     }
 
@@ -216,11 +218,11 @@ struct TestAPI: Sendable {
         self.table.replace(by: table, from: .database, asOf: Date())
     }
 
-    private func routingTable() throws -> RoutingTable {
+    private func routingTable() throws -> LookupIndex {
         let tenant = TenantID(number: 1)
         let other = TenantID(number: 2)
         let clip = "com.example.MyApp.Clip"
-        var table = RoutingTable()
+        var table = LookupIndex()
         try table.set(.tenants, .tenant(tenant, limits: limits))
         try table.set(.tenants, .tenant(other, isSuspended: true))
         try table.set(.clips, .clip(tenant, clip, isMultiBusiness: true))
@@ -266,42 +268,42 @@ struct TestAPI: Sendable {
         func send(
             _ method: HTTPRequest.Method, _ path: String, key: APIKey?, headers: HTTPFields = [:],
             body: ByteBuffer? = nil
-        ) async throws -> Answer {
+        ) async throws -> APIResponse {
             var headers = headers
             if let key { headers[.authorization] = "Bearer \(key.text)" }
-            let response = try await execute(
+            let received = try await execute(
                 TestClient.Request(
                     path, method: method, authority: TestAPI.host, headers: headers, body: body))
-            let bytes = response.body.map { Array($0.readableBytesView) } ?? []
-            let answer = Answer(
-                status: response.status.code, headers: response.headers,
+            let bytes = received.body.map { Array($0.readableBytesView) } ?? []
+            let response = APIResponse(
+                status: received.status.code, headers: received.headers,
                 text: String(decoding: bytes, as: UTF8.self),
                 json: bytes.isEmpty ? nil : try? JSONValue(parsing: bytes))
-            answer.expectType()
-            return answer
+            response.expectType()
+            return response
         }
 
         func post(
             _ path: String, key: APIKey? = nil, contentType: String? = "application/json", _ body: [UInt8]
-        ) async throws -> Answer {
+        ) async throws -> APIResponse {
             var headers = HTTPFields()
             headers[.contentType] = contentType
             return try await send(
                 .post, path, key: key ?? api.secret, headers: headers, body: ByteBuffer(bytes: body))
         }
 
-        func post(_ path: String, key: APIKey? = nil, _ json: JSONValue) async throws -> Answer {
+        func post(_ path: String, key: APIKey? = nil, _ json: JSONValue) async throws -> APIResponse {
             try await post(path, key: key, json.serialized())
         }
 
-        func lookUp(_ url: String, headers: HTTPFields = [:]) async throws -> Answer {
+        func lookUp(_ url: String, headers: HTTPFields = [:]) async throws -> APIResponse {
             let encoded = url.utf8.map { ($0 < 16 ? "%0" : "%") + String($0, radix: 16) }.joined()
             return try await send(
                 .get, "/v1/lookup?url=\(encoded)", key: api.publishable, headers: headers)
         }
     }
 
-    struct Answer: Sendable {
+    struct APIResponse: Sendable {
         let status: Int
         let headers: HTTPFields
         let text: String
@@ -377,7 +379,7 @@ extension APIServer.Settings {
         var settings = APIServer.Settings()
         settings.bodyTimeout = .seconds(600)
         settings.idleTimeout = .seconds(600)
-        settings.answerTimeout = .seconds(600)
+        settings.responseTimeout = .seconds(600)
         return settings
     }
 }

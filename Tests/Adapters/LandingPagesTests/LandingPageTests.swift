@@ -1,10 +1,10 @@
 import Crypto
 import Foundation
 import HTTPTypes
+import Lookups
+import LookupsSupport
 import PropertyTesting
 import QRCode
-import Routing
-import RoutingSupport
 import Testing
 
 @testable import LandingPages
@@ -18,42 +18,42 @@ import Testing
         let golden = try Data(
             contentsOf: try #require(
                 Bundle.module.url(forResource: "page", withExtension: "html", subdirectory: "Vectors")))
-        let answer = try TestSite().answer(Self.order)
-        #expect(answer.html == String(decoding: golden, as: UTF8.self))
-        #expect(answer.status == 200)
+        let response = try TestSite().response(Self.order)
+        #expect(response.html == String(decoding: golden, as: UTF8.self))
+        #expect(response.status == 200)
     }
 
     @Test func pageHeadersSetContentPolicyAndCaching() throws {
-        let answer = try TestSite().answer(Self.order)
-        let style = try #require(answer.text(from: "<style>", to: "</style>"))
+        let response = try TestSite().response(Self.order)
+        let style = try #require(response.text(from: "<style>", to: "</style>"))
         let hash = Data(SHA256.hash(data: Data(style.utf8))).base64EncodedString()
         #expect(
-            answer.headers[.contentSecurityPolicy] == """
+            response.headers[.contentSecurityPolicy] == """
                 default-src 'none'; style-src 'sha256-\(hash)'; img-src 'self'; base-uri 'none'; \
                 form-action 'none'; frame-ancestors 'none'
                 """)
-        #expect(answer.headers[.contentType] == "text/html; charset=utf-8")
-        #expect(answer.headers[.cacheControl] == "public, max-age=60")
-        #expect(answer.headers[.contentLanguage] == "en")
-        #expect(answer.headers[.xContentTypeOptions] == "nosniff")
-        #expect(answer.headers[.referrerPolicy] == "strict-origin")
-        #expect(answer.headers[.vary] == nil && answer.headers[.setCookie] == nil)
-        #expect(!answer.html.contains("<script"))
+        #expect(response.headers[.contentType] == "text/html; charset=utf-8")
+        #expect(response.headers[.cacheControl] == "public, max-age=60")
+        #expect(response.headers[.contentLanguage] == "en")
+        #expect(response.headers[.xContentTypeOptions] == "nosniff")
+        #expect(response.headers[.referrerPolicy] == "strict-origin")
+        #expect(response.headers[.vary] == nil && response.headers[.setCookie] == nil)
+        #expect(!response.html.contains("<script"))
     }
 
     @Test func matchingETagReturnsNotModified() throws {
         let site = try TestSite()
-        let tag = try #require(try site.answer(Self.order).headers[.eTag])
+        let tag = try #require(try site.response(Self.order).headers[.eTag])
         #expect(tag.count == 18 && tag.hasPrefix("\"") && tag.hasSuffix("\""))
         for known in [tag, "W/\(tag)", "\"other\", \(tag)", " \(tag) ,x", "*"] {
-            let again = try site.answer(Self.order, ifNoneMatch: known)
+            let again = try site.response(Self.order, ifNoneMatch: known)
             #expect(again.status == 304 && again.html.isEmpty, "\(known)")
             #expect(again.headers[.eTag] == tag && again.headers[.contentType] == nil)
         }
         for other in ["", "\"other\"", String(tag.dropLast()), "W/"] {
-            #expect(try site.answer(Self.order, ifNoneMatch: other).status == 200, "\(other)")
+            #expect(try site.response(Self.order, ifNoneMatch: other).status == 200, "\(other)")
         }
-        #expect(try site.answer("/restaurants/restaurant_b").headers[.eTag] != tag)
+        #expect(try site.response("/restaurants/restaurant_b").headers[.eTag] != tag)
     }
 
     @Test
@@ -61,12 +61,12 @@ import Testing
         throws
     {
         var site = try TestSite()
-        let whole = try site.answer(Self.order)
+        let whole = try site.response(Self.order)
         #expect(
             whole.meta("apple-itunes-app")
                 == "app-id=1234567890, app-clip-bundle-id=com.example.MyApp.Clip, app-clip-display=card")
         try site.table.set(.clips, .clip(TestSite.tenant, TestSite.clip, isMultiBusiness: true))
-        let bare = try site.answer(Self.order)
+        let bare = try site.response(Self.order)
         #expect(
             bare.meta("apple-itunes-app")
                 == "app-clip-bundle-id=com.example.MyApp.Clip, app-clip-display=card")
@@ -74,15 +74,15 @@ import Testing
     }
 
     @Test func pageNamesVisitedURLAndCanonicalExperienceURL() throws {
-        let answer = try TestSite().answer("/restaurants/restaurant_a/order/%7e1234?b=%2f&a=x+y")
+        let response = try TestSite().response("/restaurants/restaurant_a/order/%7e1234?b=%2f&a=x+y")
         #expect(
-            answer.meta("og:url")
+            response.meta("og:url")
                 == "https://example.com/restaurants/restaurant_a/order/~1234?b=%2F&amp;a=x+y")
         #expect(
-            answer.html.contains(
+            response.html.contains(
                 #"<link rel="canonical" href="https://example.com/restaurants/restaurant_a">"#))
         // Else all places of one rule would be the same page.
-        let ofRule = try TestSite().answer("/restaurants/restaurant_b?x")
+        let ofRule = try TestSite().response("/restaurants/restaurant_b?x")
         #expect(
             ofRule.html.contains(
                 #"<link rel="canonical" href="https://example.com/restaurants/restaurant_b?x">"#))
@@ -92,11 +92,11 @@ import Testing
         let start = "https://example.com/restaurants/restaurant_a/"
         for length in [start.count + 1, 299, 300, 301, 2_048] {
             let url = start + String(repeating: "x", count: length - start.count)
-            let answer = try TestSite().answer(String(url.dropFirst("https://example.com".count)))
-            #expect(answer.status == 200)
-            let path = answer.text(from: "<path d=\"", to: "\">")
+            let response = try TestSite().response(String(url.dropFirst("https://example.com".count)))
+            #expect(response.status == 200)
+            let path = response.text(from: "<path d=\"", to: "\">")
             #expect(path == (length <= 300 ? try QRSymbol(url).path : nil), "\(length)")
-            #expect((answer.text(from: "<figure>", to: "</figure>") != nil) == (length <= 300))
+            #expect((response.text(from: "<figure>", to: "</figure>") != nil) == (length <= 300))
         }
     }
 
@@ -105,7 +105,7 @@ import Testing
     {
         var site = try TestSite()
         let other = String(repeating: "ab", count: 32)
-        func page(_ path: String = "/a") throws -> TestAnswer { try site.answer(path) }
+        func page(_ path: String = "/a") throws -> TestResponse { try site.response(path) }
         try site.experience("https://example.com/a", location: "restaurant_a")
         #expect(try page().title == "Restaurant A" && page().meta("description") == nil)
         #expect(try page().meta("og:image") == nil && page().meta("twitter:card") == "summary")
@@ -157,7 +157,7 @@ import Testing
     func pageLanguageIsChosenFromTheCard(card: String, title: String, language: String) throws {
         var site = try TestSite()
         try site.experience("https://example.com/a", location: "restaurant_a", card: card)
-        let page = try site.answer("/a")
+        let page = try site.response("/a")
         #expect(page.title == title && page.headers[.contentLanguage] == language)
         #expect(page.html.hasPrefix("<!doctype html><html lang=\"\(language)\">"))
         #expect(page.html.contains(language == "en" ? "<p>On an iPhone" : "<p lang=\"en\">On an iPhone"))
@@ -170,13 +170,13 @@ import Testing
     ])
     func hostileNamesAreEscaped(text: String) throws {
         var site = try TestSite()
-        let usual = try site.answer("/restaurants/restaurant_b")
+        let usual = try site.response("/restaurants/restaurant_b")
         try site.table.set(.locations, .location(TestSite.tenant, "restaurant_b", name: text))
         try site.table.set(
             .clips,
             .clip(
                 TestSite.tenant, TestSite.clip, isMultiBusiness: true, androidURL: text, siteName: text))
-        let page = try site.answer("/restaurants/restaurant_b")
+        let page = try site.response("/restaurants/restaurant_b")
         let escaped = Self.escaped(text)
         #expect(page.title == escaped && page.meta("og:title") == escaped)
         #expect(page.meta("og:site_name") == escaped)

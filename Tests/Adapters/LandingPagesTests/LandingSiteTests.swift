@@ -1,8 +1,8 @@
 import Foundation
 import HTTPTypes
 import Invocation
-import Routing
-import RoutingSupport
+import Lookups
+import LookupsSupport
 import Testing
 
 @testable import LandingPages
@@ -10,15 +10,15 @@ import Testing
 /// At which URLs there are pages, and of what.
 @Suite struct LandingSiteTests {
     private static func expectNothing(
-        _ answer: TestAnswer, sourceLocation: SourceLocation = #_sourceLocation
+        _ response: TestResponse, sourceLocation: SourceLocation = #_sourceLocation
     ) {
-        #expect(answer.status == 404, sourceLocation: sourceLocation)
-        #expect(answer.title == "Nothing here", sourceLocation: sourceLocation)
-        #expect(answer.meta("apple-itunes-app") == nil, sourceLocation: sourceLocation)
-        #expect(!answer.html.contains("<svg"), sourceLocation: sourceLocation)
-        #expect(answer.headers[.cacheControl] == "public, max-age=60", sourceLocation: sourceLocation)
-        #expect(answer.headers[.contentSecurityPolicy] != nil, sourceLocation: sourceLocation)
-        #expect(answer.headers[.contentLanguage] == "en", sourceLocation: sourceLocation)
+        #expect(response.status == 404, sourceLocation: sourceLocation)
+        #expect(response.title == "Nothing here", sourceLocation: sourceLocation)
+        #expect(response.meta("apple-itunes-app") == nil, sourceLocation: sourceLocation)
+        #expect(!response.html.contains("<svg"), sourceLocation: sourceLocation)
+        #expect(response.headers[.cacheControl] == "public, max-age=60", sourceLocation: sourceLocation)
+        #expect(response.headers[.contentSecurityPolicy] != nil, sourceLocation: sourceLocation)
+        #expect(response.headers[.contentLanguage] == "en", sourceLocation: sourceLocation)
     }
 
     @Test func equivalentURLSpellingsHaveTheSamePage() throws {
@@ -27,10 +27,10 @@ import Testing
             "/restaurants/restaurant_a", "/restaurants/restaurant_a/", "/restaurants/restaurant%5Fa",
             "/restaurants/./restaurant_a?x=1", "/restaurants/restaurant_a/order/1234",
         ] {
-            let answer = try site.answer(path)
-            #expect(answer.status == 200 && answer.title == "Restaurant A", "\(path)")
+            let response = try site.response(path)
+            #expect(response.status == 200 && response.title == "Restaurant A", "\(path)")
         }
-        #expect(try site.answer("/restaurants/restaurant_b").title == "Restaurant B")
+        #expect(try site.response("/restaurants/restaurant_b").title == "Restaurant B")
     }
 
     @Test func unmatchedURLHasNoPage() throws {
@@ -39,25 +39,25 @@ import Testing
             "/", "/other", "/restaurants2", "/Restaurants/restaurant_a", "", "*",
             "/restaurants/%zz", "/" + String(repeating: "x", count: 2_048),
         ] {
-            Self.expectNothing(try site.answer(path))
+            Self.expectNothing(try site.response(path))
         }
     }
 
     @Test func pageOfUnknownOrUnnamedLocationLacksItsName() throws {
         let site = try TestSite()
         for path in ["/restaurants/nowhere", "/restaurants"] {
-            let answer = try site.answer(path)
-            #expect(answer.status == 200 && answer.title == "Restaurants", "\(path)")
-            #expect(answer.meta("apple-itunes-app") != nil)
+            let response = try site.response(path)
+            #expect(response.status == 200 && response.title == "Restaurants", "\(path)")
+            #expect(response.meta("apple-itunes-app") != nil)
         }
     }
 
     @Test func demoExperienceHasNoPage() throws {
         var site = try TestSite()
         try site.experience("https://example.com/demo", kind: "demo", location: "restaurant_a")
-        Self.expectNothing(try site.answer("/demo"))
+        Self.expectNothing(try site.response("/demo"))
         try site.experience("https://example.com/demo", kind: "default", location: "restaurant_a")
-        #expect(try site.answer("/demo").status == 200)
+        #expect(try site.response("/demo").status == 200)
     }
 
     @Test func coordinatePageRequiresValidSignatureAndIsNotIndexed()
@@ -66,30 +66,30 @@ import Testing
         var site = try TestSite()
         try site.experience("https://example.com/bikes", rule: "coordinates:lat,lon")
         let path = "/bikes?lat=52.5&lon=13.4&sig=c2ln"
-        Self.expectNothing(try site.answer(path))
-        Self.expectNothing(try site.answer("/bikes"))
+        Self.expectNothing(try site.response(path))
+        Self.expectNothing(try site.response("/bikes"))
         site.trust = .everything
-        let answer = try site.answer(path)
-        #expect(answer.status == 200 && answer.title == "Restaurants")
-        #expect(answer.meta("robots") == "noindex")
-        #expect(answer.meta("og:url")?.hasSuffix("lat=52.5&amp;lon=13.4&amp;sig=c2ln") == true)
-        #expect(try site.answer("/restaurants/restaurant_a").meta("robots") == nil)
-        Self.expectNothing(try site.answer("/bikes?lat=152.5&lon=13.4&sig=c2ln"))
-        Self.expectNothing(try site.answer("/bikes"))
+        let response = try site.response(path)
+        #expect(response.status == 200 && response.title == "Restaurants")
+        #expect(response.meta("robots") == "noindex")
+        #expect(response.meta("og:url")?.hasSuffix("lat=52.5&amp;lon=13.4&amp;sig=c2ln") == true)
+        #expect(try site.response("/restaurants/restaurant_a").meta("robots") == nil)
+        Self.expectNothing(try site.response("/bikes?lat=152.5&lon=13.4&sig=c2ln"))
+        Self.expectNothing(try site.response("/bikes"))
     }
 
     @Test func suspendedTenantHasNoPages() throws {
         var site = try TestSite()
         try site.table.set(.tenants, .tenant(TestSite.tenant, isSuspended: true))
-        Self.expectNothing(try site.answer("/restaurants/restaurant_a"))
+        Self.expectNothing(try site.response("/restaurants/restaurant_a"))
     }
 
     @Test func locationsAreNotShownOnAnotherTenantsHost() throws {
         var site = try TestSite()
         try site.table.set(.domains, .domain(TestSite.other, "other.example", pages: .on))
         try site.experience("https://other.example/a", location: "restaurant_a", title: "Mine")
-        Self.expectNothing(try site.answer("/a", host: "other.example"))
-        Self.expectNothing(try site.answer("/restaurants/restaurant_a", host: "other.example"))
+        Self.expectNothing(try site.response("/a", host: "other.example"))
+        Self.expectNothing(try site.response("/restaurants/restaurant_a", host: "other.example"))
     }
 
     @Test func iconRequestsReturnCacheableNotFound() throws {
@@ -98,9 +98,9 @@ import Testing
             "/favicon.ico", "/favicon.ico?x", "/apple-touch-icon.png", "/apple-touch-icon-precomposed.png",
             "/apple-touch-icon-120x120.png",
         ] {
-            let answer = try site.answer(path)
-            #expect(answer.status == 404 && answer.html.isEmpty, "\(path)")
-            #expect(answer.headers[.cacheControl] == "public, max-age=3600")
+            let response = try site.response(path)
+            #expect(response.status == 404 && response.html.isEmpty, "\(path)")
+            #expect(response.headers[.cacheControl] == "public, max-age=3600")
         }
     }
 
@@ -108,10 +108,10 @@ import Testing
 
     @Test func cachedPageIsReplacedAfterChange() throws {
         var tables = try TestSite()
-        let (site, live) = (LandingSite(), LiveRoutingTable())
+        let (site, live) = (LandingSite(), LiveLookupIndex())
         let path = "/restaurants/restaurant_b"
-        func show(_ path: String, ifNoneMatch: String? = nil) throws -> TestAnswer {
-            try TestSite.answer(path, ifNoneMatch: ifNoneMatch, by: site, live)
+        func show(_ path: String, ifNoneMatch: String? = nil) throws -> TestResponse {
+            try TestSite.response(path, ifNoneMatch: ifNoneMatch, by: site, live)
         }
         live.replace(by: tables.table, from: .database, asOf: Date())
         let first = try show(path)
@@ -206,28 +206,28 @@ import Testing
 
     @Test func shortCodeURLHasThePageOfItsTarget() throws {
         let site = try Self.codes(.on)
-        let answer = try site.answer("/?p=a", host: "s.example")
-        #expect(answer.status == 200 && answer.title == "Restaurant A")
-        #expect(answer.meta("og:url") == "https://s.example?p=a")
-        Self.expectNothing(try site.answer("/?p=dead", host: "s.example"))
-        Self.expectNothing(try site.answer("/?p=demo", host: "s.example"))
+        let response = try site.response("/?p=a", host: "s.example")
+        #expect(response.status == 200 && response.title == "Restaurant A")
+        #expect(response.meta("og:url") == "https://s.example?p=a")
+        Self.expectNothing(try site.response("/?p=dead", host: "s.example"))
+        Self.expectNothing(try site.response("/?p=demo", host: "s.example"))
     }
 
     @Test func shortCodeRedirectsOnlyIfEnabledAndToProvedHost() throws {
         let site = try Self.codes(.redirectingShortCodes)
-        let answer = try site.answer("/?p=a", host: "s.example")
-        #expect(answer.status == 302 && answer.html.isEmpty)
-        #expect(answer.headers[.location] == "https://example.com/restaurants/restaurant_a?x=1")
-        #expect(answer.headers[.cacheControl] == "public, max-age=60")
+        let response = try site.response("/?p=a", host: "s.example")
+        #expect(response.status == 302 && response.html.isEmpty)
+        #expect(response.headers[.location] == "https://example.com/restaurants/restaurant_a?x=1")
+        #expect(response.headers[.cacheControl] == "public, max-age=60")
         // To no other, and in no circle.
         for code in ["again", "self", "theirs", "elsewhere", "dead", "unknown"] {
-            let answer = try site.answer("/?p=\(code)", host: "s.example")
-            #expect(answer.headers[.location] == nil, "\(code)")
-            #expect(answer.status == (code == "dead" ? 404 : 200), "\(code)")
+            let response = try site.response("/?p=\(code)", host: "s.example")
+            #expect(response.headers[.location] == nil, "\(code)")
+            #expect(response.status == (code == "dead" ? 404 : 200), "\(code)")
         }
         // A long URL stays where it is.
         var both = site
         try both.table.set(.domains, .domain(TestSite.tenant, "example.com", pages: .redirectingShortCodes))
-        #expect(try both.answer("/restaurants/restaurant_a").status == 200)
+        #expect(try both.response("/restaurants/restaurant_a").status == 200)
     }
 }

@@ -1,8 +1,8 @@
 import Foundation
 import HTTPTypes
 import LandingPages
-import Routing
-import RoutingSupport
+import Lookups
+import LookupsSupport
 import Tenancy
 import Testing
 
@@ -13,8 +13,8 @@ struct TestSite {
     static let clip = "com.example.MyApp.Clip"
     static let image = String(repeating: "0123456789abcdef", count: 4)
 
-    var table = RoutingTable()
-    var trust = PlaceTrust.nothing
+    var table = LookupIndex()
+    var trust = LocationTrust.nothing
 
     init() throws {
         try table.set(.tenants, .tenant(Self.tenant, name: "Restaurants"))
@@ -45,31 +45,31 @@ struct TestSite {
                 subtitle: subtitle, card: card, cardImage: cardImage))
     }
 
-    func answer(
+    func response(
         _ path: String, host: String = "example.com", ifNoneMatch: String? = nil
-    ) throws -> TestAnswer {
-        let live = LiveRoutingTable(trusting: trust)
+    ) throws -> TestResponse {
+        let live = LiveLookupIndex(trusting: trust)
         live.replace(by: table, from: .database, asOf: Date())
-        return try Self.answer(path, host: host, ifNoneMatch: ifNoneMatch, by: LandingSite(), live)
+        return try Self.response(path, host: host, ifNoneMatch: ifNoneMatch, by: LandingSite(), live)
     }
 
     /// What a site answers that may have been asked before.
-    static func answer(
+    static func response(
         _ path: String, host: String = "example.com", ifNoneMatch: String? = nil, by site: LandingSite,
-        _ live: LiveRoutingTable
-    ) throws -> TestAnswer {
+        _ live: LiveLookupIndex
+    ) throws -> TestResponse {
         let state = try #require(live.current)
         var request = HTTPRequest(method: .get, scheme: "https", authority: host, path: path)
         request.headerFields[.ifNoneMatch] = ifNoneMatch
-        let (response, body) = site.answer(
+        let (response, body) = site.response(
             request, at: try #require(state.provedHost(host)), in: state)
-        return TestAnswer(
+        return TestResponse(
             status: response.status.code, headers: response.headerFields,
             html: String(decoding: body, as: UTF8.self))
     }
 }
 
-struct TestAnswer {
+struct TestResponse {
     let status: Int
     let headers: HTTPFields
     let html: String

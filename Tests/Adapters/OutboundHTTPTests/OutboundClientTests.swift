@@ -25,7 +25,7 @@ import Testing
     private static func fetch(
         _ path: String = "/page", limit: Int = 1_000, timeout: Duration = .seconds(60),
         _ page: @escaping @Sendable (LocalWebServer.Request) -> LocalWebServer.Page?
-    ) async throws -> OutboundAnswer {
+    ) async throws -> OutboundResponse {
         try await LocalWebServer.lend(page) { server in
             try await OutboundClient.withClient(local(timeout: timeout)) { client in
                 try await client.get("http://127.0.0.1:\(server.port)\(path)", limit: limit)
@@ -385,7 +385,7 @@ import Testing
 }
 
 extension OutboundClient {
-    fileprivate func get(_ url: String, limit: Int) async throws -> OutboundAnswer {
+    fileprivate func get(_ url: String, limit: Int) async throws -> OutboundResponse {
         try await execute(HTTPClientRequest(url: url), limit: limit)
     }
 }

@@ -131,9 +131,9 @@ import Testing
         try await Stores.withTenant { stores, tenant in
             try await stores.createClip(of: tenant)
             let clip = try BundleID(Self.clip)
-            func set(_ attestation: ClipAttestation?, insisting: Bool = false) async throws {
+            func set(_ attestation: ClipAttestation?, force: Bool = false) async throws {
                 _ = try await TenantItems(stores.administration.items.clips, of: tenant, by: "operator:alice")
-                    .update(clip, insisting: insisting) { clip in
+                    .update(clip, force: force) { clip in
                         var clip = clip
                         clip.attestation = attestation
                         return clip
@@ -169,7 +169,7 @@ import Testing
             await refuses(ClipAttestation(lookUp: .require, confirm: .require), .lookUp, seen: 0)
             try await set(
                 ClipAttestation(lookUp: .require, confirm: .requireSigned, register: .require),
-                insisting: true)
+                force: true)
             let kept = try await stores.administration.clip(clip, of: tenant).attestation
             #expect(
                 kept == ClipAttestation(lookUp: .require, confirm: .requireSigned, register: .require))

@@ -5,10 +5,10 @@ import AppSiteAssociation
 import Attestation
 import Crypto
 import Foundation
+import Lookups
 import Notifications
 import Persistence
 import PostgreSQL
-import Routing
 import Tenancy
 import TestSupport
 import Testing

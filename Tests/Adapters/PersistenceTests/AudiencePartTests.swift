@@ -3,10 +3,10 @@ import Administration
 import Foundation
 import Invocation
 import JSON
+import Lookups
 import Notifications
 import PostgreSQL
 import PropertyTesting
-import Routing
 import Synchronization
 import Tenancy
 import TestSupport

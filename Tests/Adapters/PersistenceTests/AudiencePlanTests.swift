@@ -167,10 +167,10 @@ import Testing
             try await instances.stores.database.withPool(
                 as: .serve, { $0.onNotice = { notice in plans.withLock { $0.append(notice.message) } } }
             ) { pool in
-                let upkeep = NotificationUpkeep(pool, instanceRetention: 365, notificationRetention: 30)
-                #expect(try await upkeep.maintain(at: Date()) == .init())
-                _ = try await upkeep.maintain(at: Date())
-                _ = try await AttestationUpkeep(pool).maintain(at: Date())
+                let retention = NotificationRetention(pool, instanceRetention: 365, notificationRetention: 30)
+                #expect(try await retention.maintain(at: Date()) == .init())
+                _ = try await retention.maintain(at: Date())
+                _ = try await AttestationRetention(pool).maintain(at: Date())
             }
             let finding = plans.withLock { $0.filter { $0.contains("SELECT t.tenant_id FROM") } }
             for (table, indexes) in [

@@ -51,11 +51,11 @@ import Testing
             try await stores.importLocations(
                 [.sample("a", card: card), .sample("b", card: Card(image: image.key))], of: tenant)
             let error = await #expect(throws: AdministrationError.self) { try await images.delete(image.key) }
-            guard case .inUse(_, let referents) = error else {
+            guard case .inUse(_, let dependents) = error else {
                 Issue.record("\(String(describing: error))")
                 return
             }
-            #expect(referents.map(\.first) == [["a", "b"]])
+            #expect(dependents.map(\.first) == [["a", "b"]])
             let rows = try await images.delete(image.key, cascade: true)
             #expect(
                 rows == [

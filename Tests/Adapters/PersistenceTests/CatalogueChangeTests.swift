@@ -4,9 +4,9 @@ import Foundation
 import Geodesy
 import Invocation
 import JSON
+import Lookups
 import Persistence
 import PostgreSQL
-import Routing
 import Tenancy
 import TestSupport
 import Testing
@@ -205,7 +205,7 @@ import Testing
         try await Self.withTwins { stores, tenant, twin in
             let (store, before) = (stores.administration, try await Self.rows(stores, tenant))
             let (a, clipID) = (try LocationIdentifier("a"), try BundleID(Self.clipName))
-            let experience = Referents(
+            let experience = Dependents(
                 RowCount(relation: "experiences", count: 1), first: ["advanced https://example.com/a"])
             await #expect(throws: AdministrationError.inUse("location 'a'", by: [experience])) {
                 try await store.deleteLocation(a, of: tenant, cascade: false)
@@ -219,7 +219,7 @@ import Testing
                 try await store.createExperience(
                     .sample("https://example.com/\(name)", location: "a"), of: tenant)
             }
-            let five = Referents(
+            let five = Dependents(
                 RowCount(relation: "experiences", count: 5),
                 first: ["a", "b", "c"].map { "advanced https://example.com/\($0)" })
             await #expect(throws: AdministrationError.inUse("location 'a'", by: [five])) {
@@ -268,12 +268,12 @@ import Testing
                 do {
                     _ = try await store.deleteClip(clip, of: tenant, cascade: false)
                     Issue.record("the clip is in use")
-                } catch AdministrationError.inUse(_, let referents) {
+                } catch AdministrationError.inUse(_, let dependents) {
                     #expect(
-                        referents.map(\.rows.relation) == [
+                        dependents.map(\.rows.relation) == [
                             "experiences", "instances", "channels", "app_store_connections",
                         ])
-                    #expect(referents.map(\.rows.count) == [1, 1, 1, 1])
+                    #expect(dependents.map(\.rows.count) == [1, 1, 1, 1])
                 }
                 #expect(
                     try await store.deleteClip(clip, of: tenant, cascade: true).map(\.description) == [
@@ -360,7 +360,7 @@ import Testing
                 try await stores.waitForWaiters()
                 return task
             }
-            let user = Referents(
+            let user = Dependents(
                 RowCount(relation: "experiences", count: 1), first: ["advanced https://example.com/a"])
             await #expect(throws: AdministrationError.inUse("location 'b'", by: [user])) {
                 try await task.value

@@ -2,9 +2,9 @@ import Administration
 import Foundation
 import Geodesy
 import Invocation
+import Lookups
 import Persistence
 import PostgreSQL
-import Routing
 import Synchronization
 import Tenancy
 import TestSupport
@@ -335,7 +335,7 @@ import Testing
     }
 
     private static func radius(
-        _ table: RoutingTable, _ tenant: TenantID, _ identifier: String
+        _ table: LookupIndex, _ tenant: TenantID, _ identifier: String
     ) throws -> Double? {
         try table.of(tenant).location(LocationIdentifier(identifier))?.region.radius.meters
     }

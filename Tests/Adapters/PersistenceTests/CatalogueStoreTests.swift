@@ -4,8 +4,8 @@ import Foundation
 import Geodesy
 import Invocation
 import JSON
+import Lookups
 import PostgreSQL
-import Routing
 import Synchronization
 import Tenancy
 import TestSupport
@@ -19,7 +19,7 @@ import Testing
         let stores: Stores
         let tenant: TenantID
         let catalogue: ManagedCatalogue
-        let live: LiveRoutingTable
+        let live: LiveLookupIndex
         /// A key of all scopes.
         let key: KeyID
 
@@ -167,7 +167,7 @@ import Testing
                 experience
             }
             let bound = [
-                Referents(
+                Dependents(
                     RowCount(relation: "experiences", count: 1), first: ["advanced https://example.com/a"])
             ]
             await #expect(throws: AdministrationError.inUse("location 'a'", by: bound)) {
@@ -580,7 +580,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(30))) func importsOfOtherTenantsWaitInOrder() async throws {
-        let imports = ImportsUnderWay(maximum: 1)
+        let imports = RunningImports(maximum: 1)
         let tenants = (0..<4).map { _ in TenantID(UUID()) }
         let order = Order()
         func waiting(_ number: Int) -> Task<Void, any Error> {
@@ -617,7 +617,7 @@ import Testing
 
     /// And then holds up nobody.
     @Test(.timeLimit(.minutes(30))) func importWaitingTooLongIsRejected() async throws {
-        let imports = ImportsUnderWay(maximum: 1, patience: .milliseconds(20))
+        let imports = RunningImports(maximum: 1, patience: .milliseconds(20))
         let tenants = (0..<2).map { _ in TenantID(UUID()) }
         try await imports.with(tenants[0]) {
             await #expect(throws: AdministrationError.tooManyImports) {

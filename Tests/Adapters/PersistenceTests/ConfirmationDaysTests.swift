@@ -9,7 +9,7 @@ import Testing
 
 /// The days that confirmations are kept in: what is made, what is dropped, and that nothing else is lost.
 @Suite struct ConfirmationDaysTests {
-    private typealias Upkeep = ConfirmationDays.Upkeep
+    private typealias Retention = ConfirmationDays.Retention
 
     /// Records as the server's role does, so many days before today, at noon of UTC.
     private static func record(
@@ -67,11 +67,11 @@ import Testing
             }
             let days = ConfirmationDays(stores.routerPool, retention: 90)
             // Today and the seven days to come, and two that are over; those are indexed too.
-            #expect(try await days.maintain() == Upkeep(added: 10, indexed: 2))
+            #expect(try await days.maintain() == Retention(added: 10, indexed: 2))
             #expect(
                 try await Self.places(stores)
                     == ["default -9", "default -9", "-7", "-7", "0", "0", "3", "3", "90", "90"])
-            #expect(try await days.maintain() == Upkeep())
+            #expect(try await days.maintain() == Retention())
             // What is recorded from now on is there at once.
             try await Self.record(daysAgo: 3, 0, of: tenant, in: stores)
             #expect(try await Self.places(stores).filter { $0.contains("default") }.count == 2)
@@ -91,12 +91,12 @@ import Testing
             _ = try await long.maintain()
             #expect(try await Self.places(stores) == ["0", "1", "29", "30", "31", "32"])
             let short = ConfirmationDays(stores.routerPool, retention: 30)
-            #expect(try await short.maintain() == Upkeep(dropped: 2))
+            #expect(try await short.maintain() == Retention(dropped: 2))
             #expect(try await Self.places(stores) == ["0", "1", "29", "30"])
             // Late for a day that is gone, and late for one that is there.
             try await Self.record(daysAgo: 29, 31, of: tenant, in: stores)
             #expect(try await Self.places(stores) == ["0", "1", "29", "29", "30", "default 31"])
-            #expect(try await short.maintain() == Upkeep())
+            #expect(try await short.maintain() == Retention())
             #expect(try await Self.places(stores) == ["0", "1", "29", "29", "30"])
         }
     }

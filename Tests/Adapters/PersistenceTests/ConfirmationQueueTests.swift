@@ -4,9 +4,9 @@ import Foundation
 import Geodesy
 import Invocation
 import Locations
+import Lookups
 import Persistence
 import PostgreSQL
-import Routing
 import Synchronization
 import Tenancy
 import TestSupport
@@ -22,7 +22,7 @@ import Testing
             ConfirmationRequest(
                 url: try InvocationURL("https://example.com"), source: source, access: .denied,
                 evidence: .none),
-            in: RoutingTable().of(tenant), at: now)
+            in: LookupIndex().of(tenant), at: now)
     }
 
     private static func count(_ stores: Stores, of tenant: TenantID) async throws -> Int {
@@ -155,9 +155,9 @@ import Testing
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("doorstep-\(UUID())")
             .path
         defer { try? FileManager.default.removeItem(atPath: directory) }
-        let server = try await PrivateServer.startOrJoin(
+        let server = try await EmbeddedServer.startOrJoin(
             directory: directory,
-            options: PrivateServerOptions(
+            options: EmbeddedServerOptions(
                 settings: ["synchronous_standby_names": "nobody", "synchronous_commit": "local"]))
         defer { try? server.leave() }
         let configuration = PoolConfiguration.forBusyMachines(conninfo: server.conninfo)

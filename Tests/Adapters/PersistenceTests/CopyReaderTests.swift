@@ -5,10 +5,10 @@ import Foundation
 import Geodesy
 import Invocation
 import JSON
+import Lookups
+import LookupsSupport
 import PostgreSQL
 import RateLimiting
-import Routing
-import RoutingSupport
 import Tenancy
 import Testing
 
@@ -19,7 +19,7 @@ import Testing
     private static let tenant = "00000010 6f1c2a340b5d4e6f8a90123456789abc"
     private static let clip = "00000016 636f6d2e6578616d706c652e4d794170702e436c6970"
 
-    private static let rows: [RoutingRelation: [String]] = [
+    private static let rows: [IndexRelation: [String]] = [
         .tenants: [
             """
             000b \(tenant) 00000001 00 00000008 000000000000000a 00000008 0000000000000014 ffffffff ffffffff \
@@ -93,28 +93,28 @@ import Testing
         return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] * 16 + digits[$0 + 1]) }
     }
 
-    private static func pieces(_ relation: RoutingRelation) -> [[UInt8]] {
+    private static func pieces(_ relation: IndexRelation) -> [[UInt8]] {
         ([header] + (rows[relation] ?? []) + [trailer]).map(bytes)
     }
 
     private static func read(
-        _ pieces: [[UInt8]], _ relation: RoutingRelation, into table: inout RoutingTable
+        _ pieces: [[UInt8]], _ relation: IndexRelation, into table: inout LookupIndex
     ) throws -> Int {
         var reader = BinaryCopyReader(columnCount: relation.columns.count)
         var count = 0
         for piece in pieces {
             try reader.read(piece) { fields in
-                try table.set(relation, RoutingRow(bytes: piece, fields: fields))
+                try table.set(relation, IndexRow(bytes: piece, fields: fields))
                 count += 1
             }
         }
         return count
     }
 
-    private static func check(_ table: RoutingTable) throws {
+    private static func check(_ table: LookupIndex) throws {
         let tenant = TenantID(try #require(UUID(uuidString: "6f1c2a34-0b5d-4e6f-8a90-123456789abc")))
         #expect(table.tenantCount == 2)
-        func experience(_ url: String) throws -> RoutedExperience {
+        func experience(_ url: String) throws -> IndexedExperience {
             try #require(try table.of(tenant).match(InvocationURL(url))).experience
         }
         let menu = try experience("https://example.com/menu/x")
@@ -163,8 +163,8 @@ import Testing
     }
 
     @Test func copyInOnePieceIsRead() throws {
-        var table = RoutingTable()
-        for relation in RoutingRelation.allCases {
+        var table = LookupIndex()
+        for relation in IndexRelation.allCases {
             let pieces = Self.pieces(relation)
             #expect(try Self.read([Array(pieces.joined())], relation, into: &table) == pieces.count - 2)
         }
@@ -172,8 +172,8 @@ import Testing
     }
 
     @Test func copyCutBetweenRowsIsRead() throws {
-        var table = RoutingTable()
-        for relation in RoutingRelation.allCases {
+        var table = LookupIndex()
+        for relation in IndexRelation.allCases {
             let pieces = Self.pieces(relation)
             #expect(try Self.read(pieces, relation, into: &table) == pieces.count - 2)
         }
@@ -182,8 +182,8 @@ import Testing
 
     /// As libpq hands them over: the header with the first row, the trailer alone.
     @Test func headerWithFirstRowIsRead() throws {
-        var table = RoutingTable()
-        for relation in RoutingRelation.allCases {
+        var table = LookupIndex()
+        for relation in IndexRelation.allCases {
             let pieces = Self.pieces(relation)
             let asSent = [pieces[0] + pieces[1]] + pieces[2...]
             #expect(try Self.read(asSent, relation, into: &table) == pieces.count - 2)
@@ -192,13 +192,13 @@ import Testing
     }
 
     @Test func copyWithoutRowsIsRead() throws {
-        var table = RoutingTable()
+        var table = LookupIndex()
         let bytes = Self.bytes(Self.header + Self.trailer)
         #expect(try Self.read([bytes], .clips, into: &table) == 0)
     }
 
     @Test func headerExtensionIsSkipped() throws {
-        var table = RoutingTable()
+        var table = LookupIndex()
         let bytes = Self.bytes("5047434f50590aff0d0a00 00000000 00000003 aabbcc ffff")
         #expect(try Self.read([bytes], .clips, into: &table) == 0)
     }
@@ -241,7 +241,7 @@ import Testing
             ends.insert(end)
         }
         for length in bytes.indices where !ends.contains(length) {
-            var table = RoutingTable()
+            var table = LookupIndex()
             #expect(throws: PostgreSQLError.malformedCopy, "\(length) bytes") {
                 try Self.read([Array(bytes[..<length])], .experiences, into: &table)
             }
@@ -249,10 +249,10 @@ import Testing
     }
 
     @Test func errorOfTheClosureIsRethrown() {
-        var reader = BinaryCopyReader(columnCount: RoutingRelation.clips.columns.count)
+        var reader = BinaryCopyReader(columnCount: IndexRelation.clips.columns.count)
         let bytes = Array(Self.pieces(.clips).joined())
-        #expect(throws: RoutingError.unreadableRow(.clips)) {
-            try reader.read(bytes) { _ in throw RoutingError.unreadableRow(.clips) }
+        #expect(throws: LookupIndexError.unreadableRow(.clips)) {
+            try reader.read(bytes) { _ in throw LookupIndexError.unreadableRow(.clips) }
         }
     }
 }

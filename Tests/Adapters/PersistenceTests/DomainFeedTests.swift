@@ -1,9 +1,9 @@
 import Administration
 import AppSiteAssociation
 import Foundation
+import Lookups
+import LookupsSupport
 import Persistence
-import Routing
-import RoutingSupport
 import Tenancy
 import TestSupport
 import Testing

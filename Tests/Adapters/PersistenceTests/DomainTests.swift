@@ -333,12 +333,12 @@ import Testing
         let tenant: TenantID
         let record: DomainRecord
 
-        func textRecords(of name: String) async throws(NoAnswer) -> [String] {
+        func textRecords(of name: String) async throws(NoResponse) -> [String] {
             do {
                 try await stores.administration.releaseDomain(record.name, of: tenant)
                 _ = try await stores.claim(record.name.text, challenge: "another", of: tenant)
             } catch {
-                throw NoAnswer("\(error)")
+                throw NoResponse("\(error)")
             }
             return [record.recordValue]
         }

@@ -1,14 +1,14 @@
 import Foundation
+import Lookups
 import Persistence
 import PostgreSQL
-import Routing
 import Synchronization
 import Testing
 
 /// A routing table that follows a database, and what its feed has told.
 struct FollowedTable: Sendable {
-    let live = LiveRoutingTable()
-    let feed: RoutingFeed
+    let live = LiveLookupIndex()
+    let feed: IndexFeed
     private let told: Told
 
     /// - Parameter pollInterval: An hour, so that a test does not pass by waiting.
@@ -19,7 +19,7 @@ struct FollowedTable: Sendable {
     ) {
         let told = Told()
         self.told = told
-        feed = RoutingFeed(
+        feed = IndexFeed(
             pool, live: live, pollInterval: pollInterval, pageLength: pageLength, readingTime: readingTime
         ) {
             told.add($0)
@@ -27,7 +27,7 @@ struct FollowedTable: Sendable {
     }
 
     /// The table as the database is now.
-    func refreshed() async throws -> RoutingTable {
+    func refreshed() async throws -> LookupIndex {
         try await feed.refresh()
         return try #require(live.current).table
     }
@@ -57,7 +57,7 @@ struct FollowedTable: Sendable {
             (arrivals, arrival) = AsyncStream.makeStream()
         }
 
-        func add(_ event: RoutingFeed.Event) {
+        func add(_ event: IndexFeed.Event) {
             let text = event.text
             events.withLock { $0.append(text) }
             arrival.yield(text)
@@ -72,7 +72,7 @@ struct FollowedTable: Sendable {
     }
 }
 
-extension RoutingFeed.Event {
+extension IndexFeed.Event {
     fileprivate var text: String {
         switch self {
         case .loaded(let experiences, let locations, let unreadable, _):

@@ -3,9 +3,9 @@ import Cards
 import Geodesy
 import Invocation
 import JSON
+import Lookups
 import Persistence
 import PostgreSQL
-import Routing
 import Synchronization
 import Tenancy
 import TestSupport

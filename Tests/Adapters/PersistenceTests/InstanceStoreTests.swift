@@ -422,10 +422,10 @@ import Testing
             #expect(kept.count == Instance.maximumLaunches)
             #expect(kept.last?.url == "https://example.com/3")
             // One that is older than all of them is not kept.
-            let answer = try await instances.register(
+            let response = try await instances.register(
                 Instances.registration(
                     id, url: "https://example.com/old", at: Self.now.addingTimeInterval(-1)))
-            #expect(answer.instance.launches == kept)
+            #expect(response.instance.launches == kept)
             #expect(try await instances.stores.count("SELECT count(*) FROM doorstep.launches") == kept.count)
         }
     }
@@ -435,9 +435,9 @@ import Testing
             let other = InstanceID(UUID())
             let token = try Instances.token(1)
             try await instances.register(Instances.registration(id, tokens: [.device: token]))
-            let answer = try await instances.register(
+            let response = try await instances.register(
                 Instances.registration(other, tokens: [.device: token]))
-            #expect(answer.isNew && answer.instance.hasToken)
+            #expect(response.isNew && response.instance.hasToken)
             #expect(try await instances.tokens(of: id) == ["-device "])
             #expect(try await instances.tokens(of: other) == ["device "])
             // It is there again when the first comes back.

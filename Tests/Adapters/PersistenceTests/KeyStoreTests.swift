@@ -1,6 +1,6 @@
 import Administration
 import Foundation
-import Routing
+import Lookups
 import Tenancy
 import TestSupport
 import Testing
@@ -11,7 +11,7 @@ import Testing
 @Suite struct KeyStoreTests {
     private static func withKeys(
         scopes: Scopes = .all, expiresAt: Date? = nil,
-        _ body: (ManagedCatalogue, Stores, TenantID, KeyRecord, LiveRoutingTable) async throws -> Void
+        _ body: (ManagedCatalogue, Stores, TenantID, KeyRecord, LiveLookupIndex) async throws -> Void
     ) async throws {
         try await Stores.withTenant { stores, tenant in
             let maker = try await stores.administration.createKey(

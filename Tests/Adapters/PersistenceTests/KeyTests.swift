@@ -1,7 +1,7 @@
 import Administration
 import Foundation
+import Lookups
 import PostgreSQL
-import Routing
 import Synchronization
 import TestSupport
 import Testing
@@ -350,7 +350,7 @@ import Testing
     }
 }
 
-extension RoutingTable {
+extension LookupIndex {
     /// Whose a key is, for one who has it in clear.
     func holder(of key: APIKey, at now: Date = .now) -> KeyHolder? {
         keyHolder(digest: key.digest.span, at: now)

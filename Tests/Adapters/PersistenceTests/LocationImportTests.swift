@@ -4,10 +4,10 @@ import Geodesy
 import Invocation
 import JSON
 import Locations
+import Lookups
 import Persistence
 import PostgreSQL
 import PropertyTesting
-import Routing
 import Tenancy
 import Testing
 

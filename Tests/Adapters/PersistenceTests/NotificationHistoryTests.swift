@@ -181,7 +181,7 @@ import Testing
                     WHERE i.tenant_id = \(restaurants.tenant.uuid) AND i.instance_id = m.instance_id
                     """)
             }
-            func page(after last: LaunchPlace?, limit: Int) async throws -> [InstanceSummary] {
+            func page(after last: LaunchLocation?, limit: Int) async throws -> [InstanceSummary] {
                 try await history.latestInstances(
                     InstanceSelection(), of: restaurants.tenant, after: last, limit: limit)
             }
@@ -208,7 +208,7 @@ import Testing
             }
             for channel in channels { try await store.add(channel, of: restaurants.tenant) }
             func list(
-                _ selection: ChannelSelection = ChannelSelection(), after last: ChannelPlace? = nil,
+                _ selection: ChannelSelection = ChannelSelection(), after last: ChannelCursor? = nil,
                 limit: Int = 10
             ) async throws -> [BroadcastChannel] {
                 try await history.channels(selection, of: restaurants.tenant, after: last, limit: limit)

@@ -2,10 +2,10 @@ import APNsPayload
 import Foundation
 import Invocation
 import JSON
+import Lookups
 import Notifications
 import PostgreSQL
 import PropertyTesting
-import Routing
 import Tenancy
 import TestSupport
 import Testing
@@ -108,7 +108,7 @@ import Testing
                     let trace = try await restaurants.send(target, to: .instance(id))
                     #expect(trace.decisions == [id: "queued"], "\(url) by \(target)")
                     let json = try #require(
-                        trace.answer["deliveries"]?.arrayValue?.first?.objectValue)
+                        trace.response["deliveries"]?.arrayValue?.first?.objectValue)
                     #expect(json["target"] == .string(url))
                 }
                 let byPrefix = try await restaurants.send(
@@ -160,10 +160,10 @@ import Testing
                 case .accepted(let trace):
                     #expect(code == nil)
                     // What a broadcast is sent with, and nothing else.
-                    let headers = try #require(trace.answer["headers"]?.objectValue)
+                    let headers = try #require(trace.response["headers"]?.objectValue)
                     #expect(
                         Set(headers.map(\.key)) == ["apns-push-type", "apns-priority", "apns-expiration"])
-                    let aps = trace.answer["payload"]?.objectValue?["aps"]?.objectValue
+                    let aps = trace.response["payload"]?.objectValue?["aps"]?.objectValue
                     #expect(aps?["target-content-id"] == nil && aps?["event"] == "update")
                 case .repeated: Issue.record("repeated")
                 }
@@ -336,7 +336,7 @@ import Testing
             for delivery in try await restaurants.outbox.claim(10, of: restaurants.tenant, for: .seconds(60))
             {
                 try await restaurants.outbox.complete(
-                    [.answered(delivery, APNsAnswer(status: 200))], of: restaurants.tenant)
+                    [.answered(delivery, APNsResponse(status: 200))], of: restaurants.tenant)
             }
             let again = try await restaurants.accept(try restaurants.submission(key: key))
             #expect(again.isRepeated && again.trace == first.trace)
@@ -388,13 +388,13 @@ import Testing
 
 extension Completion {
     /// What an answer of APNs makes of a delivery.
-    static func answered(_ delivery: ClaimedDelivery, _ answer: APNsAnswer) -> Completion {
+    static func answered(_ delivery: ClaimedDelivery, _ response: APNsResponse) -> Completion {
         Completion(
             delivery: delivery,
-            verdict: DeliveryVerdict(on: .answered(answer), of: delivery, at: Date(), random: 0),
-            answer: DeliveryAnswer(
+            verdict: DeliveryVerdict(on: .answered(response), of: delivery, at: Date(), random: 0),
+            response: DeliveryResponse(
                 attempt: delivery.attempt, at: Date(timeIntervalSince1970: 1_772_368_200),
                 result: .answered(
-                    status: answer.status, reason: answer.reason?.rawValue, uniqueID: answer.uniqueID)))
+                    status: response.status, reason: response.reason?.rawValue, uniqueID: response.uniqueID)))
     }
 }

@@ -1,8 +1,8 @@
 import Foundation
 import Invocation
+import Lookups
 import Notifications
 import PostgreSQL
-import Routing
 import Synchronization
 import Tenancy
 import TestSupport
@@ -24,10 +24,10 @@ import Testing
                 #expect(try await outbox.tenantsWithDueDeliveries().map(\.tenant) == [restaurants.tenant])
                 let claimed = try await outbox.claim(100, of: restaurants.tenant, for: .seconds(60))
                 #expect(claimed.count == 100)
-                let answer = APNsAnswer(status: 200)
+                let response = APNsResponse(status: 200)
                 #expect(
                     try await outbox.complete(
-                        claimed.map { .answered($0, answer) }, of: restaurants.tenant) == 100)
+                        claimed.map { .answered($0, response) }, of: restaurants.tenant) == 100)
             }
             Self.expectIndexes(plans.filter { $0.contains("deliveries") }, count: 4)
             let updates = plans.filter { $0.contains("UPDATE doorstep.deliveries") }

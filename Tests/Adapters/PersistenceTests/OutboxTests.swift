@@ -2,9 +2,9 @@ import APNsPayload
 import Administration
 import Foundation
 import JSON
+import Lookups
 import Notifications
 import PostgreSQL
-import Routing
 import Synchronization
 import Tenancy
 import TestSupport
@@ -45,7 +45,7 @@ import Testing
             #expect(stored.allSatisfy { $0.state == .delivered && $0.attempt == 1 && $0.dueAt == nil })
             #expect(
                 stored.allSatisfy {
-                    $0.answers.map(\.result) == [.answered(status: 200, reason: nil, uniqueID: nil)]
+                    $0.responses.map(\.result) == [.answered(status: 200, reason: nil, uniqueID: nil)]
                 })
         }
     }
@@ -100,7 +100,7 @@ import Testing
             try await restaurants.passTime()
             let second = try await outbox.claim(1, of: restaurants.tenant, for: Self.minute)
             #expect(first.map(\.id) == second.map(\.id) && second.map(\.lostReplies) == [1])
-            let taken = Completion.answered(first[0], APNsAnswer(status: 200))
+            let taken = Completion.answered(first[0], APNsResponse(status: 200))
             #expect(try await outbox.complete([taken], of: restaurants.tenant) == 1)
             let lost = try await restaurants.stores.count("SELECT sum(lost_replies) FROM doorstep.deliveries")
             #expect(lost == 1)
@@ -147,15 +147,15 @@ import Testing
             let second = try await outbox.claim(1, of: restaurants.tenant, for: Self.minute)
             #expect(first.map(\.id) == second.map(\.id))
             #expect(second.map(\.attempt) == [2] && second.map(\.lostReplies) == [1])
-            let late = Completion.answered(first[0], APNsAnswer(status: 400, reason: .badDeviceToken))
+            let late = Completion.answered(first[0], APNsResponse(status: 400, reason: .badDeviceToken))
             #expect(try await outbox.complete([late], of: restaurants.tenant) == 0)
             #expect(try await restaurants.trace(trace).deliveries.map(\.state) == [.sending])
-            let right = Completion.answered(second[0], APNsAnswer(status: 200))
+            let right = Completion.answered(second[0], APNsResponse(status: 200))
             #expect(try await outbox.complete([right], of: restaurants.tenant) == 1)
             #expect(try await outbox.complete([right], of: restaurants.tenant) == 0)
             let stored = try await restaurants.trace(trace).deliveries
             #expect(stored.map(\.state) == [.delivered])
-            #expect(stored.map(\.answers.count) == [1])
+            #expect(stored.map(\.responses.count) == [1])
         }
     }
 
@@ -174,10 +174,10 @@ import Testing
             let id = try await restaurants.register(Restaurants.Instance())
             let trace = try await restaurants.send()
             let claimed = try await restaurants.outbox.claim(1, of: restaurants.tenant, for: Self.minute)
-            let answer = APNsAnswer(
+            let response = APNsResponse(
                 status: reason.status ?? 0, reason: reason,
                 invalidSince: invalidSince.map { restaurants.now.addingTimeInterval($0) })
-            try await restaurants.outbox.complete([.answered(claimed[0], answer)], of: restaurants.tenant)
+            try await restaurants.outbox.complete([.answered(claimed[0], response)], of: restaurants.tenant)
             let stored = try await restaurants.trace(trace).deliveries
             #expect(stored.map(\.state) == [.refused] && stored.map(\.reason) == [reason.rawValue])
             #expect(
@@ -201,8 +201,8 @@ import Testing
                     WHERE tenant_id = \(restaurants.tenant.uuid)
                     """)
             }
-            let answer = APNsAnswer(status: 410, reason: .unregistered, invalidSince: Date())
-            try await restaurants.outbox.complete([.answered(claimed[0], answer)], of: restaurants.tenant)
+            let response = APNsResponse(status: 410, reason: .unregistered, invalidSince: Date())
+            try await restaurants.outbox.complete([.answered(claimed[0], response)], of: restaurants.tenant)
             #expect(try await restaurants.send(to: .instance(id)).decisions == [id: "queued"])
         }
     }
@@ -238,8 +238,9 @@ import Testing
             for attempt in 1...DeliveryVerdict.maximumPostponements + 1 {
                 let claimed = try await restaurants.outbox.claim(1, of: restaurants.tenant, for: Self.minute)
                 #expect(claimed.map(\.attempt) == [attempt] && claimed.map(\.postponements) == [attempt - 1])
-                let answer = APNsAnswer(status: 503, reason: .serviceUnavailable)
-                try await restaurants.outbox.complete([.answered(claimed[0], answer)], of: restaurants.tenant)
+                let response = APNsResponse(status: 503, reason: .serviceUnavailable)
+                try await restaurants.outbox.complete(
+                    [.answered(claimed[0], response)], of: restaurants.tenant)
                 #expect(
                     try await restaurants.outbox.claim(1, of: restaurants.tenant, for: Self.minute).isEmpty)
                 let stored = try #require(try await restaurants.trace(trace).deliveries.first)
@@ -321,7 +322,7 @@ import Testing
             #expect(Set(sender.sent.map(\.headers.id)) == Set(hung.sent.map(\.headers.id)))
             #expect(sender.sent.count == 20)
             let stored = try await restaurants.trace(trace).deliveries
-            #expect(stored.allSatisfy { $0.attempt == 2 && $0.answers.map(\.attempt) == [2] })
+            #expect(stored.allSatisfy { $0.attempt == 2 && $0.responses.map(\.attempt) == [2] })
         }
     }
 

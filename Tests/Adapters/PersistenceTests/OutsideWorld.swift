@@ -4,8 +4,8 @@ import Synchronization
 /// What the DNS and the web say, as a test tells it.
 final class OutsideWorld: TextRecordResolver, PageFetcher {
     private struct State {
-        var records: [String: Result<[String], NoAnswer>] = [:]
-        var pages: [String: Result<Page, NoAnswer>] = [:]
+        var records: [String: Result<[String], NoResponse>] = [:]
+        var pages: [String: Result<Page, NoResponse>] = [:]
     }
 
     private let state = Mutex(State())
@@ -24,16 +24,16 @@ final class OutsideWorld: TextRecordResolver, PageFetcher {
     /// Nobody answers for a domain any more.
     func fallSilent(_ record: DomainRecord) {
         state.withLock {
-            $0.records[record.recordName] = .failure(NoAnswer("silence"))
-            $0.pages[record.fileURL] = .failure(NoAnswer("silence"))
+            $0.records[record.recordName] = .failure(NoResponse("silence"))
+            $0.pages[record.fileURL] = .failure(NoResponse("silence"))
         }
     }
 
-    func textRecords(of name: String) async throws(NoAnswer) -> [String] {
+    func textRecords(of name: String) async throws(NoResponse) -> [String] {
         try state.withLock { $0.records[name] ?? .success([]) }.get()
     }
 
-    func fetch(_ url: String, limit: Int) async throws(NoAnswer) -> Page {
+    func fetch(_ url: String, limit: Int) async throws(NoResponse) -> Page {
         try state.withLock { $0.pages[url] ?? .success(Page(status: 404)) }.get()
     }
 }

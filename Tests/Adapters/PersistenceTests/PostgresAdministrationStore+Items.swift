@@ -2,7 +2,7 @@ import Administration
 import AppSiteAssociation
 import Foundation
 import Invocation
-import Routing
+import Lookups
 import Tenancy
 
 @testable import Persistence

@@ -4,9 +4,9 @@ import Cards
 import Foundation
 import Invocation
 import JSON
+import Lookups
 import Notifications
 import PostgreSQL
-import Routing
 import StoreSupport
 import Synchronization
 import Tenancy

@@ -42,7 +42,7 @@ struct RegisteredInstances: Sendable {
         _ id: InstanceID, url: String? = "https://example.com/a", location: String? = "a",
         at launchedAt: Date = now, confirmedAt: Date? = nil, clip: String? = clip,
         app: InstalledApp = .clip, permission: NotificationPermission = .ephemeral,
-        tokens: [TokenPlace: PushToken] = [:]
+        tokens: [TokenKind: PushToken] = [:]
     ) throws -> InstanceRegistration {
         InstanceRegistration(
             id: id, clip: try clip.map { try BundleID($0) }, app: app, environment: .production,

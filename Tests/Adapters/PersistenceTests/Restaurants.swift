@@ -3,9 +3,9 @@ import Administration
 import Foundation
 import Invocation
 import JSON
+import Lookups
 import Notifications
 import PostgreSQL
-import Routing
 import Synchronization
 import Tenancy
 import TestSupport
@@ -22,7 +22,7 @@ struct Restaurants: Sendable {
 
     let stores: Stores
     let tenant: TenantID
-    let table: RoutingTable
+    let table: LookupIndex
     /// Of the server's login.
     let pool: ConnectionPool
     let now = Date()
@@ -68,7 +68,7 @@ struct Restaurants: Sendable {
         /// Nil for that of the location.
         var experience: String?
         var confirmed: TimeInterval?
-        var place = TokenPlace.device
+        var place = TokenKind.device
         /// Nil for an instance without one.
         var token: PushToken? = .random()
         var isRetired = false
@@ -280,20 +280,20 @@ extension NotificationTrace {
 /// Answers as the test says, and keeps what it was asked.
 final class ScriptedSender: PushSender {
     private let requests = Mutex<[PushRequest]>([])
-    private let answer: @Sendable (PushRequest) async -> PushOutcome
+    private let response: @Sendable (PushRequest) async -> PushOutcome
 
     init(
-        _ answer: @escaping @Sendable (PushRequest) async -> PushOutcome = { _ in
-            .answered(APNsAnswer(status: 200))
+        _ response: @escaping @Sendable (PushRequest) async -> PushOutcome = { _ in
+            .answered(APNsResponse(status: 200))
         }
     ) {
-        self.answer = answer
+        self.response = response
     }
 
     var sent: [PushRequest] { requests.withLock { $0 } }
 
     func send(_ request: PushRequest) async -> PushOutcome {
         requests.withLock { $0.append(request) }
-        return await answer(request)
+        return await response(request)
     }
 }

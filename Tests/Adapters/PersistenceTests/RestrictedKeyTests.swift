@@ -3,10 +3,10 @@ import Foundation
 import Invocation
 import JSON
 import Locations
+import Lookups
 import Notifications
 import PostgreSQL
 import Receipts
-import Routing
 import Tenancy
 import TestSupport
 import Testing
@@ -324,7 +324,7 @@ import Testing
             try await restaurants.register(Restaurants.Instance())
             let locations = try Self.locations("a")
             let key = IdempotencyKey("k", for: ["request": 7], of: restaurants.tenant, within: locations)
-            func send(in table: RoutingTable) async throws -> NotificationIntake.Outcome {
+            func send(in table: LookupIndex) async throws -> NotificationIntake.Outcome {
                 try await restaurants.intake.accept(
                     try restaurants.submission(key: key),
                     in: table.of(restaurants.tenant).restricted(to: locations), at: restaurants.now)

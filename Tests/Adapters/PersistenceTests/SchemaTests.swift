@@ -1,6 +1,6 @@
+import Lookups
 import Persistence
 import PostgreSQL
-import Routing
 import TestSupport
 import Testing
 
@@ -198,8 +198,8 @@ import Testing
 
     /// The router may read what is declared of a relation and no more of it, the slug aside; a change of it is told by the
     /// key, unless nobody may make it.
-    @Test(arguments: RoutingRelation.allCases)
-    func grantsAndTriggersMatchTheRoutingRelation(relation: RoutingRelation) async throws {
+    @Test(arguments: IndexRelation.allCases)
+    func grantsAndTriggersMatchTheRoutingRelation(relation: IndexRelation) async throws {
         let names = relation.columns.map(\.columnName)
         let keys = relation.keyColumns.map(\.columnName)
         let declared = Set(names + [relation.condition?.column].compactMap(\.self))

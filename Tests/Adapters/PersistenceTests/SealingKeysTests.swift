@@ -84,7 +84,7 @@ import Testing
         let keys = try Self.keys(Self.first)
         let token = try #require(PushToken(Array(repeating: 7, count: 32)))
         let instance = InstanceID(UUID())
-        let places = [TokenPlace.device, .start(attributesType: "a"), .activity("a")]
+        let places = [TokenKind.device, .start(attributesType: "a"), .activity("a")]
         for place in places {
             let sealed = try keys.of(tenant).seal(token, for: instance, at: place)
             for other in places {

@@ -2,10 +2,10 @@ import Administration
 import EmbeddedPostgreSQL
 import Foundation
 import Invocation
+import Lookups
 import Persistence
 import PostgreSQL
 import ProcessSupport
-import Routing
 import Tenancy
 import TestSupport
 import Testing
@@ -114,8 +114,8 @@ import Testing
     private static func withServer<R: Sendable>(
         _ directory: URL, _ settings: [String: String] = [:], _ body: (ConnectionPool) async throws -> R
     ) async throws -> R {
-        let server = try await PrivateServer.startOrJoin(
-            directory: directory.path, options: PrivateServerOptions(settings: settings))
+        let server = try await EmbeddedServer.startOrJoin(
+            directory: directory.path, options: EmbeddedServerOptions(settings: settings))
         defer { try? server.leave() }
         return try await ConnectionPool.withPool(.forBusyMachines(conninfo: server.conninfo), body)
     }

@@ -4,9 +4,9 @@ import Foundation
 import Geodesy
 import Invocation
 import JSON
+import Lookups
 import Persistence
 import PostgreSQL
-import Routing
 import Tenancy
 import TestSupport
 
@@ -83,7 +83,7 @@ struct Stores: Sendable {
     }
 
     /// A routing table of all that is there now.
-    func loadTable() async throws -> RoutingTable {
+    func loadTable() async throws -> LookupIndex {
         try await FollowedTable(routerPool).refreshed()
     }
 

@@ -1,8 +1,8 @@
 import Foundation
 import Geodesy
 import Invocation
+import Lookups
 import Persistence
-import Routing
 import Tenancy
 import Testing
 
@@ -23,23 +23,23 @@ import Testing
     private static func state(
         _ tenant: TenantID = TenantID(UUID()), locations: Int = 1,
         asOf: Date = Date(timeIntervalSince1970: 1_800_000_000.25)
-    ) throws -> LiveRoutingTable.State {
+    ) throws -> LiveLookupIndex.State {
         let uuid = withUnsafeBytes(of: tenant.uuid.uuid) { Array($0) }
         func double(_ value: Double) -> [UInt8] {
             withUnsafeBytes(of: value.bitPattern.bigEndian) { Array($0) }
         }
-        var table = RoutingTable()
+        var table = LookupIndex()
         try table.set(
-            .tenants, RoutingRow([uuid, [0]] + Array(repeating: nil, count: 8) + [Array("T".utf8)]))
+            .tenants, IndexRow([uuid, [0]] + Array(repeating: nil, count: 8) + [Array("T".utf8)]))
         for number in 0..<locations {
             try table.set(
                 .locations,
-                RoutingRow([
+                IndexRow([
                     uuid, Array("l\(number)".utf8), Array("é".utf8), double(1), double(2), double(3), nil,
                     nil, nil,
                 ]))
         }
-        let live = LiveRoutingTable()
+        let live = LiveLookupIndex()
         live.replace(by: table, from: .database, asOf: asOf)
         return try #require(live.current)
     }
@@ -111,16 +111,16 @@ import Testing
 
     /// Else a catalogue in which nothing changes would be too old, however lately the database has answered.
     @Test func unchangedIndexIsRewrittenPeriodically() throws {
-        let live = LiveRoutingTable()
+        let live = LiveLookupIndex()
         let asOf = Date(timeIntervalSince1970: 1_800_000_000)
-        live.replace(by: RoutingTable(), from: .database, asOf: asOf)
+        live.replace(by: LookupIndex(), from: .database, asOf: asOf)
         let saved = try #require(live.current)
         #expect(TableFile.isDue(saved, after: nil))
         live.confirm(asOf: asOf + 899)
         #expect(try !TableFile.isDue(#require(live.current), after: saved))
         live.confirm(asOf: asOf + 900)
         #expect(try TableFile.isDue(#require(live.current), after: saved))
-        live.replace(by: RoutingTable(), from: .database, asOf: asOf)
+        live.replace(by: LookupIndex(), from: .database, asOf: asOf)
         #expect(try TableFile.isDue(#require(live.current), after: saved))
     }
 
@@ -159,9 +159,9 @@ import Testing
             var flipped = whole
             flipped[whole.count / 2] ^= 1
             for (bytes, error) in [
-                (flipped, RoutingError.damagedFile), (whole.dropLast(), .damagedFile),
-                (whole + Data([0]), .damagedFile), (Data(), .notARoutingTable),
-                (Data("x".utf8), .notARoutingTable),
+                (flipped, LookupIndexError.damagedFile), (whole.dropLast(), .damagedFile),
+                (whole + Data([0]), .damagedFile), (Data(), .notALookupIndex),
+                (Data("x".utf8), .notALookupIndex),
             ] {
                 try Data(bytes).write(to: URL(fileURLWithPath: path))
                 #expect(throws: error) { try file.read() }

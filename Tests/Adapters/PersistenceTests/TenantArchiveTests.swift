@@ -4,10 +4,10 @@ import Foundation
 import Geodesy
 import Invocation
 import JSON
+import Lookups
 import Persistence
 import PostgreSQL
 import PropertyTesting
-import Routing
 import Synchronization
 import Tenancy
 import TestSupport
@@ -16,7 +16,7 @@ import Testing
 /// A tenant that is taken from one database to another.
 @Suite struct TenantArchiveTests {
     /// Believes a place when the tenant is the one that signed it, whose ID the key comes from.
-    private struct Signatures: PlaceSignatures {
+    private struct Signatures: LocationSignatures {
         let tenant: TenantID
         func isAuthentic(_ signature: [UInt8], of text: String, tenant: TenantID) -> Bool {
             tenant == self.tenant
@@ -148,15 +148,15 @@ import Testing
                     try await copy.count("SELECT count(*) FROM doorstep.domains WHERE proved_at IS NULL") == 1
                 )
 
-                let trust = PlaceTrust.signed(Signatures(tenant: tenant))
+                let trust = LocationTrust.signed(Signatures(tenant: tenant))
                 let before = try await origin.loadTable().of(tenant, trusting: trust)
                 let after = try await copy.loadTable().of(tenant, trusting: trust)
                 var outcomes: [String: Int] = [:]
                 for _ in 0..<10_000 {
                     let url = try InvocationURL(Self.question(&random))
-                    let answer = before.lookUp(url)
-                    #expect(answer == after.lookUp(url), "\(url.canonical)")
-                    outcomes["\(answer)".prefix { $0 != "(" }.description, default: 0] += 1
+                    let response = before.lookUp(url)
+                    #expect(response == after.lookUp(url), "\(url.canonical)")
+                    outcomes["\(response)".prefix { $0 != "(" }.description, default: 0] += 1
                 }
                 // Of every kind of answer there was enough.
                 #expect(outcomes.count == 4 && outcomes.values.allSatisfy { $0 > 200 }, "\(outcomes)")

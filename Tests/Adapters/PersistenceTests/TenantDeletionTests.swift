@@ -1,8 +1,8 @@
 import Administration
 import Foundation
+import Lookups
 import Persistence
 import PostgreSQL
-import Routing
 import Tenancy
 import TestSupport
 import Testing

@@ -1,9 +1,9 @@
 import Administration
 import Foundation
+import Lookups
 import Persistence
 import PostgreSQL
 import RateLimiting
-import Routing
 import Tenancy
 import Testing
 

@@ -401,7 +401,7 @@ import Testing
         try await Self.withFixture { fixture in
             let webhook = try await fixture.create()
             try await fixture.addMessages(1, of: webhook)
-            let replies: [WebhookReply] = [.noAnswer("no answer in time"), .status(503), .status(204)]
+            let replies: [WebhookReply] = [.noResponse("no answer in time"), .status(503), .status(204)]
             for (index, reply) in replies.enumerated() {
                 let message = try #require(try await fixture.claim(webhook).first)
                 try await fixture.record(

@@ -57,9 +57,9 @@ import Testing
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("doorstep-\(UUID())")
             .path
         defer { try? FileManager.default.removeItem(atPath: directory) }
-        let server = try await PrivateServer.startOrJoin(
+        let server = try await EmbeddedServer.startOrJoin(
             directory: directory,
-            options: PrivateServerOptions(
+            options: EmbeddedServerOptions(
                 settings: ["synchronous_standby_names": "nobody", "synchronous_commit": "local"]))
         defer { try? server.leave() }
         // Not even a login that hides warnings hides this one.
@@ -95,7 +95,7 @@ import Testing
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("doorstep-\(UUID())")
             .path
         defer { try? FileManager.default.removeItem(atPath: directory) }
-        let primary = try await PrivateServer.startOrJoin(directory: directory)
+        let primary = try await EmbeddedServer.startOrJoin(directory: directory)
         let data = try await ConnectionPool.withPool(.forBusyMachines(conninfo: primary.conninfo)) { pool in
             try await pool.withConnection {
                 try await $0.execute("SHOW data_directory").one().decode(at: 0, as: String.self)
@@ -103,7 +103,7 @@ import Testing
         }
         try primary.leave()
         #expect(FileManager.default.createFile(atPath: "\(data)/standby.signal", contents: nil))
-        let standby = try await PrivateServer.startOrJoin(directory: directory)
+        let standby = try await EmbeddedServer.startOrJoin(directory: directory)
         defer { try? standby.leave() }
         try await ConnectionPool.withPool(.forBusyMachines(conninfo: standby.conninfo)) { pool in
             let error = await #expect(throws: PostgreSQLError.self) {
@@ -196,8 +196,8 @@ import Testing
     @Test func resultsMatchTheirStatementsDuringConnectionLoss() async throws {
         try await withPool({ $0.maximumConnections = 8 }) { pool in
             let isDone = Shared(false)
-            let answers = Shared(0)
-            func answer(_ number: Int) async throws -> Int {
+            let responses = Shared(0)
+            func response(_ number: Int) async throws -> Int {
                 while true {
                     do {
                         if number % 2 == 0 {
@@ -227,8 +227,8 @@ import Testing
                     var seen = 0
                     while !isDone.value {
                         // Were it by the time, a machine that connects slowly would never answer again.
-                        let isWorking = answers.value >= seen + 32
-                        if isWorking { seen = answers.value }
+                        let isWorking = responses.value >= seen + 32
+                        if isWorking { seen = responses.value }
                         try await TestServer.administration().withConnection { connection in
                             if isWorking {
                                 try await connection.execute(
@@ -246,9 +246,9 @@ import Testing
                         tasks.addTask {
                             for index in 0..<200 {
                                 let number = task * 1000 + index
-                                let answered = try await answer(number)
+                                let answered = try await response(number)
                                 #expect(answered == number)
-                                answers.change { $0 += 1 }
+                                responses.change { $0 += 1 }
                             }
                         }
                     }

@@ -173,7 +173,7 @@ import Testing
         var random = SplitMix64(seed: seed)
         var pool = machine(connections: 3, waiters: 5)
         var connecting: [Int] = []
-        var lent: [Int] = []
+        var leased: [Int] = []
         /// Connections whose thread has not ended.
         var threads: [Int] = []
         var waiting: [Int] = []
@@ -194,8 +194,8 @@ import Testing
                     let party = partyOf[task] ?? nil
                     // In order among the party's own.
                     #expect(waiting.first { partyOf[$0] == party } == task)
-                    #expect(!lent.contains(id) && threads.contains(id))
-                    lent.append(id)
+                    #expect(!leased.contains(id) && threads.contains(id))
+                    leased.append(id)
                     waiting.removeAll { $0 == task }
                     for other in parties where other != party {
                         let waits = waiting.contains { partyOf[$0] == other }
@@ -218,7 +218,7 @@ import Testing
             }
             let now = pool.statistics
             #expect(now.idle + now.busy + now.connecting <= 3 && now.waiting <= 5)
-            #expect(now.busy == lent.count && now.waiting == waiting.count)
+            #expect(now.busy == leased.count && now.waiting == waiting.count)
             // Nobody waits beside a connection that is free.
             #expect(now.waiting == 0 || now.idle == 0)
         }
@@ -242,8 +242,8 @@ import Testing
                     apply(pool.connectFailed(id, .timeout(.connecting)))
                 }
             case 5, 6:
-                guard let id = lent.randomElement(using: &random) else { continue }
-                lent.removeAll { $0 == id }
+                guard let id = leased.randomElement(using: &random) else { continue }
+                leased.removeAll { $0 == id }
                 apply(pool.release(id, isReusable: Int.random(in: 0..<4, using: &random) > 0))
             default:
                 guard let id = threads.randomElement(using: &random), !connecting.contains(id) else {
@@ -256,8 +256,8 @@ import Testing
             }
         }
         apply(pool.close())
-        for id in lent {
-            lent.removeAll { $0 == id }
+        for id in leased {
+            leased.removeAll { $0 == id }
             apply(pool.release(id, isReusable: true))
         }
         for id in threads { apply(pool.ended(id)) }

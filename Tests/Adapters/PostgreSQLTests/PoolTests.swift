@@ -6,20 +6,20 @@ import Testing
 @Suite(.timeLimit(.minutes(30))) struct PoolTests {
     @Test func leasedConnectionsNeverExceedMaximum() async throws {
         try await withPool({ $0.maximumConnections = 3 }) { pool in
-            let lent = Shared((now: 0, most: 0))
+            let leased = Shared((now: 0, most: 0))
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<30 {
                     group.addTask {
                         try await pool.withTransaction { transaction in
-                            lent.change { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+                            leased.change { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
                             try await transaction.execute("SELECT 1")
-                            lent.change { $0.now -= 1 }
+                            leased.change { $0.now -= 1 }
                         }
                     }
                 }
                 try await group.waitForAll()
             }
-            #expect(lent.value.most <= 3)
+            #expect(leased.value.most <= 3)
             #expect(pool.statistics.busy == 0 && pool.statistics.waiting == 0)
         }
     }
@@ -354,7 +354,7 @@ import Testing
                     try await pool.withConnection { try await $0.execute("SELECT 1") }
                 }
                 #expect(error?.description.contains("must be UTF8; got \(encoding)") == true)
-                #expect(error?.isNoAnswer == false && error?.isRetryable == false)
+                #expect(error?.isNoResponse == false && error?.isRetryable == false)
             }
         }
     }

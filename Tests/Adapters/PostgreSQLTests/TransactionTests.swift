@@ -297,7 +297,7 @@ struct Refusal: Error, Equatable {}
                     try await transaction.execute("SELECT pg_cancel_backend(pg_backend_pid()), pg_sleep(600)")
                 }
             }
-            #expect(error?.isCancelledStatement == true && error?.isNoAnswer == true)
+            #expect(error?.isCancelledStatement == true && error?.isNoResponse == true)
             #expect(error?.isRetryable == false)
             let result = try await count(pool)
             #expect(result == 0)

@@ -77,7 +77,7 @@ import Testing
         try await LocalWebServer.lend({ _ in nil }) { server in
             let reply = try await Self.send(
                 to: "http://127.0.0.1:\(server.port)/", timeout: .milliseconds(200))
-            #expect(reply == .noAnswer("no answer in time"))
+            #expect(reply == .noResponse("no answer in time"))
         }
     }
 
@@ -138,7 +138,7 @@ import Testing
 
     @Test func refusedConnectionIsReported() async throws {
         let reply = try await Self.send(to: "http://127.0.0.1:1/")
-        #expect(reply == .noAnswer("Connection refused"))
+        #expect(reply == .noResponse("Connection refused"))
     }
 
     @Test func untrustedCertificateIsRejected() async throws {
@@ -148,7 +148,7 @@ import Testing
                 let trusted = try await Self.send(to: url, authorities: certificate.path)
                 #expect(trusted == .status(200))
                 let unknown = try await Self.send(to: url)
-                #expect(unknown == .noAnswer("the connection could not be secured"))
+                #expect(unknown == .noResponse("the connection could not be secured"))
             }
         }
         // A trusted certificate of another host.
@@ -156,7 +156,7 @@ import Testing
             try await LocalWebServer.lend(over: certificate, { _ in .init("") }) { server in
                 let others = try await Self.send(
                     to: "https://localhost:\(server.port)/", authorities: certificate.path)
-                #expect(others == .noAnswer("the connection could not be secured"))
+                #expect(others == .noResponse("the connection could not be secured"))
             }
         }
     }
@@ -164,7 +164,7 @@ import Testing
     // MARK: Addresses
 
     private static let refusals: Set = [
-        WebhookReply.noAnswer("the host's address is not public"), .noAnswer("the host has no address"),
+        WebhookReply.noResponse("the host's address is not public"), .noResponse("the host has no address"),
     ]
 
     /// Each host that can be registered at all.
@@ -203,7 +203,7 @@ import Testing
                 ) {
                     await StandardWebhookSender($0).send(Self.message, to: try Self.webhook(url), at: Date())
                 }
-                #expect(inside == .noAnswer("the host's address is not public"))
+                #expect(inside == .noResponse("the host's address is not public"))
                 let turning: BoundHosts.Resolver = { _ in
                     let isFirst = lookups.withLock { count in
                         count += 1

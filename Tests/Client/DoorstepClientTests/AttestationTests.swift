@@ -22,7 +22,7 @@ import Testing
     ) -> ClipSession {
         let transport = ScriptedTransport { request, _ in
             await before(request)
-            return await server.answer(request)
+            return await server.response(request)
         }
         return ClipSession(
             Sample.configuration(app), container: container ?? self.container, transport: transport,
@@ -334,7 +334,7 @@ private actor AttestingServer {
         var requiresToken = false
         var requiresSignature = false
         /// What it says to whoever sends an attestation.
-        var refusalOfKeys: ScriptedTransport.Answer?
+        var refusalOfKeys: ScriptedTransport.Response?
     }
 
     static func appID() throws -> AppID { try AppID("ABCDE12345.com.example.MyApp") }
@@ -364,7 +364,7 @@ private actor AttestingServer {
     func revoke() { keys = [:] }
     func countUp(by count: UInt32) { for key in keys.keys { keys[key]?.counter += count } }
 
-    func answer(_ request: TransportRequest) async -> ScriptedTransport.Answer {
+    func response(_ request: TransportRequest) async -> ScriptedTransport.Response {
         let name = request.url.lastPathComponent
         let isAttestation = request.url.path.hasPrefix("/v1/attestation/")
         let token = request.fields["Doorstep-Attestation"]
@@ -404,18 +404,18 @@ private actor AttestingServer {
         challenges[challenge].map { $0.end > clock.now && $0.purpose == purpose } ?? false
     }
 
-    private func grant() -> ScriptedTransport.Answer {
+    private func grant() -> ScriptedTransport.Response {
         let text = "token-\(log.count)"
         tokens[text] = clock.now + 3_600
         return .json(200, ["token": .string(text), "expiresIn": 3_600])
     }
 
-    private func refusal(of token: String?) -> ScriptedTransport.Answer? {
+    private func refusal(of token: String?) -> ScriptedTransport.Response? {
         guard let token else { return policy.requiresToken ? .problem(403, "attestation_required") : nil }
         return tokens[token].map { $0 > clock.now } ?? false ? nil : .problem(403, "attestation_invalid")
     }
 
-    private func attest(_ request: TransportRequest) async -> ScriptedTransport.Answer {
+    private func attest(_ request: TransportRequest) async -> ScriptedTransport.Response {
         guard let keyID = request["keyID"]?.stringValue, let id = Data(base64Encoded: keyID),
             let challenge = request["challenge"]?.stringValue, isFresh(challenge, for: "attestation"),
             let attestation = request["attestation"]?.stringValue.flatMap({ Data(base64Encoded: $0) }),
@@ -428,7 +428,7 @@ private actor AttestingServer {
         return grant()
     }
 
-    private func assert(_ request: TransportRequest) -> ScriptedTransport.Answer {
+    private func assert(_ request: TransportRequest) -> ScriptedTransport.Response {
         guard let keyID = request["keyID"]?.stringValue, let challenge = request["challenge"]?.stringValue,
             isFresh(challenge, for: "token"),
             let assertion = request["assertion"]?.stringValue.flatMap({ Data(base64Encoded: $0) }),
@@ -439,7 +439,7 @@ private actor AttestingServer {
 
     private func confirm(
         _ request: TransportRequest, token: String?, signature: String?
-    ) -> ScriptedTransport.Answer {
+    ) -> ScriptedTransport.Response {
         if let refusal = refusal(of: token) { return refusal }
         let fields = ["Doorstep-Challenge": challenge(for: "request")]
         if policy.requiresSignature {
@@ -466,7 +466,7 @@ private actor AttestingServer {
     /// Nil where it is good; its counter is taken then.
     private func verify(
         _ assertion: [UInt8], of keyID: String, _ data: ClientData, _ fields: [String: String] = [:]
-    ) -> ScriptedTransport.Answer? {
+    ) -> ScriptedTransport.Response? {
         guard let key = keys[keyID], let verifier = AssertionVerifier(publicKey: key.publicKey) else {
             return .problem(403, "attestation_refused")
         }

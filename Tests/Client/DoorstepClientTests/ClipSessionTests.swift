@@ -144,9 +144,9 @@ import Testing
                     "outcome": "inRegion", "certain": true, "error": .null,
                     "location": Sample.place("Restaurant A"), "receipt": "a.b.c",
                 ]))
-        let answer = try await session(transport).confirm(
+        let response = try await session(transport).confirm(
             Sample.restaurant, evidence: evidence, source: .nfc, locationAccess: .allowed)
-        #expect(answer.outcome == .inRegion && answer.certain && answer.receipt == "a.b.c")
+        #expect(response.outcome == .inRegion && response.certain && response.receipt == "a.b.c")
         let sent = try #require(transport.sent.first)
         #expect(sent[member] == value && sent["source"] == "nfc" && sent["locationAccess"] == "allowed")
         #expect(sent[member == "coordinate" ? "deviceResult" : "coordinate"] == nil)
@@ -156,38 +156,38 @@ import Testing
 
     struct Case: Sendable, CustomTestStringConvertible {
         var testDescription: String
-        var answer: ScriptedTransport.Answer
+        var response: ScriptedTransport.Response
         /// In milliseconds, before the second answer comes: the one that is good.
         var lookup: [Int]?
         var confirmation: [Int]?
     }
 
     static let cases: [Case] = [
-        Case(testDescription: "never sent", answer: .failure(.notSent), lookup: [500], confirmation: [500]),
-        Case(testDescription: "lost", answer: .failure(.interrupted), lookup: [500], confirmation: nil),
-        Case(testDescription: "cancelled", answer: .failure(.cancelled)),
+        Case(testDescription: "never sent", response: .failure(.notSent), lookup: [500], confirmation: [500]),
+        Case(testDescription: "lost", response: .failure(.interrupted), lookup: [500], confirmation: nil),
+        Case(testDescription: "cancelled", response: .failure(.cancelled)),
         Case(
-            testDescription: "refused for now", answer: .problem(429, "rate_limited", ["Retry-After": "3"]),
+            testDescription: "refused for now", response: .problem(429, "rate_limited", ["Retry-After": "3"]),
             lookup: [3_000], confirmation: [3_000]),
         Case(
             testDescription: "refused for longer than the budget",
-            answer: .problem(429, "rate_limited", ["Retry-After": "7"])),
+            response: .problem(429, "rate_limited", ["Retry-After": "7"])),
         Case(
-            testDescription: "unavailable", answer: .problem(503, "unavailable"), lookup: [500],
+            testDescription: "unavailable", response: .problem(503, "unavailable"), lookup: [500],
             confirmation: [500]),
-        Case(testDescription: "failed", answer: .problem(500, "internal_error"), lookup: [500]),
+        Case(testDescription: "failed", response: .problem(500, "internal_error"), lookup: [500]),
         Case(
             testDescription: "of a proxy",
-            answer: .success(TransportResponse(status: 502, body: Data("<html>".utf8))), lookup: [500]),
-        Case(testDescription: "not set up", answer: .problem(503, "notifications_not_configured")),
-        Case(testDescription: "a revoked key", answer: .problem(401, "unauthorized")),
+            response: .success(TransportResponse(status: 502, body: Data("<html>".utf8))), lookup: [500]),
+        Case(testDescription: "not set up", response: .problem(503, "notifications_not_configured")),
+        Case(testDescription: "a revoked key", response: .problem(401, "unauthorized")),
         Case(
             testDescription: "no problem of the server's",
-            answer: .success(TransportResponse(status: 404, body: Data("<html>".utf8)))),
+            response: .success(TransportResponse(status: 404, body: Data("<html>".utf8)))),
     ]
 
     @Test(arguments: cases) func lookupIsRetriedAfterTransientFailure(_ case: Case) async throws {
-        let transport = ScriptedTransport(`case`.answer, .json(200, Sample.lookup()))
+        let transport = ScriptedTransport(`case`.response, .json(200, Sample.lookup()))
         let lookup = try? await session(transport).lookUp(Sample.restaurant)
         #expect((lookup != nil) == (`case`.lookup != nil))
         #expect(clock.pauses == (`case`.lookup ?? []).map { .milliseconds($0) })
@@ -195,9 +195,9 @@ import Testing
 
     @Test(arguments: cases) func confirmationIsRetriedOnlyIfNotProcessed(_ case: Case) async throws {
         let transport = ScriptedTransport(
-            `case`.answer, .json(200, ["outcome": "undetermined", "certain": true, "location": .null]))
-        let answer = try? await session(transport).confirm(Sample.restaurant, evidence: .none)
-        #expect((answer != nil) == (`case`.confirmation != nil))
+            `case`.response, .json(200, ["outcome": "undetermined", "certain": true, "location": .null]))
+        let response = try? await session(transport).confirm(Sample.restaurant, evidence: .none)
+        #expect((response != nil) == (`case`.confirmation != nil))
         #expect(clock.pauses == (`case`.confirmation ?? []).map { .milliseconds($0) })
     }
 
@@ -303,7 +303,7 @@ import Testing
         let values: [any Sendable] = [
             Sample.configuration(),
             Reachability(permission: .denied, deviceToken: token, startTokens: ["Order": token]),
-            ClipPlace.Coordinate(latitude: 37.5, longitude: -122.25, horizontalAccuracy: 8.75),
+            ClipLocation.Coordinate(latitude: 37.5, longitude: -122.25, horizontalAccuracy: 8.75),
         ]
         let hexadecimal = token.map { String($0, radix: 16) }.joined()
         let decimal = token.map(String.init).joined(separator: ", ")

@@ -5,19 +5,19 @@ import Synchronization
 
 /// Answers by a closure, and keeps what was sent.
 final class ScriptedTransport: HTTPTransport {
-    typealias Answer = Result<TransportResponse, TransportFailure>
+    typealias Response = Result<TransportResponse, TransportFailure>
 
     private let requests = Mutex<[TransportRequest]>([])
-    private let answer: @Sendable (TransportRequest, Int) async -> Answer
+    private let response: @Sendable (TransportRequest, Int) async -> Response
 
     /// - Parameter answer: Is told the request, and how many there were before.
-    init(_ answer: @escaping @Sendable (TransportRequest, Int) async -> Answer) {
-        self.answer = answer
+    init(_ response: @escaping @Sendable (TransportRequest, Int) async -> Response) {
+        self.response = response
     }
 
     /// One answer after the other, the last of them for all that follow.
-    convenience init(_ answers: Answer...) {
-        self.init { _, number in answers[min(number, answers.count - 1)] }
+    convenience init(_ responses: Response...) {
+        self.init { _, number in responses[min(number, responses.count - 1)] }
     }
 
     var sent: [TransportRequest] { requests.withLock { $0 } }
@@ -30,7 +30,7 @@ final class ScriptedTransport: HTTPTransport {
             requests.append(request)
             return requests.count - 1
         }
-        return try await answer(request, number).get()
+        return try await response(request, number).get()
     }
 }
 

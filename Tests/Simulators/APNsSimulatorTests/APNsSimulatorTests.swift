@@ -13,11 +13,11 @@ import Testing
     @Test func validPushIsAccepted() async throws {
         try await Provider.lend { provider in
             let id = UUID().uuidString.lowercased()
-            let answer = try await provider.send { $0.set("apns-id", id) }
-            #expect(answer.status == 200)
-            #expect(answer.body.isEmpty)
-            #expect(answer.headers.first(name: "apns-id") == id)
-            let uniqueID = try #require(answer.headers.first(name: "apns-unique-id"))
+            let response = try await provider.send { $0.set("apns-id", id) }
+            #expect(response.status == 200)
+            #expect(response.body.isEmpty)
+            #expect(response.headers.first(name: "apns-id") == id)
+            let uniqueID = try #require(response.headers.first(name: "apns-unique-id"))
             #expect(UUID(uuidString: uniqueID) != nil)
             let received = try #require(provider.simulator.received.first)
             #expect(received.id == id)
@@ -29,11 +29,11 @@ import Testing
 
     @Test func missingIDIsGenerated() async throws {
         try await Provider.lend(options: { $0.environment = .production }) { provider in
-            let answer = try await provider.send { $0.set("apns-id", nil) }
-            #expect(answer.status == 200)
-            let id = try #require(answer.headers.first(name: "apns-id"))
+            let response = try await provider.send { $0.set("apns-id", nil) }
+            #expect(response.status == 200)
+            let id = try #require(response.headers.first(name: "apns-id"))
             #expect(UUID(uuidString: id) != nil)
-            #expect(answer.headers.first(name: "apns-unique-id") == nil)
+            #expect(response.headers.first(name: "apns-unique-id") == nil)
             #expect(provider.simulator.received.first?.id == id)
         }
     }
@@ -92,10 +92,10 @@ import Testing
     func invalidPushIsRejectedWithItsReason(_ index: Int) async throws {
         let (reason, change) = Self.wrongs[index]
         try await Provider.lend { provider in
-            let answer = try await provider.send(change)
-            #expect(answer.reason == reason.rawValue)
-            #expect(answer.status == reason.status)
-            #expect(answer.headers.first(name: "content-type") == "application/json")
+            let response = try await provider.send(change)
+            #expect(response.reason == reason.rawValue)
+            #expect(response.status == reason.status)
+            #expect(response.headers.first(name: "content-type") == "application/json")
             #expect(provider.simulator.counters.refused == [reason.rawValue: 1])
             // The same connection still serves.
             let right = try await provider.send()
@@ -125,7 +125,7 @@ import Testing
     @Test(arguments: APNsReason.statuses.keys.sorted { $0.rawValue < $1.rawValue })
     func ruleRespondsWithEachReason(_ reason: APNsReason) async throws {
         let since = Date(timeIntervalSince1970: 1_700_000_000.125)
-        let rule = Rule(.answer(reason, invalidSince: reason.status == 410 ? since : nil), times: 1)
+        let rule = Rule(.response(reason, invalidSince: reason.status == 410 ? since : nil), times: 1)
         try await Provider.lend(rules: [rule]) { provider in
             let refused = try await provider.send()
             #expect(refused.reason == reason.rawValue)
@@ -153,9 +153,10 @@ import Testing
                 ("4", "BadDeviceToken"), ("5", nil), ("6", nil),
             ]
             for (digit, reason) in expected {
-                let answer = try await provider.send { $0.path = "/3/device/" + device(digit) }
-                #expect(answer.reason == reason)
-                #expect(answer.body["timestamp"] as? Int == (answer.status == 410 ? 1_700_000_000_000 : nil))
+                let response = try await provider.send { $0.path = "/3/device/" + device(digit) }
+                #expect(response.reason == reason)
+                #expect(
+                    response.body["timestamp"] as? Int == (response.status == 410 ? 1_700_000_000_000 : nil))
             }
         }
     }
@@ -171,8 +172,8 @@ import Testing
 
     @Test func keyOfOtherEnvironmentIsRejected() async throws {
         try await Provider.lend(options: { $0.teams[0].keys[0].environments = [.production] }) { provider in
-            let answer = try await provider.send()
-            #expect(answer.reason == "BadEnvironmentKeyIdInToken")
+            let response = try await provider.send()
+            #expect(response.reason == "BadEnvironmentKeyIdInToken")
         }
     }
 
@@ -254,8 +255,8 @@ import Testing
                 (#"{"message-storage-policy":1,"push-type":"alert"}"#, "InvalidPushType"),
             ]
             for (body, reason) in wrong {
-                let answer = try await manage("POST", body: body)
-                #expect(answer.reason == reason)
+                let response = try await manage("POST", body: body)
+                #expect(response.reason == reason)
             }
             let create = #"{"message-storage-policy":1,"push-type":"LiveActivity"}"#
             let created = try await manage("POST", body: create)
@@ -305,7 +306,7 @@ import Testing
                 $0.body = #"{"message-storage-policy":0,"push-type":"LiveActivity"}"#
             }
             let channel = try #require(created.headers.first(name: "apns-channel-id"))
-            let answer = try await provider.send {
+            let response = try await provider.send {
                 $0.path = "/4/broadcasts/apps/\(Provider.bundleID)"
                 $0.headers = [
                     ("apns-channel-id", channel), ("apns-push-type", "liveactivity"),
@@ -313,8 +314,8 @@ import Testing
                 ]
                 $0.set(name, value)
             }
-            #expect(answer.reason == reason)
-            #expect(answer.headers.first(name: "apns-request-id") != nil)
+            #expect(response.reason == reason)
+            #expect(response.headers.first(name: "apns-request-id") != nil)
         }
     }
 

@@ -81,7 +81,7 @@ struct Provider {
             let pool = NIOLoopBoundBox.makeBoxSendingValue(
                 ConnectionPool(
                     address: APNsClient.Address(host: "localhost", port: simulator.port), settings: settings,
-                    tls: try NIOSSLContext(configuration: tls), figures: PoolFigures(.sandbox),
+                    tls: try NIOSSLContext(configuration: tls), metrics: PoolMetrics(.sandbox),
                     tokens: tokens, place: .init(team: teamID, environment: .sandbox),
                     logger: Logger(label: "test"), eventLoop: eventLoop), eventLoop: eventLoop)
             let outcome: Swift.Result<Result, any Error>
@@ -97,7 +97,7 @@ struct Provider {
         }
     }
 
-    struct NoAnswer: Error {}
+    struct NoResponse: Error {}
 
     func send(_ push: Push) async throws -> Answer {
         var headers: HPACKHeaders = [
@@ -115,7 +115,7 @@ struct Provider {
                 pool.value.send(request, of: nil, deadline: .distantFuture, continuation)
             }
         }
-        guard case .answered(let response) = outcome else { throw NoAnswer() }
+        guard case .answered(let response) = outcome else { throw NoResponse() }
         let object = try? JSONSerialization.jsonObject(with: Data(response.body))
         return Answer(
             status: response.status, headers: response.headers, body: object as? [String: Any] ?? [:])

@@ -11,7 +11,8 @@ import Testing
 @Suite struct RuleTests {
     @Test func ruleAppliesToItsDeviceForLimitedTimes() async throws {
         let other = String(repeating: "ab", count: 32)
-        try await Provider.lend(rules: [Rule(.answer(.unregistered), times: 2, device: other)]) { provider in
+        try await Provider.lend(rules: [Rule(.response(.unregistered), times: 2, device: other)]) {
+            provider in
             var reasons: [String?] = []
             for device in [other, Provider.device, other.uppercased(), other] {
                 reasons.append(try await provider.send { $0.path = "/3/device/" + device }.reason)
@@ -23,7 +24,7 @@ import Testing
 
     @Test func equalSeedsMakeEqualChoices() async throws {
         func refused(seed: UInt64) async throws -> [Bool] {
-            let rule = Rule(.answer(.tooManyRequests), probability: 0.5, seed: seed)
+            let rule = Rule(.response(.tooManyRequests), probability: 0.5, seed: seed)
             return try await Provider.lend(rules: [rule]) { provider in
                 var refused: [Bool] = []
                 for _ in 0..<64 { refused.append(try await provider.send().reason != nil) }
@@ -40,7 +41,7 @@ import Testing
 
     @Test(arguments: [
         #"{"reason":"TooManyRequests","times":5}"#,
-        #"{"effect":"answer","reason":"Unregistered","timestamp":1700000000125}"#,
+        #"{"effect":"response","reason":"Unregistered","timestamp":1700000000125}"#,
         #"{"effect":"pass","delayMilliseconds":50,"probability":0.25,"seed":9}"#,
         #"{"effect":"never","device":"abcd"}"#, #"{"effect":"reset","code":7}"#, #"{"effect":"cut"}"#,
         #"{"effect":"goaway","reason":"Shutdown","accepting":true}"#,
@@ -55,7 +56,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"{"effect":"dance"}"#, "effect"), (#"{"effect":"answer"}"#, "reason"),
+        (#"{"effect":"dance"}"#, "effect"), (#"{"effect":"response"}"#, "reason"),
         (#"{"effect":"streams"}"#, "count"), (#"{"times":0}"#, "times"),
         (#"{"probability":1.5}"#, "probability"), (#"{"colour":1}"#, "colour"),
         (#"{"effect":"reset","code":-1}"#, "code"), (#"{"delayMilliseconds":-1}"#, "delayMilliseconds"),
@@ -91,7 +92,7 @@ import Testing
             let listed = try await control(.GET, "/rules")
             #expect(
                 listed.1
-                    == #"[{"effect":"answer","reason":"Unregistered","times":1},{"effect":"pass","times":3}]"#
+                    == #"[{"effect":"response","reason":"Unregistered","times":1},{"effect":"pass","times":3}]"#
             )
             let refused = try await provider.send()
             #expect(refused.reason == "Unregistered")

@@ -66,9 +66,11 @@ import Testing
         desk.turn { $0.countsUploads = counts }
         _ = try desk.image()
         // Reservation, commit and this.
-        let answer = try desk.ask("GET", "/v1/apps")
+        let response = try desk.ask("GET", "/v1/apps")
         #expect(
-            answer.headers("X-Rate-Limit") == ["user-hour-lim:3600;user-hour-rem:\(counts ? 3_596 : 3_597);"])
+            response.headers("X-Rate-Limit") == [
+                "user-hour-lim:3600;user-hour-rem:\(counts ? 3_596 : 3_597);"
+            ])
     }
 
     // MARK: Faults
@@ -77,12 +79,13 @@ import Testing
         let desk = try Desk()
         let image = try desk.completeImage()
         desk.simulation.faults = [
-            Fault(.answer(status: 503, code: "SERVICE_UNAVAILABLE", retryAfter: 7), times: 1, method: "POST")
+            Fault(
+                .response(status: 503, code: "SERVICE_UNAVAILABLE", retryAfter: 7), times: 1, method: "POST")
         ]
         #expect(try desk.ask("GET", "/v1/apps").status == 200)
-        let answer = try desk.create(image: image)
-        #expect(answer.status == 503)
-        #expect(answer.headers("Retry-After") == ["7"])
+        let response = try desk.create(image: image)
+        #expect(response.status == 503)
+        #expect(response.headers("Retry-After") == ["7"])
         #expect(desk.simulation.counters.creations.isEmpty)
         #expect(desk.simulation.faults.isEmpty)
         #expect(try desk.create(image: image).status == 201)
@@ -140,7 +143,7 @@ import Testing
     @Test func faultChoicesDependOnSeed() throws {
         func statuses(seed: Int) throws -> [Int] {
             let desk = try Desk()
-            var fault = Fault(.answer(status: 500, code: "UNEXPECTED_ERROR", retryAfter: nil))
+            var fault = Fault(.response(status: 500, code: "UNEXPECTED_ERROR", retryAfter: nil))
             fault.probability = 0.5
             fault.seed = seed
             desk.simulation.faults = [fault]
@@ -154,7 +157,7 @@ import Testing
 
     private static let faultTexts = [
         #"{"effect":"pass","path":"","delayMilliseconds":5}"#, #"{"effect":"cut","path":"/v1","times":2}"#,
-        #"{"effect":"answer","path":"","status":429,"code":"RATE_LIMIT_EXCEEDED","retryAfter":3}"#,
+        #"{"effect":"response","path":"","status":429,"code":"RATE_LIMIT_EXCEEDED","retryAfter":3}"#,
         #"{"effect":"lose-reply","path":"","method":"POST","probability":0.25,"seed":9}"#,
         #"{"effect":"truncate","path":""}"#, #"{"effect":"repeat-row","path":""}"#,
         #"{"effect":"omit-row","path":""}"#,
@@ -167,7 +170,7 @@ import Testing
     }
 
     @Test(arguments: [
-        #"{"status":200}"#, #"{"effect":"answer"}"#, #"{"effect":"explode"}"#, #"{"times":0}"#,
+        #"{"status":200}"#, #"{"effect":"response"}"#, #"{"effect":"explode"}"#, #"{"times":0}"#,
         #"{"probability":2}"#, #"{"colour":1}"#, "[]",
     ])
     func invalidFaultIsRejected(_ text: String) throws {

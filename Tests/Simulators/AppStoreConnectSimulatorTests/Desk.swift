@@ -186,8 +186,8 @@ final class Desk {
     func image(_ bytes: [UInt8] = HeaderPicture.png(), checksum: String? = nil) throws -> String {
         let reservation = try reserve(bytes.count)
         for part in Self.parts(reservation) {
-            let answer = send("PUT", part.uri, Array(bytes[part.range]), type: "application/octet-stream")
-            #expect(answer?.status == 200)
+            let response = send("PUT", part.uri, Array(bytes[part.range]), type: "application/octet-stream")
+            #expect(response?.status == 200)
         }
         let md5 = Base16.text(Insecure.MD5.hash(data: bytes))
         #expect(try commit(reservation.id, checksum: checksum ?? md5).status == 200)

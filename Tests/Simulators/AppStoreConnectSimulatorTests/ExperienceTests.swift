@@ -125,10 +125,10 @@ import Testing
     ) throws {
         let rule = try #require(ExperienceRule.all.first { $0.name == name })
         var desk = try Desk()
-        let answer = try broken(desk, try desk.completeImage())
-        #expect(answer.status == rule.error.status)
-        #expect(answer.codes.contains(rule.error.code))
-        if case .pointer(let pointer) = rule.error.source { #expect(answer.sources.contains(pointer)) }
+        let response = try broken(desk, try desk.completeImage())
+        #expect(response.status == rule.error.status)
+        #expect(response.codes.contains(rule.error.code))
+        if case .pointer(let pointer) = rule.error.source { #expect(response.sources.contains(pointer)) }
         desk = try Desk()
         let taken = try kept(desk, try desk.completeImage())
         #expect(taken.status == 201, "\(taken.codes)")
@@ -141,17 +141,17 @@ import Testing
         let attributes: JSONObject = ["action": "OPEN", "businessCategory": "FOOD_AND_DRINK", "place": place]
         let made = try Self.post(attributes: attributes)(desk, image)
         #expect(made.headers("Location") == ["http://127.0.0.1\(Desk.experiences)/\(made.id)"])
-        let answer = try desk.ask(
+        let response = try desk.ask(
             "GET",
             "\(Desk.experiences)/\(made.id)?include=appClip,headerImage,localizations&fields%5BappClips%5D=bundleId"
         )
         #expect(
-            answer.attributes == [
+            response.attributes == [
                 "link": "https://example.com/1", "version": 1, "status": "RECEIVED", "placeStatus": "PENDING",
                 "action": "OPEN", "businessCategory": "FOOD_AND_DRINK", "isPoweredBy": true,
                 "defaultLanguage": "EN", "place": place,
             ])
-        let included = (answer.json.objectValue?["included"]?.arrayValue ?? []).compactMap(\.objectValue)
+        let included = (response.json.objectValue?["included"]?.arrayValue ?? []).compactMap(\.objectValue)
         #expect(
             included.compactMap { $0["type"]?.stringValue } == [
                 "appClips", "appClipAdvancedExperienceImages", "appClipAdvancedExperienceLocalizations",
@@ -203,7 +203,7 @@ import Testing
         changed["attributes"] = ["title": "Two"]
         var new = identifier("${DE}")
         new["attributes"] = ["language": "DE", "title": "Eins"]
-        let answer = try desk.ask(
+        let response = try desk.ask(
             "PATCH", "\(Desk.experiences)/\(id)",
             Desk.change(
                 id,
@@ -212,7 +212,7 @@ import Testing
                         "data": .array([english, japanese, "${DE}"].map { .object(identifier($0)) })
                     ]
                 ], included: [.object(changed), .object(new)]))
-        #expect(answer.status == 200)
+        #expect(response.status == 200)
         let after = desk.simulation.account.texts(of: try #require(desk.simulation.account.experiences[id]))
         #expect(after.map(\.language) == ["EN", "JA", "DE"] + (omittedGo ? [] : ["FR"]))
         #expect(after[0].id == english)

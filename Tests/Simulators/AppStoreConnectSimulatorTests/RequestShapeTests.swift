@@ -36,10 +36,10 @@ import Testing
     func invalidTokenIsRejected(_ name: String, _ token: String?) throws {
         let desk = try Desk()
         desk.authorization = token
-        let answer = try desk.ask("GET", "/v1/apps")
-        #expect(answer.status == 401)
-        #expect(answer.codes == ["NOT_AUTHORIZED"])
-        #expect(answer.headers("X-Rate-Limit").isEmpty)
+        let response = try desk.ask("GET", "/v1/apps")
+        #expect(response.status == 401)
+        #expect(response.codes == ["NOT_AUTHORIZED"])
+        #expect(response.headers("X-Rate-Limit").isEmpty)
     }
 
     @Test func individualKeyAccessesOnlyItsApps() throws {
@@ -113,13 +113,13 @@ import Testing
         _ method: String, _ uri: String, _ status: Int, _ codes: [String], _ sources: [String]
     ) throws {
         let desk = try Desk()
-        let answer = try desk.ask(method, uri)
-        #expect(answer.status == status)
-        #expect(answer.codes == codes)
-        #expect(answer.sources == sources)
-        #expect(answer.headers("X-Rate-Limit").count == 1)
-        #expect(answer.headers("X-Request-ID").count == 1)
-        for error in answer.errors {
+        let response = try desk.ask(method, uri)
+        #expect(response.status == status)
+        #expect(response.codes == codes)
+        #expect(response.sources == sources)
+        #expect(response.headers("X-Rate-Limit").count == 1)
+        #expect(response.headers("X-Request-ID").count == 1)
+        for error in response.errors {
             #expect(error["status"] == .string(String(status)))
             #expect(error["title"]?.stringValue?.isEmpty == false)
         }
@@ -196,25 +196,25 @@ import Testing
         let image = try desk.completeImage()
         var body = try #require(Desk.creation(image: image).objectValue)
         change(&body)
-        let answer = try desk.ask("POST", Desk.experiences, .object(body))
-        #expect(answer.status == status)
-        #expect(answer.codes.first == code)
-        #expect(answer.sources.first == source)
+        let response = try desk.ask("POST", Desk.experiences, .object(body))
+        #expect(response.status == status)
+        #expect(response.codes.first == code)
+        #expect(response.sources.first == source)
         #expect(desk.simulation.counters.creations.isEmpty)
     }
 
     @Test func nonJSONBodyIsRejected() throws {
         let desk = try Desk()
-        let answer = try #require(desk.send("POST", Desk.images, Array("{".utf8)))
-        #expect(answer.status == 400)
-        #expect(answer.codes == ["ENTITY_INVALID"])
+        let response = try #require(desk.send("POST", Desk.images, Array("{".utf8)))
+        #expect(response.status == 400)
+        #expect(response.codes == ["ENTITY_INVALID"])
         #expect(desk.send("POST", Desk.images, Array("{}".utf8), type: "text/plain")?.status == 415)
     }
 
     /// WWDC22 showed this body, which is wrong in three ways.
     @Test func wwdc22SampleBodyIsRejected() throws {
         let desk = try Desk()
-        let answer = try desk.ask(
+        let response = try desk.ask(
             "POST", Desk.experiences,
             [
                 "data": [
@@ -229,7 +229,7 @@ import Testing
                 ]
             ])
         #expect(
-            Set(answer.sources) == [
+            Set(response.sources) == [
                 "/data/included", "/data/relationships/appClip/data/type",
                 "/data/relationships/localizations",
             ])

@@ -151,7 +151,7 @@ import Testing
         case .invalidImage: .otherImage(digest)
         case .otherImage: .shortCodeExists("c")
         case .shortCodeExists: .unknownShortCode("c")
-        case .unknownShortCode: .inUse("location 'restaurant_a'", by: referents)
+        case .unknownShortCode: .inUse("location 'restaurant_a'", by: dependents)
         case .inUse: .removalsInUse(RemovalsInUse(count: 2))
         case .removalsInUse: .tooManyRemovals(7, of: 9, allowed: 4)
         case .tooManyRemovals: .tooManyRows(limit: 5)
@@ -175,11 +175,11 @@ import Testing
         }
     }
 
-    private static let referents = [
-        Referents(
+    private static let dependents = [
+        Dependents(
             RowCount(relation: "experiences", count: 4),
             first: ["advanced https://example.com/a", "demo https://example.com/b"]),
-        Referents(RowCount(relation: "channels", count: 1), first: ["c"]),
+        Dependents(RowCount(relation: "channels", count: 1), first: ["c"]),
     ]
 
     private static func errors() throws -> [AdministrationError] {
@@ -210,7 +210,7 @@ import Testing
                 "the clip com.example.MyApp.Clip has a default experience already"
             ),
             (
-                .inUse("location 'restaurant_a'", by: Self.referents),
+                .inUse("location 'restaurant_a'", by: Self.dependents),
                 """
                 the location 'restaurant_a' is in use by 4 experiences (advanced https://example.com/a, \
                 demo https://example.com/b, …) and 1 channel (c): it can be deleted after these, or with them by cascade

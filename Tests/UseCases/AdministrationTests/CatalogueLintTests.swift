@@ -1,8 +1,8 @@
 import Cards
 import Foundation
 import Invocation
-import Routing
-import RoutingSupport
+import Lookups
+import LookupsSupport
 import Tenancy
 import Testing
 
@@ -11,15 +11,15 @@ import Testing
 @Suite struct CatalogueLintTests {
     /// A table that leads where a test says: from URLs to locations.
     private func table(_ places: [String: String] = [:]) throws -> TenantTable {
-        var table = try RoutingTable(
+        var table = try LookupIndex(
             places.map { url, identifier in
                 let isLink = url.hasPrefix("https://\(DefaultLink.host)/")
                 return try experience(url, isLink ? .default : .advanced, location: identifier)
             })
         for identifier in places.values {
-            try table.set(.locations, .location(RoutingTable.tenant, identifier))
+            try table.set(.locations, .location(LookupIndex.tenant, identifier))
         }
-        return table.of(RoutingTable.tenant)
+        return table.of(LookupIndex.tenant)
     }
 
     private static let clip = "com.example.MyApp.Clip"
@@ -278,13 +278,13 @@ import Testing
             "unproved": "https://claimed.example/a", "foreign": "https://foreign.example/a",
             "again": "https://example.com/s?p=good",
         ]
-        var table = try RoutingTable(
+        var table = try LookupIndex(
             ["example.com/a", "claimed.example/a", "foreign.example/a"].map {
                 try experience("https://\($0)", location: "a")
             } + experiences.map(\.0))
-        try table.set(.locations, .location(RoutingTable.tenant, "a"))
-        try table.set(.shortCodes, .shortCode(RoutingTable.tenant, "good", "https://example.com/a"))
-        let routes = table.of(RoutingTable.tenant)
+        try table.set(.locations, .location(LookupIndex.tenant, "a"))
+        try table.set(.shortCodes, .shortCode(LookupIndex.tenant, "good", "https://example.com/a"))
+        let routes = table.of(LookupIndex.tenant)
         #expect(
             try await found(
                 .notRedirected, catalogue(pages: .redirectingShortCodes, experiences, [], codes),

@@ -2,9 +2,9 @@ import Administration
 import Foundation
 import Geodesy
 import Invocation
+import Lookups
+import LookupsSupport
 import PropertyTesting
-import Routing
-import RoutingSupport
 import Tenancy
 import Testing
 
@@ -15,7 +15,7 @@ import Testing
     private typealias Place = (String, String, Double, Double)
 
     private static func table(_ places: [Place]) throws -> TenantTable {
-        var rows = RoutingTable()
+        var rows = LookupIndex()
         try rows.set(.tenants, .tenant(tenant))
         try rows.set(.tenants, .tenant(others))
         for (identifier, name, latitude, longitude) in places {
@@ -47,7 +47,7 @@ import Testing
         // So near nothing is put together.
         let door = try #require(MapGrid(south: 51.9, west: 12.9, north: 52.1, east: 13.1, zoom: 18))
         #expect(door.cells(of: table).map(\.place?.identifier.text) == ["a1", "a2"])
-        #expect(door.cells(of: table, matching: PlaceText("room")).map(\.place?.name.text) == ["Tea room"])
+        #expect(door.cells(of: table, matching: LocationText("room")).map(\.place?.name.text) == ["Tea room"])
         let listed = door.cells(of: table).compactMap(\.place)
         #expect(world.cells(of: listed).map(\.count) == [2])
     }
@@ -96,11 +96,11 @@ import Testing
             ("tea room and more", []), ("a", ["a1", "a2", "b2", "b_%"]),
         ]
         for (text, identifiers) in expected {
-            let found = PlaceText(text).places(in: table, after: nil, limit: 9)
+            let found = LocationText(text).places(in: table, after: nil, limit: 9)
             #expect(found.first.map(\.identifier.text) == identifiers, "\(text)")
             #expect(found.count == identifiers.count, "\(text)")
         }
-        let rest = PlaceText("a").places(in: table, after: try LocationIdentifier("a1"), limit: 2)
+        let rest = LocationText("a").places(in: table, after: try LocationIdentifier("a1"), limit: 2)
         #expect(rest.first.map(\.identifier.text) == ["a2", "b2"] && rest.count == 4)
     }
 

@@ -3,8 +3,8 @@ import Foundation
 import Geodesy
 import Invocation
 import JSON
+import Lookups
 import RateLimiting
-import Routing
 import Tenancy
 
 /// A tenant that a test has made up, and the names of its metadata.

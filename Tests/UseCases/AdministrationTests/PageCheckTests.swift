@@ -18,8 +18,8 @@ import Testing
     private struct Web: PageFetcher {
         var pages: [String: Page] = [:]
 
-        func fetch(_ url: String, limit: Int) async throws(NoAnswer) -> Page {
-            guard var page = pages[url] else { throw NoAnswer("nobody is there") }
+        func fetch(_ url: String, limit: Int) async throws(NoResponse) -> Page {
+            guard var page = pages[url] else { throw NoResponse("nobody is there") }
             if page.body.count > limit { (page.body, page.isCutOff) = (Array(page.body[..<limit]), true) }
             return page
         }
@@ -118,7 +118,7 @@ import Testing
 
     @Test func unusablePageFailsItsPoint() async throws {
         #expect(Self.failed(await PageCheck.run("http://example.com", clip: nil, Web())) == [.https])
-        #expect(Self.failed(await PageCheck.run(Self.url, clip: nil, Web())) == [.answer])
+        #expect(Self.failed(await PageCheck.run(Self.url, clip: nil, Web())) == [.response])
         #expect(Self.failed(try await Self.check(Page(status: 404))) == [.status])
         var text = Self.html(Self.good)
         text.contentType = "text/plain"

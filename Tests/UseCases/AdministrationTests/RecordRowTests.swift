@@ -1,7 +1,7 @@
 import Geodesy
 import Invocation
 import JSON
-import Routing
+import Lookups
 import Tenancy
 import Testing
 

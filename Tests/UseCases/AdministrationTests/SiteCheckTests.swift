@@ -97,8 +97,8 @@ import Testing
     }
 
     @Test func missingResponseFailsAndStopsChecks() {
-        let check = SiteCheck(Self.url, .failure(NoAnswer("certificate expired")), clip: nil)
-        #expect(Self.failed(check) == [.answer])
+        let check = SiteCheck(Self.url, .failure(NoResponse("certificate expired")), clip: nil)
+        #expect(Self.failed(check) == [.response])
         #expect(check.findings[1].detail.contains("certificate expired"))
         #expect(Self.notChecked(check).count == SiteCheck.Point.allCases.count - 2)
     }

@@ -1,16 +1,16 @@
 import Geodesy
 import Invocation
 import Locations
-import Routing
-import RoutingSupport
+import Lookups
+import LookupsSupport
 import Tenancy
 
 /// A tenant with an experience for each way to know a location, and one location 100 m around its center.
 struct Bakery {
-    let tenant = RoutingTable.tenant
+    let tenant = LookupIndex.tenant
     let center: Coordinate
     let recorder = MemoryRecorder()
-    var table = RoutingTable()
+    var table = LookupIndex()
     var signatures = MemorySignatures()
 
     init(

@@ -3,9 +3,9 @@ import Foundation
 import Geodesy
 import Invocation
 import Locations
+import Lookups
+import LookupsSupport
 import Receipts
-import Routing
-import RoutingSupport
 import Tenancy
 import Testing
 

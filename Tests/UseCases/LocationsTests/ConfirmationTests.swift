@@ -2,8 +2,8 @@ import Foundation
 import Geodesy
 import Invocation
 import Locations
+import Lookups
 import Receipts
-import Routing
 import Testing
 
 private typealias Evidence = ConfirmationRequest.Evidence

@@ -1,17 +1,17 @@
 import Invocation
 import Locations
-import Routing
-import RoutingSupport
+import Lookups
+import LookupsSupport
 import Tenancy
 import Testing
 
 @Suite struct DefaultLinkTests {
     private static let link = "https://appclip.apple.com/id?p=com.example."
-    private var table = RoutingTable()
+    private var table = LookupIndex()
 
     init() throws {
         let a = LocationBinding.location(try LocationIdentifier("a"))
-        let tenant = RoutingTable.tenant
+        let tenant = LookupIndex.tenant
         try table.register(
             [
                 Self.experience("https://bound.example.com", "Bound", a),
@@ -43,7 +43,7 @@ import Testing
     }
 
     private func lookUp(_ url: String) throws -> String {
-        let tenant = RoutingTable.tenant
+        let tenant = LookupIndex.tenant
         let signed = Self.link + "Place&lat=1&lon=2"
         let signatures = MemorySignatures(signed: [tenant: [signed]])
         return try table.of(tenant, trusting: .signed(signatures)).lookUp(InvocationURL(url)).summary

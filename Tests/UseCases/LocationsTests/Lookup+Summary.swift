@@ -1,4 +1,4 @@
-import Routing
+import Lookups
 
 extension Lookup {
     /// The outcome with the URL of the experience that is named, on `example.com` without scheme and host.
@@ -13,7 +13,7 @@ extension Lookup {
     }
 }
 
-extension RoutedExperience {
+extension IndexedExperience {
     fileprivate var summary: Substring {
         let host = "https://example.com/"
         return url.dropFirst(url.hasPrefix(host) ? host.count : 0)

@@ -1,8 +1,8 @@
 import Geodesy
 import Invocation
 import Locations
-import Routing
-import RoutingSupport
+import Lookups
+import LookupsSupport
 import Testing
 
 @Suite struct LookupTests {

@@ -2,9 +2,9 @@ import Foundation
 import Geodesy
 import Invocation
 import Locations
+import Lookups
+import LookupsSupport
 import Receipts
-import Routing
-import RoutingSupport
 import Tenancy
 import Testing
 

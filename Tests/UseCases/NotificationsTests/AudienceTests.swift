@@ -18,11 +18,11 @@ import Testing
     @Test(arguments: ["a", "é", "👩‍🍳"])
     func activityNameLimitMatchesRegistration(character: String) throws {
         let longest = String(repeating: character, count: 128 / character.unicodeScalars.count)
-        #expect(TokenPlace.isName(longest))
+        #expect(TokenKind.isName(longest))
         #expect(
             try Self.audience(ofActivity: longest) == .activity(InstanceID(Self.instance), longest))
         for name in ["", longest + character, "a\0"] {
-            #expect(!TokenPlace.isName(name))
+            #expect(!TokenKind.isName(name))
             #expect(throws: JSONFieldError.self) { try Self.audience(ofActivity: name) }
         }
     }

@@ -122,10 +122,10 @@ import Testing
         (ChannelOutcome<String>.notSent(.noKey), ChannelDirectory.Refusal.notSent(.noKey)),
         (.unanswered(.timedOut), .unanswered(.timedOut)),
         (
-            .refused(APNsAnswer(status: 400, reason: .cannotCreateChannelConfig)),
-            .refused(APNsAnswer(status: 400, reason: .cannotCreateChannelConfig))
+            .refused(APNsResponse(status: 400, reason: .cannotCreateChannelConfig)),
+            .refused(APNsResponse(status: 400, reason: .cannotCreateChannelConfig))
         ),
-        (.done("no base64!"), .refused(APNsAnswer(status: 200))),
+        (.done("no base64!"), .refused(APNsResponse(status: 200))),
     ]) func failedChannelCreationIsNotStored(
         outcome: ChannelOutcome<String>, refusal: ChannelDirectory.Refusal
     ) async throws {
@@ -144,8 +144,8 @@ import Testing
     @Test func channelStaysUntilAPNsDeletesIt() async throws {
         for (deletion, isKept) in [
             (ChannelOutcome<ChannelDeleted>.unanswered(.timedOut), true), (.notSent(.notConnected), true),
-            (.refused(APNsAnswer(status: 403, reason: .topicMismatch)), true),
-            (.refused(APNsAnswer(status: 400, reason: .channelNotRegistered)), false),
+            (.refused(APNsResponse(status: 403, reason: .topicMismatch)), true),
+            (.refused(APNsResponse(status: 400, reason: .channelNotRegistered)), false),
         ] {
             let (manager, store) = (ScriptedManager(deletion: deletion), try MemoryStore())
             let channel = try await Self.create(manager, store)

@@ -11,12 +11,12 @@ import Testing
         TenantID(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, UInt8(number))))
     }
 
-    private static let sent = PushOutcome.answered(APNsAnswer(status: 200))
+    private static let sent = PushOutcome.answered(APNsResponse(status: 200))
 
     @Test func dueDeliveriesAreSentAndCompleted() async throws {
         let outbox = MemoryOutbox()
         try outbox.add(10, of: Self.tenants[0])
-        let dispatcher = Dispatcher(outbox, Answering { _ in Self.sent }, clock: StandingClock())
+        let dispatcher = Dispatcher(outbox, Responding { _ in Self.sent }, clock: StandingClock())
         async let run: Void = dispatcher.run()
         await outbox.waitForCompletions(10)
         dispatcher.shutDown()
@@ -29,7 +29,7 @@ import Testing
     /// The clock never reaches a poll: without the wake-up, nothing would complete before the time limit.
     @Test(.timeLimit(.minutes(30))) func wakeTriggersImmediateLook() async throws {
         let outbox = MemoryOutbox()
-        let dispatcher = Dispatcher(outbox, Answering { _ in Self.sent }, clock: StandingClock())
+        let dispatcher = Dispatcher(outbox, Responding { _ in Self.sent }, clock: StandingClock())
         async let run: Void = dispatcher.run()
         await outbox.waitForLooks(1)
         #expect(outbox.claims.isEmpty)
@@ -52,7 +52,7 @@ import Testing
         let gate = Gate()
         let dispatcher = Dispatcher(
             outbox,
-            Answering { _ in
+            Responding { _ in
                 await gate.pass(); return Self.sent
             }, settings: settings, clock: StandingClock())
         async let run: Void = dispatcher.run()
@@ -69,7 +69,7 @@ import Testing
         dispatcher.shutDown()
         await run
         #expect(Set(outbox.completions.map(\.delivery.id)).count == 2_005)
-        #expect(outbox.mostLent <= 40)
+        #expect(outbox.mostLeased <= 40)
     }
 
     @Test func singleTenantLeavesQuarterOfCapacity() async throws {
@@ -80,7 +80,7 @@ import Testing
         let gate = Gate()
         let dispatcher = Dispatcher(
             outbox,
-            Answering { _ in
+            Responding { _ in
                 await gate.pass(); return Self.sent
             }, settings: settings, clock: StandingClock())
         async let run: Void = dispatcher.run()
@@ -105,7 +105,7 @@ import Testing
         let begun = Watched(0)
         let dispatcher = Dispatcher(
             outbox,
-            Answering { request in
+            Responding { request in
                 #expect(request.tenant == sending)
                 let number = begun.change {
                     $0 += 1
@@ -126,7 +126,7 @@ import Testing
         #expect(outbox.completions.count { $0.verdict.next == .delivered } == 2)
         let returned = outbox.completions.filter { $0.verdict.next == .retry(after: 0) }
         #expect(returned.count == 3 && returned.allSatisfy { $0.verdict.lostReplies == 0 })
-        #expect(returned.count { $0.answer == nil } == 1)
+        #expect(returned.count { $0.response == nil } == 1)
     }
 
     /// Outcomes are kept while the outbox is away, and nothing new is taken meanwhile.
@@ -138,7 +138,7 @@ import Testing
         settings.maximumInFlight = 8
         let events = Mutex<[String]>([])
         let dispatcher = Dispatcher(
-            outbox, Answering { _ in Self.sent }, settings: settings, clock: RacingClock(),
+            outbox, Responding { _ in Self.sent }, settings: settings, clock: RacingClock(),
             onEvent: { event in
                 switch event {
                 case .failed: events.withLock { $0.append("failed") }
@@ -153,7 +153,7 @@ import Testing
         #expect(events.withLock { $0.count { $0 == "failed" } } == 3)
         #expect(events.withLock { $0.contains("recovered") })
         #expect(Set(outbox.completions.map(\.delivery.id)).count == 20)
-        #expect(outbox.mostLent <= 8)
+        #expect(outbox.mostLeased <= 8)
     }
 
     /// One that the outbox refuses keeps none of its batch from being written down, nor its room.
@@ -170,7 +170,7 @@ import Testing
         let gate = Gate()
         let dispatcher = Dispatcher(
             outbox,
-            Answering { _ in
+            Responding { _ in
                 await gate.pass(); return Self.sent
             }, clock: StandingClock(),
             onEvent: { event in
@@ -198,8 +198,8 @@ import Testing
         let taken = try await outbox.claim(8, of: Self.tenants[0], for: .seconds(60))
         outbox.refuse([taken[0].id])
         outbox.failCompletions(1, after: 5)
-        let dispatcher = Dispatcher(outbox, Answering { _ in Self.sent }, clock: StandingClock())
-        let completions = taken.map { Completion(delivery: $0, verdict: .givenBack($0), answer: nil) }
+        let dispatcher = Dispatcher(outbox, Responding { _ in Self.sent }, clock: StandingClock())
+        let completions = taken.map { Completion(delivery: $0, verdict: .givenBack($0), response: nil) }
         let unsettled = await dispatcher.settle(completions, of: Self.tenants[0])
         #expect(unsettled?.outcomes.map(\.delivery.id) == taken[3...].map(\.id))
         #expect(outbox.completions.map(\.delivery.id) == taken[1...2].map(\.id))
@@ -213,7 +213,7 @@ import Testing
         outbox.failCompletions(.max)
         let abandoned = Mutex(0)
         let dispatcher = Dispatcher(
-            outbox, Answering { _ in Self.sent }, clock: RacingClock(),
+            outbox, Responding { _ in Self.sent }, clock: RacingClock(),
             onEvent: { if case .abandoned(let count) = $0 { abandoned.withLock { $0 = count } } })
         async let run: Void = dispatcher.run()
         await outbox.waitForClaims(3)
@@ -227,7 +227,7 @@ import Testing
         try outbox.add(2, of: Self.tenants[0], destination: .nowhere("token_dead"))
         let dispatcher = Dispatcher(
             outbox,
-            Answering { _ in
+            Responding { _ in
                 Issue.record("sent")
                 return Self.sent
             }, clock: StandingClock())
@@ -235,18 +235,18 @@ import Testing
         await outbox.waitForCompletions(2)
         dispatcher.shutDown()
         await run
-        #expect(outbox.completions.allSatisfy { $0.verdict.next == .refused && $0.answer == nil })
+        #expect(outbox.completions.allSatisfy { $0.verdict.next == .refused && $0.response == nil })
     }
 }
 
-private struct Answering: PushSender {
-    let answer: @Sendable (PushRequest) async -> PushOutcome
+private struct Responding: PushSender {
+    let response: @Sendable (PushRequest) async -> PushOutcome
 
-    init(_ answer: @escaping @Sendable (PushRequest) async -> PushOutcome) {
-        self.answer = answer
+    init(_ response: @escaping @Sendable (PushRequest) async -> PushOutcome) {
+        self.response = response
     }
 
-    func send(_ request: PushRequest) async -> PushOutcome { await answer(request) }
+    func send(_ request: PushRequest) async -> PushOutcome { await response(request) }
 }
 
 /// A clock that moves as fast as it is asked: every sleep is over at once.
@@ -277,7 +277,7 @@ private final class MemoryOutbox: Outbox {
         var triesBeforeFailures = 0
         var refused: Set<DeliveryID> = []
         var heldClaims: [TenantID: Gate] = [:]
-        var mostLent = 0
+        var mostLeased = 0
 
         var claimed: Int { claims.reduce(0) { $0 + $1.count } }
     }
@@ -287,7 +287,7 @@ private final class MemoryOutbox: Outbox {
     var claims: [Claim] { state.current.claims.filter { $0.count > 0 } }
     var completions: [Completion] { state.current.completions }
     var completedCount: Int { completions.count }
-    var mostLent: Int { state.current.mostLent }
+    var mostLeased: Int { state.current.mostLeased }
 
     func add(
         _ count: Int, of tenant: TenantID, destination: ClaimedDelivery.Destination = .channel("c")
@@ -334,7 +334,7 @@ private final class MemoryOutbox: Outbox {
             taken = Array(state.due[tenant, default: []].prefix(limit))
             state.due[tenant]?.removeFirst(taken.count)
             state.claims.append(Claim(tenant: tenant, count: taken.count))
-            state.mostLent = max(state.mostLent, state.claimed - state.completions.count)
+            state.mostLeased = max(state.mostLeased, state.claimed - state.completions.count)
         }
         return taken
     }

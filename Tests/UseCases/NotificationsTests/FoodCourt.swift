@@ -1,16 +1,16 @@
 import Foundation
 import Invocation
 import JSON
+import Lookups
+import LookupsSupport
 import Notifications
-import Routing
-import RoutingSupport
 import Tenancy
 
 /// A tenant with the clip of Apple's example, which serves many restaurants, and a clip of one business.
 struct FoodCourt {
-    let tenant = RoutingTable.tenant
+    let tenant = LookupIndex.tenant
     let now = Date(timeIntervalSince1970: 1_772_368_200)
-    var table = RoutingTable()
+    var table = LookupIndex()
 
     init() throws {
         try open(of: tenant)

@@ -3,10 +3,10 @@ import AppAttest
 import Foundation
 import Invocation
 import JSON
+import Lookups
+import LookupsSupport
 import Notifications
 import Receipts
-import Routing
-import RoutingSupport
 import Synchronization
 import Tenancy
 import Testing
@@ -54,7 +54,7 @@ import Testing
     /// What is kept of a report, or why it is refused.
     private func decide(
         _ url: String?, clip: String? = nil, launchedAt: Date? = nil, proof: Receipt? = nil,
-        in table: RoutingTable? = nil
+        in table: LookupIndex? = nil
     ) async throws -> (InstanceRegistration?, Registration) {
         let store = Recorder()
         let invocation = try url.map { try InvocationURL($0) }

@@ -261,13 +261,13 @@ private struct LeaseRun {
     private let tenants: [TenantID]
     private var state: LeaseState<TenantID, Int>
     private var reserved: [(tenant: TenantID, room: Int)] = []
-    private var worked: [(tenant: TenantID, loan: Int)] = []
+    private var worked: [(tenant: TenantID, lease: Int)] = []
     private var waiting: [TenantID: [Int]] = [:]
     private var beingWritten: [TenantID: [Int]] = [:]
     private var behind: Set<TenantID> = []
     private var resting: Set<TenantID> = []
     private var settlingRests: Set<TenantID> = []
-    private var loanCount = 0
+    private var leaseCount = 0
     /// Written or dropped, each once.
     private var ended: Set<Int> = []
     private var isWrong = false
@@ -307,7 +307,7 @@ private struct LeaseRun {
             && (busy.map { busy in tenants.allSatisfy { !busy.contains($0) || room(for: $0) == 0 } } ?? true)
     }
 
-    var isOver: Bool { !isWrong && ended.count == loanCount && state.heldCount == 0 }
+    var isOver: Bool { !isWrong && ended.count == leaseCount && state.heldCount == 0 }
 
     mutating func step(_ random: inout SplitMix64) {
         let tenant = random.pick(tenants)
@@ -323,8 +323,8 @@ private struct LeaseRun {
             let count = random.below(room + 1)
             _ = state.claimed(count, of: room, for: tenant)
             for _ in 0..<count {
-                worked.append((tenant, loanCount))
-                loanCount += 1
+                worked.append((tenant, leaseCount))
+                leaseCount += 1
             }
         case 3:
             guard !reserved.isEmpty, random.oneIn(3) else { return }
@@ -337,9 +337,9 @@ private struct LeaseRun {
             state.endRest(of: tenant)
         case 5, 6:
             guard !worked.isEmpty else { return }
-            let (tenant, loan) = worked.remove(at: random.below(worked.count))
-            state.finish(loan, of: tenant)
-            waiting[tenant, default: []].append(loan)
+            let (tenant, lease) = worked.remove(at: random.below(worked.count))
+            state.finish(lease, of: tenant)
+            waiting[tenant, default: []].append(lease)
         case 7:
             if random.oneIn(2) { begin() } else { settle(&random) }
         default:
@@ -406,9 +406,9 @@ private struct LeaseRun {
         state.isStopping = true
         for (tenant, room) in reserved { _ = state.claimed(0, of: room, for: tenant) }
         reserved = []
-        for (tenant, loan) in worked {
-            state.finish(loan, of: tenant)
-            waiting[tenant, default: []].append(loan)
+        for (tenant, lease) in worked {
+            state.finish(lease, of: tenant)
+            waiting[tenant, default: []].append(lease)
         }
         worked = []
         for (tenant, outcomes) in beingWritten {

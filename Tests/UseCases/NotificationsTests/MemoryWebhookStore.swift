@@ -16,25 +16,27 @@ final class MemoryWebhookStore: WebhookStore {
         var waiting: [Waiting] = []
         /// What is not due for a while.
         var retries: [UUID: Duration] = [:]
-        var lentIDs: [UUID: WebhookReference] = [:]
+        var leasedIDs: [UUID: WebhookReference] = [:]
         var givenBack: [UUID] = []
         var attempts: [UUID: [WebhookAttempt]] = [:]
         /// Those that the next failure switches off.
         var failing: Set<WebhookReference> = []
-        var mostLent = 0
-        var mostLentOfOne = 0
-        var mostLentOfTenant = 0
+        var mostLeased = 0
+        var mostLeasedOfOne = 0
+        var mostLeasedOfTenant = 0
         var claims: [WebhookReference: Int] = [:]
         var hasWebhook = true
         var outdatedCount = 0
         var broken: [WebhookReference: Call] = [:]
 
         var claimCount: Int { claims.values.reduce(0, +) }
-        var lent: [WebhookReference: Int] { Dictionary(lentIDs.values.map { ($0, 1) }, uniquingKeysWith: +) }
+        var leased: [WebhookReference: Int] {
+            Dictionary(leasedIDs.values.map { ($0, 1) }, uniquingKeysWith: +)
+        }
 
-        func isLent(_ message: WebhookMessage) -> Bool { lentIDs[message.id] != nil }
+        func isLeased(_ message: WebhookMessage) -> Bool { leasedIDs[message.id] != nil }
 
-        func isDue(_ message: WebhookMessage) -> Bool { !isLent(message) && retries[message.id] == nil }
+        func isDue(_ message: WebhookMessage) -> Bool { !isLeased(message) && retries[message.id] == nil }
     }
 
     private let state = Watched(State())
@@ -84,13 +86,13 @@ final class MemoryWebhookStore: WebhookStore {
                 let message = state.waiting[index].message
                 state.waiting[index].message = WebhookMessage(
                     id: message.id, body: message.body, attempt: message.attempt + 1)
-                state.lentIDs[message.id] = reference
+                state.leasedIDs[message.id] = reference
                 messages.append(state.waiting[index].message)
             }
-            state.mostLent = max(state.mostLent, state.lentIDs.count)
-            state.mostLentOfOne = max(state.mostLentOfOne, state.lent[reference, default: 0])
-            state.mostLentOfTenant = max(
-                state.mostLentOfTenant, state.lentIDs.values.count { $0.tenant == reference.tenant })
+            state.mostLeased = max(state.mostLeased, state.leasedIDs.count)
+            state.mostLeasedOfOne = max(state.mostLeasedOfOne, state.leased[reference, default: 0])
+            state.mostLeasedOfTenant = max(
+                state.mostLeasedOfTenant, state.leasedIDs.values.count { $0.tenant == reference.tenant })
             outdatedCount = state.outdatedCount
             state.outdatedCount = 0
         }
@@ -112,7 +114,7 @@ final class MemoryWebhookStore: WebhookStore {
             } else {
                 state.waiting.removeAll { $0.message.id == message.id }
             }
-            state.lentIDs[message.id] = nil
+            state.leasedIDs[message.id] = nil
             state.attempts[message.id, default: []].append(attempt)
             isSwitchedOff =
                 !attempt.reply.isTaken
@@ -125,7 +127,7 @@ final class MemoryWebhookStore: WebhookStore {
         try Task.checkCancellation()
         change { state in
             state.givenBack.append(message.id)
-            state.lentIDs[message.id] = nil
+            state.leasedIDs[message.id] = nil
             for index in state.waiting.indices where state.waiting[index].message.id == message.id {
                 state.waiting[index].message = WebhookMessage(
                     id: message.id, body: message.body, attempt: message.attempt - 1)

@@ -42,18 +42,18 @@ final class ScriptedWork: LeasedWork {
         }
     }
 
-    func claim(_ room: Int, of tenant: TenantID) async throws -> (loans: [Int], hasMore: Bool) {
+    func claim(_ room: Int, of tenant: TenantID) async throws -> (leases: [Int], hasMore: Bool) {
         try await onClaim(tenant)
         return state.change { state in
-            let loans = Array(state.due[tenant, default: []].prefix(room))
-            state.due[tenant]?.removeFirst(loans.count)
-            return (loans, false)
+            let leases = Array(state.due[tenant, default: []].prefix(room))
+            state.due[tenant]?.removeFirst(leases.count)
+            return (leases, false)
         }
     }
 
-    func work(on loan: Int, of tenant: TenantID) async -> Int {
-        await onWork(loan)
-        return loan
+    func work(on lease: Int, of tenant: TenantID) async -> Int {
+        await onWork(lease)
+        return lease
     }
 
     func isPast(_ outcome: Int) -> Bool { false }

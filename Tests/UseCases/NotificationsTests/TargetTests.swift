@@ -1,9 +1,9 @@
 import APNsPayload
 import Invocation
 import JSON
+import Lookups
+import LookupsSupport
 import Notifications
-import Routing
-import RoutingSupport
 import Tenancy
 import Testing
 

@@ -52,13 +52,13 @@ import Testing
     @Test func apnsReasonDeterminesVerdict() throws {
         #expect(Set(Self.effects.map(\.0)) == Set(APNsReason.statuses.keys))
         for (reason, expected) in Self.effects {
-            let answer = APNsAnswer(status: try #require(reason.status), reason: reason)
-            let verdict = Self.verdict(.answered(answer), try Self.delivery())
+            let response = APNsResponse(status: try #require(reason.status), reason: reason)
+            let verdict = Self.verdict(.answered(response), try Self.delivery())
             #expect(Self.text(verdict) == expected, "\(reason)")
             #expect(verdict.reason == reason.rawValue)
             #expect(verdict.lostReplies == 0)
             // What an earlier attempt came to is not known.
-            let later = Self.verdict(.answered(answer), try Self.delivery(lostReplies: 1))
+            let later = Self.verdict(.answered(response), try Self.delivery(lostReplies: 1))
             #expect(Self.text(later) == expected.replacing("refused", with: "uncertain"), "\(reason)")
         }
     }
@@ -70,7 +70,7 @@ import Testing
     func unknownReasonFallsBackToStatus(status: Int, expected: String) throws {
         for reason in [nil, APNsReason(rawValue: "BrandNew")] {
             let verdict = Self.verdict(
-                .answered(APNsAnswer(status: status, reason: reason)), try Self.delivery())
+                .answered(APNsResponse(status: status, reason: reason)), try Self.delivery())
             #expect(Self.text(verdict) == expected)
             #expect(
                 verdict.reason == (status == 200 ? nil : reason?.rawValue ?? "status_\(status)"))
@@ -79,8 +79,8 @@ import Testing
 
     @Test func deadTokenHasTimestampFromAPNs() throws {
         let since = Self.now - 3_600
-        let answer = APNsAnswer(status: 410, reason: .unregistered, invalidSince: since)
-        #expect(Self.verdict(.answered(answer), try Self.delivery()).token == .dead(since: since))
+        let response = APNsResponse(status: 410, reason: .unregistered, invalidSince: since)
+        #expect(Self.verdict(.answered(response), try Self.delivery()).token == .dead(since: since))
     }
 
     private static func text(_ verdict: DeliveryVerdict) -> String {
@@ -98,7 +98,7 @@ import Testing
         let waits = try (0...DeliveryVerdict.maximumPostponements).map { postponements in
             Self.text(
                 Self.verdict(
-                    .answered(APNsAnswer(status: 503, reason: .serviceUnavailable)),
+                    .answered(APNsResponse(status: 503, reason: .serviceUnavailable)),
                     try Self.delivery(attempt: postponements + 1, postponements: postponements)))
         }
         #expect(
@@ -119,7 +119,7 @@ import Testing
         for _ in 0..<1_000 {
             let chance = Double(random.next() >> 11) / 0x1p53
             let verdict = Self.verdict(
-                .answered(APNsAnswer(status: 500, reason: .internalServerError)), try Self.delivery(),
+                .answered(APNsResponse(status: 500, reason: .internalServerError)), try Self.delivery(),
                 random: chance)
             guard case .retry(let wait) = verdict.next else {
                 Issue.record("\(verdict)")
@@ -153,7 +153,7 @@ import Testing
     // MARK: Too late
 
     @Test func expiredDeliveryIsNotRetried() throws {
-        let later = PushOutcome.answered(APNsAnswer(status: 503, reason: .serviceUnavailable))
+        let later = PushOutcome.answered(APNsResponse(status: 503, reason: .serviceUnavailable))
         #expect(Self.text(Self.verdict(later, try Self.delivery(expiresIn: 899))) == "expired")
         #expect(Self.text(Self.verdict(later, try Self.delivery(expiresIn: 901))) == "retry 900")
         #expect(

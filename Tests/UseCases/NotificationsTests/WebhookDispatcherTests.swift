@@ -43,7 +43,7 @@ import Testing
                 switch message.body {
                 case [0]: .status(200)
                 case [1]: .status(500)
-                default: .noAnswer("no answer in time")
+                default: .noResponse("no answer in time")
                 }
             }
         ) {
@@ -163,15 +163,15 @@ import Testing
             reply: { message in
                 guard silentIDs.contains(message.id) else { return .status(200) }
                 await Self.never()
-                return .noAnswer("the connection failed")
+                return .noResponse("the connection failed")
             }
         ) {
             await store.wait { state in !state.waiting.contains { $0.webhook == other } }
-            #expect(store.current.lent == [silent: 4])
+            #expect(store.current.leased == [silent: 4])
         }
         // What the end cut off says nothing of the receiver.
         let left = store.current
-        #expect(left.waiting.count == 20 && left.retries.isEmpty && left.lent == [:])
+        #expect(left.waiting.count == 20 && left.retries.isEmpty && left.leased == [:])
         #expect(left.givenBack.count == 4 && left.waiting.allSatisfy { $0.message.attempt == 0 })
     }
 
@@ -192,14 +192,14 @@ import Testing
             }
         ) {
             await store.wait { state in
-                state.lentIDs.count == WebhookDispatcher.messagesPerTenant
+                state.leasedIDs.count == WebhookDispatcher.messagesPerTenant
                     && !state.waiting.contains { $0.webhook == other }
             }
             gate.open()
             await store.wait { $0.waiting.isEmpty }
         }
-        #expect(store.current.mostLentOfTenant == WebhookDispatcher.messagesPerTenant)
-        #expect(store.current.mostLentOfOne == WebhookDispatcher.messagesPerWebhook)
+        #expect(store.current.mostLeasedOfTenant == WebhookDispatcher.messagesPerTenant)
+        #expect(store.current.mostLeasedOfOne == WebhookDispatcher.messagesPerWebhook)
     }
 
     @Test(.timeLimit(.minutes(30))) func concurrentMessagesInTotalAreLimited() async throws {
@@ -212,12 +212,12 @@ import Testing
                 return .status(200)
             }
         ) {
-            await store.wait { $0.lent.values.reduce(0, +) == WebhookDispatcher.messages }
+            await store.wait { $0.leased.values.reduce(0, +) == WebhookDispatcher.messages }
             gate.open()
             await store.wait { $0.waiting.isEmpty }
         }
-        #expect(store.current.mostLent == WebhookDispatcher.messages)
-        #expect(store.current.mostLentOfOne == WebhookDispatcher.messagesPerWebhook)
+        #expect(store.current.mostLeased == WebhookDispatcher.messages)
+        #expect(store.current.mostLeasedOfOne == WebhookDispatcher.messagesPerWebhook)
     }
 
     /// The clock never reaches a poll: without other looks, not all would be lent before the time limit.
@@ -226,11 +226,11 @@ import Testing
         await Self.withDispatcher(
             store,
             reply: { _ in
-                await Self.never(); return .noAnswer("cut off")
+                await Self.never(); return .noResponse("cut off")
             }
         ) {
-            await store.wait { $0.lent.count == Self.webhooks.count }
-            #expect(store.current.lent == Dictionary(uniqueKeysWithValues: Self.webhooks.map { ($0, 1) }))
+            await store.wait { $0.leased.count == Self.webhooks.count }
+            #expect(store.current.leased == Dictionary(uniqueKeysWithValues: Self.webhooks.map { ($0, 1) }))
         }
         #expect(store.current.givenBack.count == Self.webhooks.count)
     }
@@ -265,7 +265,7 @@ import Testing
             await clock.wait(for: rest)
             store.change { $0.broken = [:] }
             clock.end(rest)
-            await store.wait { state in state.waiting.allSatisfy { state.isLent($0.message) } }
+            await store.wait { state in state.waiting.allSatisfy { state.isLeased($0.message) } }
         }
         #expect(failed.withLock { Set($0) } == [broken])
     }

@@ -159,7 +159,7 @@ import Testing
     }
 
     @Test func storedAttemptRoundTrips() throws {
-        for reply in [WebhookReply.status(204), .noAnswer("Connection refused")] {
+        for reply in [WebhookReply.status(204), .noResponse("Connection refused")] {
             let attempt = WebhookAttempt(
                 at: Date(timeIntervalSince1970: 1_772_368_200.25), duration: .milliseconds(1_234),
                 reply: reply)

@@ -2,8 +2,8 @@ import Encodings
 import Foundation
 import Invocation
 import JSON
+import LookupsSupport
 import ReceiptSupport
-import RoutingSupport
 import Tenancy
 import Testing
 

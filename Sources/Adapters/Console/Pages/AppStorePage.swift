@@ -1,7 +1,7 @@
 import Administration
+import AppStoreSync
 import HTML
 import JSON
-import Registration
 import Tenancy
 
 /// What is stored of a tenant's registrations at App Store Connect, and when somebody looked there last. No page asks Apple anything.
@@ -9,7 +9,7 @@ enum AppStorePage {
     /// How many refusals, and how many runs, are shown. [ours]
     private static let limit = 50
 
-    @Sendable static func answer(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable static func response(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         let stored = try await request.stores.registrations.overview(of: tenant.id, limit: limit)
         let checks = try await request.stores.registrationChecks.latest(
@@ -90,7 +90,7 @@ enum AppStorePage {
         }
     }
 
-    private static func clips(_ clips: [StoredRegistrations.OfClip], _ html: inout HTMLWriter) {
+    private static func clips(_ clips: [StoredSyncs.OfClip], _ html: inout HTMLWriter) {
         html.element(.h2, text: "Experiences")
         guard !clips.isEmpty else { return html.element(.p, text: "None was sent to Apple.") }
         html.table(
@@ -112,7 +112,7 @@ enum AppStorePage {
     }
 
     private static func refusals(
-        _ tenant: Tenant, _ refusals: [StoredRegistrations.Refusal], _ html: inout HTMLWriter
+        _ tenant: Tenant, _ refusals: [StoredSyncs.Refusal], _ html: inout HTMLWriter
     ) {
         guard !refusals.isEmpty else { return }
         html.element(.h2, text: "Refused")
@@ -142,7 +142,7 @@ enum AppStorePage {
         }
     }
 
-    private static func runs(_ runs: [StoredRegistrations.Run], _ html: inout HTMLWriter) {
+    private static func runs(_ runs: [StoredSyncs.Run], _ html: inout HTMLWriter) {
         guard !runs.isEmpty else { return }
         html.element(.h2, text: "Runs")
         html.table("Runs, the newest first", columns: ["Begun", "Ended", "Clip", "By", "Outcome"]) { rows in

@@ -1,8 +1,8 @@
 import Administration
+import AppStoreSync
 import HTML
 import HTTPSyntax
 import JSON
-import Registration
 import Tenancy
 
 /// What was found of one clip when somebody last looked at App Store Connect: what there would be to do, and what is other there
@@ -13,7 +13,7 @@ enum AppStorePlanPage {
     /// How many of those that are missing are named; a look keeps no more. [ours]
     private static let maximumMissing = 100
 
-    @Sendable static func answer(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable static func response(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         let checks = request.stores.registrationChecks
         guard let clip = request.path["clip"].flatMap({ try? BundleID($0) }),
@@ -26,7 +26,7 @@ enum AppStorePlanPage {
     }
 
     private static func page(
-        _ tenant: Tenant, _ check: LatestCheck, _ rows: [RegistrationCheck.Row], isFirst: Bool
+        _ tenant: Tenant, _ check: LatestCheck, _ rows: [SyncCheck.Row], isFirst: Bool
     ) -> Page {
         Page(
             title: "Plan of \(check.clip.text)", tenant: tenant, section: .appstore,
@@ -67,7 +67,7 @@ enum AppStorePlanPage {
     }
 
     private static func list(
-        _ tenant: Tenant, _ check: LatestCheck, _ rows: [RegistrationCheck.Row], isFirst: Bool,
+        _ tenant: Tenant, _ check: LatestCheck, _ rows: [SyncCheck.Row], isFirst: Bool,
         _ html: inout HTMLWriter
     ) {
         guard !rows.isEmpty else {

@@ -9,7 +9,7 @@ enum AuditPage {
     /// How many entries a page has. [ours]
     private static let pageLength = 50
 
-    @Sendable static func answer(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable static func response(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         var filter: [String: String] = [:]
         for name in AuditEntry.filters { filter[name] = request.query[name] }

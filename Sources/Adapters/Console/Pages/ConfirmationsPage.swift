@@ -14,10 +14,10 @@ struct ConfirmationsPage: Sendable {
         self.finished = finished
     }
 
-    @Sendable func answer(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable func response(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         let counts = try await finished.counts(
-            of: tenant.id, days: PlacesPage.days, at: request.now, in: request.stores.confirmations)
+            of: tenant.id, days: LocationsPage.days, at: request.now, in: request.stores.confirmations)
         let chart = ConfirmationChart(counts, at: request.now)
         return .page(
             Page(
@@ -45,8 +45,8 @@ struct ConfirmationChart {
 
     init(_ counts: [ConfirmationCounts], at now: Date) {
         let byDay = Dictionary(counts.map { ($0.day, $0.counts) }, uniquingKeysWith: { one, _ in one })
-        let first = now.start(ofDays: PlacesPage.days)
-        days = (0..<PlacesPage.days).map { number in
+        let first = now.start(ofDays: LocationsPage.days)
+        days = (0..<LocationsPage.days).map { number in
             let day = first.addingTimeInterval(Double(number) * 86_400)
             return (String(day.rfc3339.prefix(10)), byDay[day] ?? [:])
         }
@@ -73,14 +73,14 @@ extension HTMLWriter {
     /// Bars, and the same as a table.
     mutating func confirmations(_ chart: ConfirmationChart) {
         guard chart.total > 0 else {
-            return element(.p, text: "There was no confirmation in the last \(PlacesPage.days) days.")
+            return element(.p, text: "There was no confirmation in the last \(LocationsPage.days) days.")
         }
         let (step, height) = (12.0, 96.0)
         element(.figure, .class("chart")) { figure in
             figure.element(
                 .svg, .role("img"),
                 .ariaLabel(
-                    "\(chart.total.grouped) confirmations in \(PlacesPage.days) days, at most \(chart.highest.grouped) on one"
+                    "\(chart.total.grouped) confirmations in \(LocationsPage.days) days, at most \(chart.highest.grouped) on one"
                 ),
                 .viewBox(width: Int(step) * chart.days.count, height: Int(height))
             ) { svg in

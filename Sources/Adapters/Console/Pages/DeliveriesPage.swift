@@ -14,7 +14,7 @@ enum DeliveriesPage {
     /// Of how many the newest are counted. [ours]
     private static let maximumCount = 10_000
 
-    @Sendable static func list(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable static func list(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         let filter = DeliveryFilter(request.query)
         let before = try last(request.query)

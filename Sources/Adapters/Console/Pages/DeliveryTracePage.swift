@@ -12,7 +12,7 @@ enum DeliveryTracePage {
     /// How many deliveries of a notification are told of. [ours]
     private static let maximumDeliveries = 100
 
-    @Sendable static func show(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable static func show(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         let id = try identifier(request)
         guard
@@ -22,7 +22,7 @@ enum DeliveryTracePage {
         return .page(page(request, tenant, DeliveryID(id), trace))
     }
 
-    @Sendable static func retry(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable static func retry(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         let delivery = DeliveryID(try identifier(request))
         guard try await request.stores.deliveries.notification(of: delivery, of: tenant.id) != nil else {
@@ -70,7 +70,7 @@ enum DeliveryTracePage {
                 if request.mayChange, delivery.isRetriable {
                     again(tenant, delivery, &main)
                 }
-                answers(delivery, &main)
+                responses(delivery, &main)
             }
             main.element(.h2, text: isDelivery ? "Its notification" : "What it says")
             notification(tenant, trace, linked: isDelivery, &main)
@@ -111,17 +111,17 @@ enum DeliveryTracePage {
         ) { $0.element(.button, .class("main"), text: "Try it again") }
     }
 
-    private static func answers(_ delivery: RecordedDelivery, _ html: inout HTMLWriter) {
-        guard !delivery.answers.isEmpty else {
+    private static func responses(_ delivery: RecordedDelivery, _ html: inout HTMLWriter) {
+        guard !delivery.responses.isEmpty else {
             return html.element(.p, text: "APNs has not been asked yet.")
         }
         html.table("What came of each attempt", columns: ["Attempt", "When", "Answer"]) { rows in
-            for answer in delivery.answers {
+            for response in delivery.responses {
                 rows.element(.tr) { row in
-                    row.element(.th, .scope("row"), text: "\(answer.attempt)")
-                    row.element(.td) { $0.time(answer.at) }
+                    row.element(.th, .scope("row"), text: "\(response.attempt)")
+                    row.element(.td) { $0.time(response.at) }
                     row.element(.td) { td in
-                        switch answer.result {
+                        switch response.result {
                         case .answered(let status, let reason, _):
                             td.text("\(status) ")
                             td.name(reason ?? "")

@@ -3,27 +3,27 @@ import HTML
 import HTTPSyntax
 import Invocation
 import JSON
-import Routing
+import Lookups
 import Tenancy
 
 /// Where an invocation URL leads, point by point, as `doorstep diagnose` shows it.
 struct DiagnosePage: Sendable {
     private let dependencies: ConsoleServer.Dependencies
-    private let checks: WorkUnderWay<TenantID>
+    private let checks: WorkInProgress<TenantID>
 
-    init(_ dependencies: ConsoleServer.Dependencies, _ checks: WorkUnderWay<TenantID>) {
+    init(_ dependencies: ConsoleServer.Dependencies, _ checks: WorkInProgress<TenantID>) {
         self.dependencies = dependencies
         self.checks = checks
     }
 
-    @Sendable func show(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable func show(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         guard let url = request.query["url"] else { return .page(page(tenant, url: nil)) }
         return try await diagnose(url, tenant, asksSite: false)
     }
 
     /// Asks the live site, too: after a form alone, since any other page can have a browser send a GET.
-    @Sendable func askSite(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable func askSite(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         guard let url = request.form["url"] else {
             throw ConsoleRefusal.malformed("The form has no URL. Nothing was done.")
@@ -31,7 +31,7 @@ struct DiagnosePage: Sendable {
         return try await checks.with(tenant.id) { try await diagnose(url, tenant, asksSite: true) }
     }
 
-    private func diagnose(_ url: String, _ tenant: Tenant, asksSite: Bool) async throws -> ConsoleAnswer {
+    private func diagnose(_ url: String, _ tenant: Tenant, asksSite: Bool) async throws -> ConsoleResponse {
         guard let table = dependencies.table.current?.table(of: tenant.id) else {
             return .page(page(tenant, url: url))
         }

@@ -2,22 +2,22 @@ import Administration
 import Foundation
 import HTML
 import HTTPSyntax
-import Routing
+import Lookups
 import Tenancy
 
 /// One domain: how it is proved, what is served for it, and what iOS would say of that.
 struct DomainPage: Sendable {
     private let sites: ConsoleServer.Sites
     private let findings: FindingsCache
-    private let checks: WorkUnderWay<TenantID>
-    private let table: LiveRoutingTable
+    private let checks: WorkInProgress<TenantID>
+    private let table: LiveLookupIndex
 
     /// How many bytes of an association file are shown. [ours]
     private static let shownLength = 20_000
 
     init(
-        _ sites: ConsoleServer.Sites, _ findings: FindingsCache, _ checks: WorkUnderWay<TenantID>,
-        table: LiveRoutingTable
+        _ sites: ConsoleServer.Sites, _ findings: FindingsCache, _ checks: WorkInProgress<TenantID>,
+        table: LiveLookupIndex
     ) {
         self.sites = sites
         self.findings = findings
@@ -25,21 +25,21 @@ struct DomainPage: Sendable {
         self.table = table
     }
 
-    @Sendable func show(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable func show(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         let domain = try await domain(request, tenant)
         return .page(page(request, tenant, domain, notice: Self.notice(request)))
     }
 
     /// Asks the live site: after a form alone, since any other page can have a browser send a GET.
-    @Sendable func check(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable func check(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         let domain = try await domain(request, tenant)
         let check = try await checks.with(tenant.id) { try await sites.check(domain.name) }
         return .page(page(request, tenant, domain, check: check))
     }
 
-    @Sendable func verify(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable func verify(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         let domain = try await domain(request, tenant)
         try request.requireChange()
@@ -51,7 +51,7 @@ struct DomainPage: Sendable {
         return .page(page(request, tenant, outcome.record, lack: lack))
     }
 
-    @Sendable func setPages(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable func setPages(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         let domain = try await domain(request, tenant)
         guard let pages = request.form["pages"].flatMap(DomainPages.init(rawValue:)) else {
@@ -64,7 +64,7 @@ struct DomainPage: Sendable {
         return seeOther(tenant, domain, "pages")
     }
 
-    private func seeOther(_ tenant: Tenant, _ domain: DomainRecord, _ done: String) -> ConsoleAnswer {
+    private func seeOther(_ tenant: Tenant, _ domain: DomainRecord, _ done: String) -> ConsoleResponse {
         .seeOther(HTMLLink(.domains, of: tenant, domain.name.text, query: [("done", done)]))
     }
 

@@ -3,7 +3,7 @@ import Foundation
 import HTML
 import HTTPSyntax
 import HTTPTypes
-import Routing
+import Lookups
 import Tenancy
 
 /// A tenant's domains, and claiming another.
@@ -17,12 +17,12 @@ struct DomainsPage: Sendable {
     /// How many are listed. [ours]
     private static let listLength = 200
 
-    @Sendable func index(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable func index(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         return .page(try await Self.page(request, tenant))
     }
 
-    @Sendable func claim(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable func claim(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         let text = request.form["host"] ?? ""
         let name: DomainName

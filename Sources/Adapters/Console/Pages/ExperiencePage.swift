@@ -2,20 +2,20 @@ import Administration
 import Cards
 import HTML
 import Invocation
-import Routing
+import Lookups
 import Tenancy
 
 /// One experience: what its card says and from where, and what people see at its URL without an iPhone.
 struct ExperiencePage: Sendable {
     private let sites: ConsoleServer.Sites
-    private let table: LiveRoutingTable
+    private let table: LiveLookupIndex
 
-    init(_ sites: ConsoleServer.Sites, table: LiveRoutingTable) {
+    init(_ sites: ConsoleServer.Sites, table: LiveLookupIndex) {
         self.sites = sites
         self.table = table
     }
 
-    @Sendable func answer(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable func response(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         guard let id = request.path["id"].flatMap({ ExperienceID($0) }),
             let record = try await request.stores.items.experiences.item(id, of: tenant.id)

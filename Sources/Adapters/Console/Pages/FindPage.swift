@@ -2,17 +2,17 @@ import Administration
 import HTML
 import HTTPSyntax
 import Invocation
-import Routing
+import Lookups
 import Tenancy
 
 /// Finds what somebody has typed or pasted, and lists the tenants.
 struct FindPage: Sendable {
-    let table: LiveRoutingTable
+    let table: LiveLookupIndex
 
     /// In how many tenants a text is looked for. [ours]
     private static let maximumTenants = 1_000
 
-    @Sendable func index(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable func index(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenants = try await request.tenants()
         // Who comes from a page of one tenant goes to the same of another.
         let section = request.query["section"].flatMap(Page.Section.init(rawValue:)) ?? .places
@@ -28,7 +28,7 @@ struct FindPage: Sendable {
     }
 
     /// Of one tenant there is always an answer: what is no identifier and no URL is part of a name.
-    @Sendable func withinTenant(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable func withinTenant(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         guard let text = request.query["q"] else { return .seeOther(HTMLLink(.places, of: tenant)) }
         if Self.isURL(text) {

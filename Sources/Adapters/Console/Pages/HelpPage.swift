@@ -2,7 +2,7 @@ import HTML
 
 /// How to get around.
 enum HelpPage {
-    @Sendable static func answer(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable static func response(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         .page(
             Page(title: "Help and keys", commands: ["doorstep --help"]) { main in
                 main.element(

@@ -13,7 +13,7 @@ enum ImagesPage {
 
     static let types = HeaderImage.Format.allCases.map(\.rawValue)
 
-    @Sendable static func list(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable static func list(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         let after = try request.query["after"].map { text in
             guard let digest = try? ImageDigest(text) else {
@@ -84,10 +84,10 @@ enum ImagesPage {
 
     // MARK: One
 
-    @Sendable static func show(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable static func show(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         let image = try await image(request, tenant)
-        let referents = try await request.stores.images.referents(of: image.key, of: tenant.id)
+        let dependents = try await request.stores.images.dependents(of: image.key, of: tenant.id)
         return .page(
             Page(
                 title: "Image", tenant: tenant, section: .images,
@@ -104,14 +104,14 @@ enum ImagesPage {
                     list.fact("Added") { $0.time(image.addedAt) }
                 }
                 main.element(.h2, text: "Where it is used")
-                guard !referents.isEmpty else { return main.element(.p, text: "No card names it.") }
+                guard !dependents.isEmpty else { return main.element(.p, text: "No card names it.") }
                 main.element(.ul) { list in
-                    for referent in referents { list.element(.li) { $0.name(referent.description) } }
+                    for referent in dependents { list.element(.li) { $0.name(referent.description) } }
                 }
             })
     }
 
-    @Sendable static func file(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable static func file(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         let image = try await image(request, tenant)
         guard
@@ -130,7 +130,7 @@ enum ImagesPage {
 
     // MARK: Adding
 
-    @Sendable static func add(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable static func add(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         let image = try CardImage(file: request.file, addedAt: request.now)
         let kept = try await TenantItems(

@@ -2,11 +2,11 @@ import Administration
 import Geodesy
 import HTML
 import Invocation
-import Routing
+import Lookups
 import Tenancy
 
 /// The places of a file that are far from where they are now.
-struct MovedPlaces: Sendable {
+struct MovedLocations: Sendable {
     struct Move: Sendable {
         let identifier: String
         let name: String
@@ -43,11 +43,11 @@ struct MovedPlaces: Sendable {
 
 extension HTMLWriter {
     /// What an import would do.
-    mutating func diff(_ plan: ImportPlan, _ moved: MovedPlaces, prunes: Bool) {
+    mutating func diff(_ plan: ImportPlan, _ moved: MovedLocations, prunes: Bool) {
         table("What would be done", columns: ["What", "How many"]) { rows in
             let counts = [
                 ("new", plan.counts.added), ("changed", plan.counts.changed),
-                ("moved more than \(PlacesPage.meters(MovedPlaces.threshold))", moved.count),
+                ("moved more than \(LocationsPage.meters(MovedLocations.threshold))", moved.count),
                 ("removed", plan.counts.removed), ("as they are", plan.counts.unchanged),
             ]
             for (what, count) in counts {
@@ -76,14 +76,14 @@ extension HTMLWriter {
             items("In use, and by what", plan.inUse.first, of: plan.inUse.count)
         }
         if moved.count > 0 {
-            element(.h2, text: "Moved more than \(PlacesPage.meters(MovedPlaces.threshold))")
+            element(.h2, text: "Moved more than \(LocationsPage.meters(MovedLocations.threshold))")
             element(.ul) { list in
                 for move in moved.first {
                     list.element(.li) { item in
                         item.element(.code) { $0.name(move.identifier) }
                         item.text(" ")
                         item.name(move.name)
-                        item.text(": \(PlacesPage.meters(move.distance))")
+                        item.text(": \(LocationsPage.meters(move.distance))")
                     }
                 }
             }

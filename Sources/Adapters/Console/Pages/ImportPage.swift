@@ -4,19 +4,19 @@ import HTML
 import HTTPSyntax
 import HTTPTypes
 import JSON
-import Routing
+import Lookups
 import Tenancy
 
 /// Brings a file of places in: first what that would do, then, of the very same file, it is done, all of it or nothing.
 struct ImportPage: Sendable {
     private let held: HeldFiles
-    private let files: WorkUnderWay<HeldFiles.Owner>
+    private let files: WorkInProgress<HeldFiles.Owner>
     private let findings: FindingsCache
-    private let table: LiveRoutingTable
+    private let table: LiveLookupIndex
 
     init(
-        _ held: HeldFiles, _ files: WorkUnderWay<HeldFiles.Owner>, _ findings: FindingsCache,
-        table: LiveRoutingTable
+        _ held: HeldFiles, _ files: WorkInProgress<HeldFiles.Owner>, _ findings: FindingsCache,
+        table: LiveLookupIndex
     ) {
         self.held = held
         self.files = files
@@ -54,12 +54,12 @@ struct ImportPage: Sendable {
 
     // MARK: Taking a file
 
-    @Sendable func form(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable func form(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         return .page(formPage(request, tenant, notice: Self.notice(request.query)))
     }
 
-    @Sendable func paste(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable func paste(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         try request.requireChange()
         guard let rows = request.form["rows"] else {
@@ -72,7 +72,7 @@ struct ImportPage: Sendable {
         return .seeOther(Self.link(tenant, digest, Choice(request.form)))
     }
 
-    @Sendable func upload(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable func upload(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         let digest = await held.hold(
             request.file, of: tenant.id, by: HeldFiles.Owner(request.session), at: request.now)
@@ -95,7 +95,7 @@ struct ImportPage: Sendable {
 
     // MARK: What it would do
 
-    @Sendable func show(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable func show(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         let (digest, file) = try await file(request, tenant)
         let choice = Choice(request.query)
@@ -138,7 +138,7 @@ struct ImportPage: Sendable {
             page.status = .unprocessableContent
             return page
         }
-        let moved = try await MovedPlaces(in: file, from: request.table(table, of: tenant))
+        let moved = try await MovedLocations(in: file, from: request.table(table, of: tenant))
         var page = Page(
             title: "What the import would do", tenant: tenant, section: .import,
             commands: [
@@ -194,7 +194,7 @@ struct ImportPage: Sendable {
 
     // MARK: Doing it
 
-    @Sendable func apply(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable func apply(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         try request.requireChange()
         let (digest, file) = try await file(request, tenant)

@@ -16,12 +16,12 @@ struct KeyPage: Sendable {
         self.forms = forms
     }
 
-    @Sendable func show(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable func show(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         return .page(page(request, tenant, try await key(request, tenant)))
     }
 
-    @Sendable func rotate(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable func rotate(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         let key = try await key(request, tenant)
         let text = request.form["overlap"] ?? ""
@@ -38,7 +38,7 @@ struct KeyPage: Sendable {
     }
 
     /// The beginning of the key has to be typed: a wrong one of a list is soon hit.
-    @Sendable func revoke(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable func revoke(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         let key = try await key(request, tenant)
         guard request.form["hint"] == key.hint else {

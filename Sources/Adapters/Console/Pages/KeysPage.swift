@@ -17,12 +17,12 @@ struct KeysPage: Sendable {
         self.forms = forms
     }
 
-    @Sendable func index(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable func index(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         return .page(try await page(request, tenant, KeyDraft()))
     }
 
-    @Sendable func create(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable func create(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         var draft = KeyDraft(request.form)
         guard let scopes = draft.checked() else { return .page(try await page(request, tenant, draft)) }

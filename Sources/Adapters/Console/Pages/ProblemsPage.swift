@@ -13,7 +13,7 @@ struct ProblemsPage: Sendable {
         self.findings = findings
     }
 
-    @Sendable func answer(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable func response(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         let found = try await findings.findings(
             of: tenant, at: request.now, isAbout: true)

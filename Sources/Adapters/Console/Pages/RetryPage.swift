@@ -12,7 +12,7 @@ enum RetryPage {
     /// How many at once. [ours]
     private static let maximumCount = 1_000
 
-    @Sendable static func review(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable static func review(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         let filter = try filter(request.query)
         let since = filter.start(at: request.now)
@@ -21,7 +21,7 @@ enum RetryPage {
         return .page(page(request, tenant, filter, since: since, count))
     }
 
-    @Sendable static func retry(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable static func retry(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         try request.requireChange()
         let filter = try filter(request.form)

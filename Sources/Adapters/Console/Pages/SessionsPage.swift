@@ -11,7 +11,7 @@ struct SessionsPage: Sendable {
         self.sessions = sessions
     }
 
-    @Sendable func index(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable func index(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let own = request.session
         // Somebody who sees one tenant, or may only read, has to do with their own session alone.
         let all = own.access.mayEndOthers ? try await sessions.sessions(at: request.now) : [own]
@@ -88,7 +88,7 @@ struct SessionsPage: Sendable {
         }
     }
 
-    @Sendable func end(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable func end(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let own = request.session
         if request.form["all"] == "1" {
             guard own.access.mayEndOthers else { throw ReadOnlyAccess() }

@@ -1,11 +1,11 @@
 import Administration
 import Foundation
 import HTML
-import Routing
+import Lookups
 
 /// How the installation is: for who sees all tenants.
 struct StatusPage: Sendable {
-    private let table: LiveRoutingTable
+    private let table: LiveLookupIndex
     private let status: @Sendable () async throws -> InstallationStatus
     private let detours: [String]
 
@@ -15,12 +15,12 @@ struct StatusPage: Sendable {
         self.detours = detours
     }
 
-    @Sendable func answer(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable func response(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         try request.requireAllTenants()
         let status = try await status()
         return .page(
             Page(title: "Status", commands: ["doorstep status --queues"]) { main in
-                self.answers(at: request.now, &main)
+                self.responses(at: request.now, &main)
                 Self.database(status, &main)
                 Self.queues(status, at: request.now, &main)
                 self.apns(&main)
@@ -29,7 +29,7 @@ struct StatusPage: Sendable {
     }
 
     /// The console's own: each server has another, of which its `/metrics` tell.
-    private func answers(at now: Date, _ html: inout HTMLWriter) {
+    private func responses(at now: Date, _ html: inout HTMLWriter) {
         html.element(.h2, text: "What this console answers from")
         guard let state = table.current else { return html.element(.p, text: "Nothing yet.") }
         html.facts([

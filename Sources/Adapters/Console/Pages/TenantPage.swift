@@ -7,7 +7,7 @@ import Tenancy
 
 /// One tenant as the operators see it: its limits, and suspending it.
 enum TenantPage {
-    @Sendable static func show(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable static func show(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         .page(page(request, try await tenant(request)))
     }
 
@@ -22,7 +22,7 @@ enum TenantPage {
         return page(request, tenant, texts, wrong: [], wrongQuotas)
     }
 
-    @Sendable static func setLimits(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable static func setLimits(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await tenant(request)
         var limits = RequestLimits()
         var texts: [TenantLimit: String] = [:]
@@ -49,7 +49,7 @@ enum TenantPage {
         return seeOther(tenant, "limited")
     }
 
-    @Sendable static func setSuspended(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable static func setSuspended(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await tenant(request)
         switch request.form["state"] {
         case "suspended":
@@ -77,7 +77,7 @@ enum TenantPage {
         return try await request.tenant()
     }
 
-    private static func seeOther(_ tenant: Tenant, _ done: String) -> ConsoleAnswer {
+    private static func seeOther(_ tenant: Tenant, _ done: String) -> ConsoleResponse {
         .seeOther(HTMLLink(to: "tenants", tenant.slug.text, query: [("done", done)]))
     }
 

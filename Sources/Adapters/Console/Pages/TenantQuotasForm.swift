@@ -5,7 +5,7 @@ import Tenancy
 
 /// The quotas of a tenant on its page: usage and limit of each kind, and the form that changes the limits.
 enum TenantQuotasForm {
-    @Sendable static func set(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable static func set(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         try request.requireAllTenants()
         let tenant = try await request.tenant()
         var quotas: [QuotaKind: Quota] = [:]

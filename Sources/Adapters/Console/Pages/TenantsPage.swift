@@ -8,7 +8,7 @@ enum TenantsPage {
     /// How many are listed. [ours]
     static let listLength = 500
 
-    @Sendable static func index(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable static func index(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         try request.requireAllTenants()
         let tenants = try await request.tenants()
         return .page(

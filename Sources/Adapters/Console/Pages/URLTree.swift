@@ -1,5 +1,5 @@
 import Invocation
-import Routing
+import Lookups
 
 /// Registered URLs by host and by the components of their paths.
 struct URLTree {

@@ -3,25 +3,25 @@ import Cards
 import HTML
 import HTTPSyntax
 import Invocation
-import Routing
+import Lookups
 import Tenancy
 
 /// The registered URLs as a tree of hosts and paths, with which experience is chosen where several match.
 struct URLsPage: Sendable {
     private let findings: FindingsCache
-    private let table: LiveRoutingTable
+    private let table: LiveLookupIndex
 
     /// Of how many the whole tree is shown; of more, one step at a time. [ours]
     private static let maximumShown = 60
     /// How many steps, and how many experiences of one URL or place in the tree, are shown. [ours]
     private static let maximumListed = 200
 
-    init(_ findings: FindingsCache, table: LiveRoutingTable) {
+    init(_ findings: FindingsCache, table: LiveLookupIndex) {
         self.findings = findings
         self.table = table
     }
 
-    @Sendable func answer(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable func response(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         let table = try request.table(table, of: tenant)
         let found = try await findings.findings(of: tenant, at: request.now)

@@ -38,7 +38,7 @@ struct WebhookPage: Sendable {
         return Subject(tenant: tenant, registry: registry, webhook: webhook)
     }
 
-    @Sendable func show(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable func show(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let subject = try await subject(request)
         let before = request.query["before"].flatMap { UUID(text: $0) }
         let messages = try await subject.registry.messages(
@@ -46,7 +46,7 @@ struct WebhookPage: Sendable {
         return .page(page(request, subject, messages, isFirst: before == nil))
     }
 
-    @Sendable func change(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable func change(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let subject = try await subject(request)
         var change = WebhookChange()
         switch request.form["state"] {
@@ -73,7 +73,7 @@ struct WebhookPage: Sendable {
         return seeOther(subject, "changed")
     }
 
-    @Sendable func rotate(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable func rotate(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let subject = try await subject(request)
         let secret = WebhookSecret.generate()
         let webhook = try await forms.once(request) {
@@ -84,7 +84,7 @@ struct WebhookPage: Sendable {
     }
 
     /// The server sends it as any other message: how it was answered is in the list, soon after.
-    @Sendable func test(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable func test(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let subject = try await subject(request)
         let message = WebhookMessage(WebhookEvent.test, [:], at: request.now)
         try await subject.registry.add(
@@ -92,7 +92,7 @@ struct WebhookPage: Sendable {
         return seeOther(subject, "tested")
     }
 
-    @Sendable func replay(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable func replay(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let subject = try await subject(request)
         var since: Date?
         let selection: ReplaySelection
@@ -131,7 +131,7 @@ struct WebhookPage: Sendable {
     /// How many hours back messages are kept to be sent once more.
     private static let replayed = 0.0...168
 
-    private func seeOther(_ subject: Subject, _ done: String) -> ConsoleAnswer {
+    private func seeOther(_ subject: Subject, _ done: String) -> ConsoleResponse {
         .seeOther(
             HTMLLink(
                 .webhooks, of: subject.tenant, subject.webhook.id.description, query: [("done", done)]))

@@ -14,13 +14,13 @@ struct WebhooksPage: Sendable {
         self.forms = forms
     }
 
-    @Sendable func index(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable func index(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         guard let registry = request.stores.webhooks else { return .page(Self.unconfigured(tenant)) }
         return .page(try await page(request, tenant, registry, Draft()))
     }
 
-    @Sendable func create(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable func create(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         guard let registry = request.stores.webhooks else { return .page(Self.unconfigured(tenant)) }
         var draft = Draft(request.form)

@@ -52,7 +52,7 @@ struct Assets: Sendable {
     func link(to name: String) -> HTMLLink { HTMLLink(to: "assets", bundle, name) }
 
     /// - Throws: ``ConsoleRefusal/notFound``.
-    func answer(_ parameters: Parameters, acceptEncoding: String?) throws -> Response {
+    func response(_ parameters: Parameters, acceptEncoding: String?) throws -> Response {
         guard parameters["bundle"].map(String.init) == bundle,
             let file = parameters["name"].flatMap({ files[String($0)] })
         else { throw ConsoleRefusal.notFound }

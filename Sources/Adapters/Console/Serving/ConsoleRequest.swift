@@ -3,7 +3,7 @@ import Foundation
 import HTML
 import HTTPSyntax
 import Invocation
-import Routing
+import Lookups
 import Tenancy
 
 /// A request of somebody who has signed in.

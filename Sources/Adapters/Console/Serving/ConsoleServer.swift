@@ -1,4 +1,5 @@
 public import Administration
+public import AppStoreSync
 public import Foundation
 import HTTPTypes
 import Hummingbird
@@ -8,10 +9,9 @@ public import Invocation
 public import JSON
 public import Locations
 public import Logging
+public import Lookups
 import NIOCore
 public import Notifications
-public import Registration
-public import Routing
 public import ServiceLifecycle
 public import Tenancy
 
@@ -60,7 +60,7 @@ public struct ConsoleServer: Service {
         /// What somebody reads and changes, under their name and with their rights.
         public var stores: @Sendable (ConsoleAccess) -> ConsoleStores
         /// What lookups are answered from.
-        public var table: LiveRoutingTable
+        public var table: LiveLookupIndex
         /// The warnings about all that a tenant has registered.
         public var findings: @Sendable (Tenant) async throws -> [CatalogueFinding]
         /// Tells what becomes of an invocation URL, as `doorstep diagnose` does; where the site is to be asked, bounded in time.
@@ -72,7 +72,7 @@ public struct ConsoleServer: Service {
 
         public init(
             sessions: any ConsoleSessions, stores: @escaping @Sendable (ConsoleAccess) -> ConsoleStores,
-            table: LiveRoutingTable,
+            table: LiveLookupIndex,
             findings: @escaping @Sendable (Tenant) async throws -> [CatalogueFinding],
             diagnose:
                 @escaping @Sendable (_ url: String, TenantTable, _ asksSite: Bool) async throws ->
@@ -92,10 +92,9 @@ public struct ConsoleServer: Service {
     /// What the server answers at tenants' hosts, and what is found there.
     public struct Sites: Sendable {
         /// The association file of a host that is proved.
-        public var association: @Sendable (RoutingTable.Site) -> [UInt8]
+        public var association: @Sendable (LookupIndex.Site) -> [UInt8]
         /// The page that people see at a URL of a host at which pages are shown; nil where there is none.
-        public var page:
-            @Sendable (InvocationURL, RoutingTable.ProvedHost, LiveRoutingTable.State) -> [UInt8]?
+        public var page: @Sendable (InvocationURL, LookupIndex.ProvedHost, LiveLookupIndex.State) -> [UInt8]?
         /// Looks for the proof of a domain, bounded in time, and keeps what comes of it.
         public var prove:
             @Sendable (DomainName, TenantID, ConsoleAccess, Date) async throws -> DomainVerification.Outcome
@@ -103,9 +102,9 @@ public struct ConsoleServer: Service {
         public var check: @Sendable (DomainName) async throws -> SiteCheck
 
         public init(
-            association: @escaping @Sendable (RoutingTable.Site) -> [UInt8],
+            association: @escaping @Sendable (LookupIndex.Site) -> [UInt8],
             page:
-                @escaping @Sendable (InvocationURL, RoutingTable.ProvedHost, LiveRoutingTable.State) ->
+                @escaping @Sendable (InvocationURL, LookupIndex.ProvedHost, LiveLookupIndex.State) ->
                 [UInt8]?,
             prove:
                 @escaping @Sendable (DomainName, TenantID, ConsoleAccess, Date) async throws ->
@@ -138,7 +137,7 @@ public struct ConsoleServer: Service {
 
     func application() -> some ApplicationProtocol {
         Application(
-            responder: ConsoleRoutes(settings, dependencies, logger: logger).router().buildResponder(),
+            responder: ConsoleEndpoints(settings, dependencies, logger: logger).router().buildResponder(),
             server: .http1(configuration: .init(idleTimeout: .seconds(60))),
             configuration: ApplicationConfiguration(
                 address: .hostname(settings.host, port: settings.port), serverName: "Doorstep"),
@@ -151,23 +150,23 @@ public struct ConsoleServer: Service {
 public struct ConsoleStores: Sendable {
     public let tenants: any TenantDirectory
     public let items: CatalogueStores
-    public let places: any PlaceDirectory
+    public let places: any LocationDirectory
     public let confirmations: any ConfirmationHistory
     public let auditLog: any AuditLog
     public let images: any ImageDirectory
     public let deliveries: any DeliveryLedger
     public let traces: NotificationTracer
-    public let registrations: any RegistrationOverview
+    public let registrations: any SyncOverview
     public let registrationChecks: any LatestChecks
     public let keys: any TenantKeys
     /// Nil where webhooks' secrets cannot be sealed.
     public let webhooks: (any WebhookRegistry)?
 
     public init(
-        tenants: any TenantDirectory, items: CatalogueStores, places: any PlaceDirectory,
+        tenants: any TenantDirectory, items: CatalogueStores, places: any LocationDirectory,
         confirmations: any ConfirmationHistory, auditLog: any AuditLog, images: any ImageDirectory,
         deliveries: any DeliveryLedger, traces: NotificationTracer,
-        registrations: any RegistrationOverview, registrationChecks: any LatestChecks, keys: any TenantKeys,
+        registrations: any SyncOverview, registrationChecks: any LatestChecks, keys: any TenantKeys,
         webhooks: (any WebhookRegistry)?
     ) {
         self.images = images

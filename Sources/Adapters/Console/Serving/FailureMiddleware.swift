@@ -26,7 +26,7 @@ struct FailureMiddleware: RouterMiddleware {
                 main.element(.p, text: refusal.text)
                 main.element(.p) { $0.element(.a, .href(.home), text: "Find something else") }
             }
-            return ConsoleAnswer.html(layout.html(page, for: nil), refusal.status, hasMap: false)
+            return ConsoleResponse.html(layout.html(page, for: nil), refusal.status, hasMap: false)
         }
     }
 

@@ -28,17 +28,17 @@ struct GuardMiddleware: RouterMiddleware {
                     behind: context.peer, forwardedFor: request.headers[.forwardedFor])
             }
             if proxySignIn?.isIn(request) == true, !context.isBehindProxy {
-                response = ConsoleAnswer.plain(
+                response = ConsoleResponse.plain(
                     .forbidden,
                     "A trusted proxy alone says who somebody is: --console-proxy names those that there are.")
             } else if Self.isAllowed(request, at: origin.text) {
                 response = try await next(request, context)
             } else {
-                response = ConsoleAnswer.plain(
+                response = ConsoleResponse.plain(
                     .forbidden, "This was not sent by a page of the console: nothing was done.")
             }
         } else {
-            response = ConsoleAnswer.plain(
+            response = ConsoleResponse.plain(
                 .misdirectedRequest,
                 "The console does not go by this name: --console-origin names those that it does, and a proxy passes Host on."
             )
@@ -63,7 +63,7 @@ struct GuardMiddleware: RouterMiddleware {
     ]
 
     private static let fields: [(HTTPField.Name, String)] = [
-        (.contentSecurityPolicy, ConsoleAnswer.policy(trustedTypes: true)),
+        (.contentSecurityPolicy, ConsoleResponse.policy(trustedTypes: true)),
         (.xContentTypeOptions, "nosniff"),
         (.crossOriginOpenerPolicy, "same-origin"),
         (.crossOriginResourcePolicy, "same-origin"),

@@ -2,7 +2,7 @@ import AppAttest
 import Attestation
 import Foundation
 import HTTPTypes
-import Routing
+import Lookups
 import Tenancy
 
 /// Holds requests to what the clip that they are for asks of App Attest.
@@ -40,7 +40,7 @@ struct AttestationControl: Sendable {
         of request: AdmittedRequest, for operation: ClipAttestation.Operation, method: HTTPRequest.Method,
         body: [UInt8], _ find: (AdmittedRequest) -> BundleID?
     ) async throws -> AdmittedRequest {
-        guard let field = request.request.fields.assertion, request.isHeldToAttestation, let verifier,
+        guard let field = request.request.fields.assertion, request.requiresAttestation, let verifier,
             let clip = find(request).flatMap(request.table.attestedClip),
             clip.attestation.demand(of: operation) != .off
         else { return request }
@@ -64,7 +64,7 @@ struct AttestationControl: Sendable {
     func attestation(
         of request: AdmittedRequest, for operation: ClipAttestation.Operation, _ find: () -> BundleID?
     ) throws(Problem) -> RequestAttestation {
-        guard request.isHeldToAttestation, let clip = find().flatMap(request.table.attestedClip) else {
+        guard request.requiresAttestation, let clip = find().flatMap(request.table.attestedClip) else {
             return .none
         }
         let demand = clip.attestation.demand(of: operation)
@@ -141,7 +141,7 @@ struct AttestationControl: Sendable {
     func nextChallenge(
         to find: () -> BundleID?, after request: AdmittedRequest
     ) -> HTTPFields {
-        guard request.isHeldToAttestation, let clip = find().flatMap(request.table.attestedClip) else {
+        guard request.requiresAttestation, let clip = find().flatMap(request.table.attestedClip) else {
             return [:]
         }
         return challenge(to: clip, after: request)
@@ -166,7 +166,7 @@ struct AttestationControl: Sendable {
 
 extension AdmittedRequest {
     /// Whether anything is asked of it.
-    var isHeldToAttestation: Bool { caller.kind == .publishable && table.asksForAttestations }
+    var requiresAttestation: Bool { caller.kind == .publishable && table.asksForAttestations }
 }
 
 extension HTTPField.Name {

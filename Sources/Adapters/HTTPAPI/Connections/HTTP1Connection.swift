@@ -6,18 +6,18 @@ import NIOHTTP1
 /// The library's connection of HTTP/1.1, whose requests we answer.
 struct HTTP1Connection: ServerChildChannel {
     let library: HTTP1Channel
-    let answerer: Answerer
+    let responder: APIResponder
     let timeouts: ConnectionTimeouts
 
     init(
-        _ answerer: Answerer, _ timeouts: ConnectionTimeouts,
-        _ responder: @escaping HTTPChannelHandler.Responder
+        _ responder: APIResponder, _ timeouts: ConnectionTimeouts,
+        _ router: @escaping HTTPChannelHandler.Responder
     ) {
         // The library sees nothing of what is answered before it, so that who is idle is seen there.
         var configuration = HTTP1Channel.Configuration(idleTimeout: nil)
         configuration.httpDecoder = Self.headerLimits
-        library = HTTP1Channel(responder: responder, configuration: configuration)
-        self.answerer = answerer
+        library = HTTP1Channel(responder: router, configuration: configuration)
+        self.responder = responder
         self.timeouts = timeouts
     }
 
@@ -30,13 +30,13 @@ struct HTTP1Connection: ServerChildChannel {
             let pipeline = channel.pipeline.syncOperations
             let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
             let encoder = try pipeline.handler(type: HTTPResponseEncoder.self)
-            // Answers are written by `HTTP1AnswerWriter`, all of them.
+            // Answers are written by `HTTP1ResponseWriter`, all of them.
             pipeline.removeHandler(encoder, promise: nil)
             let handler = HTTP1ExchangeHandler(
-                answerer, answerTimeout: timeouts.answer, idleTimeout: timeouts.idle,
+                responder, responseTimeout: timeouts.response, idleTimeout: timeouts.idle,
                 idleTimeoutNow: timeouts.idleNow)
             try pipeline.addHandler(handler, position: .after(decoder))
-            try pipeline.addHandler(HeldBytes(of: handler.exchanges), position: .before(decoder))
+            try pipeline.addHandler(ReadThrottle(of: handler.exchanges), position: .before(decoder))
             return value
         }
     }
@@ -54,5 +54,5 @@ struct ConnectionTimeouts {
     /// While TLS is agreed on.
     let handshake: TimeAmount
     /// While an answer waits to be read.
-    let answer: TimeAmount
+    let response: TimeAmount
 }

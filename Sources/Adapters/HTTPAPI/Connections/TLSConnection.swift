@@ -27,21 +27,21 @@ struct TLSConnection: ServerChildChannel {
     private let timeouts: ConnectionTimeouts
 
     init(
-        _ tls: TLSConfiguration, _ answerer: Answerer, _ timeouts: ConnectionTimeouts,
-        _ responder: @escaping HTTPChannelHandler.Responder
+        _ tls: TLSConfiguration, _ responder: APIResponder, _ timeouts: ConnectionTimeouts,
+        _ router: @escaping HTTPChannelHandler.Responder
     ) throws {
         var tls = tls
         tls.applicationProtocols = ["h2", "http/1.1"]
         self.tls = try NIOSSLContext(configuration: tls)
         self.timeouts = timeouts
-        http1 = HTTP1Connection(answerer, timeouts, responder)
+        http1 = HTTP1Connection(responder, timeouts, router)
         http2 = HTTP2Channel(
-            responder: responder,
+            responder: router,
             configuration: HTTP2Channel.Configuration(
                 idleTimeout: .nanoseconds(timeouts.idle.nanoseconds),
                 streamConfiguration: HTTP1Channel.Configuration(
                     additionalChannelHandlers: [
-                        HTTP2ExchangeHandler(answerer, answerTimeout: timeouts.answer),
+                        HTTP2ExchangeHandler(responder, responseTimeout: timeouts.response),
                         StreamDeadlineHandler.Stream(),
                     ], idleTimeout: timeouts.idle)))
     }

@@ -20,11 +20,12 @@ final class HTTP1ExchangeHandler: ExchangeHandler {
     let exchanges: Exchanges<HTTP1Wire>
 
     init(
-        _ answerer: Answerer, answerTimeout: TimeAmount, idleTimeout: TimeAmount,
+        _ responder: APIResponder, responseTimeout: TimeAmount, idleTimeout: TimeAmount,
         idleTimeoutNow: (@Sendable () -> TimeAmount)? = nil
     ) {
         exchanges = Exchanges(
-            answerer, answerTimeout: answerTimeout, idleTimeout: idleTimeout, idleTimeoutNow: idleTimeoutNow)
+            responder, responseTimeout: responseTimeout, idleTimeout: idleTimeout,
+            idleTimeoutNow: idleTimeoutNow)
     }
 }
 
@@ -35,8 +36,8 @@ final class HTTP2ExchangeHandler: ExchangeHandler {
     let exchanges: Exchanges<HTTP2Wire>
 
     /// The library sees to it that no stream is idle.
-    init(_ answerer: Answerer, answerTimeout: TimeAmount) {
-        exchanges = Exchanges(answerer, answerTimeout: answerTimeout, idleTimeout: nil)
+    init(_ responder: APIResponder, responseTimeout: TimeAmount) {
+        exchanges = Exchanges(responder, responseTimeout: responseTimeout, idleTimeout: nil)
     }
 }
 

@@ -15,12 +15,12 @@ import NIOHTTP1
 /// - A client that waits for `100 Continue` gets it when the body is wanted, and else the final response in its place.
 /// - A request that was answered before its body had arrived may send the rest for a while, so that its client gets to
 ///   read the answer; a client that goes on is cut off.
-/// - Answers that nobody reads are given up: ``UntakenParts``.
+/// - Answers that nobody reads are given up: ``PendingWrites``.
 /// - The end of what the client sends, and the end of the server, come after the requests that arrived before it.
 final class Exchanges<Wire: HTTPWire> {
     /// A request that is answered here.
     private struct Request {
-        let route: MemoryRoute
+        let endpoint: MemoryEndpoint
         let request: APIRequest
         let head: Wire.RequestPart
         var body = ByteBuffer()
@@ -40,14 +40,14 @@ final class Exchanges<Wire: HTTPWire> {
         /// It is whole, and the client has not read the answers before it.
         case received
         /// Its answer is held back.
-        case heldBack
+        case delayed
         /// With the router.
         case routed(isReceived: Bool, isAnswered: Bool)
         /// The last answer of the connection is written.
         case over
     }
 
-    private let answerer: Answerer
+    private let responder: APIResponder
     private let headTimeout: TimeAmount
     private var state = State.idle
     /// The one that is received.
@@ -60,15 +60,15 @@ final class Exchanges<Wire: HTTPWire> {
     private var mayBeSending = false
     /// Called where what had to wait goes on.
     var whenResumed: (() -> Void)?
-    private let untaken: UntakenParts
+    private let pendingWrites: PendingWrites
     private let readTimeout: ReadTimeout?
     private let idleTimeoutNow: (@Sendable () -> TimeAmount)?
     private var writer: Wire.Writer
     /// Whether the router has written the head of an answer, and not its end.
-    private var hasBegunAnswer = false
+    private var hasBegunResponse = false
     /// Whether the router was given a head, and not the end of its request.
     private var hasOpenBody = false
-    private var isReadHeldBack = false
+    private var isReadDelayed = false
     private var isUnflushed = false
     /// Whether the client waits for `100 Continue`, and no endpoint has asked for the body yet.
     private var awaitsContinue = false
@@ -95,21 +95,21 @@ final class Exchanges<Wire: HTTPWire> {
     ///   - idleTimeoutNow: How long nothing may be read at the moment if no request is under way, never longer than
     ///     `idleTimeout`; nil if it is always the same.
     init(
-        _ answerer: Answerer, answerTimeout: TimeAmount, idleTimeout: TimeAmount?,
+        _ responder: APIResponder, responseTimeout: TimeAmount, idleTimeout: TimeAmount?,
         idleTimeoutNow: (@Sendable () -> TimeAmount)? = nil
     ) {
-        self.answerer = answerer
+        self.responder = responder
         readTimeout = idleTimeout.map { ReadTimeout($0) }
         self.idleTimeoutNow = idleTimeoutNow
-        headTimeout = TimeAmount(answerer.bodyTimeout)
-        untaken = UntakenParts(timeout: answerTimeout)
-        writer = Wire.Writer(untaken)
+        headTimeout = TimeAmount(responder.bodyTimeout)
+        pendingWrites = PendingWrites(timeout: responseTimeout)
+        writer = Wire.Writer(pendingWrites)
     }
 
     func begin(_ context: ChannelHandlerContext) {
         self.context = context
         // Until `end()`, which lets go of it.
-        untaken.whenTaken = {
+        pendingWrites.whenTaken = {
             if let context = self.context { self.endIfOver(context) }
         }
         let now = idleTimeoutNow.map { shortened in
@@ -121,7 +121,7 @@ final class Exchanges<Wire: HTTPWire> {
         }
         // A stream of HTTP/2 knows its connection's only so, and not by the context's own.
         peer = context.channel.remoteAddress.flatMap(IPAddress.init)
-        if !answerer.proxies.contains(peer) {
+        if !responder.proxies.contains(peer) {
             client = Client(address: Client.Address(peer), isBehindProxy: false)
         }
     }
@@ -129,7 +129,7 @@ final class Exchanges<Wire: HTTPWire> {
     func end() {
         cutOff?.cancel()
         readTimeout?.end()
-        untaken.forget()
+        pendingWrites.forget()
         writer.forget()
         context = nil
     }
@@ -137,7 +137,7 @@ final class Exchanges<Wire: HTTPWire> {
     /// Whether what comes next has to wait.
     var isWaiting: Bool {
         switch state {
-        case .received, .heldBack, .routed(isReceived: true, isAnswered: _): true
+        case .received, .delayed, .routed(isReceived: true, isAnswered: _): true
         case .idle, .receiving, .routed, .over: false
         }
     }
@@ -173,7 +173,7 @@ final class Exchanges<Wire: HTTPWire> {
 
     /// While an answer is being made, or is on its way, it is not the client that is idle.
     private func closeIfIdle(_ context: ChannelHandlerContext) {
-        if !isWaiting, untaken.count == 0 { context.close(promise: nil) }
+        if !isWaiting, pendingWrites.count == 0 { context.close(promise: nil) }
     }
 
     func readCompletes(_ context: ChannelHandlerContext) {
@@ -185,7 +185,7 @@ final class Exchanges<Wire: HTTPWire> {
 
     func writabilityChanges(_ context: ChannelHandlerContext) {
         if context.channel.isWritable, case .received = state {
-            answerRequest(context)
+            respondToRequest(context)
             resume(context)
         }
         context.fireChannelWritabilityChanged()
@@ -203,7 +203,7 @@ final class Exchanges<Wire: HTTPWire> {
 
     /// A client that sends faster than it is answered, or than it reads, waits.
     func read(_ context: ChannelHandlerContext) {
-        if isWaiting { isReadHeldBack = true } else { context.read() }
+        if isWaiting { isReadDelayed = true } else { context.read() }
     }
 
     private func receive(_ event: Event, _ context: ChannelHandlerContext) {
@@ -240,8 +240,8 @@ final class Exchanges<Wire: HTTPWire> {
             awaitsContinue = false
             if case .receiving = state {
                 request?.body.writeImmutableBuffer(bytes)
-                if let request, request.body.readableBytes > Route.maximumBodyLengthAtOnce {
-                    routeRequest(context)
+                if let request, request.body.readableBytes > Endpoint.maximumBodyLengthAtOnce {
+                    passToRouter(context)
                 }
                 return
             }
@@ -250,7 +250,7 @@ final class Exchanges<Wire: HTTPWire> {
             passOn(part, context)
         case .end:
             awaitsContinue = false
-            if case .receiving = state { return answerRequest(context) }
+            if case .receiving = state { return respondToRequest(context) }
             guard case .routed(_, let isAnswered) = state else { return }
             cutOff?.cancel()
             state = isAnswered ? .idle : .routed(isReceived: true, isAnswered: false)
@@ -265,13 +265,13 @@ final class Exchanges<Wire: HTTPWire> {
         if !head.isKeepAlive { (isLast, mayBeSending) = (true, true) }
         writer.confirmsKeepAlive = head.confirmsKeepAlive
         if !head.expectsContinue, head.fields.assertion == nil, head.fields.contentEncoding == nil,
-            let (route, query) = answerer.memoryRoutes.route(head.method, head.target)
+            let (endpoint, query) = responder.memoryEndpoints.endpoint(head.method, head.target)
         {
             let forwardedFor = head.fields.forwardedFor
-            let client = client ?? answerer.proxies.client(behind: peer, forwardedFor: forwardedFor)
+            let client = client ?? responder.proxies.client(behind: peer, forwardedFor: forwardedFor)
             keepKey(of: head.fields)
             request = Request(
-                route: route,
+                endpoint: endpoint,
                 request: APIRequest(client: client, query: query, fields: head.fields, key: lastKey),
                 head: part)
             state = .receiving
@@ -297,7 +297,7 @@ final class Exchanges<Wire: HTTPWire> {
     }
 
     /// Leaves a request to the router, which waits for the rest of it.
-    private func routeRequest(_ context: ChannelHandlerContext) {
+    private func passToRouter(_ context: ChannelHandlerContext) {
         guard let request = request.take() else { return }
         state = .routed(isReceived: false, isAnswered: false)
         discarded = 0
@@ -309,7 +309,7 @@ final class Exchanges<Wire: HTTPWire> {
 
     /// What is to be done when no more is to come at once.
     private func settle(_ context: ChannelHandlerContext) {
-        if case .receiving = state { routeRequest(context) }
+        if case .receiving = state { passToRouter(context) }
         if isUnflushed { flush(context) }
         // Those behind take what they were given when no more is to come.
         if hasPassedOn {
@@ -331,8 +331,8 @@ final class Exchanges<Wire: HTTPWire> {
         if events.isEmpty { events = CircularBuffer(initialCapacity: 1) }
         whenResumed?()
         settle(context)
-        if isReadHeldBack, !isWaiting {
-            isReadHeldBack = false
+        if isReadDelayed, !isWaiting {
+            isReadDelayed = false
             context.read()
         }
     }
@@ -349,33 +349,35 @@ final class Exchanges<Wire: HTTPWire> {
 
     // MARK: Answers
 
-    private func answerRequest(_ context: ChannelHandlerContext) {
+    private func respondToRequest(_ context: ChannelHandlerContext) {
         guard context.channel.isWritable else {
             state = .received
             return
         }
         guard let request = request.take() else { return }
         let requestID = RequestID.of(request.request.fields.requestID)
-        let answer = answerer.answer(
-            request.request, body: request.body, by: request.route, requestID: requestID)
-        guard let pause = answer.problem?.pause else { return write(answer, requestID: requestID, context) }
-        state = .heldBack
+        let response = responder.response(
+            request.request, body: request.body, by: request.endpoint, requestID: requestID)
+        guard let pause = response.problem?.pause else {
+            return write(response, requestID: requestID, context)
+        }
+        state = .delayed
         context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(pause.duration)) { [weak self] in
             // Held for as long as the answer is.
             defer { withExtendedLifetime(pause) {} }
-            guard let self, let context = self.context, case .heldBack = self.state else { return }
-            self.write(answer, requestID: requestID, context)
+            guard let self, let context = self.context, case .delayed = self.state else { return }
+            self.write(response, requestID: requestID, context)
             self.resume(context)
         }
     }
 
-    private func write(_ answer: Answer, requestID: String, _ context: ChannelHandlerContext) {
-        writer.begin(answer.status, bodyLength: answer.body?.count, isLast: isLast, context)
-        answer.write(to: &writer)
+    private func write(_ response: APIResponse, requestID: String, _ context: ChannelHandlerContext) {
+        writer.begin(response.status, bodyLength: response.body?.count, isLast: isLast, context)
+        response.write(to: &writer)
         writer.append(.requestID, requestID)
         writer.append(.date, HTTPDate.text(at: Date()))
         writer.append(.server, APIServer.name)
-        writer.end(answer.body, context)
+        writer.end(response.body, context)
         isUnflushed = true
         state = .idle
     }
@@ -386,14 +388,14 @@ final class Exchanges<Wire: HTTPWire> {
             return context.close(promise: nil)
         }
         // Nothing can be said any more where the router has begun to answer.
-        guard !hasBegunAnswer else { return context.close(promise: nil) }
+        guard !hasBegunResponse else { return context.close(promise: nil) }
         refuse(error == .headerOverflow ? .headerTooLarge : .notHTTP, context)
     }
 
     private func refuse(_ problem: Problem, _ context: ChannelHandlerContext) {
         (isLast, mayBeSending) = (true, true)
         let requestID = RequestID.make()
-        write(Answer(problem, requestID: requestID), requestID: requestID, context)
+        write(APIResponse(problem, requestID: requestID), requestID: requestID, context)
         settle(context)
     }
 
@@ -409,10 +411,10 @@ final class Exchanges<Wire: HTTPWire> {
         if endsWithUnsentBody { (isLast, mayBeSending) = (true, true) }
         writer.write(part, isLast: isLast, promise, context)
         switch Wire.piece(part) {
-        case .head: hasBegunAnswer = true
+        case .head: hasBegunResponse = true
         case .body: break
         case .end:
-            hasBegunAnswer = false
+            hasBegunResponse = false
             // No more is read of a connection that ends.
             let isOver = isReceived || endsWithUnsentBody
             state = isOver ? .idle : .routed(isReceived: false, isAnswered: true)
@@ -437,7 +439,7 @@ final class Exchanges<Wire: HTTPWire> {
 
     /// Closes the connection once its last answer has gone out.
     private func endIfOver(_ context: ChannelHandlerContext) {
-        guard isLast, untaken.count == 0, case .idle = state else { return }
+        guard isLast, pendingWrites.count == 0, case .idle = state else { return }
         state = .over
         guard mayBeSending else { return context.close(promise: nil) }
         // Closed both ways, the connection would be reset by what the client still sends, and the answer lost with it

@@ -8,7 +8,7 @@ import NIOHTTPTypes
 protocol HTTPWire {
     associatedtype RequestPart
     associatedtype ResponsePart
-    associatedtype Writer: AnswerWriter where Writer.Part == ResponsePart
+    associatedtype Writer: ResponseWriter where Writer.Part == ResponsePart
 
     static func piece(_ part: RequestPart) -> HTTPPiece<ReceivedHead>
     static func piece(_ part: ResponsePart) -> HTTPPiece<Void>
@@ -49,7 +49,7 @@ struct ReceivedHead: ~Copyable {
 
 /// HTTP/1.1 and 1.0, plain and over TLS, before the library makes it the same as HTTP/2.
 enum HTTP1Wire: HTTPWire {
-    typealias Writer = HTTP1AnswerWriter
+    typealias Writer = HTTP1ResponseWriter
 
     static func piece(_ part: HTTPServerRequestPart) -> HTTPPiece<ReceivedHead> {
         switch part {
@@ -75,7 +75,7 @@ enum HTTP1Wire: HTTPWire {
 
 /// A stream of HTTP/2.
 enum HTTP2Wire: HTTPWire {
-    typealias Writer = HTTP2AnswerWriter
+    typealias Writer = HTTP2ResponseWriter
 
     static func piece(_ part: HTTPRequestPart) -> HTTPPiece<ReceivedHead> {
         switch part {

@@ -1,5 +1,5 @@
+import Lookups
 import RateLimiting
-import Routing
 import Tenancy
 
 /// Holds requests to how many they may add of something that stays: for their tenant, and for their client where that uses a

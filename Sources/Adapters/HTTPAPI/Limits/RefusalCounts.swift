@@ -1,4 +1,4 @@
-import Routing
+import Lookups
 import Synchronization
 import Tenancy
 
@@ -7,7 +7,7 @@ import Tenancy
 /// A line for each would cost more than the refusal itself, and is written under one lock for all.
 final class RefusalCounts: Sendable {
     struct Kind: Hashable {
-        let route: String
+        let endpoint: String
         let status: Int
         /// The limit that was reached; nil for what is refused for another reason.
         let limit: String?

@@ -1,7 +1,7 @@
 import HTTPTypes
 import JSON
+import Lookups
 import RateLimiting
-import Routing
 import Tenancy
 
 /// Holds requests to the limits of their key and of their client.
@@ -45,9 +45,9 @@ struct RequestLimiter: Sendable {
     /// - Throws: 429 when a limit is reached.
     func admit(
         _ caller: KeyHolder, from client: Client, by installation: [UInt8]? = nil
-    ) throws(Problem) -> RequestStanding {
+    ) throws(Problem) -> RequestAllowance {
         let now = now()
-        var standing = RequestStanding()
+        var standing = RequestAllowance()
         if caller.kind == .publishable, let limit = (caller.limits.client ?? defaults.client).counted {
             let address = TenantClient(tenant: caller.tenant, address: client.address)
             let state =
@@ -77,9 +77,9 @@ struct RequestLimiter: Sendable {
     /// - Returns: How the caller stands to its limits then.
     func charge(
         _ count: Int, to caller: KeyHolder, from client: Client, by installation: [UInt8]? = nil
-    ) -> RequestStanding {
+    ) -> RequestAllowance {
         let now = now()
-        var standing = RequestStanding()
+        var standing = RequestAllowance()
         if caller.kind == .publishable, let limit = (caller.limits.client ?? defaults.client).counted {
             let address = TenantClient(tenant: caller.tenant, address: client.address)
             if let installation {
@@ -117,13 +117,13 @@ struct RequestLimiter: Sendable {
 
     /// Counts a request of somebody who scanned a code, as those of a publishable key are.
     /// - Throws: 429 when the client sends too many of these.
-    func admitVisitor(of host: RoutingTable.ProvedHost, from client: Client) throws(Problem) {
+    func admitVisitor(of host: LookupIndex.ProvedHost, from client: Client) throws(Problem) {
         guard let limit = (host.limits.client ?? defaults.client).counted else { return }
         let state = clients.take(
             TenantClient(tenant: host.tenant, address: client.address), limit, at: now())
         guard state.isAdmitted else {
             throw .rateLimited(
-                by: .client, state, RequestStanding(client: state), pauses.pause(for: client))
+                by: .client, state, RequestAllowance(client: state), pauses.pause(for: client))
         }
     }
 
@@ -131,12 +131,12 @@ struct RequestLimiter: Sendable {
 
     /// Counts a request without a valid key, or for what is not there: neither needs a key.
     /// - Throws: 429 when the client sends too many of these.
-    func admitStranger(from client: Client) throws(Problem) {
+    func admitAnonymous(from client: Client) throws(Problem) {
         guard let limit = defaults.client.counted else { return }
         let state = strangers.take(client.address, limit, at: now())
         guard state.isAdmitted else {
             throw .rateLimited(
-                by: .client, state, RequestStanding(client: state), pauses.pause(for: client))
+                by: .client, state, RequestAllowance(client: state), pauses.pause(for: client))
         }
     }
 
@@ -150,7 +150,7 @@ struct RequestLimiter: Sendable {
         let state = readers.take(Reader(address: client.address, factor: factor), limit, at: now())
         guard state.isAdmitted else {
             throw .rateLimited(
-                by: .client, state, RequestStanding(client: state), pauses.pause(for: client))
+                by: .client, state, RequestAllowance(client: state), pauses.pause(for: client))
         }
     }
 
@@ -203,7 +203,7 @@ struct RequestLimiter: Sendable {
 /// How much of its limits a request has left.
 ///
 /// Told in the fields `RateLimit-Policy` and `RateLimit`. Source: IETF, draft-ietf-httpapi-ratelimit-headers-10.
-struct RequestStanding: Sendable, Equatable {
+struct RequestAllowance: Sendable, Equatable {
     var client: RateLimitState?
     var key: RateLimitState?
 
@@ -292,7 +292,7 @@ extension Problem {
     }
 
     static func rateLimited(
-        by limit: Limit, _ state: RateLimitState, _ standing: RequestStanding = RequestStanding(),
+        by limit: Limit, _ state: RateLimitState, _ standing: RequestAllowance = RequestAllowance(),
         _ pause: Pause? = nil
     ) -> Problem {
         var problem = Problem(

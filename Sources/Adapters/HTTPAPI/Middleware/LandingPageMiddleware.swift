@@ -2,20 +2,20 @@ import HTTPSyntax
 import HTTPTypes
 import Hummingbird
 import IPAddresses
+import Lookups
 import NIOCore
-import Routing
 
 /// Shows people pages at the hosts of tenants that want it, at every path but the API's own, which keep precedence.
 ///
 /// Where the server tells monitors how it does by the same port, those paths are the tenant's here.
 struct LandingPageMiddleware: RouterMiddleware {
     private let pages: APIServer.Dependencies.LandingPages
-    private let table: LiveRoutingTable
+    private let table: LiveLookupIndex
     private let limiter: RequestLimiter
     private let proxies: TrustedProxies
 
     init(
-        _ pages: @escaping APIServer.Dependencies.LandingPages, table: LiveRoutingTable,
+        _ pages: @escaping APIServer.Dependencies.LandingPages, table: LiveLookupIndex,
         limiter: RequestLimiter,
         proxies: TrustedProxies
     ) {

@@ -29,7 +29,7 @@ struct ObservationMiddleware: RouterMiddleware {
         if request.method == .head { response = response.createHeadResponse() }
         response.headers[.requestID] = context.requestID
         observer.record(
-            response.status, request.method, route: context.endpointPath ?? "none", caller: context.caller,
+            response.status, request.method, endpoint: context.endpointPath ?? "none", caller: context.caller,
             limit: context.limit, requestID: context.requestID, duration: start.duration(to: clock.now),
             context.logger)
         return response

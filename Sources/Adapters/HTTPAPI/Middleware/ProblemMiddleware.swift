@@ -23,7 +23,7 @@ struct ProblemMiddleware: RouterMiddleware {
             var problem = problem(for: error, at: request.uri.path, context)
             if problem.caller == nil, [.notFound, .methodNotAllowed].contains(problem.status) {
                 do throws(Problem) {
-                    try limiter.admitStranger(from: proxies.client(of: request, context.peer))
+                    try limiter.admitAnonymous(from: proxies.client(of: request, context.peer))
                 } catch {
                     problem = error
                 }
@@ -37,10 +37,10 @@ struct ProblemMiddleware: RouterMiddleware {
     /// The route that the router chooses for a path, whatever the method. Empty components do not count.
     ///
     /// A literal component wins over a parameter, as in the router. `{` sorts behind every character of the literal components.
-    private func route(at path: String) -> String? {
+    private func endpoint(at path: String) -> String? {
         let components = path.split(separator: "/")
-        let matching = methods.keys.filter { route in
-            let expected = route.split(separator: "/")
+        let matching = methods.keys.filter { endpoint in
+            let expected = endpoint.split(separator: "/")
             return expected.count == components.count
                 && zip(expected, components).allSatisfy { $0 == $1 || $0.hasPrefix("{") }
         }
@@ -52,9 +52,9 @@ struct ProblemMiddleware: RouterMiddleware {
         case let problem as Problem:
             return problem
         case let error as HTTPError where error.status == .notFound:
-            guard let route = route(at: path), let methods = methods[route] else { return .notFound }
+            guard let endpoint = endpoint(at: path), let methods = methods[endpoint] else { return .notFound }
             // So that metrics and log name the route whose method it was.
-            context.coreContext.endpointPath.value = route
+            context.coreContext.endpointPath.value = endpoint
             return .methodNotAllowed(methods)
         default:
             context.logger.error("a request failed", metadata: ["error": "\(error)"])

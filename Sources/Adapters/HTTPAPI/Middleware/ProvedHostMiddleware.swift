@@ -1,15 +1,15 @@
 import HTTPSyntax
 import Hummingbird
-import Routing
+import Lookups
 
 /// Has nothing at some paths where a tenant has proved the request's host: what is told there is the tenant's, and not how
 /// the server does.
 struct ProvedHostMiddleware: RouterMiddleware {
     /// By their components.
     private let hiddenPaths: Set<[Substring]>
-    private let table: LiveRoutingTable
+    private let table: LiveLookupIndex
 
-    init(hiding paths: [String], table: LiveRoutingTable) {
+    init(hiding paths: [String], table: LiveLookupIndex) {
         hiddenPaths = Set(paths.map(Self.components))
         self.table = table
     }

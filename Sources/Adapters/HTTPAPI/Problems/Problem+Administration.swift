@@ -19,10 +19,10 @@ extension Problem {
             throw Problem.field("content", code: "invalid_field", error.description)
         } catch let error as AdministrationError {
             switch error {
-            case .inUse(_, let referents):
+            case .inUse(_, let dependents):
                 throw Problem(
                     .conflict, error.code, error.description,
-                    members: ["by": .array(referents.map { .object($0.json) })])
+                    members: ["by": .array(dependents.map { .object($0.json) })])
             case .removalsInUse(let inUse):
                 throw Problem(.conflict, error.code, error.description, members: inUse.json)
             case .tooManyRemovals(let count, let total, _):

@@ -2,7 +2,7 @@ import HTTPTypes
 import Hummingbird
 import Invocation
 import JSON
-import Routing
+import Lookups
 import Tenancy
 
 /// A refusal as RFC 9457 describes it, with the stable `code` that clients branch on.
@@ -18,7 +18,7 @@ struct Problem: Error, CustomStringConvertible {
     var members: JSONObject = [:]
     var headers: HTTPFields = [:]
     /// Of the request's limits.
-    var standing = RequestStanding()
+    var standing = RequestAllowance()
     /// Whose request it is, where that is known.
     var caller: KeyHolder?
     /// Set where the answer is held back.
@@ -60,7 +60,7 @@ struct Problem: Error, CustomStringConvertible {
     }
 
     func response(requestID: String) -> Response {
-        Response(Answer(self, requestID: requestID))
+        Response(APIResponse(self, requestID: requestID))
     }
 }
 

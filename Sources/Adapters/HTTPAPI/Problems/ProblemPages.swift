@@ -8,23 +8,23 @@ import HTTPTypes
 /// They are the `type` of problems, so that whoever meets one reads on there. No script, nothing from elsewhere, and nothing
 /// of the request in them.
 enum ProblemPages {
-    static let routes = [
-        Route(.get, "/problems", .open { answer(index, to: $0) }),
-        Route(
+    static let endpoints = [
+        Endpoint(.get, "/problems", .open { response(index, to: $0) }),
+        Endpoint(
             .get, "/problems/{code}",
             .open { request throws(Problem) in
                 guard let page = request.parameters["code"].flatMap({ pages[String($0)] }) else {
                     throw .notFound
                 }
-                return answer(page, to: request)
+                return response(page, to: request)
             }),
     ]
 
-    private static func answer(_ page: Answer.Shared, to request: APIRequest) -> Answer {
-        var answer = Answer(page, as: "text/html; charset=utf-8", to: request)
-        answer.headers[.contentSecurityPolicy] = contentSecurityPolicy
-        answer.headers[.xContentTypeOptions] = "nosniff"
-        return answer
+    private static func response(_ page: APIResponse.Shared, to request: APIRequest) -> APIResponse {
+        var response = APIResponse(page, as: "text/html; charset=utf-8", to: request)
+        response.headers[.contentSecurityPolicy] = contentSecurityPolicy
+        response.headers[.xContentTypeOptions] = "nosniff"
+        return response
     }
 
     private static let pages = ProblemType.byCode.mapValues { type in
@@ -58,7 +58,7 @@ enum ProblemPages {
         }
     }
 
-    private static func page(title: String, _ content: (inout HTMLWriter) -> Void) -> Answer.Shared {
+    private static func page(title: String, _ content: (inout HTMLWriter) -> Void) -> APIResponse.Shared {
         let page = HTMLWriter.page(language: "en") { head in
             head.void(.meta, .name("viewport"), .content("width=device-width"))
             head.element(.title, text: "\(title) – Doorstep")
@@ -66,7 +66,7 @@ enum ProblemPages {
         } body: {
             content(&$0)
         }
-        return Answer.Shared(page, isCompressed: true)
+        return APIResponse.Shared(page, isCompressed: true)
     }
 
     private static let style: StaticString = """

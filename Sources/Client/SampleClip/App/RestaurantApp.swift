@@ -21,7 +21,7 @@ struct RestaurantApp: App {
     }
 
     /// There is no `confirmAcquired(in:)` in a full app.
-    private func evidence(_ region: ClipPlace.Region) async -> PresenceEvidence {
+    private func evidence(_ region: ClipLocation.Region) async -> PresenceEvidence {
         await Fix.current().map { .coordinate($0) } ?? .none
     }
 }

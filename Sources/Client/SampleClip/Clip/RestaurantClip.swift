@@ -25,7 +25,7 @@ struct RestaurantClip: App {
     }
 
     /// The system's own verdict; it has none for a launch without URL.
-    private func evidence(_ region: ClipPlace.Region) async -> PresenceEvidence {
+    private func evidence(_ region: ClipLocation.Region) async -> PresenceEvidence {
         guard let payload else { return await Fix.current().map { .coordinate($0) } ?? .none }
         return .device(await payload.deviceResult(in: region))
     }

@@ -18,9 +18,9 @@ final class Restaurant {
         case failed
     }
 
-    private(set) var place: ClipPlace?
+    private(set) var place: ClipLocation?
     /// To choose from, after a launch by a URL that names no restaurant.
-    private(set) var nearby: [NearbyPlace] = []
+    private(set) var nearby: [NearbyLocation] = []
     private(set) var order = Order.none
     /// Why there is nothing to show.
     private(set) var trouble: String?
@@ -52,7 +52,7 @@ final class Restaurant {
     }
 
     /// The restaurant that the person has chosen from those nearby.
-    func choose(_ chosen: NearbyPlace) {
+    func choose(_ chosen: NearbyLocation) {
         nearby = []
         show(ClipInvocation(url: URL(string: chosen.url)))
     }
@@ -84,18 +84,18 @@ final class Restaurant {
     }
 
     /// Orders, if the person is there.
-    func placeOrder(evidence: @MainActor (ClipPlace.Region) async -> PresenceEvidence) async {
+    func placeOrder(evidence: @MainActor (ClipLocation.Region) async -> PresenceEvidence) async {
         guard let url, let place else { return }
         order = .confirming
         do {
-            let answer = try await session.confirm(url, evidence: await evidence(place.region))
-            guard answer.outcome == .inRegion else {
+            let response = try await session.confirm(url, evidence: await evidence(place.region))
+            guard response.outcome == .inRegion else {
                 order = .elsewhere
                 return
             }
-            order = .placed(receipt: answer.receipt)
+            order = .placed(receipt: response.receipt)
             // With the receipt this install is one of those who were there.
-            _ = try? await session.update(await reachability(), receipt: answer.receipt)
+            _ = try? await session.update(await reachability(), receipt: response.receipt)
         } catch {
             order = .failed
         }
@@ -124,10 +124,10 @@ final class Restaurant {
 
 /// One fix, if the person allows it. Needs iOS 18: earlier, `liveUpdates()` asks nobody for permission and reports no denial.
 enum Fix {
-    static func current() async -> ClipPlace.Coordinate? {
+    static func current() async -> ClipLocation.Coordinate? {
         do {
             for try await update in CLLocationUpdate.liveUpdates() {
-                if let location = update.location { return ClipPlace.Coordinate(location) }
+                if let location = update.location { return ClipLocation.Coordinate(location) }
                 if update.authorizationDenied { return nil }
             }
         } catch {

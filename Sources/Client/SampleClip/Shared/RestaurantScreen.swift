@@ -5,7 +5,7 @@ import SwiftUI
 struct RestaurantScreen: View {
     let restaurant: Restaurant
     /// How this app knows that the person is there.
-    let evidence: @MainActor (ClipPlace.Region) async -> PresenceEvidence
+    let evidence: @MainActor (ClipLocation.Region) async -> PresenceEvidence
 
     var body: some View {
         NavigationStack {

@@ -1,8 +1,8 @@
+import AppStoreSync
 import ArgumentParser
 import Foundation
 import JSON
 import Platform
-import Registration
 
 extension AppStoreCommand {
     struct Plan: AsyncParsableCommand {
@@ -15,7 +15,7 @@ extension AppStoreCommand {
                 that and nothing else.
                 """)
 
-        @OptionGroup var registration: RegistrationOptions
+        @OptionGroup var registration: SyncOptions
         @OptionGroup var plan: PlanOptions
         @OptionGroup var output: OutputOptions
         @Flag(help: "List the experiences too that Doorstep did not make.") var unmanaged = false
@@ -51,7 +51,7 @@ extension AppStoreCommand {
                 says 'stale_plan' and ends with 1. What of it is done already is no matter.
                 """)
 
-        @OptionGroup var registration: RegistrationOptions
+        @OptionGroup var registration: SyncOptions
         @OptionGroup var plan: PlanOptions
         @OptionGroup var output: OutputOptions
         @Option(help: "Do so many changes at most, to see what becomes of them.") var limit: Int?
@@ -60,7 +60,7 @@ extension AppStoreCommand {
 
         func validate() throws {
             guard limit ?? 1 > 0 else { throw ValidationError("--limit is 1 or more") }
-            guard file == nil || plan.wishes == Registrar.Wishes() else {
+            guard file == nil || plan.wishes == SyncRunner.Wishes() else {
                 throw ValidationError("what a plan may do was said when it was made, and is in its file")
             }
         }
@@ -81,7 +81,7 @@ extension AppStoreCommand {
                 return
             }
             let bar = ProgressBar(total: nil)
-            let show = { @Sendable (progress: RegistrationProgress) in
+            let show = { @Sendable (progress: SyncProgress) in
                 let end =
                     progress.end.map { ", until about \($0.formatted(.iso8601.dateSeparator(.dash)))" } ?? ""
                 bar.show(progress.done, of: progress.total, "\(progress.done) of \(progress.total)\(end)")
@@ -108,7 +108,7 @@ extension AppStoreCommand {
                 told: while somebody applies, for one. Experiences that nobody here made, doubles and places are told beside.
                 """)
 
-        @OptionGroup var registration: RegistrationOptions
+        @OptionGroup var registration: SyncOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
@@ -146,10 +146,10 @@ extension SavedPlan {
 
     fileprivate static func read(from path: String) async throws -> SavedPlan {
         let bytes = try await InputFile(path: path).bytes(limit: maximumLength) { _ in
-            RegistrationError.notAPlan("it has more than \(maximumLength) bytes")
+            SyncError.notAPlan("it has more than \(maximumLength) bytes")
         }
         guard let json = try? JSONValue(parsing: bytes) else {
-            throw RegistrationError.notAPlan("it is no JSON")
+            throw SyncError.notAPlan("it is no JSON")
         }
         return try SavedPlan(json: json)
     }

@@ -1,10 +1,10 @@
 import Administration
 import AppStoreConnect
+import AppStoreSync
 import ArgumentParser
 import Foundation
 import JSON
 import Persistence
-import Registration
 import Tenancy
 
 struct AppStoreCommand: AsyncParsableCommand {

@@ -165,7 +165,7 @@ struct ClipCommand: AsyncParsableCommand {
 
         func run() async throws {
             let clip = try await tenant.withItems(\.clips) { clips in
-                try await clips.update(bundleID, insisting: yes) { clip in
+                try await clips.update(bundleID, force: yes) { clip in
                     var clip = clip
                     clip.attestation = none ? nil : changed(clip.attestation ?? ClipAttestation())
                     return clip

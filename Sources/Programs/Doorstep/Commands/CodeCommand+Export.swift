@@ -3,11 +3,11 @@ public import ArgumentParser
 import Foundation
 public import Invocation
 import JSON
+import Lookups
 import Persistence
 import Platform
 import PostgreSQL
 import QRCode
-import Routing
 import Tenancy
 
 extension CodeCommand {

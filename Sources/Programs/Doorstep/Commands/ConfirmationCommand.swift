@@ -87,7 +87,7 @@ struct ConfirmationCommand: AsyncParsableCommand {
                 }
             }
             try await confirmations.withHistory { history, tenant in
-                var last: ConfirmationPlace?
+                var last: ConfirmationCursor?
                 while true {
                     let page = try await history.oldest(
                         confirmations.selection, of: tenant, after: last, limit: Self.pageLength)

@@ -56,7 +56,7 @@ struct ConsoleCommand: AsyncParsableCommand {
             settings.apnsDetours = try detours.texts()
             let console = ConsoleHost(
                 settings: settings, poolSize: try Settings.poolSize.value(poolSize),
-                signatures: try PlaceURLSigner.fromEnvironment(), keys: try TokenSecrets.sealingKeys(),
+                signatures: try LocationURLSigner.fromEnvironment(), keys: try TokenSecrets.sealingKeys(),
                 resolver: try proof.resolver(), outbound: try proof.outbound.settings(),
                 retention: try Settings.auditRetention.value(auditRetention),
                 // A log keeps what it is told: a link goes to a person alone.

@@ -1,12 +1,12 @@
 import Administration
+import AppStoreSync
 import ArgumentParser
 import Invocation
 import JSON
+import Lookups
 import OutboundHTTP
 import Persistence
 import PostgreSQL
-import Registration
-import Routing
 import ServerClient
 import Tenancy
 
@@ -70,7 +70,7 @@ struct DiagnoseCommand: AsyncParsableCommand {
 
     /// By the database.
     private func diagnose() async throws -> JSONObject {
-        let signatures = try PlaceURLSigner.fromEnvironment()
+        let signatures = try LocationURLSigner.fromEnvironment()
         let question =
             try live ? Diagnosis.SiteQuestion(settings: outbound.settings(), place: connectTo) : nil
         return try await tenant.withPool { pool, store, tenant in
@@ -79,7 +79,7 @@ struct DiagnoseCommand: AsyncParsableCommand {
                 of: url, in: table, asking: question,
                 clip: { try await store.items.clips.item($0, of: tenant.id) },
                 domain: { try await store.items.domains.item($0, of: tenant.id) },
-                registration: { try await PostgresRegistrationChecks(pool).latest(of: $0, of: tenant.id) }
+                registration: { try await PostgresSyncChecks(pool).latest(of: $0, of: tenant.id) }
             ).json
         }
     }

@@ -1,6 +1,6 @@
 import Administration
 import ArgumentParser
-import Routing
+import Lookups
 
 extension DomainCommand {
     struct Pages: AsyncParsableCommand {

@@ -1,10 +1,10 @@
 import Administration
+import AppStoreSync
 import ArgumentParser
 import Invocation
 import JSON
+import Lookups
 import Persistence
-import Registration
-import Routing
 import ServerClient
 import Tenancy
 
@@ -124,7 +124,7 @@ struct ExperienceCommand: AsyncParsableCommand {
         private func listFindings() async throws {
             let findings = try await tenant.withPool { pool, store, tenant in
                 let table = try await pool.tenantTable(of: tenant.id, trusting: .everything)
-                let unpublished = try await PostgresRegistrationChecks(pool).unpublished(of: tenant.id)
+                let unpublished = try await PostgresSyncChecks(pool).unpublished(of: tenant.id)
                 return try await store.withCatalogue(of: tenant.slug) { catalogue in
                     try await CatalogueLint(catalogue, unpublished: unpublished, table: table).findings
                 }

@@ -4,7 +4,7 @@ import Cards
 import Geodesy
 import Invocation
 import JSON
-import Routing
+import Lookups
 import Tenancy
 
 extension LocationCommand {

@@ -3,8 +3,8 @@ import ArgumentParser
 import Foundation
 import Invocation
 import JSON
+import Lookups
 import Persistence
-import Routing
 import ServerClient
 import Tenancy
 
@@ -126,7 +126,7 @@ struct LocationCommand: AsyncParsableCommand {
         @Argument(help: "The invocation URL, without the query item 'sig'.") var url: String
 
         func run() async throws {
-            let signer = try PlaceURLSigner.fromEnvironment()
+            let signer = try LocationURLSigner.fromEnvironment()
             let url = try InvocationURL(url)
             let signed = try await tenant.withPool { pool, _, tenant in
                 let signed = try signer.sign(url, of: tenant.id)
@@ -134,7 +134,7 @@ struct LocationCommand: AsyncParsableCommand {
                 let table = try await pool.tenantTable(of: tenant.id, trusting: .signed(signer))
                 let url = try InvocationURL(signed)
                 do throws(LookupRefusal) {
-                    _ = try table.lookUp(url).answer(to: url)
+                    _ = try table.lookUp(url).response(to: url)
                 } catch {
                     throw CommandError.signedURLNotFound("\(error.code): \(error)")
                 }

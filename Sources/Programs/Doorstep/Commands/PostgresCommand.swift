@@ -25,7 +25,7 @@ struct PostgresCommand: AsyncParsableCommand {
             for await signal in signals { foreground.send(signal.rawValue) }
         }
         defer { forwarding.cancel() }
-        let status = try await PrivateServer.lend(in: directory, trapsSignals: false) { server in
+        let status = try await EmbeddedServer.lend(in: directory, trapsSignals: false) { server in
             try await foreground.run(environment: ["DATABASE_URL": server.conninfo])
         }
         throw ExitCode(status)

@@ -49,7 +49,7 @@ struct SendCommand: AsyncParsableCommand {
 
     func run() async throws {
         let body = try body()
-        try await Refused.printAnswer {
+        try await Refused.printResponse {
             let sent = try await tenant.withServer {
                 try await $0.post("/v1/notifications", body, idempotencyKey: idempotencyKey)
             }
@@ -60,7 +60,7 @@ struct SendCommand: AsyncParsableCommand {
                 let intake = NotificationIntake(PostgresNotificationStore(pool))
                 let table = try await pool.tenantTable(of: tenant.id)
                 switch try await intake.accept(submission, in: table, at: Date()) {
-                case .accepted(let trace), .repeated(let trace): return .object(trace.answer)
+                case .accepted(let trace), .repeated(let trace): return .object(trace.response)
                 case .refused(let refusal): throw refusal
                 }
             }

@@ -62,7 +62,7 @@ struct ServeCommand: AsyncParsableCommand {
             instanceRetention: try Settings.instanceRetention.value(instanceRetention),
             notificationRetention: try Settings.notificationRetention.value(notificationRetention),
             auditRetention: try Settings.auditRetention.value(auditRetention),
-            signatures: try PlaceURLSigner.fromEnvironment(), sealingKeys: try TokenSecrets.sealingKeys(),
+            signatures: try LocationURLSigner.fromEnvironment(), sealingKeys: try TokenSecrets.sealingKeys(),
             attestationKeys: try AttestationOptions.keys(), attestationRoot: try attestation.root(),
             apns: try apns.sending(), receipts: try receipts.signing(),
             appStore: try Settings.appStore.value(appStore)?.text,

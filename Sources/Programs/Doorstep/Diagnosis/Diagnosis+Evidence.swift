@@ -1,10 +1,10 @@
 import Administration
+import AppStoreSync
 import DomainProof
 import Foundation
 import Invocation
+import Lookups
 import OutboundHTTP
-import Registration
-import Routing
 import Tenancy
 
 extension Diagnosis {

@@ -1,11 +1,11 @@
 import Administration
 import AppSiteAssociation
+import AppStoreSync
 import Foundation
 import Invocation
 import JSON
+import Lookups
 import Notifications
-import Registration
-import Routing
 import Tenancy
 
 /// Where an invocation URL leads, and which launches lead there, point by point as in iOS's App Clip diagnostics.
@@ -88,7 +88,7 @@ struct Diagnosis {
 
     // MARK: - Points
 
-    private static func experience(_ chosen: RoutedExperience?, byDefaultLink: Bool) -> DiagnosisCheck {
+    private static func experience(_ chosen: IndexedExperience?, byDefaultLink: Bool) -> DiagnosisCheck {
         guard let chosen else {
             return .failed(.experience, "does_not_match", nil, "no registered URL is a prefix of this one")
         }
@@ -106,7 +106,7 @@ struct Diagnosis {
     }
 
     private static func location(
-        _ lookup: Lookup, _ chosen: RoutedExperience, _ reading: IdentifierReading
+        _ lookup: Lookup, _ chosen: IndexedExperience, _ reading: IdentifierReading
     ) -> DiagnosisCheck {
         let how = reading.text(by: chosen.binding)
         switch lookup {
@@ -127,7 +127,7 @@ struct Diagnosis {
 
     /// Whether the site's association file names the clip: as the site was found to serve it, or as Doorstep serves it.
     private static func association(
-        _ host: String, _ chosen: RoutedExperience?, _ evidence: Evidence
+        _ host: String, _ chosen: IndexedExperience?, _ evidence: Evidence
     ) -> DiagnosisCheck {
         if host == DefaultLink.host {
             return .ok(.association, nil, "Apple's own links need none")
@@ -229,7 +229,7 @@ struct Diagnosis {
 
     /// The page's tag, where the site was asked.
     private static func banner(
-        _ host: String, _ chosen: RoutedExperience?, _ site: LiveSite?
+        _ host: String, _ chosen: IndexedExperience?, _ site: LiveSite?
     ) -> DiagnosisCheck {
         if host == DefaultLink.host {
             return .no(.smartAppBanner, "apple_host", nil, "Apple's own links have no page of the tenant's")

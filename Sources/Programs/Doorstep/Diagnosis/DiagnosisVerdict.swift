@@ -1,6 +1,6 @@
 import Invocation
 import JSON
-import Routing
+import Lookups
 
 /// Where a URL leads: the lookup's response, and whether iPhones launch the clip there.
 struct DiagnosisVerdict {

@@ -5,7 +5,7 @@ import Invocation
 /// What the site of an invocation URL says of itself, fetched as it is served.
 struct LiveSite {
     let association: SiteCheck
-    let page: Result<Page, NoAnswer>
+    let page: Result<Page, NoResponse>
 
     /// Of a page no more is read: the tag stands in its head.
     private static let pageLimit = 262_144
@@ -21,8 +21,8 @@ struct LiveSite {
 
     private static func page(
         _ url: InvocationURL, _ fetcher: some PageFetcher
-    ) async -> Result<Page, NoAnswer> {
-        do throws(NoAnswer) {
+    ) async -> Result<Page, NoResponse> {
+        do throws(NoResponse) {
             return .success(try await fetcher.fetch(url.canonicalWithoutFragment, limit: pageLimit))
         } catch {
             return .failure(error)

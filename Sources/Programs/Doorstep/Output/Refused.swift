@@ -14,9 +14,9 @@ struct Refused: Error, CustomStringConvertible {
     }
 
     /// Prints an answer as JSON; a refusal too, which is then also the command's error.
-    static func printAnswer(_ answer: () async throws -> JSONValue) async throws {
+    static func printResponse(_ response: () async throws -> JSONValue) async throws {
         do {
-            try await answer().printPretty()
+            try await response().printPretty()
         } catch let refusal as any Refusal {
             var object = refusal.members
             object["code"] = .string(refusal.code)

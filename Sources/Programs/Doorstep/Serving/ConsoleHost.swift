@@ -1,5 +1,6 @@
 import Administration
 import AppSiteAssociation
+import AppStoreSync
 import Console
 import DNSClient
 import DomainProof
@@ -7,12 +8,11 @@ import Foundation
 import HTTPAPI
 import LandingPages
 import Logging
+import Lookups
 import Notifications
 import OutboundHTTP
 import Persistence
 import PostgreSQL
-import Registration
-import Routing
 import ServiceLifecycle
 import Tenancy
 import UnixSignals
@@ -21,7 +21,7 @@ import UnixSignals
 struct ConsoleHost {
     let settings: ConsoleServer.Settings
     let poolSize: Int
-    let signatures: PlaceURLSigner
+    let signatures: LocationURLSigner
     /// What webhooks' secrets are sealed with; nil where none is set.
     let keys: SealingKeys?
     /// Whom proofs of domains are asked of; nil for those of the system.
@@ -35,7 +35,7 @@ struct ConsoleHost {
     /// Serves until SIGTERM or SIGINT.
     func run(on database: DatabaseOptions) async throws {
         try await database.withServicePool(maximumConnections: poolSize) { pool in
-            let routing = RoutingService(pool, trusting: .signed(signatures), file: nil, logger: logger)
+            let routing = IndexService(pool, trusting: .signed(signatures), file: nil, logger: logger)
             try await routing.start()
             let sessions = PostgresConsoleSessions(pool)
             // Reads the key before the first request, so that a flood of made-up cookies causes no query.
@@ -51,7 +51,7 @@ struct ConsoleHost {
                 routing, MemoryService(table: routing.table, logger: logger), server,
             ]
             if let retention {
-                services.append(UpkeepService(sessions, retention: retention, logger: logger))
+                services.append(RetentionService(sessions, retention: retention, logger: logger))
             }
             let group = ServiceGroup(
                 configuration: ServiceGroupConfiguration(
@@ -62,7 +62,7 @@ struct ConsoleHost {
     }
 
     private func dependencies(
-        _ pool: ConnectionPool, _ routing: RoutingService, _ sessions: PostgresConsoleSessions
+        _ pool: ConnectionPool, _ routing: IndexService, _ sessions: PostgresConsoleSessions
     ) -> ConsoleServer.Dependencies {
         let reading = PostgresAdministrationStore(pool, actor: "", isReadOnly: true)
         return ConsoleServer.Dependencies(
@@ -77,8 +77,8 @@ struct ConsoleHost {
                     confirmations: PostgresConfirmationHistory(pool), auditLog: store.auditLog,
                     images: store.imageFiles, deliveries: ledger,
                     traces: NotificationTracer(ledger, PostgresNotificationStore(pool)),
-                    registrations: PostgresRegistrationOverview(pool),
-                    registrationChecks: PostgresRegistrationChecks(pool), keys: store,
+                    registrations: PostgresSyncOverview(pool),
+                    registrationChecks: PostgresSyncChecks(pool), keys: store,
                     webhooks: keys.map {
                         PostgresWebhookRegistry(
                             pool, keys: $0, isReadOnly: access.isReadOnly, allowing: outbound.allowed)
@@ -86,7 +86,7 @@ struct ConsoleHost {
             }, table: routing.table,
             findings: { tenant in
                 let table = try await pool.tenantTable(of: tenant.id, trusting: .everything)
-                let unpublished = try await PostgresRegistrationChecks(pool).unpublished(of: tenant.id)
+                let unpublished = try await PostgresSyncChecks(pool).unpublished(of: tenant.id)
                 return try await reading.withCatalogue(of: tenant.slug) { catalogue in
                     try await CatalogueLint(catalogue, unpublished: unpublished, table: table).findings
                 }
@@ -97,7 +97,7 @@ struct ConsoleHost {
                     clip: { try await reading.items.clips.item($0, of: table.tenant) },
                     domain: { try await reading.items.domains.item($0, of: table.tenant) },
                     registration: {
-                        try await PostgresRegistrationChecks(pool).latest(of: $0, of: table.tenant)
+                        try await PostgresSyncChecks(pool).latest(of: $0, of: table.tenant)
                     }
                 ).json
             }, sites: sites(pool), status: { try await PostgresInstallation(pool).status() })

@@ -11,7 +11,7 @@ struct Delivery: Sendable {
     /// Takes in the rest of audiences; and sends, but for a server that only takes in.
     let services: [any Service]
     private let dispatcher: Dispatcher?
-    private let figures = DeliveryFigures()
+    private let metrics = DeliveryMetrics()
 
     /// - Parameters:
     ///   - sender: Nil for a server that only takes in: what it queues, another one sends.
@@ -24,11 +24,11 @@ struct Delivery: Sendable {
         // A request that is given up at the timeout ends a little later, and what became of it is gathered before it is
         // written down: with a short timeout the other half would not be enough for both.
         settings.lease = timeout * 2 + .seconds(1)
-        let dispatcher = sender.map { [figures, settings] sender in
+        let dispatcher = sender.map { [metrics, settings] sender in
             Dispatcher(
                 PostgresOutbox(deliveryPool, keys: keys), sender, settings: settings,
                 onEvent: { event in
-                    figures.count(event)
+                    metrics.count(event)
                     event.log(to: logger)
                 })
         }
@@ -48,7 +48,7 @@ struct Delivery: Sendable {
     }
 
     /// What is measured when somebody asks.
-    func updateFigures() {
-        if let dispatcher { figures.update(dispatcher) }
+    func updateMetrics() {
+        if let dispatcher { metrics.update(dispatcher) }
     }
 }

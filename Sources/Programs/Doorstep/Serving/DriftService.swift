@@ -1,10 +1,10 @@
 import AppStoreConnect
+import AppStoreSync
 import Encodings
 import Foundation
 import Logging
 import Metrics
 import Persistence
-import Registration
 import ServiceLifecycle
 import Synchronization
 import Tenancy
@@ -13,7 +13,7 @@ import Tenancy
 ///
 /// Of several servers one looks at a connection, and all measure what it found. Nothing is written at Apple.
 struct DriftService: Service {
-    let checks: PostgresRegistrationChecks
+    let checks: PostgresSyncChecks
     let access: StoreAccess
     /// Between two looks at one connection.
     let interval: Duration
@@ -42,9 +42,9 @@ struct DriftService: Service {
     }
 
     private func measure() async {
-        let figures = DriftFigures()
+        let metrics = DriftMetrics()
         await repeatedly(after: Self.measuringPause) {
-            figures.update(try await checks.figures(limit: DriftFigures.maximumCount))
+            metrics.update(try await checks.metrics(limit: DriftMetrics.maximumCount))
         }
     }
 
@@ -87,10 +87,10 @@ struct DriftService: Service {
         } catch  where Task.isCancelled {
             // Another server's, or this one's when it is back.
             pause = .zero
-        } catch RegistrationError.busy, RegistrationError.appliedMeanwhile {
+        } catch SyncError.busy, SyncError.appliedMeanwhile {
             // Nothing is wrong: a run has it looked at when it ends.
         } catch {
-            failure = (error as? ServiceFailure)?.code ?? (error as? RegistrationError)?.code ?? "failed"
+            failure = (error as? ServiceFailure)?.code ?? (error as? SyncError)?.code ?? "failed"
             Counter(label: "doorstep_app_store_checks", dimensions: [("result", "failed")]).increment()
             logger.warning(
                 "App Store Connect could not be looked at",
@@ -100,8 +100,8 @@ struct DriftService: Service {
     }
 
     /// Looks, for so long at most.
-    private func check(_ clip: BundleID, of tenant: TenantID) async throws -> RegistrationCheck {
-        try await withThrowingTaskGroup(of: RegistrationCheck?.self) { group in
+    private func check(_ clip: BundleID, of tenant: TenantID) async throws -> SyncCheck {
+        try await withThrowingTaskGroup(of: SyncCheck?.self) { group in
             group.addTask {
                 try await access.withRegistrar(
                     of: clip, tenant, readsOnly: true,
@@ -142,7 +142,7 @@ struct DriftService: Service {
 }
 
 /// How the experiences of each connected clip are, as far as the last check saw them.
-final class DriftFigures: Sendable {
+final class DriftMetrics: Sendable {
     /// More connections are not measured. [ours]
     static let maximumCount = 200
 
@@ -163,9 +163,9 @@ final class DriftFigures: Sendable {
     }
 
     /// Of a clip that is connected no more nothing is measured any longer.
-    func update(_ figures: [PostgresRegistrationChecks.Figures]) {
+    func update(_ metrics: [PostgresSyncChecks.Metrics]) {
         var measured: Set<Series> = []
-        for clip in figures {
+        for clip in metrics {
             func set(_ label: String, _ value: Double, state: String? = nil) {
                 let series = Series(label: label, tenant: clip.tenant, clip: clip.clip, state: state)
                 series.meter.set(value)

@@ -1,11 +1,11 @@
 import Logging
+import Lookups
 import Platform
-import Routing
 import ServiceLifecycle
 
 /// Returns the memory of deleted rows to the system, as long as the process runs.
 struct MemoryService: Service {
-    let table: LiveRoutingTable
+    let table: LiveLookupIndex
     let logger: Logger
 
     /// Between two looks. [ours]

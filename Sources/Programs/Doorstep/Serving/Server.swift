@@ -1,6 +1,7 @@
 import APNsClient
 import Administration
 import AppAttest
+import AppStoreSync
 import Attestation
 import DNSClient
 import DomainProof
@@ -8,6 +9,7 @@ import Foundation
 import HTTPAPI
 import LandingPages
 import Logging
+import Lookups
 import Metrics
 import Notifications
 import OutboundHTTP
@@ -15,8 +17,6 @@ import Persistence
 import Platform
 import PostgreSQL
 import Receipts
-import Registration
-import Routing
 import ServiceLifecycle
 import Tenancy
 import UnixSignals
@@ -35,7 +35,7 @@ struct Server {
     let notificationRetention: Int
     /// Nil for ever.
     let auditRetention: Int?
-    let signatures: PlaceURLSigner
+    let signatures: LocationURLSigner
     /// Nil where push tokens cannot be sealed.
     let sealingKeys: SealingKeys?
     /// Nil where challenges and tokens cannot be made.
@@ -74,7 +74,7 @@ struct Server {
                 logger.notice("the database is behind a pooler: statements are not prepared any more")
             }
         ) { pool, deliveryPool, managementPool in
-            let routing = RoutingService(
+            let routing = IndexService(
                 pool, trusting: .signed(signatures), file: tableFile, logger: logger)
             try await routing.start()
             let confirmations = ConfirmationQueue(pool) { [logger] error in
@@ -86,7 +86,7 @@ struct Server {
             let attestations = AttestationCountQueue(pool) { [logger] error in
                 logger.info("attestations are not counted yet", metadata: ["error": "\(error)"])
             }
-            let figures = ServerFigures(routing.table, confirmations)
+            let metrics = ServerMetrics(routing.table, confirmations)
             // What is queued waits in the database for a server that has a sender.
             let delivery = sealingKeys.map { keys in
                 Delivery(
@@ -95,7 +95,7 @@ struct Server {
             }
             let settings = limitedByOpenFiles()
             let catalogue = ManagedCatalogue(managementPool, followedBy: routing.feed)
-            let checks = PostgresRegistrationChecks(managing: managementPool)
+            let checks = PostgresSyncChecks(managing: managementPool)
             let verifyDomain: VerifyDomain = { [outbound, resolver] name, tenant, actor, rivalry, now in
                 let domains = ManagedDomains(catalogue.items.domains, by: actor)
                 return try await OutboundClient.withClient(outbound) { client in
@@ -108,7 +108,7 @@ struct Server {
             let server = APIServer(
                 settings,
                 APIServer.Dependencies(
-                    answers: APIAnswers(recorder: confirmations, receipts: receipts?.issuer),
+                    responses: APIResponses(recorder: confirmations, receipts: receipts?.issuer),
                     attestation: attestationKeys.map {
                         AppVerifier(
                             secrets: $0, root: attestationRoot.root, keys: PostgresAttestedKeys(pool),
@@ -138,10 +138,10 @@ struct Server {
                     history: PostgresNotificationHistory(managing: managementPool),
                     deliveries: PostgresDeliveryLedger(managing: managementPool),
                     appStore: checks,
-                    landingPages: LandingSite().answer,
+                    landingPages: LandingSite().response,
                     metrics: {
-                        figures.update()
-                        delivery?.updateFigures()
+                        metrics.update()
+                        delivery?.updateMetrics()
                         return registry.exposition()
                     }), logger: logger,
                 onListening: { [logger] listener, port in
@@ -155,12 +155,12 @@ struct Server {
             // Ended in the opposite order: the last request's confirmation finds its queue still at work.
             var services: [any Service] = [
                 routing,
-                UpkeepService(ConfirmationDays(pool, retention: confirmationRetention), logger: logger),
-                UpkeepService(
-                    NotificationUpkeep(
+                RetentionService(ConfirmationDays(pool, retention: confirmationRetention), logger: logger),
+                RetentionService(
+                    NotificationRetention(
                         pool, instanceRetention: instanceRetention,
                         notificationRetention: notificationRetention), logger: logger),
-                UpkeepService(AttestationUpkeep(pool), logger: logger),
+                RetentionService(AttestationRetention(pool), logger: logger),
                 RecordingService(confirmations, logger: logger), GatheringService(usage),
                 GatheringService(attestations),
             ]
@@ -172,7 +172,7 @@ struct Server {
                     logger: logger))
             if let auditRetention {
                 services.append(
-                    UpkeepService(AuditLogUpkeep(pool, retention: auditRetention), logger: logger))
+                    RetentionService(AuditLogRetention(pool, retention: auditRetention), logger: logger))
             }
             services.append(MemoryService(table: routing.table, logger: logger))
             services.append(QuotaService(usage: PostgresQuotaUsage(pool), logger: logger))
@@ -192,7 +192,7 @@ struct Server {
                 if driftInterval > 0 {
                     services.append(
                         DriftService(
-                            checks: PostgresRegistrationChecks(serving: pool),
+                            checks: PostgresSyncChecks(serving: pool),
                             access: StoreAccess(
                                 serving: pool, keys: sealingKeys, service: appStore, outbound: outbound),
                             interval: .seconds(driftInterval * 3_600), logger: logger))

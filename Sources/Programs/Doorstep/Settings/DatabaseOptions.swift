@@ -77,7 +77,7 @@ struct DatabaseOptions: ParsableArguments {
         trapsSignals: Bool, migrates: Bool = true, _ body: (String) async throws -> Result
     ) async throws -> Result {
         if let embeddedPostgres {
-            return try await PrivateServer.lend(in: embeddedPostgres, trapsSignals: trapsSignals) { server in
+            return try await EmbeddedServer.lend(in: embeddedPostgres, trapsSignals: trapsSignals) { server in
                 if migrates {
                     try await Self.withPool(server.conninfo, 1, patience: Self.patienceOfCommands) { pool in
                         // Whether anything is pending is asked first: that takes no lock.
@@ -103,12 +103,12 @@ struct DatabaseOptions: ParsableArguments {
     }
 }
 
-extension PrivateServer {
+extension EmbeddedServer {
     /// Starts or joins the server of a directory, and leaves it when the closure has returned or thrown.
     /// - Parameter trapsSignals: whether SIGINT and SIGTERM leave the server and end the process with 128 and the
     ///   signal; without that the server would be left running.
     static func lend<Result: Sendable>(
-        in directory: String, trapsSignals: Bool, _ body: (PrivateServer) async throws -> Result
+        in directory: String, trapsSignals: Bool, _ body: (EmbeddedServer) async throws -> Result
     ) async throws -> Result {
         // Before the start: a signal in the midst of it is kept until there is a server to leave.
         let signals = trapsSignals ? await UnixSignalsSequence(trapping: .sigint, .sigterm) : nil

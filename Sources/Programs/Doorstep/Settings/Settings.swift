@@ -185,13 +185,15 @@ enum Settings {
         "confirmation-retention", "DOORSTEP_CONFIRMATION_RETENTION", default: 90,
         in: ConfirmationDays.retentions, "For how many days confirmations are kept")
     static let instanceRetention = Setting(
-        "instance-retention", "DOORSTEP_INSTANCE_RETENTION", default: 30, in: NotificationUpkeep.retentions,
+        "instance-retention", "DOORSTEP_INSTANCE_RETENTION", default: 30,
+        in: NotificationRetention.retentions,
         "After how many days without a launch an instance is forgotten")
     static let notificationRetention = Setting(
         "notification-retention", "DOORSTEP_NOTIFICATION_RETENTION", default: 30,
-        in: NotificationUpkeep.retentions, "For how many days notifications and their traces are kept")
+        in: NotificationRetention.retentions, "For how many days notifications and their traces are kept")
     static let auditRetention = Setting<Int, Void>(
-        "audit-retention", "DOORSTEP_AUDIT_RETENTION", in: AuditLogUpkeep.retentions, otherwise: "for ever",
+        "audit-retention", "DOORSTEP_AUDIT_RETENTION", in: AuditLogRetention.retentions,
+        otherwise: "for ever",
         "For how many days entries of the audit log are kept")
 
     // MARK: Limits

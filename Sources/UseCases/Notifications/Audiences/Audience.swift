@@ -57,7 +57,7 @@ extension Audience {
     }
 
     private static func check(_ name: String, at path: String) throws(JSONFieldError) {
-        guard TokenPlace.isName(name) else {
+        guard TokenKind.isName(name) else {
             throw .invalid(path: path, reason: "must have 1 to 128 characters, without the character 0")
         }
     }

@@ -1,5 +1,5 @@
 public import Invocation
-import Routing
+import Lookups
 
 /// What one business is told from others by: its location, or the experience where that is bound to none.
 public enum Business: Sendable, Hashable {
@@ -11,7 +11,7 @@ public enum Business: Sendable, Hashable {
     /// - Parameters:
     ///   - experience: The experience that a notification to a URL is for.
     ///   - lookup: Where the URL leads by it.
-    init(_ experience: RoutedExperience, _ lookup: Lookup) {
+    init(_ experience: IndexedExperience, _ lookup: Lookup) {
         switch (experience.binding, lookup.location?.registeredIdentifier) {
         case (.location(let bound), _): self = .location(bound)
         case (_, let identifier?): self = .location(identifier)

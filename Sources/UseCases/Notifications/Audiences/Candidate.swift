@@ -14,7 +14,7 @@ public struct Candidate: Sendable, Hashable {
     /// The latest launch at the target's business; nil when there was none.
     public let launchedAtBusiness: Date?
     /// By what it is told from other instances of the clip on its device; nil where it was never launched by a URL.
-    public let route: Route?
+    public let launch: URLLaunch?
     /// The latest confirmation at the target's location; nil when there was none.
     public let confirmedAt: Date?
     public let token: Token
@@ -30,7 +30,7 @@ public struct Candidate: Sendable, Hashable {
     }
 
     /// A launch by a URL: the latest at the target's business or, where there was none, the latest of all.
-    public struct Route: Sendable, Hashable {
+    public struct URLLaunch: Sendable, Hashable {
         /// Canonical, without fragment.
         public let url: String
         /// The registered URL of the experience that was launched.
@@ -48,7 +48,7 @@ public struct Candidate: Sendable, Hashable {
     public init(
         instance: InstanceID, clip: BundleID, app: InstalledApp, environment: APNsEnvironment,
         permission: NotificationPermission, launchedAt: Date, launchedAtBusiness: Date?,
-        route: Route? = nil, confirmedAt: Date?, token: Token, hasOtherBusiness: Bool
+        launch: URLLaunch? = nil, confirmedAt: Date?, token: Token, hasOtherBusiness: Bool
     ) {
         self.instance = instance
         self.clip = clip
@@ -57,7 +57,7 @@ public struct Candidate: Sendable, Hashable {
         self.permission = permission
         self.launchedAt = launchedAt
         self.launchedAtBusiness = launchedAtBusiness
-        self.route = route
+        self.launch = launch
         self.confirmedAt = confirmedAt
         self.token = token
         self.hasOtherBusiness = hasOtherBusiness

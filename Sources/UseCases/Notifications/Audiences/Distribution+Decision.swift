@@ -33,7 +33,7 @@ extension Distribution {
         let recent = now.addingTimeInterval(-Self.presence)
         guard candidate.clip == notification.clip else { return .skip(.otherBusiness) }
         if clipIsMultiBusiness, candidate.app == .clip, candidate.launchedAtBusiness == nil,
-            !(namesInstance && candidate.route?.isOfNoLocation == true)
+            !(namesInstance && candidate.launch?.isOfNoLocation == true)
         {
             return .skip(.otherBusiness)
         }

@@ -64,10 +64,10 @@ public struct Distribution: Sendable {
     /// On a device each experience of a clip has an instance of its own, so a target of another one would lead past it
     /// [ours]. The full app is one, whatever launched it.
     func target(of candidate: Candidate) -> String? {
-        guard receiver == .device, candidate.app == .clip, let route = candidate.route,
-            route.experienceURL != notification.experienceURL
+        guard receiver == .device, candidate.app == .clip, let launch = candidate.launch,
+            launch.experienceURL != notification.experienceURL
         else { return nil }
-        return route.url
+        return launch.url
     }
 }
 

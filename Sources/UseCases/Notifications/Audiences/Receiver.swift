@@ -1,6 +1,6 @@
 /// What a delivery goes to: one of an instance's tokens, or a channel.
 public enum Receiver: Sendable, Hashable {
-    case token(TokenPlace)
+    case token(TokenKind)
     /// By its ID.
     case channel(String)
 

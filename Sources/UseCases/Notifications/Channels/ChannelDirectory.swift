@@ -13,7 +13,7 @@ public struct ChannelDirectory: Sendable {
         case unknownClip
         case unknownChannel
         /// APNs said no.
-        case refused(APNsAnswer)
+        case refused(APNsResponse)
         /// APNs was not asked, or has certainly not done it.
         case notSent(PushFailure)
         /// No answer came: APNs may have done it.
@@ -36,7 +36,7 @@ public struct ChannelDirectory: Sendable {
         let made = try await manager.createChannel(
             of: clip, team: team, environment: environment, storesLastMessage: storesLastMessage
         ).get()
-        guard let id = ChannelID(made) else { throw Refusal.refused(APNsAnswer(status: 200)) }
+        guard let id = ChannelID(made) else { throw Refusal.refused(APNsResponse(status: 200)) }
         let channel = BroadcastChannel(
             id: id, clip: clip, environment: environment, storesLastMessage: storesLastMessage, createdAt: now
         )
@@ -57,7 +57,7 @@ public struct ChannelDirectory: Sendable {
         let outcome = await manager.deleteChannel(
             id.text, of: channel.clip, team: team, environment: channel.environment)
         switch outcome {
-        case .refused(let answer) where answer.reason == .channelNotRegistered: break
+        case .refused(let response) where response.reason == .channelNotRegistered: break
         default: _ = try outcome.get()
         }
         try await store.remove(channel, of: tenant)
@@ -68,7 +68,7 @@ extension ChannelOutcome {
     fileprivate func get() throws(ChannelDirectory.Refusal) -> Value {
         switch self {
         case .done(let value): return value
-        case .refused(let answer): throw .refused(answer)
+        case .refused(let response): throw .refused(response)
         case .notSent(let failure): throw .notSent(failure)
         case .unanswered(let failure): throw .unanswered(failure)
         }

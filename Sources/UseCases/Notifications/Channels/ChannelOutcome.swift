@@ -2,7 +2,7 @@
 public enum ChannelOutcome<Value: Sendable & Hashable>: Sendable, Hashable {
     case done(Value)
     /// APNs refused it, or answered what cannot be understood.
-    case refused(APNsAnswer)
+    case refused(APNsResponse)
     /// APNs has certainly not done it.
     case notSent(PushFailure)
     /// APNs may have done it.

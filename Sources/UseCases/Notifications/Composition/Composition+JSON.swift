@@ -1,7 +1,7 @@
 import APNsPayload
 import Invocation
 public import JSON
-import Routing
+import Lookups
 
 extension ComposedNotification {
     /// As it is answered.

@@ -1,6 +1,6 @@
 public import APNsPayload
 public import Invocation
-public import Routing
+public import Lookups
 
 /// Why a notification is not composed.
 public enum CompositionRefusal: Error, Sendable, Hashable {
@@ -8,7 +8,7 @@ public enum CompositionRefusal: Error, Sendable, Hashable {
     /// could not tell which instance is meant.
     case doesNotMatch
     /// The clip serves many businesses, and what matches is bound to none of them.
-    case notBusinessSpecific(matched: RoutedExperience, register: URLPrefix?)
+    case notBusinessSpecific(matched: IndexedExperience, register: URLPrefix?)
     /// The eight hours in which an App Clip may receive notifications after its launch are over.
     case launchTooLongAgo
     case invalid(PayloadError)

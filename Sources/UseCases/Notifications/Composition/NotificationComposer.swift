@@ -2,7 +2,7 @@ import APNsPayload
 public import Foundation
 import Invocation
 import JSON
-public import Routing
+public import Lookups
 import Tenancy
 
 /// Composes the payload and headers of a notification so that it reaches the right instance of an App Clip.
@@ -44,7 +44,7 @@ public struct NotificationComposer: Sendable {
     ///   - isForBusiness: Whether it is for everybody at the business, so that the URL must name one. Instances that are
     ///     named, or found by their launch URLs, can be reached by a URL of no business: by that which launched them. [ours]
     package static func compose(
-        _ request: NotificationRequest, for experience: RoutedExperience, launchedAt: Date? = nil,
+        _ request: NotificationRequest, for experience: IndexedExperience, launchedAt: Date? = nil,
         isBroadcast: Bool = false, isForBusiness: Bool = true, at now: Date
     ) throws(CompositionRefusal) -> ComposedNotification {
         let isAdvanced = experience.kind == .advanced
@@ -112,7 +112,7 @@ extension NotificationHeaders {
     }
 }
 
-extension RoutedExperience {
+extension IndexedExperience {
     fileprivate var isBoundToOneLocation: Bool {
         if case .location = binding { true } else { false }
     }

@@ -22,7 +22,7 @@ public struct ClaimedDelivery: Sendable {
     /// Where it goes now; an instance may have changed since it was queued.
     public enum Destination: Sendable, Hashable {
         /// - Parameter digest: What the token is found by; tells whether it is still the same.
-        case device(PushToken, app: InstalledApp, instance: InstanceID, place: TokenPlace, digest: [UInt8])
+        case device(PushToken, app: InstalledApp, instance: InstanceID, place: TokenKind, digest: [UInt8])
         case channel(String)
         /// It can go nowhere any more; the reason is a stable name.
         case nowhere(String)

@@ -3,11 +3,11 @@ public struct Completion: Sendable {
     public let delivery: ClaimedDelivery
     public let verdict: DeliveryVerdict
     /// Nil when nothing was tried.
-    public let answer: DeliveryAnswer?
+    public let response: DeliveryResponse?
 
-    public init(delivery: ClaimedDelivery, verdict: DeliveryVerdict, answer: DeliveryAnswer?) {
+    public init(delivery: ClaimedDelivery, verdict: DeliveryVerdict, response: DeliveryResponse?) {
         self.delivery = delivery
         self.verdict = verdict
-        self.answer = answer
+        self.response = response
     }
 }

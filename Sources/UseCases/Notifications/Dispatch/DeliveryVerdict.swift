@@ -79,8 +79,8 @@ public struct DeliveryVerdict: Sendable, Hashable {
             }
             self = attempt.again(
                 in: attempt.backOff(from: 5, to: 300, doublings: lost - 1), failure.rawValue, lost: lost)
-        case .answered(let answer):
-            self = attempt.verdict(on: answer)
+        case .answered(let response):
+            self = attempt.verdict(on: response)
         }
     }
 
@@ -136,14 +136,14 @@ public struct DeliveryVerdict: Sendable, Hashable {
         /// From 15 minutes on: APNs has trouble.
         case quarterHours
 
-        init(_ answer: APNsAnswer) {
-            switch answer.reason {
+        init(_ response: APNsResponse) {
+            switch response.reason {
             case .badDeviceToken?, .deviceTokenNotForTopic?, .expiredToken?, .unregistered?: self = .newToken
             case .expiredProviderToken?, .unrelatedKeyIdInToken?, .idleTimeout?: self = .soon
             case .tooManyRequests?, .tooManyProviderTokenUpdates?: self = .minutes
             case .internalServerError?, .serviceUnavailable?, .shutdown?: self = .quarterHours
             default:
-                switch answer.status {
+                switch response.status {
                 case 410: self = .newToken
                 case 429: self = .minutes
                 case 500...599: self = .quarterHours
@@ -170,16 +170,16 @@ public struct DeliveryVerdict: Sendable, Hashable {
             delivery.expiresAt ?? delivery.notification.createdAt.addingTimeInterval(lifetime)
         }
 
-        func verdict(on answer: APNsAnswer) -> DeliveryVerdict {
-            if answer.status == 200 {
+        func verdict(on response: APNsResponse) -> DeliveryVerdict {
+            if response.status == 200 {
                 return DeliveryVerdict(.delivered, nil, lostReplies: delivery.lostReplies)
             }
-            let reason = answer.reason?.rawValue ?? "status_\(answer.status)"
+            let reason = response.reason?.rawValue ?? "status_\(response.status)"
             let doublings = delivery.postponements
-            switch Remedy(answer) {
+            switch Remedy(response) {
             case .none: return DeliveryVerdict(refusing: delivery, reason)
             case .newToken:
-                return DeliveryVerdict(refusing: delivery, reason, token: .dead(since: answer.invalidSince))
+                return DeliveryVerdict(refusing: delivery, reason, token: .dead(since: response.invalidSince))
             case .soon: return postponed(backOff(from: 5, to: 300, doublings: doublings), reason)
             case .minutes: return postponed(backOff(from: 60, to: 3_600, doublings: doublings), reason)
             case .quarterHours: return postponed(backOff(from: 900, to: 14_400, doublings: doublings), reason)

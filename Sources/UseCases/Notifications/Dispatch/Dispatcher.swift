@@ -105,13 +105,13 @@ extension Dispatcher: LeasedWork {
 
     func claim(
         _ room: Int, of tenant: TenantID
-    ) async throws -> (loans: [ClaimedDelivery], hasMore: Bool) {
+    ) async throws -> (leases: [ClaimedDelivery], hasMore: Bool) {
         (try await outbox.claim(room, of: tenant, for: settings.lease), false)
     }
 
     func work(on delivery: ClaimedDelivery, of tenant: TenantID) async -> Completion {
         let start = now()
-        let givenBack = Completion(delivery: delivery, verdict: .givenBack(delivery), answer: nil)
+        let givenBack = Completion(delivery: delivery, verdict: .givenBack(delivery), response: nil)
         guard !loop.isStopping else { return givenBack }
         if let verdict = DeliveryVerdict(before: delivery, at: start) { return decided(verdict, delivery) }
         let request: PushRequest?
@@ -131,13 +131,13 @@ extension Dispatcher: LeasedWork {
                 verdict.next.state, reason: verdict.reason, duration: end.timeIntervalSince(start),
                 delay: delivery.attempt == 1
                     ? end.timeIntervalSince(delivery.notification.createdAt) : nil))
-        let answer = DeliveryAnswer(attempt: delivery.attempt, at: end, result: .init(outcome))
-        return Completion(delivery: delivery, verdict: verdict, answer: answer)
+        let response = DeliveryResponse(attempt: delivery.attempt, at: end, result: .init(outcome))
+        return Completion(delivery: delivery, verdict: verdict, response: response)
     }
 
     private func decided(_ verdict: DeliveryVerdict, _ delivery: ClaimedDelivery) -> Completion {
         onEvent(.decided(verdict.next.state, reason: verdict.reason))
-        return Completion(delivery: delivery, verdict: verdict, answer: nil)
+        return Completion(delivery: delivery, verdict: verdict, response: nil)
     }
 
     /// Never: the outbox fences, and takes even late that APNs has a delivery.
@@ -181,12 +181,12 @@ extension Dispatcher: LeasedWork {
     }
 }
 
-extension DeliveryAnswer.Result {
+extension DeliveryResponse.Result {
     init(_ outcome: PushOutcome) {
         switch outcome {
-        case .answered(let answer):
+        case .answered(let response):
             self = .answered(
-                status: answer.status, reason: answer.reason?.rawValue, uniqueID: answer.uniqueID)
+                status: response.status, reason: response.reason?.rawValue, uniqueID: response.uniqueID)
         case .notSent(let failure), .unanswered(let failure):
             self = .failed(failure.rawValue)
         }

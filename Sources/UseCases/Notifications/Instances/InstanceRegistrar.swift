@@ -2,8 +2,8 @@ public import APNsPayload
 import AppAttest
 public import Foundation
 public import Invocation
+public import Lookups
 public import Receipts
-public import Routing
 public import Tenancy
 
 /// Keeps what instances of clips tell: where they were launched, and what they may be sent.
@@ -64,7 +64,7 @@ public struct InstanceRegistrar: Sendable {
                 })
         }
         var tokens = Dictionary(
-            uniqueKeysWithValues: report.startTokens.map { (TokenPlace.start(attributesType: $0), $1) })
+            uniqueKeysWithValues: report.startTokens.map { (TokenKind.start(attributesType: $0), $1) })
         tokens[.device] = report.token
         let registration = InstanceRegistration(
             id: report.instance, clip: experience?.clip ?? report.clip, app: report.app,
@@ -123,7 +123,7 @@ extension Receipt {
     }
 }
 
-extension RoutedExperience {
+extension IndexedExperience {
     /// Whether URLs that it matches have coordinates in them, be they signed or not.
     fileprivate var readsPlaces: Bool {
         if case .rule(.coordinates) = binding { true } else { false }

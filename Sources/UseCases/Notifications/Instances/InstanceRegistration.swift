@@ -13,7 +13,7 @@ public struct InstanceRegistration: Sendable, Hashable {
     public let launchedAt: Date
     /// Nil for a launch without a URL, which was at no business.
     public let launch: Launch?
-    public let tokens: [TokenPlace: PushToken]
+    public let tokens: [TokenKind: PushToken]
     /// The ID of the key of App Attest that it came by; an instance that is bound to none is bound to this one. Nil for none.
     public let attestKey: [UInt8]?
     /// Whether a clip requires attestation: then no instance that is bound to another key is reached, and a key has
@@ -23,7 +23,7 @@ public struct InstanceRegistration: Sendable, Hashable {
     public init(
         id: InstanceID, clip: BundleID?, app: InstalledApp, environment: APNsEnvironment,
         permission: NotificationPermission, launchedAt: Date, launch: Launch?,
-        tokens: [TokenPlace: PushToken], attestKey: [UInt8]? = nil, isHeldToKey: Bool = false
+        tokens: [TokenKind: PushToken], attestKey: [UInt8]? = nil, isHeldToKey: Bool = false
     ) {
         self.id = id
         self.clip = clip

@@ -32,7 +32,7 @@ public struct InstanceSummary: Sendable, Hashable {
 }
 
 /// The position of an instance in a list by latest launch.
-public struct LaunchPlace: Sendable, Hashable {
+public struct LaunchLocation: Sendable, Hashable {
     public let launchedAt: Date
     public let id: InstanceID
 
@@ -43,5 +43,5 @@ public struct LaunchPlace: Sendable, Hashable {
 }
 
 extension InstanceSummary {
-    public var launchPlace: LaunchPlace { LaunchPlace(launchedAt: launchedAt, id: id) }
+    public var launchPlace: LaunchLocation { LaunchLocation(launchedAt: launchedAt, id: id) }
 }

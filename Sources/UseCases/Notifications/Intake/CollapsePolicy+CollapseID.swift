@@ -1,5 +1,5 @@
 import APNsPayload
-import Routing
+import Lookups
 import Tenancy
 
 extension CollapsePolicy {

@@ -2,7 +2,7 @@ import APNsPayload
 public import Foundation
 public import Invocation
 import JSON
-public import Routing
+public import Lookups
 public import Tenancy
 
 /// Takes in notifications that are to be sent: composes each, has it stored with the decision for each instance, and tells

@@ -10,8 +10,8 @@ extension NotificationTrace {
     public static let pageLengths = 1...1_000
 
     /// As it is answered when the notification is made.
-    public var answer: JSONObject {
-        json(of: [.queued, .skipped], deliveries: \.answer)
+    public var response: JSONObject {
+        json(of: [.queued, .skipped], deliveries: \.response)
     }
 
     /// With all that has happened since.
@@ -75,7 +75,7 @@ extension RecordedNotification {
 
 extension RecordedDelivery {
     /// As it is answered when the notification is made.
-    fileprivate var answer: JSONObject {
+    fileprivate var response: JSONObject {
         [
             "id": .string(id.description),
             "instance": instance.map { .string($0.description) } ?? .null,
@@ -89,13 +89,13 @@ extension RecordedDelivery {
 
     /// With all that has happened since.
     fileprivate var json: JSONObject {
-        var object = answer
+        var object = response
         object["environment"] = .string(environment.rawValue)
         object["receiver"] = ["kind": .string(receiver.kind), "name": .string(receiver.name)]
         object["attempts"] = JSONValue(attempt)
         object["dueAt"] = dueAt.map { .string($0.rfc3339WithMilliseconds) } ?? .null
         object["finishedAt"] = finishedAt.map { .string($0.rfc3339WithMilliseconds) } ?? .null
-        object["answers"] = .array(answers.map { .object($0.json) })
+        object["answers"] = .array(responses.map { .object($0.json) })
         return object
     }
 }
@@ -119,7 +119,7 @@ extension ListedDelivery {
     }
 }
 
-extension DeliveryAnswer {
+extension DeliveryResponse {
     fileprivate var json: JSONObject {
         var object: JSONObject = [
             "attempt": JSONValue(attempt), "at": .string(at.rfc3339WithMilliseconds),

@@ -70,8 +70,8 @@ final class LeaseLoop<Work: LeasedWork>: Sendable {
                         if settings.isInTurn {
                             for lessee in state.withLock({ $0.inTurn(found) }) {
                                 guard let room = state.withLock({ $0.reserve(for: lessee) }) else { continue }
-                                for loan in await claim(room, of: lessee, work) {
-                                    group.addTask { await self.perform(loan, of: lessee, work) }
+                                for lease in await claim(room, of: lessee, work) {
+                                    group.addTask { await self.perform(lease, of: lessee, work) }
                                 }
                             }
                         } else {
@@ -113,15 +113,15 @@ final class LeaseLoop<Work: LeasedWork>: Sendable {
     }
 
     /// - Parameter room: What is reserved.
-    private func claim(_ room: Int, of lessee: Work.Lessee, _ work: Work) async -> [Work.Loan] {
+    private func claim(_ room: Int, of lessee: Work.Lessee, _ work: Work) async -> [Work.LeasedMessage] {
         do {
-            let (loans, hasMore) = try await work.claim(room, of: lessee)
+            let (leases, hasMore) = try await work.claim(room, of: lessee)
             succeeded(work)
             let isMoreDue = state.withLock {
-                $0.claimed(loans.count, of: room, for: lessee, hasMore: hasMore)
+                $0.claimed(leases.count, of: room, for: lessee, hasMore: hasMore)
             }
             if isMoreDue { due.raise() }
-            return loans
+            return leases
         } catch {
             state.withLock { $0.failedToClaim(room, for: lessee) }
             failed(error, of: lessee, work)
@@ -137,14 +137,14 @@ final class LeaseLoop<Work: LeasedWork>: Sendable {
     }
 
     private func claimAndPerform(_ room: Int, of lessee: Work.Lessee, _ work: Work) async {
-        let loans = await claim(room, of: lessee, work)
+        let leases = await claim(room, of: lessee, work)
         await withDiscardingTaskGroup { group in
-            for loan in loans { group.addTask { await self.perform(loan, of: lessee, work) } }
+            for lease in leases { group.addTask { await self.perform(lease, of: lessee, work) } }
         }
     }
 
-    private func perform(_ loan: Work.Loan, of lessee: Work.Lessee, _ work: Work) async {
-        let outcome = await work.work(on: loan, of: lessee)
+    private func perform(_ lease: Work.LeasedMessage, of lessee: Work.Lessee, _ work: Work) async {
+        let outcome = await work.work(on: lease, of: lessee)
         state.withLock { $0.finish(outcome, of: lessee) }
         finished.raise()
     }

@@ -16,7 +16,7 @@ protocol LeasedWork: Sendable {
     /// For whom: a tenant, or one of its webhooks.
     associatedtype Lessee: OfTenant
     /// What is lent.
-    associatedtype Loan: Sendable
+    associatedtype LeasedMessage: Sendable
     /// What became of a loan, to be written down.
     associatedtype Outcome: Sendable
 
@@ -26,9 +26,9 @@ protocol LeasedWork: Sendable {
 
     /// Takes what is due of a lessee, at most so much.
     /// - Returns: What is lent, and whether there may be more whatever came of it.
-    func claim(_ room: Int, of lessee: Lessee) async throws -> (loans: [Loan], hasMore: Bool)
+    func claim(_ room: Int, of lessee: Lessee) async throws -> (leases: [LeasedMessage], hasMore: Bool)
 
-    func work(on loan: Loan, of lessee: Lessee) async -> Outcome
+    func work(on lease: LeasedMessage, of lessee: Lessee) async -> Outcome
 
     /// Whether it is too late to write an outcome down.
     func isPast(_ outcome: Outcome) -> Bool

@@ -16,12 +16,12 @@ public protocol NotificationHistory: Sendable {
 
     /// The latest launched first, after one, up to `limit`.
     func latestInstances(
-        _ selection: InstanceSelection, of tenant: TenantID, after last: LaunchPlace?, limit: Int
+        _ selection: InstanceSelection, of tenant: TenantID, after last: LaunchLocation?, limit: Int
     ) async throws -> [InstanceSummary]
 
     /// By clip, environment and ID, after one, up to `limit`.
     func channels(
-        _ selection: ChannelSelection, of tenant: TenantID, after last: ChannelPlace?, limit: Int
+        _ selection: ChannelSelection, of tenant: TenantID, after last: ChannelCursor?, limit: Int
     ) async throws -> [BroadcastChannel]
 }
 
@@ -55,7 +55,7 @@ public struct ChannelSelection: Sendable, Hashable {
 }
 
 /// Where a channel stands among a tenant's.
-public struct ChannelPlace: Sendable, Hashable {
+public struct ChannelCursor: Sendable, Hashable {
     public let clip: BundleID
     public let environment: APNsEnvironment
     public let id: ChannelID
@@ -68,5 +68,5 @@ public struct ChannelPlace: Sendable, Hashable {
 }
 
 extension BroadcastChannel {
-    public var place: ChannelPlace { ChannelPlace(clip: clip, environment: environment, id: id) }
+    public var place: ChannelCursor { ChannelCursor(clip: clip, environment: environment, id: id) }
 }

@@ -17,13 +17,13 @@ public struct RecordedDelivery: Sendable, Hashable {
     public let attempt: Int
     public let dueAt: Date?
     public let finishedAt: Date?
-    public let answers: [DeliveryAnswer]
+    public let responses: [DeliveryResponse]
     public let warnings: [String]
 
     public init(
         id: DeliveryID, instance: InstanceID?, receiver: Receiver, environment: APNsEnvironment,
         target: String? = nil, state: DeliveryState, reason: String? = nil, expiresAt: Date?,
-        attempt: Int = 0, dueAt: Date? = nil, finishedAt: Date? = nil, answers: [DeliveryAnswer] = [],
+        attempt: Int = 0, dueAt: Date? = nil, finishedAt: Date? = nil, responses: [DeliveryResponse] = [],
         warnings: [String] = []
     ) {
         self.id = id
@@ -37,7 +37,7 @@ public struct RecordedDelivery: Sendable, Hashable {
         self.attempt = attempt
         self.dueAt = dueAt
         self.finishedAt = finishedAt
-        self.answers = answers
+        self.responses = responses
         self.warnings = warnings
     }
 

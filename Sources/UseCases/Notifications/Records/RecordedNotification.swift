@@ -2,7 +2,7 @@ public import APNsPayload
 import Encodings
 public import Foundation
 public import Invocation
-import Routing
+import Lookups
 public import Tenancy
 
 /// A notification as it is stored.

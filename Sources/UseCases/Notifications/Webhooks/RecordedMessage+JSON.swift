@@ -23,7 +23,7 @@ extension WebhookAttempt {
         ]
         switch reply {
         case .status(let status, _): json["status"] = JSONValue(status)
-        case .noAnswer(let reason): json["reason"] = .string(reason)
+        case .noResponse(let reason): json["reason"] = .string(reason)
         }
         return json
     }
@@ -39,6 +39,6 @@ extension WebhookAttempt {
         try reader.finish()
         self.init(
             at: at, duration: duration,
-            reply: status.map { .status($0) } ?? .noAnswer(reason ?? ""))
+            reply: status.map { .status($0) } ?? .noResponse(reason ?? ""))
     }
 }

@@ -66,7 +66,7 @@ public final class WebhookDispatcher: Sendable {
 }
 
 extension WebhookDispatcher: LeasedWork {
-    struct Loan: Sendable {
+    struct LeasedMessage: Sendable {
         let message: WebhookMessage
         let webhook: Webhook
         let until: Date
@@ -96,21 +96,21 @@ extension WebhookDispatcher: LeasedWork {
 
     func claim(
         _ room: Int, of webhook: WebhookReference
-    ) async throws -> (loans: [Loan], hasMore: Bool) {
+    ) async throws -> (leases: [LeasedMessage], hasMore: Bool) {
         let claim = try await store.claim(
             of: webhook, limit: room, lease: Self.lease, maximumAge: WebhookSchedule.maximumAge)
         guard let claim else { return ([], false) }
         if claim.outdatedCount > 0 { onEvent(.gaveUp(webhook, claim.outdatedCount, nil)) }
         let until = now().addingTimeInterval(Self.lease / .seconds(1))
-        let loans = claim.webhook.map { webhook in
-            claim.messages.map { Loan(message: $0, webhook: webhook, until: until) }
+        let leases = claim.webhook.map { webhook in
+            claim.messages.map { LeasedMessage(message: $0, webhook: webhook, until: until) }
         }
-        return (loans ?? [], claim.outdatedCount > 0)
+        return (leases ?? [], claim.outdatedCount > 0)
     }
 
-    func work(on loan: Loan, of webhook: WebhookReference) async -> Outcome {
-        let ending = await send(loan.message, to: loan.webhook, webhook)
-        return Outcome(message: loan.message, url: loan.webhook.url, ending: ending, until: loan.until)
+    func work(on lease: LeasedMessage, of webhook: WebhookReference) async -> Outcome {
+        let ending = await send(lease.message, to: lease.webhook, webhook)
+        return Outcome(message: lease.message, url: lease.webhook.url, ending: ending, until: lease.until)
     }
 
     private func send(
@@ -119,7 +119,7 @@ extension WebhookDispatcher: LeasedWork {
         guard !Task.isCancelled else { return .cutOff }
         let start = now()
         let reply = await sender.send(message, to: receiver, at: start)
-        if case .noAnswer = reply, Task.isCancelled { return .cutOff }
+        if case .noResponse = reply, Task.isCancelled { return .cutOff }
         onEvent(.replied(webhook, reply, attempt: message.attempt))
         let attempt = WebhookAttempt(
             at: start, duration: .seconds(max(0, now().timeIntervalSince(start))), reply: reply)

@@ -3,7 +3,7 @@ public enum WebhookReply: Sendable, Hashable {
     /// - Parameter retryAfter: how long the receiver asks to wait, from its `Retry-After`; nil for no wish.
     case status(Int, retryAfter: Duration? = nil)
     /// No answer, and why, in a few words.
-    case noAnswer(String)
+    case noResponse(String)
 
     /// Standard Webhooks 1.0: any status from 200 to 299 takes a message.
     public var isTaken: Bool {
@@ -20,7 +20,7 @@ extension WebhookReply: CustomStringConvertible {
     public var description: String {
         switch self {
         case .status(let status, _): "it answered \(status)"
-        case .noAnswer(let reason): reason
+        case .noResponse(let reason): reason
         }
     }
 }

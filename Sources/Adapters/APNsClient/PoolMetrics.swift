@@ -1,0 +1,21 @@
+import APNsPayload
+import CoreMetrics
+import Metrics
+import Notifications
+
+/// What is counted of one environment.
+struct PoolMetrics: Sendable {
+    let connections: Meter
+    let inFlight: Meter
+    let waiting: Meter
+    /// From when the client is given a request to the end of the answer.
+    let duration: Timer
+
+    init(_ environment: APNsEnvironment) {
+        let dimensions = [("environment", environment.rawValue)]
+        connections = Meter(label: "apns_connections", dimensions: dimensions)
+        inFlight = Meter(label: "apns_requests_in_flight", dimensions: dimensions)
+        waiting = Meter(label: "apns_requests_waiting", dimensions: dimensions)
+        duration = Timer(label: "apns_request_duration", dimensions: dimensions)
+    }
+}

@@ -1,0 +1,277 @@
+import Administration
+import Crypto
+import Encodings
+import Foundation
+import Geodesy
+import HTML
+import HTTPSyntax
+import HTTPTypes
+import Invocation
+import JSON
+import Lookups
+import Tenancy
+
+/// Changes a place: first the fields, then what the change means, then it is done.
+struct LocationEditor: Sendable {
+    private let findings: FindingsCache
+    private let table: LiveLookupIndex
+    private let hasMap: Bool
+
+    init(_ findings: FindingsCache, table: LiveLookupIndex, hasMap: Bool) {
+        self.findings = findings
+        self.table = table
+        self.hasMap = hasMap
+    }
+
+    /// What stands in the fields.
+    private struct Draft {
+        var name: String
+        var latitude: String
+        var longitude: String
+        var radius: String
+        var errors: [String: String] = [:]
+
+        init(_ location: LocationRecord) {
+            name = location.name.text
+            latitude = "\(location.region.center.latitude)"
+            longitude = "\(location.region.center.longitude)"
+            radius = "\(location.region.radius.meters)"
+        }
+
+        init(_ fields: FormFields) {
+            name = fields["name"] ?? ""
+            latitude = fields["latitude"] ?? ""
+            longitude = fields["longitude"] ?? ""
+            radius = fields["radius"] ?? ""
+        }
+
+        var values: [(String, String)] {
+            [("name", name), ("latitude", latitude), ("longitude", longitude), ("radius", radius)]
+        }
+
+        /// The place as the fields say; nil where one of them is wrong, and says so.
+        mutating func change(_ location: LocationRecord) -> LocationRecord? {
+            var displayName: DisplayName?
+            do throws(AdministrationError) {
+                displayName = try DisplayName(name)
+            } catch {
+                errors["name"] = "\(error)".capitalizedSentence + "."
+            }
+            let (latitudeNumber, longitudeNumber) = (Double(decimal: latitude), Double(decimal: longitude))
+            if latitudeNumber.map({ (-90...90).contains($0) }) != true {
+                errors["latitude"] = "Degrees from −90 to 90, with a point and no comma."
+            }
+            if longitudeNumber.map({ (-180...180).contains($0) }) != true {
+                errors["longitude"] = "Degrees from −180 to 180, with a point and no comma."
+            }
+            let meters = Double(decimal: radius)
+            if meters.map({ $0 > 0 && $0 <= CircularRegion.maximumRadius.meters }) != true {
+                errors["radius"] = "Metres, more than 0 and at most 500."
+            }
+            guard errors.isEmpty, let displayName, let latitudeNumber, let longitudeNumber, let meters,
+                let region = try? CircularRegion(
+                    center: Coordinate(latitude: latitudeNumber, longitude: longitudeNumber),
+                    radius: Distance(meters: meters))
+            else { return nil }
+            // What has no field stays.
+            var changed = location
+            (changed.name, changed.region) = (displayName, region)
+            return changed
+        }
+    }
+
+    /// The fields, or what is in them means where a query says what that is.
+    @Sendable func form(_ request: ConsoleRequest) async throws -> ConsoleResponse {
+        let tenant = try await request.tenant()
+        let location = try await request.location(of: tenant)
+        guard request.query.has("name") else {
+            return .page(fields(tenant, location, Draft(location)))
+        }
+        var draft = Draft(request.query)
+        guard let changed = draft.change(location), request.query["back"] == nil else {
+            return .page(fields(tenant, location, draft))
+        }
+        let urls = try await LocationURLs(
+            of: location.identifier, request, tenant.id, in: table.current?.table(of: tenant.id))
+        return .page(review(tenant, location, changed, draft, urls))
+    }
+
+    @Sendable func save(_ request: ConsoleRequest) async throws -> ConsoleResponse {
+        let tenant = try await request.tenant()
+        let location = try await request.location(of: tenant)
+        var draft = Draft(request.form)
+        guard draft.change(location) != nil else {
+            var page = fields(tenant, location, draft)
+            page.status = .unprocessableContent
+            return .page(page)
+        }
+        let version = request.form["version"]
+        do {
+            let confirmed = draft
+            _ = try await request.stores.items.locations.change(
+                location.identifier, of: tenant.id, by: request.session.access.actor
+            ) { current in
+                guard let current else { throw AdministrationError.unknownLocation(location.identifier) }
+                guard Self.version(of: current) == version else { throw Changed(now: current) }
+                var draft = confirmed
+                return draft.change(current) ?? current
+            }
+        } catch let error as Changed {
+            return .page(conflict(tenant, error.now, draft))
+        }
+        await findings.forget(tenant.id)
+        return .seeOther(HTMLLink(place: location.identifier, of: tenant, query: [("saved", "1")]))
+    }
+
+    /// That somebody else has changed the place after its fields were shown.
+    private struct Changed: Error {
+        let now: LocationRecord
+    }
+
+    /// Another one for each other state of a place.
+    private static func version(of location: LocationRecord) -> String {
+        Base16.text(SHA256.hash(data: JSONValue.object(location.json).serialized()).prefix(16))
+    }
+
+    // MARK: Pages
+
+    private func page(
+        _ title: String, _ tenant: Tenant, _ location: LocationRecord, _ draft: Draft,
+        body: @escaping (inout HTMLWriter) -> Void
+    ) -> Page {
+        let arguments = draft.values.map { "--\($0) \($1.shellQuoted)" }.joined(separator: " ")
+        return Page(
+            title: "\(title) \(location.name)", tenant: tenant, section: .places,
+            commands: [
+                "doorstep location update --tenant \(tenant.slug) \(location.identifier.text.shellQuoted) \(arguments)"
+            ], hasMap: hasMap, body: body)
+    }
+
+    private func fields(_ tenant: Tenant, _ location: LocationRecord, _ draft: Draft) -> Page {
+        page("Edit", tenant, location, draft) { main in
+            main.errors(draft.values.map { ($0.0.capitalizedSentence, draft.errors[$0.0]) })
+            main.element(.div, .class("beside place")) { div in
+                div.element(
+                    .form, .class("stack"), .id("place"),
+                    .action(HTMLLink(place: location.identifier, of: tenant, "edit"))
+                ) { form in
+                    form.field("Name", name: "name", value: draft.name, error: draft.errors["name"])
+                    form.field(
+                        "Latitude", name: "latitude", value: draft.latitude,
+                        hint: "Of the centre, in degrees; a click on the map fills it.",
+                        error: draft.errors["latitude"], inputmode: "text")
+                    form.field(
+                        "Longitude", name: "longitude", value: draft.longitude,
+                        error: draft.errors["longitude"],
+                        inputmode: "text")
+                    form.field(
+                        "Radius", name: "radius", value: draft.radius, hint: "In metres, at most 500.",
+                        error: draft.errors["radius"], inputmode: "decimal")
+                    form.element(.p) { p in
+                        p.element(.button, .class("main"), text: "Review the change")
+                        p.text(" ")
+                        p.element(
+                            .a, .href(HTMLLink(place: location.identifier, of: tenant)),
+                            text: "Leave it as it is")
+                    }
+                }
+                if self.hasMap { LocationPage.map(location, isTrial: false, &div) }
+            }
+        }
+    }
+
+    private func review(
+        _ tenant: Tenant, _ location: LocationRecord, _ changed: LocationRecord, _ draft: Draft,
+        _ urls: LocationURLs
+    ) -> Page {
+        page("Review", tenant, location, draft) { main in
+            guard changed.json != location.json else {
+                main.element(.p, text: "Nothing would change.")
+                main.element(.p) { p in
+                    p.element(
+                        .a, .href(HTMLLink(place: location.identifier, of: tenant)), text: "Back to the place"
+                    )
+                }
+                return
+            }
+            Self.differences(from: location, to: changed, &main)
+            Self.meaning(location, changed, urls, &main)
+            main.element(
+                .form, .class("stack"), .post,
+                .action(HTMLLink(place: location.identifier, of: tenant, "edit"))
+            ) { form in
+                for (name, value) in draft.values { form.hiddenField(name, value) }
+                form.hiddenField("version", Self.version(of: location))
+                form.element(.p) { p in
+                    p.element(.button, .class("main"), text: "Save")
+                    p.text(" ")
+                    let back = draft.values.map { ($0, Optional($1)) } + [("back", "1")]
+                    p.element(
+                        .a, .href(HTMLLink(place: location.identifier, of: tenant, "edit", query: back)),
+                        text: "Back to the fields")
+                }
+            }
+        }
+    }
+
+    private static func differences(
+        from old: LocationRecord, to new: LocationRecord, _ html: inout HTMLWriter
+    ) {
+        let (before, after) = (Draft(old), Draft(new))
+        html.table("What would change", columns: ["Field", "Now", "Then"]) { rows in
+            for ((name, now), (_, then)) in zip(before.values, after.values) where now != then {
+                rows.element(.tr) { row in
+                    row.element(.th, .scope("row"), text: name.capitalizedSentence)
+                    row.element(.td) { $0.name(now) }
+                    row.element(.td) { $0.name(then) }
+                }
+            }
+        }
+    }
+
+    private static func meaning(
+        _ old: LocationRecord, _ new: LocationRecord, _ urls: LocationURLs, _ html: inout HTMLWriter
+    ) {
+        let moved = old.region.center.distance(to: new.region.center)
+        let codes = urls.isCut ? "\(urls.count) or more" : "\(urls.count)"
+        html.element(.ul, .class("meaning")) { list in
+            if moved.meters > 0 {
+                list.element(.li) { item in
+                    item.element(.strong, text: "The place moves \(LocationsPage.meters(moved)).")
+                    if moved.meters > old.region.radius.meters + new.region.radius.meters {
+                        item.text(" The old circle and the new one do not meet.")
+                    }
+                }
+            }
+            list.element(.li) { item in
+                item.text(
+                    urls.count == 0
+                        ? "No URL or short code leads here that a code may be printed of."
+                        : "\(codes) \(urls.count == 1 && !urls.isCut ? "URL or short code leads" : "URLs and short codes lead") here: codes that are printed of them stay good, and confirm by the new circle."
+                )
+            }
+        }
+    }
+
+    private func conflict(_ tenant: Tenant, _ now: LocationRecord, _ draft: Draft) -> Page {
+        var page = page("Changed meanwhile:", tenant, now, draft) { main in
+            main.element(
+                .p, .class("error"), .role("alert"),
+                text: "Somebody has changed the place after you saw it. Nothing of yours was saved.")
+            var mine = draft
+            if let wanted = mine.change(now) { Self.differences(from: now, to: wanted, &main) }
+            main.element(.p) { p in
+                let again = draft.values.map { ($0, Optional($1)) }
+                p.element(
+                    .a, .class("button"),
+                    .href(HTMLLink(place: now.identifier, of: tenant, "edit", query: again)),
+                    text: "Review your change of what it is now")
+                p.text(" ")
+                p.element(
+                    .a, .href(HTMLLink(place: now.identifier, of: tenant)), text: "Leave it as it is now")
+            }
+        }
+        page.status = .conflict
+        return page
+    }
+}

@@ -1,0 +1,115 @@
+import Administration
+import HTML
+import Invocation
+import Lookups
+import Tenancy
+
+/// The URLs that lead to a place: those that codes and tags for it may have been made of.
+struct LocationURLs {
+    struct Lead {
+        let url: String
+        let experience: Experience
+        /// The title of the experience's card.
+        let title: String?
+    }
+
+    /// Each leads there by its experience, whatever else matches it.
+    let leads: [Lead]
+    let shortCodes: [ShortCode]
+    /// Whether there may be more.
+    let isCut: Bool
+
+    /// Of how many experiences, and of how many short codes, URLs are made. [ours]
+    private static let limit = 50
+
+    init(
+        of location: LocationIdentifier, _ request: ConsoleRequest, _ tenant: TenantID, in table: TenantTable?
+    )
+        async throws
+    {
+        let records = try await request.stores.places.experiences(
+            leadingTo: location, of: tenant, limit: Self.limit + 1)
+        let candidates = records.compactMap { record -> Lead? in
+            let experience = record.experience
+            let url: String?
+            switch experience.binding {
+            case .location: url = experience.url.canonical
+            case .rule(let rule): url = rule.url(naming: location, at: experience.url.canonical)
+            case .unbound: url = nil
+            }
+            return url.map { Lead(url: $0, experience: experience, title: record.title) }
+        }
+        leads = candidates.filter { lead in
+            guard let table, let url = try? InvocationURL(lead.url), let match = table.match(url),
+                table.lookUp(url, by: match).location?.identifier == location
+            else { return false }
+            // Of several that match, one is chosen.
+            return match.experience.url == lead.experience.url.canonical
+                && match.experience.kind == lead.experience.kind
+        }
+        shortCodes = try await request.stores.places.shortCodes(
+            of: leads.map(\.url), of: tenant, limit: Self.limit)
+        isCut = records.count > Self.limit || shortCodes.count == Self.limit
+    }
+
+    /// What may be printed: each is a URL that somebody may have made a code of.
+    var count: Int { leads.count + shortCodes.count }
+}
+
+extension HTMLWriter {
+    /// Each URL with its QR code, and by which rule it leads to the place.
+    mutating func urls(_ urls: LocationURLs, of tenant: Tenant) {
+        guard urls.count > 0 else {
+            return element(
+                .p,
+                text:
+                    "No registered URL leads here: bind an experience to the place, or register one with a rule that reads its identifier."
+            )
+        }
+        element(.ul, .class("urls")) { list in
+            for lead in urls.leads {
+                list.element(.li) { item in
+                    item.qrCode(lead.url)
+                    item.element(.div) { div in
+                        div.element(.p) { p in p.element(.code) { $0.name(lead.url) } }
+                        div.element(.p, .class("hint")) { p in
+                            p.text("\(lead.experience.kind.rawValue), of \(lead.experience.clip); ")
+                            switch lead.experience.binding {
+                            case .rule(let rule): p.text("by the rule \(rule.description)")
+                            default: p.text("bound to this place")
+                            }
+                            if let title = lead.title {
+                                p.text("; its card says ")
+                                p.name(title)
+                            }
+                        }
+                        div.element(.p) { p in
+                            p.element(
+                                .a, .href(HTMLLink(.diagnose, of: tenant, query: [("url", lead.url)])),
+                                .ariaLabel("Diagnose \(lead.url)"), text: "Diagnose")
+                            if let link = HTMLLink(https: lead.url) {
+                                p.text(" · ")
+                                p.element(
+                                    .a, .href(link), .rel("noreferrer"), .ariaLabel("Open \(lead.url)"),
+                                    text: "Open")
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        if !urls.shortCodes.isEmpty {
+            element(.h3, text: "Short codes")
+            element(.ul) { list in
+                for code in urls.shortCodes {
+                    list.element(.li) { item in
+                        item.element(.code) { $0.name(code.code) }
+                        item.text(" for ")
+                        item.element(.code) { $0.name(code.url.canonical) }
+                    }
+                }
+            }
+        }
+        if urls.isCut { element(.p, .class("hint"), text: "There may be more than are shown here.") }
+    }
+}

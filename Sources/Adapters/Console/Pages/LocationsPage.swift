@@ -1,0 +1,256 @@
+import Administration
+import Encodings
+import Foundation
+import Geodesy
+import HTML
+import HTTPSyntax
+import Invocation
+import JSON
+import Lookups
+import Tenancy
+
+/// A tenant's places: a list, and beside it a map of the same.
+struct LocationsPage: Sendable {
+    private let findings: FindingsCache
+    private let live: LiveLookupIndex
+    private let hasMap: Bool
+
+    init(_ findings: FindingsCache, table: LiveLookupIndex, hasMap: Bool) {
+        self.findings = findings
+        live = table
+        self.hasMap = hasMap
+    }
+
+    /// How many a page has. [ours]
+    static let pageLength = 100
+    /// For how many days confirmations are looked for. [ours]
+    static let days = 30
+
+    @Sendable func list(_ request: ConsoleRequest) async throws -> ConsoleResponse {
+        let tenant = try await request.tenant()
+        let filtered = try await filtered(request, tenant)
+        let after = try cursor(request.query)
+        let part = try await filtered.part(after: after, limit: Self.pageLength + 1)
+        return .page(page(tenant, filtered, part, isFirst: after == nil))
+    }
+
+    private func filtered(_ request: ConsoleRequest, _ tenant: Tenant) async throws -> FilteredLocations {
+        let filter = LocationFilter(request.query)
+        return FilteredLocations(
+            filter: filter, table: try request.table(live, of: tenant),
+            found: try await findings.findings(
+                of: tenant, at: request.now, isAbout: filter.problem != nil),
+            request: request, tenant: tenant.id)
+    }
+
+    private func cursor(_ query: FormFields) throws -> LocationIdentifier? {
+        guard let text = query["after"] else { return nil }
+        guard let after = PageCursor.name(in: text).flatMap({ try? LocationIdentifier($0) }) else {
+            throw ConsoleRefusal.malformed("The page of the list is not one that was given.")
+        }
+        return after
+    }
+
+    // MARK: The list
+
+    private func page(
+        _ tenant: Tenant, _ filtered: FilteredLocations, _ part: FilteredLocations.Part, isFirst: Bool
+    ) -> Page {
+        let filter = filtered.filter
+        let places = Array(part.places.prefix(Self.pageLength))
+        return Page(
+            title: "Places", tenant: tenant, section: .places,
+            commands: [
+                "doorstep location list --tenant \(tenant.slug)",
+                "doorstep location export --tenant \(tenant.slug) --output places.csv",
+            ], hasMap: hasMap && part.count > 0
+        ) { main in
+            guard part.count > 0 || !filter.isEmpty else { return Self.empty(tenant, &main) }
+            self.form(tenant, filter, &main)
+            main.element(.div, .class(self.hasMap ? "beside" : "alone")) { div in
+                div.element(.div) { list in
+                    if filtered.found == nil { list.findingsToCome() }
+                    guard !places.isEmpty else {
+                        return list.element(
+                            .p, text: "No place is like that. Search for less, or for another word.")
+                    }
+                    self.table(tenant, places, part, isFirst: isFirst, filtered.found, &list)
+                    if part.isCut {
+                        list.element(
+                            .p, .class("hint"),
+                            text:
+                                "Of those that the rest of the filter finds the first \(LocationFilter.maximumCount.grouped) were looked through. Search for less to see all."
+                        )
+                    }
+                    self.paging(
+                        tenant, filter, places, hasMore: part.places.count > Self.pageLength,
+                        isFirst: isFirst,
+                        &list)
+                }
+                guard self.hasMap, part.count > 0 else { return }
+                div.element(.section, .class("map-box"), .ariaLabel("Map of these places")) { section in
+                    section.element(
+                        .div, .class("map"), .data("map", "cells"), .hidden,
+                        .data(
+                            "cells",
+                            HTMLLink(to: "t", tenant.slug.text, "places.cells", query: filter.query).text),
+                        .data("places", HTMLLink(.places, of: tenant).text))
+                    section.element(.p, .class("hint"), .role("status"), .id("map-says"))
+                }
+            }
+        }
+    }
+
+    private func form(_ tenant: Tenant, _ filter: LocationFilter, _ html: inout HTMLWriter) {
+        html.element(.form, .class("filter"), .action(HTMLLink(.places, of: tenant))) { form in
+            form.element(.div, .class("field")) { div in
+                div.element(.label, .for("q"), text: "Identifier or name")
+                div.void(
+                    .input, .id("q"), .name("q"), .type("search"), .value(filter.text ?? ""), .maxlength(128),
+                    .autocomplete("off"), .spellcheck(false))
+            }
+            form.element(.div, .class("field")) { div in
+                div.element(.label, .for("problem"), text: "Problem")
+                div.element(.select, .id("problem"), .name("problem")) { select in
+                    select.element(.option, .value(""), text: "any or none")
+                    for problem in Problem.ofPlaces {
+                        select.element(
+                            .option, .value(problem.code), problem.code == filter.problem ? .selected : nil,
+                            text: problem.title)
+                    }
+                }
+            }
+            form.element(.label, .class("check")) { label in
+                label.void(
+                    .input, .type("checkbox"), .name("unused"), .value("1"), filter.isUnused ? .checked : nil)
+                label.text("no confirmation in \(Self.days) days")
+            }
+            form.element(.button, text: "Filter")
+            if !filter.isEmpty {
+                form.element(.a, .href(HTMLLink(.places, of: tenant)), text: "Show all")
+            }
+        }
+    }
+
+    private func table(
+        _ tenant: Tenant, _ places: [ListedLocation], _ part: FilteredLocations.Part, isFirst: Bool,
+        _ found: FindingsCache.Found?, _ html: inout HTMLWriter
+    ) {
+        let count = part.count
+        let all = part.isCut ? "\(count.grouped) or more" : count.grouped
+        let caption =
+            isFirst && places.count == count && !part.isCut
+            ? (count == 1 ? "1 place" : "\(all) places") : "\(places.count.grouped) of \(all) places"
+        html.table(caption, columns: ["Place", "Identifier", "Radius", "Last confirmation"]) { rows in
+            for place in places {
+                rows.element(.tr) { row in
+                    row.element(.th, .scope("row")) { th in
+                        th.element(.a, .class("row"), .href(HTMLLink(place: place.identifier, of: tenant))) {
+                            $0.name(place.name.text)
+                        }
+                        for code in Set((found?.byLocation[place.identifier] ?? []).map(\.code)).sorted() {
+                            th.badge(Problem.title(of: code), "warning")
+                        }
+                    }
+                    row.element(.td) { td in td.element(.code) { $0.name(place.identifier.text) } }
+                    row.element(.td, .class("number"), text: Self.meters(place.region.radius))
+                    row.element(.td) { td in
+                        if let day = place.lastConfirmationDay {
+                            td.element(.time, .datetime(day), text: day)
+                        } else {
+                            td.element(.span, .class("quiet-text"), text: "not in \(Self.days) days")
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    private func paging(
+        _ tenant: Tenant, _ filter: LocationFilter, _ places: [ListedLocation], hasMore: Bool, isFirst: Bool,
+        _ html: inout HTMLWriter
+    ) {
+        guard hasMore || !isFirst else { return }
+        html.element(.p, .class("paging")) { p in
+            if !isFirst {
+                p.element(.a, .href(HTMLLink(.places, of: tenant, query: filter.query)), text: "First page")
+            }
+            if hasMore, let last = places.last {
+                let after = PageCursor.text(of: last.identifier.text)
+                p.element(
+                    .a, .href(HTMLLink(.places, of: tenant, query: filter.query + [("after", after)])),
+                    text: "Next \(Self.pageLength)")
+            }
+        }
+    }
+
+    private static func empty(_ tenant: Tenant, _ html: inout HTMLWriter) {
+        html.element(.p, text: "There is no place yet. A file of them begins with a line like this:")
+        html.element(.pre, .tabindex(0)) {
+            $0.element(.code, text: LocationRecord.requiredColumns.joined(separator: ","))
+        }
+        html.element(.p) { p in
+            p.element(.a, .href(HTMLLink(.import, of: tenant)), text: "Import such a file")
+            p.text(" here, or by a command, all rows or none:")
+        }
+        html.element(.pre, .tabindex(0)) { pre in
+            pre.element(.code, text: "doorstep location import --tenant \(tenant.slug) places.csv")
+        }
+    }
+
+    static func meters(_ distance: Distance) -> String {
+        let meters = distance.meters
+        if meters >= 10_000 { return "\(Int((meters / 1_000).rounded()).grouped) km" }
+        if meters >= 1_000 { return "\((meters / 100).rounded() / 10) km" }
+        return meters == meters.rounded() ? "\(Int(meters)) m" : "\((meters * 10).rounded() / 10) m"
+    }
+
+    // MARK: The map
+
+    /// What is in a box of the map, for the page's module: `[latitude, longitude, count, path component, name, radius]` each.
+    @Sendable func cells(_ request: ConsoleRequest) async throws -> ConsoleResponse {
+        let tenant = try await request.tenant()
+        let numbers = (request.query["bbox"] ?? "").split(separator: ",").map { Double(decimal: $0) }
+        let zoom = request.query["z"].flatMap { Int($0) } ?? -1
+        guard numbers.count == 4, let west = numbers[0], let south = numbers[1], let east = numbers[2],
+            let north = numbers[3],
+            let grid = MapGrid(south: south, west: west, north: north, east: east, zoom: zoom)
+        else {
+            throw ConsoleRefusal.malformed(
+                "bbox is west,south,east,north in degrees, and z a zoom from 0 to 18.")
+        }
+        let (cells, isComplete) = try await filtered(request, tenant).cells(in: grid)
+        let json: JSONObject = [
+            "cells": .array(cells.map { Self.json($0) }),
+            "places": JSONValue(cells.reduce(0) { $0 + $1.count }),
+            "complete": .bool(isComplete),
+        ]
+        return .json(JSONValue.object(json).serialized())
+    }
+
+    private static func json(_ cell: MapCell) -> JSONValue {
+        let center: [JSONValue] = [
+            JSONValue(finite: degrees(cell.center.latitude)),
+            JSONValue(finite: degrees(cell.center.longitude)),
+            JSONValue(cell.count),
+        ]
+        guard let place = cell.place else { return .array(center) }
+        return .array(
+            center + [
+                .string(place.identifier.pathComponent), .string(place.name.text),
+                JSONValue(finite: place.region.radius.meters),
+            ])
+    }
+
+    /// To a tenth of a metre.
+    private static func degrees(_ value: Double) -> Double { (value * 1e6).rounded() / 1e6 }
+}
+
+extension HTMLWriter {
+    /// That the warnings are not known yet.
+    mutating func findingsToCome() {
+        element(
+            .p, .class("hint"), .role("status"),
+            text: "Problems are being looked for: open the page again in a moment to see them.")
+    }
+}

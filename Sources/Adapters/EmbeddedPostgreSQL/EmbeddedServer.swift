@@ -1,0 +1,59 @@
+import Foundation
+
+/// A PostgreSQL server of one's own in a directory, shared by every process that names the same directory.
+///
+/// It listens on a Unix socket that only the directory's owner can reach, and trusts whoever does. The first
+/// process starts it, others join it, and the last one to leave stops it. A server whose starter was killed
+/// runs on until the next process that joins it has left.
+///
+///     DIR/data   the cluster          DIR/lock    held while a process joins or leaves
+///     DIR/log    the server's log     DIR/users   held, shared, by every process that has joined
+public struct EmbeddedServer: Sendable {
+    /// A libpq connection string for the database `postgres`, as superuser.
+    public let conninfo: String
+
+    private let membership: Membership
+
+    /// Starts the server in a directory, or joins the one that runs there.
+    ///
+    /// The directory is made if it is missing. Root is not allowed to run PostgreSQL: then the directory is given
+    /// to the account `postgres`, and the server runs as that. Takes some seconds the first time.
+    ///
+    /// Removes libpq's variables, such as `PGHOSTADDR` and `PGSERVICE`, from the process's environment: `conninfo`
+    /// would lead to another server with them.
+    public static func startOrJoin(
+        directory: String, options: EmbeddedServerOptions = EmbeddedServerOptions()
+    ) async throws(EmbeddedServerError) -> EmbeddedServer {
+        LibpqEnvironment.clear()
+        let result: Result<EmbeddedServer, EmbeddedServerError> = await withCheckedContinuation {
+            continuation in
+            // A thread: locks and programs are waited for.
+            let thread = Thread {
+                continuation.resume(
+                    returning: Result { () throws(EmbeddedServerError) in
+                        try EmbeddedServer(directory: directory, options: options)
+                    })
+            }
+            thread.start()
+        }
+        return try result.get()
+    }
+
+    private init(directory: String, options: EmbeddedServerOptions) throws(EmbeddedServerError) {
+        let place = try ServerAddress(directory: directory)
+        let lock = try FileLock(path: place.lock)
+        lock.lockAlone()
+        defer { lock.unlock() }
+        let cluster = try Cluster(place: place)
+        try cluster.ensureRunning(options)
+        let users = try FileLock(path: place.users)
+        users.lockShared()
+        membership = Membership(cluster: cluster, lock: lock, users: users)
+        conninfo = cluster.conninfo
+    }
+
+    /// Leaves the server, and stops it if nobody else uses it; waits until it has stopped. Once is enough.
+    public func leave() throws {
+        try membership.leave()
+    }
+}

@@ -1,0 +1,55 @@
+/// Why a private server could not be started, joined or left.
+public enum EmbeddedServerError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// No PostgreSQL server of a usable release is installed.
+    case notInstalled(minimumVersion: Int)
+    /// The directory's data needs a release that is not installed.
+    case versionNotInstalled(Int)
+    /// The directory holds something else.
+    case foreignDirectory(String)
+    /// The directory cannot be made, opened or locked.
+    case directory(String, reason: String)
+    /// PostgreSQL does not run as root, and the unprivileged account cannot reach the directory.
+    case unreachable(directory: String, account: String)
+    /// PostgreSQL does not run as root, and `setpriv` is missing.
+    case cannotDropPrivileges
+    /// PostgreSQL does not run as root, and the account for it is missing.
+    case noAccount(String)
+    /// A program of PostgreSQL failed; the output is its own.
+    case failed(program: String, output: String)
+
+    /// A stable name.
+    public var code: String {
+        switch self {
+        case .notInstalled: "not_installed"
+        case .versionNotInstalled: "version_not_installed"
+        case .foreignDirectory: "foreign_directory"
+        case .directory: "directory"
+        case .unreachable: "unreachable"
+        case .cannotDropPrivileges: "cannot_drop_privileges"
+        case .noAccount: "no_account"
+        case .failed: "failed"
+        }
+    }
+
+    public var description: String {
+        switch self {
+        case .notInstalled(let version):
+            "No PostgreSQL server was found: install PostgreSQL \(version) or later"
+        case .versionNotInstalled(let version):
+            "The data was made by PostgreSQL \(version), which is not installed"
+        case .foreignDirectory(let directory):
+            "\(directory) holds files that are not a private server's: name an empty directory"
+        case .directory(let directory, let reason): "\(directory) cannot be used: \(reason)"
+        case .unreachable(let directory, let account):
+            "PostgreSQL must run as \(account), which cannot enter \(directory): use another directory"
+        case .cannotDropPrivileges:
+            "PostgreSQL does not run as root: install util-linux (setpriv), or start as another user"
+        case .noAccount(let name):
+            """
+            PostgreSQL does not run as root, and there is no account '\(name)' to run it as: make one \
+            ('useradd --system \(name)'), or start as another user
+            """
+        case .failed(let program, let output): "\(program) failed: \(output)"
+        }
+    }
+}

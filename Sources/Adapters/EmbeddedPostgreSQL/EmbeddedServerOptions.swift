@@ -1,0 +1,12 @@
+/// How a private server runs; what is set when it is started holds for those who join it.
+public struct EmbeddedServerOptions: Sendable, Hashable {
+    /// Whether commits survive a crash of the machine; false is for tests.
+    public var isDurable: Bool
+    /// Further lines of `postgresql.conf`.
+    public var settings: [String: String]
+
+    public init(isDurable: Bool = true, settings: [String: String] = [:]) {
+        self.isDurable = isDurable
+        self.settings = settings
+    }
+}

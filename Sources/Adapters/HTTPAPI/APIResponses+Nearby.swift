@@ -1,0 +1,62 @@
+import Geodesy
+import HTTPTypes
+import Invocation
+import JSON
+import Lookups
+
+extension APIResponses {
+    /// `POST /v1/nearby`: the businesses of a clip around the person, of whom nothing is kept.
+    static func nearby(_ request: NearbyRequest, in table: TenantTable) throws(Problem) -> APIResponse {
+        do throws(LookupRefusal) {
+            let search = try table.nearby(
+                request.url, from: request.coordinate, within: request.reach, limit: request.limit)
+            var response = APIResponse(uncached: search.response)
+            response.lookups = search.lookups
+            return response
+        } catch {
+            throw Problem(.notFound, error)
+        }
+    }
+}
+
+/// Which businesses are asked for.
+struct NearbyRequest {
+    let url: InvocationURL
+    let coordinate: Coordinate
+    let reach: Distance
+    let limit: Int
+
+    init(_ body: JSONObject) throws(Problem) {
+        let url: String
+        do throws(JSONFieldError) {
+            var body = JSONObjectReader(body)
+            url = try body.requiredString("url")
+            var reader = try body.requiredObject("coordinate")
+            let (coordinate, accuracy) = try reader.readCoordinate()
+            // A fix that is no fix (Apple, `CLLocation.horizontalAccuracy`).
+            guard accuracy?.meters ?? 0 >= 0 else {
+                throw JSONFieldError.invalid(
+                    path: reader.path(of: "horizontalAccuracy"), reason: "must not be negative")
+            }
+            self.coordinate = coordinate
+            reach =
+                try body.optionalDouble("within").map(Distance.init(meters:))
+                ?? NearbyLocation.defaultDistance
+            guard reach.meters > 0, reach <= NearbyLocation.maximumDistance else {
+                throw JSONFieldError.invalid(
+                    path: "within",
+                    reason: "must be more than 0 and at most \(Int(NearbyLocation.maximumDistance.meters))")
+            }
+            limit = try body.optionalInteger("limit") ?? NearbyLocation.defaultLimit
+            let limits = NearbyLocation.limits
+            guard limits.contains(limit) else {
+                throw JSONFieldError.invalid(
+                    path: "limit", reason: "must be from \(limits.lowerBound) to \(limits.upperBound)")
+            }
+            try body.finish()
+        } catch {
+            throw Problem(error)
+        }
+        self.url = try Problem.url(url)
+    }
+}

@@ -1,0 +1,219 @@
+import Administration
+import Encodings
+import Foundation
+import HTTPSyntax
+import HTTPTypes
+import JSON
+import Tenancy
+
+/// The routes by which one kind of item is managed: lists, and each item by its key.
+///
+/// What is written is compared with what there is while nobody else can change it, so that no change is lost.
+struct CatalogueEndpoints<Item: CatalogueItem>: Sendable {
+    /// The parameter of an item's path.
+    private let name: String
+    private let store: any CatalogueStore<Item>
+    private let namesItself: Bool
+
+    /// - Parameter namesItself: whether an item says its own key, and is created without one in the path.
+    init(_ name: String, _ store: any CatalogueStore<Item>, namesItself: Bool = false) {
+        self.name = name
+        self.store = store
+        self.namesItself = namesItself
+    }
+
+    /// Of one item.
+    var itemPath: String { "\(Item.path)/{\(name)}" }
+
+    /// What is the same however an item is written.
+    var commonEndpoints: [Endpoint] {
+        [
+            Endpoint(.get, Item.path, .stored(.read, list)), Endpoint(.get, itemPath, .stored(.read, show)),
+            Endpoint(.delete, itemPath, .stored(.manage, delete)),
+        ]
+    }
+
+    // MARK: Reading
+
+    private func list(_ request: AdmittedRequest) async throws -> APIResponse {
+        let parameters = try request.queryParameters(named: ["after", "limit"] + Item.filters.keys)
+        let limit = try parameters.pageLength()
+        let after = try parameters.cursor { Item.key(named: $0) }
+        var filter: [String: String] = [:]
+        for (name, written) in Item.filters {
+            guard let text = parameters.optional(name) else { continue }
+            guard let value = written(text) else {
+                throw Problem.field(name, code: "invalid_parameter", "nothing can have this value")
+            }
+            filter[name] = value
+        }
+        return try await APIResponse.page(
+            after: after, limit: limit, \.json, place: \.key, name: Item.name(of:)
+        ) { try await store.items(of: request.tenant, after: $0, limit: $1, where: filter) }
+    }
+
+    private func show(_ request: AdmittedRequest) async throws -> APIResponse {
+        let key = try self.key(of: request)
+        guard let item = try await store.item(key, of: request.tenant) else {
+            throw Problem(.notFound, Item.unknown(key))
+        }
+        return APIResponse(reading: item, for: request)
+    }
+
+    // MARK: Writing
+
+    fileprivate func put(_ request: AdmittedRequest) async throws -> APIResponse where Item: WrittenItem {
+        let isForced = try isForced(request)
+        let key = try self.key(of: request, hasParameters: true)
+        return try await Problem.managing {
+            let item = try Item.read(request.body, as: key)
+            return try await change(key, request, force: isForced) { current in
+                try request.checkConditions(on: current)
+                return current.map { item.keeping($0, where: request.body) } ?? item
+            }
+        }
+    }
+
+    fileprivate func patch(_ request: AdmittedRequest) async throws -> APIResponse where Item: WrittenItem {
+        let isForced = try isForced(request)
+        let key = try self.key(of: request, hasParameters: true)
+        return try await Problem.managing {
+            try await change(key, request, force: isForced) { current in
+                guard let current else { throw Item.unknown(key) }
+                try request.checkConditions(on: current)
+                return try current.patched(by: request.body)
+            }
+        }
+    }
+
+    fileprivate func create(_ request: AdmittedRequest) async throws -> APIResponse where Item: WrittenItem {
+        try request.refuseParameters()
+        return try await Problem.managing {
+            let item = try Item.read(request.body)
+            return try await change(item.key, request) { current in
+                guard current == nil || current == item else {
+                    throw Problem(
+                        .conflict, "exists", "there is one of this name that is otherwise",
+                        members: ["id": .string(Item.name(of: item.key))])
+                }
+                return item
+            }
+        }
+    }
+
+    /// Has an item become what the closure makes of it.
+    func change(
+        _ key: Item.Key, _ request: AdmittedRequest, force: Bool = false,
+        _ make: @Sendable (Item?) throws -> Item
+    ) async throws -> APIResponse {
+        let change = try await store.change(
+            key, of: request.tenant, by: request.actor, force: force, make)
+        guard change.isVisible else { return .notVisible }
+        var response = APIResponse(change.before == nil ? .created : .ok, showing: change.after)
+        if change.before == nil { response.headers[.location] = Item.path(of: key) }
+        return response
+    }
+
+    private func delete(_ request: AdmittedRequest) async throws -> APIResponse {
+        let parameters = try request.queryParameters(named: ["cascade"])
+        let cascade = try parameters.flag("cascade")
+        let key = try self.key(of: request, hasParameters: true)
+        return try await Problem.managing {
+            let deletion = try await store.delete(
+                key, of: request.tenant, by: request.actor, cascade: cascade
+            ) { try request.checkConditions(on: $0) }
+            guard request.request.fields.prefer?.utf8.span.prefersRepresentation == true else {
+                return deletion.isVisible ? APIResponse(.noContent) : .notVisible
+            }
+            var response = APIResponse(
+                deletion.isVisible ? .ok : .accepted,
+                uncached: JSONValue.object(deletion.json).serialized())
+            response.headers[.preferenceApplied] = "return=representation"
+            return response
+        }
+    }
+
+    /// Whether what is advised against is to be done all the same.
+    private func isForced(_ request: AdmittedRequest) throws(Problem) -> Bool {
+        let names = Item.forcing.map { [$0] } ?? []
+        let parameters = try request.queryParameters(named: names)
+        return try names.first.map { name throws(Problem) in try parameters.flag(name) } ?? false
+    }
+
+    // MARK: Keys
+
+    /// What a request's path names.
+    func key(of request: AdmittedRequest, hasParameters: Bool = false) throws(Problem) -> Item.Key {
+        if !hasParameters { try request.refuseParameters() }
+        guard let text = request.parameter(Substring(name)).removingPercentEncoding,
+            let key = Item.key(named: text)
+        else { throw Problem(.notFound, "not_found", "nothing can have this name") }
+        return key
+    }
+}
+
+extension CatalogueEndpoints where Item: WrittenItem {
+    var endpoints: [Endpoint] {
+        commonEndpoints + [
+            Endpoint(.put, itemPath, .stored(.manage, put)),
+            Endpoint(.patch, itemPath, .stored(.manage, patch)),
+        ]
+            + (namesItself
+                ? [Endpoint(.post, Item.path, .stored(.manage, create), idempotency: .storedResponse)] : [])
+    }
+}
+
+extension AdmittedRequest {
+    func refuseParameters() throws(Problem) {
+        _ = try queryParameters(named: [])
+    }
+
+    /// What the request is to be done for (RFC 9110 §13.1): an item as it was read, or one that there is not.
+    func checkConditions(on current: (some CatalogueItem)?) throws(Problem) {
+        try checkConditions(onTag: current.map { APIResponse.tag(of: $0) })
+    }
+
+    /// - Parameter tag: of what there is.
+    func checkConditions(onTag tag: String?) throws(Problem) {
+        if let field = request.fields.ifMatch {
+            guard let tag, field.utf8.span.hasEntityTag(tag, weakly: false) else { throw .isOtherwise }
+        }
+        if let field = request.fields.ifNoneMatch, let tag, field.utf8.span.hasEntityTag(tag) {
+            throw .isOtherwise
+        }
+    }
+}
+
+extension APIResponse {
+    fileprivate static func tag(of item: some CatalogueItem) -> String {
+        tag(of: JSONValue.object(item.validatedJSON).serialized())
+    }
+
+    init(_ status: HTTPResponse.Status, showing item: some CatalogueItem) {
+        let body = JSONValue.object(item.json).serialized()
+        self.init(status, uncached: body)
+        headers[.eTag] = Self.tag(of: item)
+    }
+
+    /// The item, or 304 where the client has it. An item whose tag does not cover all of it is sent each time.
+    init(reading item: some CatalogueItem, for request: AdmittedRequest) {
+        self.init(.ok, showing: item)
+        guard let field = request.request.fields.ifNoneMatch,
+            field.utf8.span.hasEntityTag(Self.tag(of: JSONValue.object(item.json).serialized()))
+        else { return }
+        var unchanged = APIResponse(.notModified)
+        unchanged.headers = headers
+        self = unchanged
+    }
+
+    /// A change that is made, and which this server's lookups do not know of yet.
+    static var notVisible: APIResponse {
+        APIResponse(.accepted, uncached: JSONValue.object(["visible": false]).serialized())
+    }
+}
+
+extension Problem {
+    fileprivate static let isOtherwise = Problem(
+        .preconditionFailed, "precondition_failed",
+        "what is there is not what If-Match or If-None-Match asks for: read it again")
+}

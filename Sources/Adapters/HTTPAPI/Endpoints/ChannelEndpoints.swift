@@ -1,0 +1,96 @@
+import APNsPayload
+import Encodings
+import Foundation
+import HTTPTypes
+import JSON
+import Notifications
+import Tenancy
+
+/// The routes by which a tenant has broadcast channels made, and deletes its own.
+struct ChannelEndpoints: Sendable {
+    /// Nil for a server without keys for APNs.
+    let directory: ChannelDirectory?
+
+    var endpoints: [Endpoint] {
+        [
+            Endpoint(.post, "/v1/channels", .stored(.notify, create), idempotency: .storedResponse),
+            Endpoint(.delete, "/v1/channels/{id}", .stored(.notify, delete)),
+        ]
+    }
+
+    private func create(_ request: AdmittedRequest) async throws -> APIResponse {
+        let directory = try configured()
+        let clip: String
+        let environment: APNsEnvironment
+        let storesLastMessage: Bool
+        do throws(JSONFieldError) {
+            var body = JSONObjectReader(request.body)
+            clip = try body.requiredString("clip")
+            environment = try body.optionalCase("environment", of: APNsEnvironment.self) ?? .production
+            storesLastMessage = try body.optionalBool("storesLastMessage") ?? false
+            try body.finish()
+        } catch {
+            throw Problem(error)
+        }
+        guard let clip = try? BundleID(clip) else { throw Problem(ChannelDirectory.Refusal.unknownClip) }
+        do {
+            let channel = try await directory.create(
+                of: clip, environment, storesLastMessage: storesLastMessage, of: request.tenant,
+                at: request.now)
+            return APIResponse(.created, uncached: JSONValue.object(channel.json).serialized())
+        } catch let refusal as ChannelDirectory.Refusal {
+            throw Problem(refusal)
+        }
+    }
+
+    private func delete(_ request: AdmittedRequest) async throws -> APIResponse {
+        let directory = try configured()
+        // As it is written in a path, or in APNs' own form, percent-encoded.
+        guard let text = request.parameter("id").removingPercentEncoding,
+            let id = ChannelID(pathComponent: text)
+        else { throw Problem(ChannelDirectory.Refusal.unknownChannel) }
+        do {
+            try await directory.delete(id, of: request.tenant)
+        } catch let refusal as ChannelDirectory.Refusal {
+            throw Problem(refusal)
+        }
+        return APIResponse(.noContent)
+    }
+
+    private func configured() throws(Problem) -> ChannelDirectory {
+        guard let directory else { throw .channelsNotConfigured }
+        return directory
+    }
+}
+
+extension BroadcastChannel {
+    var json: JSONObject {
+        [
+            "id": .string(id.text), "path": .string("/v1/channels/\(id.pathComponent)"),
+            "clip": .string(clip.text), "environment": .string(environment.rawValue),
+            "storesLastMessage": .bool(storesLastMessage), "createdAt": .string(createdAt.rfc3339),
+        ]
+    }
+}
+
+extension Problem {
+    fileprivate init(_ refusal: ChannelDirectory.Refusal) {
+        switch refusal {
+        case .unknownClip: self = .unknownClip
+        case .unknownChannel:
+            self.init(.notFound, "unknown_channel", "the tenant has no such channel")
+        case .refused(let response):
+            var members: JSONObject = ["apnsStatus": JSONValue(response.status)]
+            members["apnsReason"] = response.reason.map { .string($0.rawValue) }
+            self.init(.badGateway, "apns_refused", "APNs refused it", members: members)
+        case .notSent(let failure):
+            self.init(
+                .badGateway, "apns_not_reached", "APNs could not be asked; nothing was done",
+                members: ["failure": .string(failure.rawValue)])
+        case .unanswered(let failure):
+            self.init(
+                .badGateway, "apns_unanswered", "APNs did not answer, and may have done it",
+                members: ["failure": .string(failure.rawValue)])
+        }
+    }
+}

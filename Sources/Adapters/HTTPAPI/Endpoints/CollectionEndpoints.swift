@@ -1,0 +1,113 @@
+import Administration
+import HTTPTypes
+import JSON
+import Lookups
+import Tenancy
+
+/// The routes that write many items of one kind at once, from CSV or lines of JSON.
+///
+/// `PUT` replaces the collection: it removes items and clears fields that are not sent. `PATCH` adds and changes items and keeps
+/// the fields that a row does not name; with `prune` it also removes the items that are not sent.
+struct CollectionEndpoints<Item: WrittenItem & ImportableRow>: Sendable {
+    let store: any CollectionStore<Item>
+
+    var endpoints: [Endpoint] {
+        [
+            Endpoint(.put, Item.path, .streamed(.manage, put)),
+            Endpoint(.patch, Item.path, .streamed(.manage, patch)),
+        ]
+    }
+
+    private func put(_ request: AdmittedRequest) throws(Problem) -> Endpoint.BodyHandler {
+        let parameters = try request.queryParameters(named: ["dry_run", "allow_removals"])
+        let options = ImportOptions(
+            prunes: true, replaces: true, isDryRun: try parameters.flag("dry_run"),
+            allowedRemovals: try parameters.count("allow_removals"))
+        return { try await write(request, $0, options) }
+    }
+
+    private func patch(_ request: AdmittedRequest) throws(Problem) -> Endpoint.BodyHandler {
+        let parameters = try request.queryParameters(named: ["prune", "dry_run", "allow_removals"])
+        let options = ImportOptions(
+            prunes: try parameters.flag("prune"), isDryRun: try parameters.flag("dry_run"),
+            allowedRemovals: try parameters.count("allow_removals"))
+        guard options.prunes || options.allowedRemovals == nil else {
+            throw Problem.field(
+                "allow_removals", code: "invalid_parameter", "the parameter needs prune=true")
+        }
+        return { try await write(request, $0, options) }
+    }
+
+    private func write(
+        _ request: AdmittedRequest, _ body: SpooledBody, _ options: ImportOptions
+    ) async throws -> APIResponse {
+        try await Problem.managing {
+            let (outcome, isVisible) =
+                switch request.request.fields.bodyType(among: [.csv, .jsonLines]) {
+                case .jsonLines:
+                    try await writeLines(
+                        body, JSONLineReader<Item>(maximumLineLength: Upload.maximumRowLength), request,
+                        options)
+                default:
+                    try await write(
+                        body, TableReader<Item>(maximumRowLength: Upload.maximumRowLength), request, options
+                    )
+                }
+            switch outcome {
+            case .done(let counts): return APIResponse(writing: counts.json, isVisible: isVisible)
+            case .planned(let plan): return APIResponse(writing: plan.json, isVisible: true)
+            case .refused(let problems): throw Problem(problems)
+            }
+        }
+    }
+
+    /// Refuses a body of too many lines before it takes a turn, which it would hold for as long as they are read.
+    private func writeLines(
+        _ body: SpooledBody, _ reader: JSONLineReader<Item>, _ request: AdmittedRequest,
+        _ options: ImportOptions
+    ) async throws -> (outcome: ImportOutcome, isVisible: Bool) {
+        var lines = 0
+        for try await piece in body {
+            for byte in piece where byte == UInt8(ascii: "\n") { lines += 1 }
+            guard lines <= Upload.maximumRows else {
+                throw AdministrationError.tooManyRows(limit: Upload.maximumRows)
+            }
+        }
+        return try await write(body, reader, request, options)
+    }
+
+    private func write(
+        _ body: SpooledBody, _ reader: some RowReader<Item>, _ request: AdmittedRequest,
+        _ options: ImportOptions
+    ) async throws -> (outcome: ImportOutcome, isVisible: Bool) {
+        do {
+            return try await store.importRows(
+                FileRows(body, reader, maximum: Upload.maximumRows), of: request.tenant,
+                by: request.caller.key, options)
+        } catch AdministrationError.keyNotActive {
+            throw Problem.unauthorized
+        }
+    }
+}
+
+extension APIResponse {
+    fileprivate init(writing members: JSONObject, isVisible: Bool) {
+        var members = members
+        if !isVisible { members["visible"] = false }
+        self.init(isVisible ? .ok : .accepted, uncached: JSONValue.object(members).serialized())
+    }
+}
+
+extension Problem {
+    /// That rows were refused: the first hundred by line, and how many there are.
+    fileprivate init(_ problems: ImportProblems) {
+        self.init(
+            .unprocessableContent, "invalid_rows",
+            "\(problems.count) \(problems.count == 1 ? "row is" : "rows are") refused, and nothing was changed",
+            members: [
+                "count": JSONValue(problems.count),
+                "rows": .array(
+                    problems.first.map { .object($0.json) }),
+            ])
+    }
+}

@@ -1,0 +1,69 @@
+import Administration
+import Foundation
+import HTTPTypes
+import JSON
+import Tenancy
+
+/// The routes by which a tenant claims domains, keeps content with them, and has them verified.
+struct DomainEndpoints: Sendable {
+    /// Looks for the proof of a claim, for a key by its name in the audit log.
+    typealias Prove =
+        @Sendable (DomainName, TenantID, String, Date) async throws -> DomainVerification.Outcome
+
+    private let domains: CatalogueEndpoints<DomainRecord>
+    private let prove: Prove
+    private let verifications: TenantConcurrency
+
+    /// How many verifications a tenant has under way: each waits for servers that the tenant names. [ours]
+    private static let atOnce = 4
+
+    init(_ store: any CatalogueStore<DomainRecord>, provingBy prove: @escaping Prove) {
+        domains = CatalogueEndpoints("host", store)
+        self.prove = prove
+        verifications = TenantConcurrency(maximum: Self.atOnce)
+    }
+
+    var endpoints: [Endpoint] {
+        domains.commonEndpoints + [
+            Endpoint(.put, domains.itemPath, .stored(.manage, put)),
+            Endpoint(.patch, domains.itemPath, .stored(.manage, patch)),
+            Endpoint(.post, "\(domains.itemPath)/verify", .stored(.manage, verify), isBodyOptional: true),
+        ]
+    }
+
+    private func put(_ request: AdmittedRequest) async throws -> APIResponse {
+        let name = try domains.key(of: request)
+        let claim = DomainRecord(
+            name: name, challenge: DomainRecord.makeChallenge(), claimedAt: request.now)
+        return try await Problem.managing {
+            try await domains.change(name, request) { current in
+                try request.checkConditions(on: current)
+                return try (current ?? claim).replaced(by: request.body)
+            }
+        }
+    }
+
+    private func patch(_ request: AdmittedRequest) async throws -> APIResponse {
+        let name = try domains.key(of: request)
+        return try await Problem.managing {
+            try await domains.change(name, request) { current in
+                guard let current else { throw AdministrationError.unknownDomain(name) }
+                try request.checkConditions(on: current)
+                return try current.patched(by: request.body)
+            }
+        }
+    }
+
+    /// 200 whether a proof was found or not: either is an answer.
+    private func verify(_ request: AdmittedRequest) async throws -> APIResponse {
+        let name = try domains.key(of: request)
+        return try await Problem.managing {
+            try JSONObjectReader(request.body).finish()
+            let outcome = try await verifications.with(request.tenant) {
+                try await prove(name, request.tenant, request.actor, request.now)
+            }
+            return outcome.isVisible
+                ? APIResponse(uncached: JSONValue.object(outcome.json).serialized()) : .notVisible
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import Administration
+import Cards
+import Hummingbird
+import NIOCore
+import Tenancy
+
+/// Answers with the files of tenants' images, of up to 10 MiB each: a piece at a time is read from the database when the one
+/// before it is taken, so that slow readers take little memory, however many there are.
+struct ImageDownloads: Sendable {
+    /// Bytes. [ours]
+    static let pieceLength = 262_144
+
+    private let images: any CatalogueStore<CardImage>
+    private let files: any ImageFiles
+    /// From the first piece until the last is taken. [ours]
+    private let underWay: TenantConcurrency
+
+    init(
+        _ images: any CatalogueStore<CardImage>, _ files: any ImageFiles, maximum: Int = 100,
+        ofAll total: Int = 400
+    ) {
+        self.images = images
+        self.files = files
+        underWay = TenantConcurrency(maximum: maximum, ofAll: total)
+    }
+
+    /// - Parameter client: who is no server of the tenant's; nil for a secret key's.
+    /// - Throws: A problem: `unknown_image`, or 429 where as many are under way as may be.
+    func response(
+        _ digest: ImageDigest, of tenant: TenantID, to client: Client.Identity?,
+        _ caching: APIResponse.Caching
+    ) async throws -> APIResponse {
+        let permit = try underWay.permit(tenant, client: client)
+        guard let image = try await images.item(digest, of: tenant),
+            let first = try await piece(at: 0, of: image, tenant)
+        else { throw Problem(.notFound, .unknownImage(digest)) }
+        let pieces = ResponseBody(contentLength: image.byteCount) { [self] writer in
+            defer { withExtendedLifetime(permit) {} }
+            var piece = first
+            var position = 0
+            while true {
+                try await writer.write(ByteBuffer(bytes: piece))
+                position += piece.count
+                guard position < image.byteCount else { break }
+                // Deleted meanwhile, it is cut off.
+                guard let next = try await self.piece(at: position, of: image, tenant), !next.isEmpty else {
+                    throw Problem(.notFound, .unknownImage(digest))
+                }
+                piece = next
+            }
+            try await writer.finish(nil)
+        }
+        return APIResponse(pieces, as: image.format.rawValue, caching)
+    }
+
+    private func piece(at position: Int, of image: CardImage, _ tenant: TenantID) async throws -> [UInt8]? {
+        let range = position..<min(position + Self.pieceLength, image.byteCount)
+        return try await files.bytes(range, of: image.key, of: tenant)
+    }
+}

@@ -1,0 +1,45 @@
+import Administration
+import Cards
+import HTTPTypes
+import JSON
+import Tenancy
+
+/// The routes by which a tenant keeps the images that its cards name: a file is put where its SHA-256 says, and read there.
+struct ImageEndpoints: Sendable {
+    private let images: CatalogueEndpoints<CardImage>
+    private let downloads: ImageDownloads
+
+    init(_ store: any CatalogueStore<CardImage>, _ downloads: ImageDownloads) {
+        images = CatalogueEndpoints("sha256", store)
+        self.downloads = downloads
+    }
+
+    var endpoints: [Endpoint] {
+        images.commonEndpoints + [
+            Endpoint(.put, images.itemPath, .streamed(.manage, put), taking: [.png, .jpeg]),
+            Endpoint(.get, "\(images.itemPath)/file", .stored(.read, file)),
+        ]
+    }
+
+    /// The media type is what the file is, whichever of the two is said.
+    private func put(_ request: AdmittedRequest) throws(Problem) -> Endpoint.BodyHandler {
+        let digest = try images.key(of: request)
+        return { body in
+            var file: [UInt8] = []
+            for try await piece in body { file += piece }
+            return try await Problem.managing { [file] in
+                let image = try CardImage(file: file, addedAt: request.now)
+                guard image.key == digest else { throw AdministrationError.otherImage(image.key) }
+                return try await images.change(digest, request) { current in
+                    try request.checkConditions(on: current)
+                    return current ?? image
+                }
+            }
+        }
+    }
+
+    private func file(_ request: AdmittedRequest) async throws -> APIResponse {
+        try await downloads.response(
+            try images.key(of: request), of: request.tenant, to: nil, .none)
+    }
+}

@@ -1,0 +1,74 @@
+import AppAttest
+import HTTPTypes
+import Invocation
+import Locations
+import Lookups
+import Tenancy
+
+/// Where a business is, which are near, whether somebody is there, and what a notification about it looks like: all from memory.
+struct LocationEndpoints: Sendable {
+    let responses: APIResponses
+    let attestation: AttestationControl
+
+    var endpoints: [Endpoint] {
+        [
+            Endpoint(.get, "/v1/lookup", .memory(.lookUp, lookUp)),
+            Endpoint(.post, "/v1/nearby", .memory(.lookUp, nearby)),
+            Endpoint(
+                .post, "/v1/confirmations", .memory(.confirm, confirm),
+                verifyingSignatureBy: verifyConfirmation),
+            Endpoint(.post, "/v1/payloads", .memory(.compose, compose)),
+        ]
+    }
+
+    private func lookUp(_ request: AdmittedRequest) throws(Problem) -> APIResponse {
+        let parameters = try request.queryParameters(named: ["url"])
+        let text = try parameters.required("url")
+        let url = try Problem.url(text.span)
+        _ = try attestation.attestation(of: request, for: .lookUp) { request.clip(leadingFrom: url) }
+        return APIResponse(
+            cacheable: try APIResponses.lookUp(url, in: request.table),
+            ifNoneMatch: request.request.fields.ifNoneMatch)
+    }
+
+    private func nearby(_ request: AdmittedRequest) throws(Problem) -> APIResponse {
+        let asked = try NearbyRequest(request.body)
+        _ = try attestation.attestation(of: request, for: .lookUp) {
+            request.table.clip(launchedBy: asked.url)
+        }
+        return try APIResponses.nearby(asked, in: request.table)
+    }
+
+    /// A body that cannot be read is refused by ``confirm(_:)``.
+    private func verifyConfirmation(
+        _ request: AdmittedRequest, method: HTTPRequest.Method, body: [UInt8]
+    ) async throws -> AdmittedRequest {
+        try await attestation.verifyingSignature(of: request, for: .confirm, method: method, body: body) {
+            (try? ConfirmationRequest($0.body)).flatMap { asked in request.clip(leadingFrom: asked.url) }
+        }
+    }
+
+    private func confirm(_ request: AdmittedRequest) throws(Problem) -> APIResponse {
+        let asked = try ConfirmationRequest(request.body)
+        let clip = { request.clip(leadingFrom: asked.url) }
+        let attested = try attestation.attestation(of: request, for: .confirm, clip)
+        // What launches nothing is asked for nothing: whoever has the clip's key gets no receipt of it, where others bring more.
+        let isReceipted = !request.requiresAttestation || clip() != nil
+        var response = APIResponse(
+            uncached: responses.confirm(
+                asked, attested: attested, isReceipted: isReceipted, in: request.table, at: request.now))
+        response.headers = attestation.nextChallenge(to: clip, after: request)
+        return response
+    }
+
+    private func compose(_ request: AdmittedRequest) throws(Problem) -> APIResponse {
+        APIResponse(uncached: try responses.compose(request.body, in: request.table, at: request.now))
+    }
+}
+
+extension AdmittedRequest {
+    /// The clip whose place is told of: a short code may lead from what one clip launches to a place of another.
+    fileprivate func clip(leadingFrom url: InvocationURL) -> BundleID? {
+        table.lookUp(url).experience?.clip
+    }
+}

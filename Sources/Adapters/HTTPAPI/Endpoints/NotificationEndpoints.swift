@@ -1,0 +1,82 @@
+import Foundation
+import HTTPTypes
+import Invocation
+import JSON
+import Lookups
+import Notifications
+import Tenancy
+
+/// Where notifications are sent, and followed.
+struct NotificationEndpoints: Sendable {
+    private let notifications: NotificationIntake?
+
+    /// - Parameter notifications: Nil where nothing can be sent: every route says so then.
+    init(_ notifications: NotificationIntake?) {
+        self.notifications = notifications
+    }
+
+    var endpoints: [Endpoint] {
+        [
+            Endpoint(.post, "/v1/notifications", .storedWithin(.notify, send), idempotency: .ofHandler),
+            Endpoint(.get, "/v1/notifications/{id}", .storedWithin(.notify, trace)),
+        ]
+    }
+
+    private func configured() throws(Problem) -> NotificationIntake {
+        guard let notifications else { throw .notificationsNotConfigured }
+        return notifications
+    }
+
+    /// 201 for a notification that is new; 200 with the same answer for a request that is repeated.
+    ///
+    /// Of a table that is restricted to locations the intake takes in what is for these.
+    private func send(
+        _ request: AdmittedRequest, within _: Set<LocationIdentifier>?
+    ) async throws -> APIResponse {
+        let notifications = try configured()
+        let key = try request.idempotencyKey()
+        let submission: NotificationSubmission
+        do throws(RequestDefect) {
+            submission = try NotificationSubmission(
+                request.body, idempotencyKey: key, of: request.tenant, within: request.caller.locations)
+        } catch {
+            throw Problem(.badRequest, error)
+        }
+        switch try await notifications.accept(submission, in: request.table, at: request.now) {
+        case .accepted(let trace): return APIResponse(.created, made: trace)
+        case .repeated(let trace):
+            var response = APIResponse(.ok, made: trace)
+            response.headers[.idempotentReplayed] = "true"
+            return response
+        case .refused(let refusal): throw Problem(refusal)
+        }
+    }
+
+    private func trace(
+        _ request: AdmittedRequest, within locations: Set<LocationIdentifier>?
+    ) async throws -> APIResponse {
+        let notifications = try configured()
+        let parameters = try request.queryParameters(named: ["after", "limit"])
+        let last = try parameters.optional("after").map { text throws(Problem) in
+            guard let uuid = UUID(text: text) else {
+                throw .field("after", code: "invalid_parameter", "the parameter must be a delivery's ID")
+            }
+            return DeliveryID(uuid)
+        }
+        let limit = try parameters.pageLength()
+        guard let uuid = UUID(text: request.parameter("id")),
+            let trace = try await notifications.trace(
+                NotificationID(uuid), of: request.tenant, within: locations, after: last, limit: limit)
+        else {
+            throw Problem(.notFound, "unknown_notification", "there is no notification of this ID")
+        }
+        return APIResponse(uncached: JSONValue.object(trace.json).serialized())
+    }
+}
+
+extension APIResponse {
+    fileprivate init(_ status: HTTPResponse.Status, made trace: NotificationTrace) {
+        self.init(status, uncached: JSONValue.object(trace.response).serialized())
+        headers[.location] = "/v1/notifications/\(trace.notification.id)"
+    }
+}

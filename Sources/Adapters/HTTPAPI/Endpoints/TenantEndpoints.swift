@@ -1,0 +1,57 @@
+import Administration
+import HTTPTypes
+import Invocation
+import JSON
+import Lookups
+import Tenancy
+
+/// The endpoints of the tenant itself, and of the key that a request is made with.
+struct TenantEndpoints: Sendable {
+    let store: any TenantStore
+
+    var endpoints: [Endpoint] {
+        [
+            Endpoint(.get, "/v1/key", .anySecretKey(showKey)),
+            Endpoint(.get, "/v1/tenant", .stored(.read, show)),
+            Endpoint(.patch, "/v1/tenant", .stored(.manage, patch)),
+        ]
+    }
+
+    private func show(_ request: AdmittedRequest) async throws -> APIResponse {
+        try request.refuseParameters()
+        return try await Problem.managing {
+            APIResponse(reading: try await store.tenant(request.tenant), for: request)
+        }
+    }
+
+    /// The caller's key and tenant: what a program needs to know about its own configuration, with any scope.
+    private func showKey(_ request: AdmittedRequest) async throws -> APIResponse {
+        try request.refuseParameters()
+        return try await Problem.managing {
+            let tenant = try await store.tenant(request.tenant)
+            let caller = request.caller
+            let json: JSONObject = [
+                "id": .string(caller.key.description), "kind": .string(caller.kind.rawValue),
+                "scopes": .array(caller.scopes.list.map { .string($0.rawValue) }),
+                "locations": caller.locations.map { .array($0.map(\.text).sorted().map(JSONValue.string)) }
+                    ?? .null,
+                "tenant": [
+                    "id": .string(tenant.id.description), "slug": .string(tenant.slug.text),
+                    "name": .string(tenant.name.text),
+                ],
+            ]
+            return APIResponse(uncached: JSONValue.object(json).serialized())
+        }
+    }
+
+    private func patch(_ request: AdmittedRequest) async throws -> APIResponse {
+        try request.refuseParameters()
+        return try await Problem.managing {
+            let change = try await store.change(request.tenant, by: request.actor) { tenant in
+                try request.checkConditions(on: tenant)
+                return try tenant.patched(by: request.body)
+            }
+            return change.isVisible ? APIResponse(.ok, showing: change.after) : .notVisible
+        }
+    }
+}

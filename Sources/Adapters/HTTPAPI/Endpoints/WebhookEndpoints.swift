@@ -1,0 +1,271 @@
+import Encodings
+import Foundation
+import HTTPTypes
+import JSON
+import Notifications
+import Tenancy
+
+/// The routes by which a tenant says where it is told of events, and sees how that fared.
+struct WebhookEndpoints: Sendable {
+    /// Nil where webhooks' secrets cannot be sealed: every route says so then.
+    let registry: (any WebhookRegistry)?
+
+    var endpoints: [Endpoint] {
+        let webhook = "/v1/webhooks/{id}"
+        return [
+            Endpoint(.get, "/v1/webhooks", .stored(.read, list)),
+            Endpoint(.post, "/v1/webhooks", .stored(.manage, create), idempotency: .storedResponse),
+            Endpoint(.get, webhook, .stored(.read, show)),
+            Endpoint(.patch, webhook, .stored(.manage, change)),
+            Endpoint(.delete, webhook, .stored(.manage, delete)),
+            Endpoint(
+                .post, "\(webhook)/rotate", .stored(.manage, rotate), isBodyOptional: true,
+                idempotency: .storedResponse),
+            Endpoint(
+                .post, "\(webhook)/test", .stored(.manage, test), isBodyOptional: true,
+                idempotency: .storedResponse),
+            Endpoint(.get, "\(webhook)/messages", .stored(.read, messages)),
+            Endpoint(.post, "\(webhook)/replay", .stored(.manage, replay)),
+        ]
+    }
+
+    // MARK: Webhooks
+
+    private func list(_ request: AdmittedRequest) async throws -> APIResponse {
+        let parameters = try request.queryParameters(named: ["after", "limit"])
+        let limit = try parameters.pageLength()
+        let after = try parameters.cursor { WebhookID($0) }
+        let registry = try configured()
+        return try await APIResponse.page(
+            after: after, limit: limit, \.json, place: \.id, name: \.description
+        ) { try await registry.webhooks(of: request.tenant, after: $0, limit: $1) }
+    }
+
+    private func create(_ request: AdmittedRequest) async throws -> APIResponse {
+        try request.refuseParameters()
+        let registry = try configured()
+        return try await refusing {
+            var body = JSONObjectReader(request.body)
+            let text = try body.requiredString("url")
+            let url = try body.webhookURL(text)
+            let events = try body.optionalEvents() ?? WebhookEvent.usual
+            try body.finish()
+            let webhook = Webhook(url: url, secret: .generate())
+            let registered = try await registry.create(
+                webhook, events: events, of: request.tenant, by: request.actor)
+            var response = APIResponse(.created, showing: registered, webhook.secret)
+            response.headers[.location] = "/v1/webhooks/\(registered.id)"
+            return response
+        }
+    }
+
+    private func show(_ request: AdmittedRequest) async throws -> APIResponse {
+        try request.refuseParameters()
+        let registry = try configured()
+        return try await refusing {
+            guard let registered = try await registry.webhook(reference(request)) else {
+                throw WebhookRefusal.unknownWebhook
+            }
+            return APIResponse(showing: registered)
+        }
+    }
+
+    private func change(_ request: AdmittedRequest) async throws -> APIResponse {
+        try request.refuseParameters()
+        let registry = try configured()
+        return try await refusing {
+            var body = JSONObjectReader(request.body)
+            var change = WebhookChange()
+            if let text = try body.optionalString("url") { change.url = try body.webhookURL(text) }
+            change.events = try body.optionalEvents()
+            change.isEnabled = try body.optionalBool("enabled")
+            try body.finish()
+            let registered = try await registry.change(
+                reference(request), change, by: request.actor,
+                checking: { try request.checkConditions(onTag: $0.tag) })
+            return APIResponse(showing: registered)
+        }
+    }
+
+    private func delete(_ request: AdmittedRequest) async throws -> APIResponse {
+        try request.refuseParameters()
+        let registry = try configured()
+        return try await refusing {
+            _ = try await registry.delete(
+                reference(request), by: request.actor,
+                checking: { try request.checkConditions(onTag: $0.tag) })
+            return APIResponse(.noContent)
+        }
+    }
+
+    private func rotate(_ request: AdmittedRequest) async throws -> APIResponse {
+        try request.refuseParameters()
+        let registry = try configured()
+        return try await refusing {
+            try JSONObjectReader(request.body).finish()
+            let secret = WebhookSecret.generate()
+            let registered = try await registry.replaceSecret(
+                of: reference(request), by: secret, actor: request.actor)
+            return APIResponse(.ok, showing: registered, secret)
+        }
+    }
+
+    // MARK: Messages
+
+    /// The message goes as any other does: how it was answered is in the log.
+    private func test(_ request: AdmittedRequest) async throws -> APIResponse {
+        try request.refuseParameters()
+        let registry = try configured()
+        return try await refusing {
+            try JSONObjectReader(request.body).finish()
+            let message = WebhookMessage(WebhookEvent.test, [:], at: request.now)
+            try await registry.add(message, to: reference(request), by: request.actor)
+            return APIResponse(
+                .accepted,
+                uncached: JSONValue.object(["message": .string(message.id.uuidString.lowercased())])
+                    .serialized())
+        }
+    }
+
+    private func messages(_ request: AdmittedRequest) async throws -> APIResponse {
+        let parameters = try request.queryParameters(named: ["after", "limit"])
+        let limit = try parameters.pageLength()
+        let last = try parameters.cursor { UUID(text: $0) }
+        let registry = try configured()
+        return try await refusing {
+            try await APIResponse.page(
+                after: last, limit: limit, \.json, place: \.id, name: { $0.uuidString.lowercased() }
+            ) { try await registry.messages(of: reference(request), before: $0, limit: $1) }
+        }
+    }
+
+    private func replay(_ request: AdmittedRequest) async throws -> APIResponse {
+        try request.refuseParameters()
+        let registry = try configured()
+        return try await refusing {
+            let (count, last) = try await registry.replay(
+                try ReplaySelection(request.body), of: reference(request), by: request.actor)
+            let next = last.map { JSONValue.string($0.uuidString.lowercased()) }
+            return APIResponse(
+                .accepted,
+                uncached: JSONValue.object(["queued": JSONValue(count), "next": next ?? .null]).serialized())
+        }
+    }
+
+    // MARK: Parts
+
+    private func configured() throws(Problem) -> any WebhookRegistry {
+        guard let registry else { throw .notificationsNotConfigured }
+        return registry
+    }
+
+    private func reference(_ request: AdmittedRequest) throws(WebhookRefusal) -> WebhookReference {
+        guard let id = WebhookID(request.parameter("id")) else { throw .unknownWebhook }
+        return WebhookReference(id, of: request.tenant)
+    }
+
+    private func refusing(_ body: () async throws -> APIResponse) async throws -> APIResponse {
+        do {
+            return try await body()
+        } catch let error as JSONFieldError {
+            throw Problem(error)
+        } catch WebhookRefusal.addressNotPublic {
+            throw Problem(JSONFieldError.invalid(path: "url", reason: WebhookURL.unreachable))
+        } catch let refusal as WebhookRefusal {
+            throw Problem(refusal.status, refusal.code, refusal.description)
+        }
+    }
+}
+
+extension WebhookRefusal {
+    fileprivate var status: HTTPResponse.Status {
+        switch self {
+        case .unknownWebhook: .notFound
+        case .tooManyWebhooks, .webhookDisabled: .conflict
+        case .unknownMessage, .addressNotPublic: .unprocessableContent
+        }
+    }
+}
+
+extension RegisteredWebhook {
+    /// Of what can be changed: how it does changes all the time, and would fail every condition.
+    fileprivate var tag: String {
+        APIResponse.tag(
+            of: JSONValue.object([
+                "id": .string(id.description), "url": .string(url.text),
+                "events": .array(events.names.map(JSONValue.string)), "enabled": .bool(switchOff == nil),
+            ]).serialized())
+    }
+}
+
+extension APIResponse {
+    fileprivate init(showing webhook: RegisteredWebhook) {
+        self.init(uncached: JSONValue.object(webhook.json).serialized())
+        headers[.eTag] = webhook.tag
+    }
+
+    /// Where the secret is made, and nowhere else.
+    fileprivate init(
+        _ status: HTTPResponse.Status, showing webhook: RegisteredWebhook, _ secret: WebhookSecret
+    ) {
+        self.init(status, uncached: JSONValue.object(webhook.json(showing: secret)).serialized())
+        headers[.eTag] = webhook.tag
+    }
+}
+
+extension JSONObjectReader {
+    fileprivate func webhookURL(_ text: String) throws(JSONFieldError) -> WebhookURL {
+        do {
+            return try WebhookURL(text)
+        } catch {
+            throw .invalid(path: path(of: "url"), reason: error.description)
+        }
+    }
+
+    /// One at least, each once.
+    fileprivate mutating func optionalEvents() throws(JSONFieldError) -> Set<WebhookEvent>? {
+        guard let values = try optionalArray("events") else { return nil }
+        let names = values.prefix(WebhookEvent.allCases.count + 1).compactMap(\.stringValue)
+        let events = Set(names.compactMap(WebhookEvent.init(rawValue:)))
+        guard !events.isEmpty, events.count == values.count else {
+            let all = WebhookEvent.allCases.map(\.rawValue).joined(separator: ", ")
+            throw .invalid(path: path(of: "events"), reason: "must be some of \(all), each once")
+        }
+        return events
+    }
+}
+
+extension ReplaySelection {
+    /// `message`, or `since`, with a `state` and, to go on, `after`.
+    fileprivate init(_ json: JSONObject) throws(JSONFieldError) {
+        var body = JSONObjectReader(json)
+        let message = try body.optionalString("message")
+        let since = try body.optionalDate("since")
+        let stateName = try body.optionalString("state")
+        let after = try body.optionalString("after")
+        try body.finish()
+        switch (message, since) {
+        case (let text?, nil):
+            for (name, isThere) in [("state", stateName != nil), ("after", after != nil)] {
+                guard !isThere else { throw .invalid(path: name, reason: "stands beside since alone") }
+            }
+            guard let id = UUID(text: text) else {
+                throw .invalid(path: "message", reason: "must be a message's ID")
+            }
+            self = .message(id)
+        case (nil, let since?):
+            let last = after.flatMap { UUID(text: $0) }
+            guard (after == nil) == (last == nil) else {
+                throw .invalid(path: "after", reason: "must be a message's ID")
+            }
+            let state = stateName.flatMap(RecordedMessage.State.init)
+            guard (stateName == nil) == (state == nil) else {
+                let all = RecordedMessage.State.allCases.map(\.rawValue).joined(separator: ", ")
+                throw .invalid(path: "state", reason: "must be one of \(all)")
+            }
+            self = .since(since, state: state, after: last)
+        case (nil, nil): throw .missing(path: "message or since")
+        default: throw .invalid(path: "since", reason: "excludes message")
+        }
+    }
+}

@@ -1,0 +1,121 @@
+public import Foundation
+public import PostgreSQL
+import Tenancy
+
+/// Prunes keys of App Attest that are not used any more, that keys were revoked when nothing of theirs can hold any longer, and
+/// old counts.
+///
+/// Any number of servers may do so at once. Which tenants have something to prune is asked as `doorstep_router`; it is deleted in
+/// each tenant's own transactions, as `doorstep_app`.
+public struct AttestationRetention: Sendable {
+    /// What was pruned.
+    public struct Work: Sendable, Hashable {
+        public var keys: Int
+        public var revocations: Int
+        public var counts: Int
+
+        public init(keys: Int = 0, revocations: Int = 0, counts: Int = 0) {
+            self.keys = keys
+            self.revocations = revocations
+            self.counts = counts
+        }
+    }
+
+    private let pool: ConnectionPool
+
+    /// How many rows one transaction deletes, so that nobody waits long for it.
+    private static let batch = 1_000
+    /// After how many days a key goes that was not used: its installation attests a new one. [ours]
+    private static let keyRetention = 90
+    /// After how many days it is forgotten that a key was revoked, which is not used from then on: by then it is gone, and its last
+    /// token is over for long.
+    private static let revocationRetention = keyRetention + 1
+    /// After how many days counts go: more than those by which it is judged what may be required. [ours]
+    private static let countRetention = 30
+
+    public init(_ pool: ConnectionPool) {
+        self.pool = pool
+    }
+
+    public func maintain(at now: Date = Date()) async throws -> Work {
+        var work = Work()
+        let steps = Self.steps(at: now)
+        for tenant in try await tenants(at: now) {
+            for (step, count) in steps {
+                work[keyPath: count] += try await pool.prune(tenant, batch: Self.batch, step(tenant))
+            }
+        }
+        return work
+    }
+
+    /// Those who have something to prune, each found by the first entry of an index, as in ``NotificationRetention``.
+    private func tenants(at now: Date) async throws -> [TenantID] {
+        try await pool.withTransaction(as: .router) { transaction in
+            try await transaction.execute(
+                """
+                SELECT t.tenant_id FROM doorstep.tenants AS t
+                WHERE (SELECT min(last_used_on) FROM doorstep.attest_keys AS k
+                        WHERE k.tenant_id = t.tenant_id AND last_used_on >= '-infinity')
+                        < (\(now) AT TIME ZONE 'UTC')::date - \(Self.keyRetention)::integer
+                    OR (SELECT min(revoked_at) FROM doorstep.revoked_attest_keys AS r
+                        WHERE r.tenant_id = t.tenant_id) < \(Self.oldest(now))
+                    OR (SELECT min(day) FROM doorstep.attestation_days AS d
+                        WHERE d.tenant_id = t.tenant_id AND day >= '-infinity')
+                        < (\(now) AT TIME ZONE 'UTC')::date - \(Self.countRetention)::integer
+                """
+            ).map { TenantID(try $0.decode(at: 0)) }
+        }
+    }
+
+    private static func oldest(_ now: Date) -> Date {
+        now.addingTimeInterval(-86_400 * Double(revocationRetention))
+    }
+
+    /// Keys first: what is said of a key is forgotten when that is gone.
+    private static func steps(
+        at now: Date
+    ) -> [(@Sendable (TenantID) -> Query, any WritableKeyPath<Work, Int> & Sendable)] {
+        [
+            (
+                { tenant in
+                    // Held against what happened since the rows were chosen: a key that is used now stays.
+                    """
+                    DELETE FROM doorstep.attest_keys
+                    WHERE tenant_id = \(tenant.uuid)
+                        AND last_used_on < (\(now) AT TIME ZONE 'UTC')::date - \(keyRetention)::integer
+                        AND key_id IN (
+                            SELECT key_id FROM doorstep.attest_keys
+                            WHERE tenant_id = \(tenant.uuid)
+                                AND last_used_on < (\(now) AT TIME ZONE 'UTC')::date - \(keyRetention)::integer
+                            ORDER BY last_used_on LIMIT \(batch))
+                    """
+                }, \.keys
+            ),
+            (
+                { tenant in
+                    """
+                    DELETE FROM doorstep.revoked_attest_keys
+                    WHERE tenant_id = \(tenant.uuid) AND key_id IN (
+                        SELECT key_id FROM doorstep.revoked_attest_keys AS r
+                        WHERE tenant_id = \(tenant.uuid) AND revoked_at < \(oldest(now)) AND NOT EXISTS (
+                            SELECT FROM doorstep.attest_keys AS k
+                            WHERE k.tenant_id = \(tenant.uuid) AND k.key_id = r.key_id)
+                        LIMIT \(batch))
+                    """
+                }, \.revocations
+            ),
+            (
+                { tenant in
+                    """
+                    DELETE FROM doorstep.attestation_days
+                    WHERE tenant_id = \(tenant.uuid) AND (bundle_id, operation, day) IN (
+                        SELECT bundle_id, operation, day FROM doorstep.attestation_days
+                        WHERE tenant_id = \(tenant.uuid)
+                            AND day < (\(now) AT TIME ZONE 'UTC')::date - \(countRetention)::integer
+                        ORDER BY day LIMIT \(batch))
+                    """
+                }, \.counts
+            ),
+        ]
+    }
+}

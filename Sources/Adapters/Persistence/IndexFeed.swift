@@ -1,0 +1,544 @@
+import Foundation
+public import Lookups
+public import PostgreSQL
+public import Tenancy
+
+/// Keeps a routing table as the database is: reads it once, then follows the log of changes.
+///
+/// The log is read by snapshots: what the present one sees and the last one did not is new, in whatever order
+/// transactions began and ended. A long transaction holds nothing up, and nothing is skipped. (PostgreSQL,
+/// "Transaction ID and Snapshot Information Functions".) A changed row is read as it is now, in the same snapshot, so
+/// that the order of its changes does not matter.
+///
+/// Keys, limits, clips and domains of all tenants are applied first. If very many rows of a tenant's catalogue changed, the
+/// catalogue is copied beside that, page by page (``CatalogueCopy``). If a copy fails, only this tenant is quarantined: its
+/// lookups are answered from the last version that was copied, and the copy goes on later where it stopped.
+///
+/// Everything is read again when changes were pruned before they were read, and when the database is another one than
+/// before or its server was started anew: a restored, promoted or crashed server may never have had what was seen.
+///
+/// A snapshot of a server in recovery names no transaction that is under way (PostgreSQL, `GetSnapshotData`): there only what is older than
+/// all of these counts as seen, so that what they changed is read when they end, after a promotion too.
+///
+/// Works as `doorstep_router`.
+public actor IndexFeed {
+    /// What happened, for a log and for metrics.
+    public enum Event: Sendable {
+        /// Everything was read; `unreadable` rows could not be, and were left out.
+        case loaded(experiences: Int, locations: Int, unreadable: Int, duration: Duration)
+        /// Changes were read: how many rows, and how many tenants' whole relations.
+        case changed(rows: Int, relations: Int, unreadable: Int)
+        /// A tenant's catalogue cannot be copied; its last version stays, and the copy is tried again.
+        case quarantined(TenantID, any Error)
+        /// The tenant's catalogue was copied after all.
+        case released(TenantID)
+        /// The log of changes cannot be read; it is tried again, and meanwhile the last table stays.
+        case interrupted(any Error)
+        /// It can be read again.
+        case resumed
+        /// Nobody tells of changes, which are then found by asking.
+        case notListening(PostgreSQLError)
+    }
+
+    private let pool: ConnectionPool
+    private let live: LiveLookupIndex
+    private let pollInterval: Duration
+    private let pageLength: Int
+    private let readingTime: Duration
+    private let onEvent: @Sendable (Event) -> Void
+
+    /// How far the log has been read.
+    private struct Position {
+        let snapshot: String
+        /// Another text for another database, for a server that was started anew and, by when its statistics were lost,
+        /// for one that went on after a crash.
+        let server: String
+    }
+
+    private var position: Position?
+    private var wake: AsyncStream<Void>.Continuation?
+    private var wakeCopying: AsyncStream<Void>.Continuation?
+    /// Who waits for what a transaction wrote.
+    private var waiters: [Int: (transaction: UInt64, told: CheckedContinuation<Bool, Never>)] = [:]
+    private var nextWaiter = 0
+    private var isInterrupted = false
+    private var nextPruning = ContinuousClock.now
+
+    /// The catalogues that are being copied. A second one of a tenant begins when the first is in the table.
+    private var copies: [TenantID: [CatalogueCopy]] = [:]
+    private var turns = 0
+    /// How many follows have begun.
+    private var follows = 0
+    /// Another number for each load, which ends all copies.
+    private var loads = 0
+    /// The tenant whose copy is being put into a copy of the table, and what was done to the table meanwhile.
+    private var merging: (tenant: TenantID, done: [IndexBatch])?
+
+    /// Commits that come faster than this are read together.
+    private static let shortestInterval = Duration.milliseconds(20)
+    private static let pruningInterval = Duration.seconds(600)
+    private static let loadTimeout = Duration.seconds(600)
+    /// A server that has fallen silent is noticed after this long.
+    private static let followTimeout = Duration.seconds(30)
+    /// How long the server may take for a page, in milliseconds. Much less than `followTimeout`, so that a slow statement is
+    /// told from a silent server. [ours]
+    private static let pageTimeout = 5_000
+    /// How long one statement may take for changed rows of a catalogue, in milliseconds. With the time that a follow has for all
+    /// of these less than a second, in which other tenants' changes are to be visible. [ours]
+    private static let readingTimeout = 500
+
+    /// - Parameters:
+    ///   - live: Takes each new table.
+    ///   - pollInterval: How long a change can stay unnoticed when no notification tells of it.
+    ///   - pageLength: How many rows of a catalogue are copied by one statement.
+    ///   - readingTime: How long a follow reads changed rows of catalogues; the next one reads the rest. [ours]
+    public init(
+        _ pool: ConnectionPool, live: LiveLookupIndex, pollInterval: Duration = .seconds(1),
+        pageLength: Int = 2_000, readingTime: Duration = .milliseconds(400),
+        onEvent: @escaping @Sendable (Event) -> Void = { _ in }
+    ) {
+        self.pool = pool
+        self.live = live
+        self.pollInterval = pollInterval
+        self.pageLength = pageLength
+        self.readingTime = readingTime
+        self.onEvent = onEvent
+    }
+
+    /// Follows the database until the task is cancelled.
+    public func run() async {
+        let (wakeups, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let (copying, wakeCopying) = AsyncStream.makeStream(
+            of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        self.wake = wake
+        self.wakeCopying = wakeCopying
+        await withTaskGroup { group in
+            group.addTask { await self.listen { wake.yield() } }
+            group.addTask {
+                while !Task.isCancelled {
+                    wake.yield()
+                    try? await Task.sleep(for: self.pollInterval)
+                }
+                wake.finish()
+            }
+            group.addTask {
+                // An error is the database's; the next follow tells of it, and wakes this again.
+                for await _ in copying { try? await self.copyWhatIsDue() }
+            }
+            for await _ in wakeups {
+                do {
+                    try await follow()
+                    await pruneWhenDue()
+                    if isInterrupted { onEvent(.resumed) }
+                    isInterrupted = false
+                } catch {
+                    if !isInterrupted, !Task.isCancelled { onEvent(.interrupted(error)) }
+                    isInterrupted = true
+                }
+                try? await Task.sleep(for: Self.shortestInterval)
+            }
+            group.cancelAll()
+        }
+    }
+
+    /// Waits until the table has what a transaction wrote that is committed.
+    /// - Returns: False when it has not after so long, and at once when the tenant is quarantined.
+    public func hasSeen(_ transaction: UInt64, within limit: Duration) async -> Bool {
+        if let isVisible = isVisible(transaction) { return isVisible }
+        let waiter = nextWaiter
+        nextWaiter += 1
+        let timer = Task {
+            guard (try? await Task.sleep(for: limit)) != nil else { return }
+            waiters.removeValue(forKey: waiter)?.told.resume(returning: false)
+        }
+        defer { timer.cancel() }
+        return await withCheckedContinuation { told in
+            waiters[waiter] = (transaction, told)
+            // A notification may be lost, and there is none of what routing does not read.
+            wake?.yield()
+        }
+    }
+
+    /// Whether the table has what a transaction wrote; nil while that is to come soon.
+    private func isVisible(_ transaction: UInt64) -> Bool? {
+        guard position.flatMap({ TransactionSnapshot($0.snapshot) })?.sees(transaction) == true else {
+            return nil
+        }
+        let holder = copies.first { $0.value.contains { $0.transactions.contains(transaction) } }
+        guard let holder else { return true }
+        return live.quarantined[holder.key] == nil ? nil : false
+    }
+
+    private func tellWaiters() {
+        for (waiter, (transaction, told)) in waiters {
+            guard let isVisible = isVisible(transaction) else { continue }
+            waiters[waiter] = nil
+            told.resume(returning: isVisible)
+        }
+    }
+
+    // MARK: Following
+
+    /// Makes the table what the database is now: all of it the first time, later what changed. A quarantined tenant's copy is
+    /// tried once more.
+    ///
+    /// Not to be called by two tasks at once, nor beside ``run()``: the one that ends last may have begun first.
+    public func refresh() async throws {
+        for tenant in copies.keys { copies[tenant]?[0].retryNow() }
+        repeat {
+            try await follow()
+            try await copyWhatIsDue()
+        } while copies.values.contains { $0[0].isDue(at: .now) }
+    }
+
+    private func follow() async throws {
+        follows += 1
+        let number = follows
+        let asOf = Date()
+        let mode = TransactionMode(
+            isolation: .repeatableRead, isReadOnly: true,
+            statementTimeout: position == nil ? Self.loadTimeout : Self.followTimeout)
+        let start = ContinuousClock.now
+        let isUpToDate = try await pool.withTransaction(as: .router, mode) { [position] transaction in
+            let (snapshot, server, isBehind) = try await transaction.execute(
+                """
+                SELECT CASE WHEN pg_is_in_recovery()
+                        THEN concat_ws(':', pg_snapshot_xmin(pg_current_snapshot()),
+                            pg_snapshot_xmin(pg_current_snapshot()), '')
+                        ELSE pg_current_snapshot()::text END,
+                    \(constant: Self.serverName),
+                    pruned_xid >= pg_snapshot_xmin(\(position?.snapshot)::pg_snapshot)
+                        AND pruned_xid < pg_snapshot_xmax(pg_current_snapshot())
+                FROM doorstep.change_horizon
+                """
+            ).one().decode(String.self, String.self, Bool?.self)
+            let next = Position(snapshot: snapshot, server: server)
+            guard let position, live.current != nil else {
+                try await load(transaction, next, asOf, start)
+                return true
+            }
+            guard position.server == server, isBehind == false else { return false }
+            try await follow(transaction, number, from: position, to: next, asOf)
+            return true
+        }
+        if isUpToDate {
+            tellWaiters()
+            if !copies.isEmpty { wakeCopying?.yield() }
+            return
+        }
+        // In a transaction of its own, which may take longer.
+        position = nil
+        try await follow()
+    }
+
+    private static let serverName: StaticString = """
+        concat_ws('/', (SELECT system_identifier FROM pg_control_system()),
+            pg_postmaster_start_time(), pg_stat_get_bgwriter_stat_reset_time(),
+            (SELECT oid FROM pg_database WHERE datname = current_database()),
+            'doorstep.changes'::regclass::oid)
+        """
+
+    private func load(
+        _ transaction: Transaction, _ next: Position, _ asOf: Date, _ start: ContinuousClock.Instant
+    ) async throws {
+        let (table, unreadable) = try await transaction.routingTable()
+        loads += 1
+        copies = [:]
+        for tenant in live.quarantined.keys { release(tenant) }
+        live.replace(by: table, from: .database, asOf: asOf)
+        position = next
+        onEvent(
+            .loaded(
+                experiences: table.experienceCount, locations: table.locationCount, unreadable: unreadable,
+                duration: start.duration(to: .now)))
+    }
+
+    private func follow(
+        _ transaction: Transaction, _ number: Int, from position: Position, to next: Position, _ asOf: Date
+    ) async throws {
+        let changes = try await IndexChanges(transaction, since: position.snapshot)
+        var batch = try await IndexBatch(changes.control, changes.controlWholes, transaction)
+        var (rows, relations, unreadable) = (batch.rowCount, batch.relationCount, 0)
+        let wanted = wantedRows(changes, number)
+        if !wanted.isEmpty, !batch.isEmpty {
+            // Whatever becomes of catalogues, a revoked key is one from here on.
+            unreadable += try publish(batch, asOf)
+            batch = IndexBatch()
+        }
+        let read = try await Self.read(
+            wanted, lengths: copies.mapValues { $0[0].pageLength }, within: readingTime, transaction)
+
+        // From here on nothing is waited for: what copying does meanwhile comes before all of this or after.
+        for (tenant, part) in read {
+            let news = changes.catalogues[tenant]
+            guard let list = copies[tenant] else {
+                if part.rest.isEmpty {
+                    rows += part.batch.rowCount
+                    batch.append(part.batch)
+                } else {
+                    // The next follow goes on where this one stopped; lookups see all of the changes at once.
+                    note(news ?? IndexChanges.OfCatalogue(), of: tenant)
+                    copies[tenant]?[0].add(part, nil)
+                    handle(part.error, of: tenant)
+                }
+                continue
+            }
+            if merging?.tenant == tenant, !part.rest.isEmpty {
+                // The copy is complete without these, which belong to the next one.
+                if let news { note(news, of: tenant) }
+                continue
+            }
+            copies[tenant]?[0].add(part, list.count == 1 ? news : nil)
+            if list.count > 1, let news { note(news, of: tenant) }
+            handle(part.error, of: tenant)
+        }
+        for (tenant, changes) in changes.catalogues where read[tenant] == nil { note(changes, of: tenant) }
+        if batch.isEmpty {
+            live.confirm(asOf: asOf)
+        } else {
+            unreadable += try publish(batch, asOf)
+        }
+        self.position = next
+        guard rows > 0 || relations > 0 else { return }
+        onEvent(.changed(rows: rows, relations: relations, unreadable: unreadable))
+    }
+
+    /// Puts changed rows into the table, and whatever is made of it.
+    /// - Returns: How many of them could not be read, and were left out.
+    private func publish(_ batch: IndexBatch, _ asOf: Date) throws -> Int {
+        guard var table = live.current?.table else { return 0 }
+        let unreadable = try batch.apply(to: &table)
+        live.replace(by: table, from: .database, asOf: asOf)
+        merging?.done.append(batch)
+        return unreadable
+    }
+
+    /// The rows of catalogues that a follow is to read itself: those of tenants that are not being copied, and those that
+    /// complete a copy.
+    private func wantedRows(_ changes: IndexChanges, _ number: Int) -> [TenantID: IndexKeys] {
+        var wanted: [TenantID: IndexKeys] = [:]
+        for (tenant, changes) in changes.catalogues where changes.wholes.isEmpty {
+            guard let list = copies[tenant] else {
+                wanted[tenant] = changes.rows
+                continue
+            }
+            if list.count == 1, list[0].isReady { wanted[tenant] = changes.rows }
+        }
+        for (tenant, list) in copies where !list[0].isReady {
+            guard list[0].isComplete(before: number), list[0].isDue(at: .now) else { continue }
+            var rows = list[0].unread
+            // What is new belongs to the second copy if there is one.
+            if list.count == 1, let changes = changes.catalogues[tenant] {
+                rows.formUnion(changes.rows)
+                guard changes.wholes.isEmpty, rows.overflowing.isEmpty else { continue }
+            }
+            wanted[tenant] = rows
+        }
+        return wanted
+    }
+
+    /// Reads rows of tenants' catalogues, so that one tenant's that cannot be read do not keep others' from being read.
+    ///
+    /// The tenants with the fewest rows come first. When the time is over, the next follow reads the rest, and keys before it.
+    private static func read(
+        _ wanted: [TenantID: IndexKeys], lengths: [TenantID: Int], within time: Duration,
+        _ transaction: Transaction
+    ) async throws -> [TenantID: IndexBatch.Part] {
+        guard !wanted.isEmpty else { return [:] }
+        try await limitStatements(transaction, readingTimeout)
+        var read: [TenantID: IndexBatch.Part] = [:]
+        let deadline = ContinuousClock.now + time
+        for (tenant, rows) in wanted.sorted(by: { $0.value.count < $1.value.count }) {
+            guard read.isEmpty || .now < deadline else { break }
+            read[tenant] = try await IndexBatch.read(
+                rows, length: min(IndexBatch.statementLength, lengths[tenant] ?? .max), until: deadline,
+                transaction)
+        }
+        return read
+    }
+
+    /// A statement that took too long is tried with fewer rows, before the tenant is quarantined.
+    private func handle(_ error: PostgreSQLError?, of tenant: TenantID) {
+        guard let error else { return }
+        if error.isCancelledStatement, copies[tenant]?[0].shortenPages() == true { return }
+        fail(tenant, error)
+    }
+
+    private static func limitStatements(
+        _ transaction: Transaction, _ milliseconds: Int = pageTimeout
+    ) async throws {
+        try await transaction.execute("SELECT set_config('statement_timeout', \("\(milliseconds)"), true)")
+    }
+
+    // MARK: Copying
+
+    /// Notes changes that the table gets by a copy of the tenant's catalogue.
+    private func note(_ changes: IndexChanges.OfCatalogue, of tenant: TenantID) {
+        guard let list = copies[tenant] else {
+            copies[tenant] = [CatalogueCopy(changes, pageLength: pageLength)]
+            return
+        }
+        if list.count == 1, merging?.tenant == tenant || list[0].wouldStarve(by: changes) {
+            copies[tenant]?.append(CatalogueCopy(changes, pageLength: pageLength))
+        } else {
+            copies[tenant]?[list.count - 1].note(changes)
+        }
+    }
+
+    /// Copies a page of each tenant in turn, and puts complete copies into the table, until the next follow has to come first.
+    /// - Throws: When the database does not answer.
+    private func copyWhatIsDue() async throws {
+        while !Task.isCancelled {
+            if let ready = copies.first(where: { $0.value[0].isReady }) {
+                try await merge(ready.key, ready.value[0])
+                continue
+            }
+            let due = copies.filter { $0.value[0].unfinished != nil && $0.value[0].isDue(at: .now) }
+            guard let next = due.min(by: { $0.value[0].turn < $1.value[0].turn })?.key else { break }
+            turns += 1
+            copies[next]?[0].turn = turns
+            guard try await copyPage(of: next) else { break }
+        }
+        // The follow after the last page reads what changed meanwhile.
+        if copies.values.contains(where: { $0[0].isDue(at: .now) }) { wake?.yield() }
+    }
+
+    /// - Returns: False when the database is another one than before, or is about to be read anew.
+    private func copyPage(of tenant: TenantID) async throws -> Bool {
+        guard let copy = copies[tenant]?[0], let relation = copy.unfinished,
+            let pages = copy.relations[relation], let server = position?.server
+        else { return false }
+        let load = loads
+        do {
+            let mode = TransactionMode(
+                isolation: .repeatableRead, isReadOnly: true, statementTimeout: Self.followTimeout)
+            let query = relation.page(of: tenant, after: pages.lastKey, length: copy.pageLength)
+            let page = try await pool.withTransaction(as: .router, mode) { transaction -> CopiedRows? in
+                try await Self.limitStatements(transaction)
+                // Forces an ordered scan of the key's index. Without statistics the planner can prefer a sort.
+                try await transaction.execute(
+                    """
+                    SELECT set_config('enable_sort', 'off', true), set_config('enable_bitmapscan', 'off', true),
+                        set_config('enable_seqscan', 'off', true)
+                    """)
+                let name: String = try await transaction.execute("SELECT \(constant: Self.serverName)").one()
+                    .decode(at: 0)
+                // The next follow finds that out as well, and reads everything.
+                guard name == server else { return nil }
+                return try await transaction.copied(relation, query)
+            }
+            guard load == loads, let page else { return false }
+            let isLast = page.count < copy.pageLength
+            copies[tenant]?[0].add(page, to: pages.id, isLast: isLast, during: follows)
+        } catch let error as PostgreSQLError {
+            guard load == loads else { return false }
+            // A database that is slow for a while may still do for fewer rows at once.
+            if error.isCancelledStatement, copies[tenant]?[0].shortenPages() == true { return true }
+            fail(tenant, error)
+            guard error.isOfStatement else { throw error }
+        }
+        return true
+    }
+
+    /// Puts a copy into the table in place of the tenant's rows, while others' changes go on.
+    private func merge(_ tenant: TenantID, _ copy: CatalogueCopy) async throws {
+        guard let state = live.current else { return }
+        let load = loads
+        merging = (tenant, [])
+        defer { merging = nil }
+        var (table, unreadable) = try await copy.merged(into: state.table, of: tenant)
+        guard load == loads, let now = live.current, let merging, let list = copies[tenant] else { return }
+        for batch in merging.done { _ = try batch.apply(to: &table) }
+        for batch in list[0].batches.dropFirst(copy.batches.count) {
+            unreadable += try batch.apply(to: &table)
+        }
+        live.replace(by: table, from: .database, asOf: now.asOf)
+        copies[tenant] = list.count > 1 ? [list[1]] : nil
+        onEvent(
+            .changed(
+                rows: list[0].touched.count, relations: list[0].relations.count, unreadable: unreadable))
+        if live.quarantined[tenant] != nil { release(tenant) }
+        tellWaiters()
+    }
+
+    private func fail(_ tenant: TenantID, _ error: any Error) {
+        copies[tenant]?[0].retryLater(at: .now)
+        guard let error = error as? PostgreSQLError, error.isOfStatement, live.quarantined[tenant] == nil
+        else { return }
+        live.setQuarantined(Date(), tenant)
+        onEvent(.quarantined(tenant, error))
+        tellWaiters()
+    }
+
+    private func release(_ tenant: TenantID) {
+        live.setQuarantined(nil, tenant)
+        onEvent(.released(tenant))
+    }
+    /// A failure is no reason to call the database away, which may take no writes for a while: the next time does it.
+    private func pruneWhenDue() async {
+        guard nextPruning <= .now else { return }
+        // Not all servers at once.
+        nextPruning = .now + Self.pruningInterval * Double.random(in: 0.5...1.5)
+        _ = try? await pool.withTransaction(as: .router, .readWrite) { transaction in
+            try await transaction.execute("SELECT doorstep.prune_changes()")
+        }
+    }
+
+    private nonisolated func listen(_ wake: @Sendable () -> Void) async {
+        do throws(PostgreSQLError) {
+            let listener = try Listener(pool.configuration, channels: ["doorstep_changes"])
+            var isTold = false
+            for await event in listener {
+                switch event {
+                case .listening, .notification:
+                    isTold = false
+                    wake()
+                case .interrupted(let error):
+                    if !isTold { onEvent(.notListening(error)) }
+                    isTold = true
+                }
+            }
+        } catch {
+            onEvent(.notListening(error))
+        }
+    }
+}
+
+extension Transaction {
+    /// Everything that a routing table holds, as it is in the transaction's snapshot.
+    /// - Returns: the table, and how many rows could not be read.
+    fileprivate func routingTable() async throws -> (table: LookupIndex, unreadable: Int) {
+        // An estimate, without which the table would be made larger again and again while it fills.
+        let expected: Int = try await execute(
+            "SELECT greatest(reltuples, 0)::bigint FROM pg_class WHERE oid = 'doorstep.experiences'::regclass"
+        ).one().decode(at: 0)
+        var table = LookupIndex(expected: expected)
+        var unreadable = 0
+        for relation in IndexRelation.allCases {
+            unreadable += try await copyRows(of: relation, into: &table)
+        }
+        table.compact()
+        return (table, unreadable)
+    }
+}
+
+extension ConnectionPool {
+    /// What a routing table holds of one tenant, keys aside.
+    /// - Parameter trust: Which places that URLs carry in themselves are believed.
+    public func tenantTable(
+        of tenant: TenantID, trusting trust: LocationTrust = .nothing
+    ) async throws -> TenantTable {
+        try await routingTable(of: tenant).of(tenant, trusting: trust)
+    }
+
+    /// Reads with no more than the tenant's own rows in reach.
+    func routingTable(of tenant: TenantID) async throws -> LookupIndex {
+        try await withTenantTransaction(tenant, as: .app, .snapshot) { transaction in
+            var table = LookupIndex()
+            for relation in IndexRelation.allCases where relation != .keys {
+                _ = try await transaction.copyRows(of: relation, into: &table)
+            }
+            return table
+        }
+    }
+}

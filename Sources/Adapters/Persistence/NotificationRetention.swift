@@ -1,0 +1,167 @@
+public import Foundation
+import Notifications
+public import PostgreSQL
+import Tenancy
+
+/// Prunes what was kept for notifications and is over, and makes the days that they are kept in.
+///
+/// Any number of servers may do so at once. Which tenants have something to prune is asked as `doorstep_router`; it is
+/// deleted in each tenant's own transactions, as `doorstep_app`.
+public struct NotificationRetention: Sendable {
+    /// For how many days instances that are not launched can be kept, and notifications. [ours]
+    public static let retentions = 1...365
+
+    /// What was done.
+    public struct Work: Sendable, Hashable {
+        public var instances: Int
+        public var activities: Int
+        public var idempotencyKeys: Int
+        public var webhookMessages: Int
+        public var addedDays: Int
+        public var droppedDays: Int
+
+        public init(
+            instances: Int = 0, activities: Int = 0, idempotencyKeys: Int = 0,
+            webhookMessages: Int = 0, addedDays: Int = 0, droppedDays: Int = 0
+        ) {
+            self.instances = instances
+            self.activities = activities
+            self.idempotencyKeys = idempotencyKeys
+            self.webhookMessages = webhookMessages
+            self.addedDays = addedDays
+            self.droppedDays = droppedDays
+        }
+    }
+
+    private let pool: ConnectionPool
+    private let instanceRetention: Int
+    private let notificationRetention: Int
+
+    /// How many rows one transaction deletes, so that nobody waits long for it.
+    private static let batch = 1_000
+    /// How long a repeated request finds its answer [ours].
+    private static let idempotencyLifetime: TimeInterval = 24 * 60 * 60
+    /// How long the log of webhooks has a message [ours].
+    private static let messageLifetime: TimeInterval = 7 * 86_400
+
+    /// - Parameters:
+    ///   - instanceRetention: After how many days an instance goes that was not launched.
+    ///   - notificationRetention: For how many days notifications are kept; they go when the whole day is that old.
+    /// - Precondition: both are of ``retentions``.
+    public init(_ pool: ConnectionPool, instanceRetention: Int, notificationRetention: Int) {
+        precondition(
+            Self.retentions.contains(instanceRetention) && Self.retentions.contains(notificationRetention),
+            "instances and notifications are kept for 1 to 365 days")
+        self.pool = pool
+        self.instanceRetention = instanceRetention
+        self.notificationRetention = notificationRetention
+    }
+
+    /// - Throws: The first failure, after all was tried.
+    public func maintain(at now: Date = Date()) async throws -> Work {
+        var work = Work()
+        var failure: (any Error)?
+        for (step, count) in [
+            ("SELECT doorstep.add_notification_days()", \.addedDays),
+            ("SELECT doorstep.drop_notification_days(\(notificationRetention)::integer)", \.droppedDays),
+        ] as [(Query, WritableKeyPath<Work, Int> & Sendable)] {
+            do {
+                work[keyPath: count] += try await pool.exhaust(step)
+            } catch {
+                failure = failure ?? error
+            }
+        }
+        do {
+            let limits = Limits(
+                instances: now.addingTimeInterval(-86_400 * Double(instanceRetention)),
+                activities: now.addingTimeInterval(-Instance.activityLifetime),
+                idempotencyKeys: now.addingTimeInterval(-Self.idempotencyLifetime),
+                webhookMessages: now.addingTimeInterval(-Self.messageLifetime))
+            for tenant in try await tenants(limits) { try await prune(tenant, limits, &work) }
+        } catch {
+            failure = failure ?? error
+        }
+        if let failure { throw failure }
+        return work
+    }
+
+    /// The moments before which something is over.
+    private struct Limits: Sendable {
+        let instances: Date
+        let activities: Date
+        let idempotencyKeys: Date
+        let webhookMessages: Date
+    }
+
+    /// Those who have something to prune, each found by the first entry of an index: `EXISTS` would have each table read
+    /// whole once.
+    ///
+    /// That a column is no less than minus infinity is for indexes of rows where it is not null. `IS NOT NULL` would not do:
+    /// from PostgreSQL 17 on the planner forgets it, of columns that cannot be null, before it looks for an index [commit b262ad44].
+    private func tenants(_ limits: Limits) async throws -> [TenantID] {
+        try await pool.withTransaction(as: .router) { transaction in
+            try await transaction.execute(
+                """
+                SELECT t.tenant_id FROM doorstep.tenants AS t
+                WHERE (SELECT min(launched_at) FROM doorstep.instances AS i
+                        WHERE i.tenant_id = t.tenant_id AND launched_at >= '-infinity') < \(limits.instances)
+                    OR (SELECT min(registered_at) FROM doorstep.push_tokens AS p
+                        WHERE p.tenant_id = t.tenant_id AND p.kind = 'activity' AND registered_at >= '-infinity')
+                        < \(limits.activities)
+                    OR (SELECT min(created_at) FROM doorstep.idempotency_keys AS k
+                        WHERE k.tenant_id = t.tenant_id) < \(limits.idempotencyKeys)
+                    OR (SELECT min(created_at) FROM doorstep.webhook_messages AS m
+                        WHERE m.tenant_id = t.tenant_id) < \(limits.webhookMessages)
+                """
+            ).map { TenantID(try $0.decode(at: 0)) }
+        }
+    }
+
+    private func prune(_ tenant: TenantID, _ limits: Limits, _ work: inout Work) async throws {
+        // Held against what happened since the rows were chosen: an instance that is launched now stays.
+        for (step, count) in [
+            (
+                """
+                DELETE FROM doorstep.instances
+                WHERE tenant_id = \(tenant.uuid) AND launched_at < \(limits.instances) AND instance_id IN (
+                    SELECT instance_id FROM doorstep.instances
+                    WHERE tenant_id = \(tenant.uuid) AND launched_at < \(limits.instances)
+                    ORDER BY launched_at LIMIT \(Self.batch))
+                """, \.instances
+            ),
+            (
+                """
+                DELETE FROM doorstep.push_tokens
+                WHERE tenant_id = \(tenant.uuid) AND kind = 'activity' AND registered_at < \(limits.activities)
+                    AND (instance_id, name) IN (
+                        SELECT instance_id, name FROM doorstep.push_tokens
+                        WHERE tenant_id = \(tenant.uuid) AND kind = 'activity'
+                            AND registered_at < \(limits.activities)
+                        ORDER BY registered_at LIMIT \(Self.batch))
+                """, \.activities
+            ),
+            (
+                """
+                DELETE FROM doorstep.idempotency_keys
+                WHERE tenant_id = \(tenant.uuid) AND created_at < \(limits.idempotencyKeys) AND key IN (
+                    SELECT key FROM doorstep.idempotency_keys
+                    WHERE tenant_id = \(tenant.uuid) AND created_at < \(limits.idempotencyKeys)
+                    ORDER BY created_at LIMIT \(Self.batch))
+                """, \.idempotencyKeys
+            ),
+            (
+                // What waits is sent or given up first: it may have been asked for again.
+                """
+                DELETE FROM doorstep.webhook_messages
+                WHERE tenant_id = \(tenant.uuid) AND due_at IS NULL AND (webhook_id, message_id) IN (
+                    SELECT webhook_id, message_id FROM doorstep.webhook_messages
+                    WHERE tenant_id = \(tenant.uuid) AND due_at IS NULL
+                        AND created_at < \(limits.webhookMessages)
+                    ORDER BY created_at LIMIT \(Self.batch))
+                """, \.webhookMessages
+            ),
+        ] as [(Query, WritableKeyPath<Work, Int> & Sendable)] {
+            work[keyPath: count] += try await pool.prune(tenant, batch: Self.batch, step)
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import Administration
+import Synchronization
+import Tenancy
+
+/// Which tenants' imports are under way in this server: one of each, and only so many at once; others wait for their turn, the
+/// first first.
+final class RunningImports: Sendable {
+    private struct State {
+        /// Those that wait, too.
+        var tenants: Set<TenantID> = []
+        var waiting: [(tenant: TenantID, turn: AsyncStream<Void>.Continuation)] = []
+    }
+
+    private let state = Mutex(State())
+    private let maximum: Int
+    private let patience: Duration
+
+    /// How many may wait. [ours]
+    private static let maximumWaiting = 16
+
+    /// - Parameter patience: how long one waits for its turn. [ours]
+    init(maximum: Int, patience: Duration = .seconds(60)) {
+        self.maximum = maximum
+        self.patience = patience
+    }
+
+    /// How many wait for their turn.
+    var waitingCount: Int { state.withLock(\.waiting.count) }
+
+    /// - Throws: `AdministrationError.conflict` where one of the tenant's is under way;
+    ///   `AdministrationError.tooManyImports` where as many wait as may, or its turn does not come in time.
+    func with<Result>(_ tenant: TenantID, _ body: () async throws -> Result) async throws -> Result {
+        let turn = try state.withLock { state throws -> AsyncStream<Void>? in
+            guard !state.tenants.contains(tenant) else { throw AdministrationError.conflict }
+            guard state.tenants.count < maximum + Self.maximumWaiting else {
+                throw AdministrationError.tooManyImports
+            }
+            state.tenants.insert(tenant)
+            guard state.tenants.count > maximum else { return nil }
+            let (turn, continuation) = AsyncStream<Void>.makeStream()
+            state.waiting.append((tenant, continuation))
+            return turn
+        }
+        defer { leave(tenant) }
+        if let turn {
+            let hasTurn = await comes(turn)
+            try Task.checkCancellation()
+            guard hasTurn else { throw AdministrationError.tooManyImports }
+        }
+        return try await body()
+    }
+
+    /// Whether a turn comes in time.
+    private func comes(_ turn: AsyncStream<Void>) async -> Bool {
+        await withTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                for await _ in turn {}
+                return true
+            }
+            group.addTask { [patience] in
+                try? await Task.sleep(for: patience)
+                return false
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? false
+        }
+    }
+
+    private func leave(_ tenant: TenantID) {
+        state.withLock { state in
+            state.tenants.remove(tenant)
+            if let index = state.waiting.firstIndex(where: { $0.tenant == tenant }) {
+                // It gave up before its turn came.
+                state.waiting.remove(at: index)
+            } else if !state.waiting.isEmpty {
+                state.waiting.removeFirst().turn.finish()
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+/// A business's place, as it may be shown.
+public struct ClipLocation: Sendable, Hashable, Codable {
+    /// What `CLCircularRegion(center:radius:identifier:)` takes.
+    public struct Region: Sendable, Hashable, Codable {
+        /// The middle.
+        public var center: Coordinate
+        /// In metres, above 0 and at most 500 [documented: Apple, "Responding to invocations"].
+        public var radius: Double
+        /// The place's, so that a region tells which it is of.
+        public var identifier: String
+
+        /// Takes a circle.
+        public init(center: Coordinate, radius: Double, identifier: String) {
+            self.center = center
+            self.radius = radius
+            self.identifier = identifier
+        }
+    }
+
+    /// On WGS 84, in degrees.
+    public struct Coordinate: Sendable, Hashable, Codable, CustomStringConvertible {
+        /// From -90 to 90.
+        public var latitude: Double
+        /// From -180 to 180.
+        public var longitude: Double
+        /// In metres, of a fix.
+        public var horizontalAccuracy: Double?
+        /// Whether software on the device made the fix up; nil where the system does not say. It changes no outcome: the receipt of
+        /// a confirmation that was signed by App Attest passes it on.
+        public var simulated: Bool?
+
+        /// Takes a point, or a fix where the accuracy is known.
+        public init(
+            latitude: Double, longitude: Double, horizontalAccuracy: Double? = nil, simulated: Bool? = nil
+        ) {
+            self.latitude = latitude
+            self.longitude = longitude
+            self.horizontalAccuracy = horizontalAccuracy
+            self.simulated = simulated
+        }
+
+        /// Says nothing, since logs must not have it.
+        public var description: String { "coordinate" }
+    }
+
+    /// The tenant's own, such as `restaurant_a`.
+    public var identifier: String
+    /// To show; nil of a place that is signed in its URL, which has none.
+    public var name: String?
+    /// Texts to show, such as a telephone number.
+    public var details: [String: String]?
+    /// Where it is.
+    public var region: Region
+
+    /// Takes what the server answers: for previews and tests.
+    public init(identifier: String, name: String?, details: [String: String]? = nil, region: Region) {
+        self.identifier = identifier
+        self.name = name
+        self.details = details
+        self.region = region
+    }
+}
+
+/// A place near a person, and what launches the App Clip there.
+public struct NearbyLocation: Sendable, Hashable, Codable {
+    /// The tenant's own.
+    public var identifier: String
+    /// To show.
+    public var name: String
+    /// Texts to show.
+    public var details: [String: String]?
+    /// Where it is.
+    public var region: ClipLocation.Region
+    /// By the geodesic, in metres.
+    public var distance: Double
+    /// The invocation URL of the place: open it as if the clip had been launched by it.
+    public var url: String
+
+    /// The place itself, as a look-up has it.
+    public var place: ClipLocation {
+        ClipLocation(identifier: identifier, name: name, details: details, region: region)
+    }
+}
+
+/// Where an invocation URL leads.
+public struct ClipLookup: Sendable, Hashable, Codable {
+    /// The registered experience by which the URL was found.
+    public struct Experience: Sendable, Hashable, Codable {
+        /// The URL that is registered.
+        public var url: String
+        /// `default`, `advanced` or `demo`.
+        public var kind: String
+        /// The App Clip's bundle ID.
+        public var clip: String
+
+        /// Takes what the server answers: for previews and tests.
+        public init(url: String, kind: String, clip: String) {
+            self.url = url
+            self.kind = kind
+            self.clip = clip
+        }
+    }
+
+    /// The invocation URL in canonical form.
+    public var url: String
+    /// By what it was found.
+    public var experience: Experience
+    /// The place.
+    public var location: ClipLocation
+
+    /// Takes what the server answers: for previews and tests.
+    public init(url: String, experience: Experience, location: ClipLocation) {
+        self.url = url
+        self.experience = experience
+        self.location = location
+    }
+}

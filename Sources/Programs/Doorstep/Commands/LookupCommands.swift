@@ -1,0 +1,197 @@
+import Administration
+import ArgumentParser
+import Foundation
+import Geodesy
+import Invocation
+import JSON
+import Locations
+import Lookups
+import Notifications
+import Persistence
+import PostgreSQL
+import Receipts
+import ServerClient
+import Tenancy
+
+struct LookupCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "lookup", abstract: "Answer GET /v1/lookup for a tenant.")
+
+    @OptionGroup var tenant: TenantOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "The invocation URL.") var url: String
+
+    func run() async throws {
+        try await tenant.printResponse { _, table in
+            let url = try InvocationURL(requested: url)
+            return try JSONValue(parsing: table.lookUp(url).response(to: url))
+        } atServer: {
+            try await $0.read("/v1/lookup", [("url", url)])
+        }
+    }
+}
+
+struct ConfirmCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "confirm",
+        abstract: "Answer POST /v1/confirmations for a tenant; recorded like any other.",
+        discussion: """
+            For trying things out, with made-up coordinates: a command's arguments are visible to others on the machine.
+            """)
+
+    @OptionGroup var tenant: TenantOptions
+    @OptionGroup var receipts: ReceiptOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "The invocation URL.") var url: String
+    @Option(help: "How the clip was launched, where that is known.") var source = InvocationSource.unknown
+    @Option(
+        name: .customLong("location-access"),
+        help: "Whether the person allows the clip to confirm, where that is known.")
+    var access = ConfirmationRequest.LocationAccess.unknown
+    @Option(parsing: .unconditional, help: "The person's latitude.") var latitude: Double?
+    @Option(parsing: .unconditional, help: "The person's longitude.") var longitude: Double?
+    @Option(name: .customLong("horizontal-accuracy"), parsing: .unconditional, help: "In metres.")
+    var accuracy: Double?
+    @Flag(inversion: .prefixedNo, help: "The device's own result.") var inRegion: Bool?
+    @Option(
+        name: .customLong("error-code"), parsing: .unconditional,
+        help: "The error code of the device's own result.")
+    var errorCode: Int?
+
+    func validate() throws {
+        guard (latitude == nil) == (longitude == nil), accuracy == nil || latitude != nil else {
+            throw ValidationError("--latitude and --longitude go together, --horizontal-accuracy with them")
+        }
+        guard [latitude, longitude, accuracy].allSatisfy({ $0?.isFinite ?? true }) else {
+            throw ValidationError("--latitude, --longitude and --horizontal-accuracy are finite numbers")
+        }
+        guard [latitude != nil, inRegion != nil, errorCode != nil].count(where: { $0 }) <= 1 else {
+            throw ValidationError("give a coordinate, --in-region or --error-code, and only one of them")
+        }
+    }
+
+    func run() async throws {
+        let issuer = try receipts.signing()?.issuer
+        try await tenant.printResponse { pool, table in
+            let evidence = try evidence()
+            let request = ConfirmationRequest(
+                url: try InvocationURL(requested: url), source: source, access: access, evidence: evidence)
+            let confirmations = ConfirmationQueue(pool)
+            let now = Date()
+            let confirmation = Confirmer(recordingTo: confirmations).confirm(request, in: table, at: now)
+            let receipt = issuer?.sign(Receipt(confirmation, of: table.tenant, at: now), at: now)
+            try await confirmations.flush()
+            return try JSONValue(parsing: confirmation.response(receipt: receipt))
+        } atServer: {
+            try await $0.post("/v1/confirmations", body)
+        }
+    }
+
+    /// What a server is asked.
+    private var body: JSONObject {
+        var body: JSONObject = [
+            "url": .string(url), "source": .string(source.rawValue),
+            "locationAccess": .string(access.rawValue),
+        ]
+        if let latitude, let longitude {
+            var coordinate: JSONObject = [
+                "latitude": JSONValue(finite: latitude), "longitude": JSONValue(finite: longitude),
+            ]
+            coordinate["horizontalAccuracy"] = accuracy.map { JSONValue(finite: $0) }
+            body["coordinate"] = .object(coordinate)
+        }
+        var result = JSONObject()
+        result["inRegion"] = inRegion.map(JSONValue.bool)
+        result["errorCode"] = errorCode.map { JSONValue($0) }
+        if !result.isEmpty { body["deviceResult"] = .object(result) }
+        return body
+    }
+
+    private func evidence() throws -> ConfirmationRequest.Evidence {
+        if let latitude, let longitude {
+            return .coordinate(
+                try Coordinate(latitude: latitude, longitude: longitude),
+                horizontalAccuracy: accuracy.map(Distance.init(meters:)))
+        }
+        if let inRegion { return .device(.inRegion(inRegion)) }
+        guard let errorCode else { return .none }
+        return .device(.error(code: errorCode))
+    }
+}
+
+struct PayloadCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "payload", abstract: "Answer POST /v1/payloads for a tenant.")
+
+    @OptionGroup var tenant: TenantOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "The URL that the notification leads to.") var url: String
+    @Option(help: "The alert's title.") var title: String?
+    @Option(help: "The alert's subtitle.") var subtitle: String?
+    @Option(help: "The alert's body.") var body: String?
+    @Option(help: "The notification's category.") var category: String?
+    @Option(help: "The aps dictionary as JSON, to which the options above are added.") var aps: String?
+    @Option(help: "What goes beside aps, as JSON.") var custom: String?
+    @Option(help: "pushType, id, expiration, priority and collapseID, as JSON.") var headers: String?
+    @Option(name: .customLong("launched-at"), help: "When the clip was launched, as 2026-03-01T12:30:00Z.")
+    var launchedAt: String?
+
+    func run() async throws {
+        let request = try request()
+        try await tenant.printResponse { _, table in
+            let (request, launchedAt) = try NotificationRequest.reading(request)
+            let notification = try NotificationComposer().compose(
+                request, launchedAt: launchedAt, in: table, at: Date())
+            return .object(notification.json)
+        } atServer: {
+            try await $0.post("/v1/payloads", request)
+        }
+    }
+
+    private func request() throws -> JSONObject {
+        var aps = try Self.object(aps, "--aps") ?? [:]
+        if title != nil || subtitle != nil || body != nil {
+            let given = aps["alert"] ?? [:]
+            guard var alert = given.objectValue else {
+                throw CommandError.invalidOption(
+                    "--aps", "holds an alert that --title, --subtitle and --body cannot be added to")
+            }
+            for (key, value) in [("title", title), ("subtitle", subtitle), ("body", body)] {
+                if let value { alert[key] = .string(value) }
+            }
+            aps["alert"] = .object(alert)
+        }
+        if let category { aps["category"] = .string(category) }
+        var request: JSONObject = ["url": .string(url), "aps": .object(aps)]
+        request["custom"] = try Self.object(custom, "--custom").map(JSONValue.object)
+        request["headers"] = try Self.object(headers, "--headers").map(JSONValue.object)
+        request["launchedAt"] = launchedAt.map(JSONValue.string)
+        return request
+    }
+
+    private static func object(_ text: String?, _ name: String) throws -> JSONObject? {
+        guard let text else { return nil }
+        guard let object = try JSONValue(parsing: text.utf8).objectValue else {
+            throw CommandError.notAnObject(name)
+        }
+        return object
+    }
+}
+
+extension TenantOptions {
+    /// Prints an answer from the tenant's table, or a server's, as JSON; a refusal too, which is then also the command's
+    /// error.
+    fileprivate func printResponse(
+        _ response: (ConnectionPool, TenantTable) async throws -> JSONValue,
+        atServer: (RemoteServer) async throws -> JSONObject
+    ) async throws {
+        let signatures = try LocationURLSigner.fromEnvironment()
+        try await Refused.printResponse {
+            if let response = try await withServer(atServer) { return .object(response) }
+            return try await withPool { pool, _, tenant in
+                try await response(
+                    pool, try await pool.tenantTable(of: tenant.id, trusting: .signed(signatures)))
+            }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import Metrics
+import Notifications
+import Synchronization
+
+/// Counts and times deliveries.
+///
+/// The counters are found once: to find one by its label costs more than to use it.
+final class DeliveryMetrics: Sendable {
+    private let outcomes: [DeliveryState: Counter]
+    private let duration = Timer(label: "doorstep_apns_request_duration_seconds")
+    private let delay = Timer(label: "doorstep_delivery_delay_seconds")
+    private let inFlight = Meter(label: "doorstep_deliveries_in_flight")
+    private let overdue = Meter(label: "doorstep_deliveries_overdue_seconds")
+
+    init() {
+        outcomes = Dictionary(
+            uniqueKeysWithValues: DeliveryState.allCases.filter { $0 != .skipped && $0 != .sending }.map {
+                ($0, Counter(label: "doorstep_deliveries", dimensions: [("outcome", Self.name(of: $0))]))
+            })
+    }
+
+    /// What goes back to the queue is tried again.
+    private static func name(of state: DeliveryState) -> String {
+        state == .queued ? "retried" : state.rawValue
+    }
+
+    func count(_ event: Dispatcher.Event) {
+        switch event {
+        case .attempted(let state, _, let duration, let delay):
+            outcomes[state]?.increment()
+            self.duration.recordSeconds(max(0, duration))
+            if let delay { self.delay.recordSeconds(max(0, delay)) }
+        case .decided(let state, _):
+            outcomes[state]?.increment()
+        case .failed, .recovered, .unwritable, .abandoned: break
+        }
+    }
+
+    /// What is measured when somebody asks.
+    func update(_ dispatcher: Dispatcher) {
+        inFlight.set(dispatcher.inFlight)
+        overdue.set(dispatcher.overdue / .seconds(1))
+    }
+}

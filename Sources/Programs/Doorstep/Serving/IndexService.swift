@@ -1,0 +1,131 @@
+import Encodings
+import Foundation
+import Logging
+import Lookups
+import Persistence
+import PostgreSQL
+import ServiceLifecycle
+
+/// Keeps the routing table as the database is, and a copy of it in a file if there is one.
+struct IndexService: Service {
+    let table: LiveLookupIndex
+    private let pool: ConnectionPool
+    let feed: IndexFeed
+    private let file: TableFile?
+    private let logger: Logger
+
+    /// How often the file is written, when something has changed or it has grown old.
+    private static let savingInterval = Duration.seconds(60)
+
+    init(_ pool: ConnectionPool, trusting trust: LocationTrust, file: TableFile?, logger: Logger) {
+        table = LiveLookupIndex(trusting: trust)
+        self.pool = pool
+        self.file = file
+        self.logger = logger
+        feed = IndexFeed(pool, live: table) { event in event.log(to: logger) }
+    }
+
+    /// Gets the first table: from the database or, when that does not answer, from the file.
+    /// - Throws: When there is neither, when the database is behind the program, or when it is ahead of it and not compatible.
+    func start() async throws {
+        do {
+            try await checkSchema()
+            try await feed.refresh()
+        } catch let error as PostgreSQLError where error.isNoResponse {
+            guard let file, let saved = try file.read() else { throw error }
+            table.replace(by: saved.table, from: .file, asOf: saved.asOf)
+            logger.warning(
+                "the database does not answer: serving what was saved",
+                metadata: ["as_of": "\(saved.asOf.rfc3339)", "error": "\(error)"])
+        }
+    }
+
+    private func checkSchema() async throws {
+        let needed = Schema.migrations.count
+        let schema = try await Schema.status(pool)
+        guard schema.isCurrent else {
+            throw CommandError.schemaIsBehind(database: schema.version, needed: needed)
+        }
+        let versions: Logger.Metadata = ["needed": "\(needed)", "database": "\(schema.version)"]
+        if schema.version > needed {
+            logger.warning(
+                "the database's schema is newer, and made so that this server can work on it",
+                metadata: versions)
+        } else {
+            logger.notice("the database has the schema that this server needs", metadata: versions)
+        }
+    }
+
+    func run() async throws {
+        await withTaskGroup { group in
+            group.addTask { await cancelWhenGracefulShutdown { await feed.run() } }
+            group.addTask { await saveRepeatedly() }
+        }
+    }
+
+    private func saveRepeatedly() async {
+        guard let file else { return }
+        let saved = await cancelWhenGracefulShutdown {
+            var saved: LiveLookupIndex.State?
+            while !Task.isCancelled {
+                saved = save(to: file, after: saved)
+                try? await Task.sleep(for: Self.savingInterval)
+            }
+            return saved
+        }
+        _ = save(to: file, after: saved)
+    }
+
+    /// - Returns: What the file has now.
+    private func save(to file: TableFile, after saved: LiveLookupIndex.State?) -> LiveLookupIndex.State? {
+        guard let state = table.current, state.source == .database, TableFile.isDue(state, after: saved)
+        else { return saved }
+        do {
+            try file.write(state)
+            return state
+        } catch {
+            logger.error("the table file cannot be written", metadata: ["error": "\(error)"])
+            return saved
+        }
+    }
+}
+
+extension IndexFeed.Event {
+    fileprivate func log(to logger: Logger) {
+        switch self {
+        case .loaded(let experiences, let locations, let unreadable, let duration):
+            logger.log(
+                level: unreadable == 0 ? .notice : .error, "the routing table is loaded",
+                metadata: [
+                    "experiences": "\(experiences)", "locations": "\(locations)",
+                    "unreadable_rows": "\(unreadable)",
+                    "duration_ms": "\(Int64(duration / .milliseconds(1)))",
+                ])
+        case .changed(let rows, let relations, let unreadable):
+            logger.log(
+                level: unreadable == 0 ? .debug : .error, "the routing table has changed",
+                metadata: [
+                    "rows": "\(rows)", "whole_relations": "\(relations)", "unreadable_rows": "\(unreadable)",
+                ])
+        case .quarantined(let tenant, let error):
+            logger.error(
+                "a tenant's catalogue cannot be copied from the database: its lookups use the last copy until a retry succeeds",
+                metadata: ["tenant": "\(tenant)", "error": "\(error)"])
+        case .released(let tenant):
+            logger.notice(
+                "the tenant's catalogue is copied from the database again", metadata: ["tenant": "\(tenant)"])
+        case .interrupted(let error as PostgreSQLError)
+        where error.isNoResponse && !error.isCancelledStatement:
+            logger.warning(
+                "the database does not answer: serving the last table", metadata: ["error": "\(error)"])
+        case .interrupted(let error):
+            logger.error(
+                "changes cannot be read from the database: serving the last table",
+                metadata: ["error": "\(error)"])
+        case .resumed:
+            logger.notice("changes are read from the database again")
+        case .notListening(let error):
+            logger.info("no notifications of changes: asking every second", metadata: ["error": "\(error)"])
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import Logging
+import Persistence
+import ServiceLifecycle
+
+/// Drops what has been kept for long enough, and makes room for what comes, as long as the server runs.
+///
+/// Not a condition of serving: what fails is tried again some minutes later.
+struct RetentionService: Service {
+    private let subject: String
+    private let maintain: @Sendable () async throws -> [(String, Int)]
+    private let logger: Logger
+
+    private static let interval = Duration.seconds(600)
+
+    init(_ days: ConfirmationDays, logger: Logger) {
+        self.init("days of confirmations", logger) {
+            let retention = try await days.maintain()
+            return [
+                ("dropped", retention.dropped), ("added", retention.added), ("indexed", retention.indexed),
+            ]
+        }
+    }
+
+    init(_ notifications: NotificationRetention, logger: Logger) {
+        self.init("instances and notifications", logger) {
+            let work = try await notifications.maintain()
+            return [
+                ("instances_pruned", work.instances), ("activities_pruned", work.activities),
+                ("idempotency_keys_pruned", work.idempotencyKeys),
+                ("webhook_messages_pruned", work.webhookMessages), ("days_dropped", work.droppedDays),
+                ("days_added", work.addedDays),
+            ]
+        }
+    }
+
+    init(_ attestation: AttestationRetention, logger: Logger) {
+        self.init("keys of App Attest", logger) {
+            let work = try await attestation.maintain()
+            return [
+                ("keys_pruned", work.keys), ("revocations_pruned", work.revocations),
+                ("counts_pruned", work.counts),
+            ]
+        }
+    }
+
+    init(_ auditLog: AuditLogRetention, logger: Logger) {
+        self.init("old entries of the audit log", logger) {
+            [("entries_pruned", try await auditLog.maintain())]
+        }
+    }
+
+    init(_ sessions: PostgresConsoleSessions, retention: Int, logger: Logger) {
+        self.init("old events of the console", logger) {
+            [("events_pruned", try await sessions.pruneEvents(retention: retention))]
+        }
+    }
+
+    /// - Parameter maintain: Does what there is to do, and returns how much of what that was.
+    private init(
+        _ subject: String, _ logger: Logger, maintain: @escaping @Sendable () async throws -> [(String, Int)]
+    ) {
+        self.subject = subject
+        self.maintain = maintain
+        self.logger = logger
+    }
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                await maintainOnce()
+                // Not all servers at once.
+                try? await Task.sleep(for: Self.interval * Double.random(in: 0.5...1.5))
+            }
+        }
+    }
+
+    private func maintainOnce() async {
+        do {
+            let work = try await maintain()
+            if work.contains(where: { $0.1 > 0 }) {
+                logger.info(
+                    "\(subject)",
+                    metadata: Dictionary(uniqueKeysWithValues: work.map { ($0, "\($1)") }))
+            }
+        } catch {
+            guard !Task.isCancelled else { return }
+            logger.warning("\(subject) are not in order yet", metadata: ["error": "\(error)"])
+        }
+    }
+}

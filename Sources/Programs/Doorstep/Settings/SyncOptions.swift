@@ -1,0 +1,158 @@
+import Administration
+import AppStoreSync
+import ArgumentParser
+import Encodings
+import Foundation
+import Invocation
+import Persistence
+import Tenancy
+
+/// Which clip's registration a command looks at, and at which App Store Connect.
+struct SyncOptions: ParsableArguments {
+    @OptionGroup var tenant: TenantOptions
+    @OptionGroup var outbound: OutboundOptions
+    @Option(help: "The clip's bundle ID; not needed where one clip alone is connected.") var clip: BundleID?
+    @Option(Settings.appStore) var appStore: StoreURL?
+    @Option(
+        help: ArgumentHelp(
+            "For how many seconds after a creation without an answer no listing is believed that has it not.",
+            valueName: "seconds"))
+    var settleAfter = 60
+
+    func validate() throws {
+        guard (0...86_400).contains(settleAfter) else {
+            throw ValidationError("--settle-after is 0 to 86400")
+        }
+    }
+
+    /// Lends what registers the clip's experiences.
+    /// - Parameters:
+    ///   - readsOnly: whether its tokens are good for reading alone.
+    ///   - plan: one that was kept, whose clip it is; nil without one.
+    func withRegistrar<Result: Sendable>(
+        readsOnly: Bool, for plan: SavedPlan? = nil,
+        _ body: (SyncRunner, BundleID, TenantID) async throws -> Result
+    ) async throws -> Result {
+        guard let keys = try TokenSecrets.sealingKeys() else { throw CommandError.noTokenSecret }
+        return try await tenant.withPool { pool, _, tenant in
+            // A bundle ID may be of two tenants.
+            guard plan == nil || plan?.tenant == tenant.id else {
+                throw CommandError.invalidOption("--tenant", "the plan is of another tenant")
+            }
+            let access = StoreAccess(
+                pool, keys: keys, service: try Settings.appStore.value(appStore)?.text,
+                outbound: try outbound.settings(), actor: TenantOptions.actor)
+            let clip = try await connectedClip(plan?.clip, access.connections, tenant.id)
+            var settings = SyncRunner.Settings()
+            settings.settlingTime = TimeInterval(settleAfter)
+            return try await access.withRegistrar(
+                of: clip, tenant.id, readsOnly: readsOnly, settings,
+                onWait: Self.tellWait
+            ) {
+                try await body($0, clip, tenant.id)
+            }
+        }
+    }
+
+    /// Looks, and remembers what was found.
+    /// - Parameter show: told of it before it is kept, which may fail.
+    func check(_ show: (SyncSurvey) -> Void) async throws -> SyncSurvey {
+        guard let keys = try TokenSecrets.sealingKeys() else { throw CommandError.noTokenSecret }
+        return try await tenant.withPool { pool, _, tenant in
+            let access = StoreAccess(
+                pool, keys: keys, service: try Settings.appStore.value(appStore)?.text,
+                outbound: try outbound.settings(), actor: TenantOptions.actor)
+            let clip = try await connectedClip(nil, access.connections, tenant.id)
+            let (survey, check) = try await access.withRegistrar(
+                of: clip, tenant.id, readsOnly: true, onWait: Self.tellWait
+            ) {
+                try await $0.look()
+            }
+            show(survey)
+            try await PostgresSyncChecks(pool).record(check, of: tenant.id)
+            return survey
+        }
+    }
+
+    /// Says at once that the command waits: it may take an hour.
+    @Sendable private static func tellWait(_ end: Date) {
+        FileHandle.standardError.write(
+            Data(
+                """
+                The key's rate limit at App Store Connect is spent: waiting until \(end.rfc3339). You can end the command and \
+                run it again later.
+
+                """.utf8))
+    }
+
+    private func connectedClip(
+        _ planned: BundleID?, _ connections: PostgresStoreConnections, _ tenant: TenantID
+    ) async throws -> BundleID {
+        if let planned, let clip, planned != clip {
+            throw CommandError.invalidOption("--clip", "the plan is of the clip \(planned)")
+        }
+        if let clip = planned ?? clip { return clip }
+        let connected = try await connections.connections(of: tenant)
+        guard let first = connected.first, connected.count == 1 else {
+            throw CommandError.invalidOption(
+                "--clip",
+                connected.isEmpty
+                    ? "no clip is connected" : "\(connected.count) clips are connected: name one")
+        }
+        return first.clip
+    }
+}
+
+/// A scheme, a host and perhaps a port, without a path.
+struct StoreURL: Sendable, ExpressibleByArgument {
+    let text: String
+
+    init?(argument: String) {
+        let url = URL(string: argument)
+        guard ["http", "https"].contains(url?.scheme), url?.host?.isEmpty == false, url?.path == "" else {
+            return nil
+        }
+        text = argument
+    }
+}
+
+/// What a plan may do.
+struct PlanOptions: ParsableArguments {
+    @Flag(help: "Take over experiences at desired URLs that somebody else made.") var adopt = false
+    @Option(
+        help: ArgumentHelp(
+            "Remove up to so many experiences that the catalogue has no more; with more to remove, none is.",
+            valueName: "count"))
+    var allowRemovals = 0
+    @Option(
+        help: ArgumentHelp(
+            "Allow a removal of more than 10 and more than one in 20 by naming its count.", valueName: "count"
+        ))
+    var allowMassRemoval: Int?
+    @Option(
+        help: ArgumentHelp(
+            "For how many hours an experience stays registered that the catalogue has no more.",
+            valueName: "hours"))
+    var grace = 24
+    @Option(help: "The URL of one experience, or the identifier of the location that it is bound to.")
+    var target: String?
+    @Flag(help: "Send again, as it is, what Apple has refused.") var retryRefused = false
+
+    func validate() throws {
+        guard allowRemovals >= 0, allowMassRemoval ?? 0 >= 0 else {
+            throw ValidationError("a count of removals is 0 or more")
+        }
+        guard (0...8_760).contains(grace) else { throw ValidationError("--grace is 0 to 8760") }
+    }
+
+    var wishes: SyncRunner.Wishes {
+        var wishes = SyncRunner.Wishes()
+        wishes.adopts = adopt
+        wishes.allowedRemovals = allowRemovals
+        wishes.allowedMassRemoval = allowMassRemoval
+        wishes.grace = TimeInterval(grace) * 3_600
+        wishes.target = target.map { (try? URLPrefix($0))?.canonical ?? $0 }
+        wishes.retriesRefused = retryRefused
+        return wishes
+    }
+}

@@ -1,0 +1,134 @@
+import Geodesy
+public import Invocation
+public import Lookups
+
+/// What somebody looks for among locations: what an identifier begins with, or a name holds, in whatever case.
+public struct LocationText: Sendable {
+    private let bytes: [UInt8]
+    /// In small letters.
+    private let small: [UInt8]
+    private let isASCII: Bool
+
+    public init(_ text: String) {
+        bytes = Array(text.utf8)
+        small = Array(text.lowercased().utf8)
+        isASCII = bytes.allSatisfy { $0 < 0x80 }
+    }
+
+    /// - Parameters: in UTF-8.
+    public func finds(_ identifier: Span<UInt8>, _ name: Span<UInt8>) -> Bool {
+        if identifier.count >= bytes.count, bytes.indices.allSatisfy({ identifier[$0] == bytes[$0] }) {
+            return true
+        }
+        var isOfASCII = isASCII
+        if isOfASCII {
+            for index in name.indices where name[index] >= 0x80 { isOfASCII = false }
+        }
+        return isOfASCII ? isIn(name) : isIn(String(lowercasing: name).utf8.span)
+    }
+
+    /// Whether it stands in a name, whose capital letters of ASCII count as small ones.
+    private func isIn(_ name: Span<UInt8>) -> Bool {
+        guard let first = small.first else { return true }
+        var start = 0
+        while start + small.count <= name.count {
+            if name[start].lowercased == first {
+                var length = 1
+                while length < small.count, name[start + length].lowercased == small[length] { length += 1 }
+                if length == small.count { return true }
+            }
+            start += 1
+        }
+        return false
+    }
+
+    /// The first locations of a table that it finds, by identifier, after one; and how many it finds in all.
+    public func places(
+        in table: TenantTable, after: LocationIdentifier?, limit: Int
+    ) -> (first: [ListedLocation], count: Int) {
+        var (places, count) = (SmallestLocations(limit: limit), 0)
+        let after = after.map { Array($0.text.utf8) }
+        table.forEachLocation { region, identifier, name in
+            guard finds(identifier, name) else { return }
+            count += 1
+            guard after.map({ !identifier.precedes($0.span) && !identifier.equals($0.span) }) ?? true,
+                places.takes(identifier), let place = ListedLocation(region, identifier, name)
+            else { return }
+            places.insert(place)
+        }
+        return (places.places, count)
+    }
+}
+
+/// Of many places those whose identifiers come first, by their bytes.
+struct SmallestLocations {
+    private let limit: Int
+    /// Some more than are wanted, in no order: to sort now and then takes less than to keep an order.
+    private var gathered: [ListedLocation] = []
+    /// What comes after it is not wanted.
+    private var last: LocationIdentifier?
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    /// Whether one of this identifier may be among them.
+    func takes(_ identifier: Span<UInt8>) -> Bool {
+        last.map { identifier.precedes($0.text.utf8.span) } ?? true
+    }
+
+    mutating func insert(_ place: ListedLocation) {
+        gathered.append(place)
+        guard gathered.count >= 2 * limit + 1_000 else { return }
+        gathered = places
+        last = gathered.last?.identifier
+    }
+
+    /// In order.
+    var places: [ListedLocation] {
+        Array(
+            gathered.sorted {
+                $0.identifier.text.utf8.lexicographicallyPrecedes($1.identifier.text.utf8)
+            }.prefix(limit))
+    }
+}
+
+extension ListedLocation {
+    /// Nil for bytes that are no location's.
+    init?(_ region: CircularRegion, _ identifier: Span<UInt8>, _ name: Span<UInt8>) {
+        guard let identifier = try? LocationIdentifier(String(copyingBytes: identifier)),
+            let name = try? DisplayName(stored: String(copyingBytes: name))
+        else { return nil }
+        self.init(identifier: identifier, name: name, region: region, lastConfirmationDay: nil)
+    }
+}
+
+extension Span<UInt8> {
+    fileprivate func precedes(_ other: Span<UInt8>) -> Bool {
+        for index in 0..<Swift.min(count, other.count) where self[index] != other[index] {
+            return self[index] < other[index]
+        }
+        return count < other.count
+    }
+
+    fileprivate func equals(_ other: Span<UInt8>) -> Bool {
+        count == other.count && !(0..<count).contains { self[$0] != other[$0] }
+    }
+}
+
+extension String {
+    fileprivate init(copyingBytes bytes: Span<UInt8>) {
+        self = bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
+    }
+
+    fileprivate init(lowercasing bytes: Span<UInt8>) {
+        self = String(copyingBytes: bytes).lowercased()
+    }
+}
+
+extension UInt8 {
+    /// Of a capital letter of ASCII the small one.
+    fileprivate var lowercased: UInt8 {
+        self >= UInt8(ascii: "A") && self <= UInt8(ascii: "Z") ? self | 0x20 : self
+    }
+}

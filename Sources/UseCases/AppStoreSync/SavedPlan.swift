@@ -1,0 +1,107 @@
+public import Foundation
+import JSON
+public import Tenancy
+
+/// A plan that somebody has looked at: it is applied as it is, or not at all.
+public struct SavedPlan: Sendable, Hashable {
+    public let tenant: TenantID
+    public let clip: BundleID
+    public let madeAt: Date
+    /// What it may do, which is not said again.
+    public let wishes: SyncRunner.Wishes
+    /// What it does, by URL.
+    let changes: [String: SyncPlan.Step]
+
+    /// Of the file: what its members mean does not change with the same number. [ours]
+    public static let formatVersion = 1
+
+    init(
+        tenant: TenantID, clip: BundleID, madeAt: Date, wishes: SyncRunner.Wishes,
+        changes: [String: SyncPlan.Step]
+    ) {
+        self.tenant = tenant
+        self.clip = clip
+        self.madeAt = madeAt
+        self.wishes = wishes
+        self.changes = changes
+    }
+
+    public init(
+        _ survey: SyncSurvey, of clip: BundleID, _ tenant: TenantID, _ wishes: SyncRunner.Wishes,
+        at now: Date
+    ) {
+        self.init(
+            tenant: tenant, clip: clip, madeAt: now, wishes: wishes,
+            changes: Dictionary(
+                survey.plan.rows.filter(\.step.isChange).map { ($0.url, $0.step) }
+            ) { first, _ in first })
+    }
+
+    /// What it may do, when some of it may be done already.
+    var wishesLeft: SyncRunner.Wishes {
+        var left = wishes
+        left.isKept = true
+        return left
+    }
+
+    /// Whether the plan says that this is to be done.
+    func has(_ row: SyncPlan.Row) -> Bool { changes[row.url] == row.step }
+
+    /// What is done already is no matter: so a run that was ended goes on by the same file.
+    /// - Throws: `SyncError.stalePlan` where anything is to be done otherwise now, or cannot be done.
+    func check(_ plan: SyncPlan) throws(SyncError) {
+        let rows = Dictionary(plan.rows.map { ($0.url, $0) }) { first, _ in first }
+        var differences: [String: String] = [:]
+        for row in plan.rows where row.step.isChange && !has(row) && !isUnderWay(row) {
+            differences[row.url] = Self.difference(changes[row.url], row.step)
+        }
+        for (url, planned) in changes where rows[url]?.step.isChange != true {
+            switch (rows[url]?.step, planned) {
+            case (.inStep, _), (nil, .remove): continue
+            // It was tried since.
+            case (.blocked([.obstacle(.refusedBefore)]), _), (.blocked([.obstacle(.imageRejected)]), _):
+                continue
+            // It was sent, and a run settles whether it happened.
+            case (.blocked([.unsettledCreation]), .create): continue
+            case (let step, _): differences[url] = Self.difference(planned, step)
+            }
+        }
+        guard let first = differences.min(by: { $0.key < $1.key }) else { return }
+        throw .stalePlan(url: first.key, first.value, count: differences.count)
+    }
+
+    /// Whether it is a creation of the plan that was sent and has happened, as a run is about to write down: without leave to
+    /// adopt, only what was sent before is adopted.
+    private func isUnderWay(_ row: SyncPlan.Row) -> Bool {
+        guard case .create = changes[row.url], case .adopt(_, let changes, _) = row.step else { return false }
+        return changes.isEmpty && !wishes.adopts
+    }
+
+    private static func difference(
+        _ planned: SyncPlan.Step?, _ step: SyncPlan.Step?
+    ) -> String {
+        guard let planned else { return "nothing was to be done, and now \(step?.name ?? "nothing")" }
+        switch step {
+        case nil: return "\(planned.name) was planned, and the catalogue has it no more"
+        case .blocked(let blocks):
+            let codes = blocks.map(\.code).joined(separator: ", ")
+            return "\(planned.name) was planned, and now it is blocked by \(codes)"
+        case let step? where step.name != planned.name:
+            return "\(planned.name) was planned, and now it would be \(step.name)"
+        case let step?:
+            let before = planned.changes.map { [$0.path: $0.old] }
+            return before == step.changes.map { [$0.path: $0.old] }
+                ? "the catalogue says otherwise now"
+                : "App Store Connect, or what was sent there, is another now"
+        }
+    }
+}
+
+extension SyncPlan.Step {
+    fileprivate var changes: [FieldChange] {
+        switch self {
+        case .update(_, let changes, _), .adopt(_, let changes, _): changes
+        case .create, .remove, .blocked, .unmanaged, .inStep: []
+        }
+    }
+}

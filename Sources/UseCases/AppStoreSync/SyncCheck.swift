@@ -1,0 +1,187 @@
+public import Foundation
+public import JSON
+public import Tenancy
+
+/// What was found when somebody looked at App Store Connect.
+public struct SyncCheck: Sendable {
+    public let clip: BundleID
+    public let checkedAt: Date
+    /// All but the rows, as `doorstep appstore plan --format json` has it, with the clip's release and what Apple has of the sites.
+    public let summary: JSONObject
+    /// How many experiences are how, by names that stay the same; one may be counted by several.
+    public let counts: [String: Int]
+    /// Those of which there is something to say.
+    public let rows: [Row]
+    /// What there is at Apple that should not be: whoever is told of it is told again when it is another.
+    public let findings: [JSONValue]
+    /// URLs of these.
+    public let findingURLs: [String]
+
+    public struct Row: Sendable {
+        public let url: String
+        /// The identifier of the location that the experience is bound to, where the catalogue has it.
+        public let location: String?
+        public let json: JSONObject
+
+        public init(url: String, location: String?, json: JSONObject) {
+            self.url = url
+            self.location = location
+            self.json = json
+        }
+    }
+}
+
+extension SyncCheck {
+    /// - Parameters:
+    ///   - release: nil where it is not known.
+    ///   - domains: nil where they are not known.
+    init(
+        _ survey: SyncSurvey, release: ClipRelease?, domains: [AssociatedDomain]?, of clip: BundleID,
+        at now: Date
+    ) {
+        var summary = survey.summary
+        let sites = domains?.map { JSONValue.object($0.json) }
+        summary["domains"] = sites.map(JSONValue.array) ?? .null
+        summary["release"] = (release?.json).map(JSONValue.object) ?? .null
+        // It is read as a whole, however many there are.
+        for name in ["missing", "defaultExperiences", "uncodable"] {
+            summary[name] = .array(Array((summary[name]?.arrayValue ?? []).prefix(Self.maximumURLs)))
+        }
+        let drifted = Set(survey.drifted.map(\.url))
+        let missing = Set(survey.missing)
+        // Of what the catalogue has no more there is no row.
+        let forgotten = missing.subtracting(survey.plan.rows.map(\.url)).sorted()
+        var findings = forgotten.map { JSONValue.object(["url": .string($0), "missing": true]) }
+        var urls = forgotten
+        for row in survey.plan.rows {
+            guard let finding = row.finding(isMissing: missing.contains(row.url)) else { continue }
+            findings.append(.object(finding))
+            urls.append(row.url)
+        }
+        var counts = [
+            "changes": survey.plan.rows.count(where: \.step.isChange),
+            "drifted": drifted.subtracting(missing).count,
+            "missing": missing.count,
+            "unlisted": survey.findingCounts.first { $0.name == "unlisted" }?.count ?? 0,
+        ]
+        for (name, count) in survey.counts where ["blocked", "unmanaged", "in_step"].contains(name) {
+            counts[name] = count
+        }
+        for (name, count) in survey.placeCounts { counts["place_\(name)"] = count }
+        self.init(
+            clip: clip, checkedAt: now, summary: summary, counts: counts,
+            rows: survey.shownRows(withUnmanaged: true).filter {
+                // A link that somebody made at Apple may be of any length, and is then counted alone.
+                $0.url.utf8.count <= Self.maximumURLLength
+            }.map { row in
+                Row(url: row.url, location: survey.location(of: row.url), json: row.json)
+            }, findings: findings, findingURLs: urls)
+    }
+
+    /// What webhooks are told.
+    public var message: JSONObject {
+        [
+            "clip": .string(clip.text), "checkedAt": JSONValue(checkedAt),
+            "counts": JSONValue(counts),
+            "findings": JSONValue(findingURLs.count),
+            "urls": .array(findingURLs.prefix(Self.maximumURLs).map(JSONValue.string)),
+        ]
+    }
+
+    /// Neither a message nor a summary names more in one list. [ours]
+    private static let maximumURLs = 100
+    /// Of a row that is kept, in bytes: as long as a canonical URL of the catalogue may be. [ours]
+    private static let maximumURLLength = 2_048
+}
+
+extension SyncPlan.Row {
+    /// What of it is to be told, as Apple has it, so that a change of the catalogue makes it no other; nil where nothing at Apple is
+    /// other than it should be.
+    ///
+    /// A place that Apple is still looking for, and a language that the card has not, are as somebody here left them. What is
+    /// registered and not listed is a matter of the listing: that it is gone is told.
+    fileprivate func finding(isMissing: Bool) -> JSONObject? {
+        var json: JSONObject = [:]
+        if isMissing { json["missing"] = true }
+        switch step {
+        case .unmanaged(let ids): json["unmanaged"] = .array(ids.map(JSONValue.string))
+        case .blocked(let blocks):
+            if blocks.contains(.deactivated) { json["deactivated"] = true }
+            for case .unreadable(_, let member) in blocks { json["unreadable"] = .string(member) }
+        case .update(_, let changes, _):
+            let drifted = changes.filter { $0.cause != .intended }
+            if !drifted.isEmpty {
+                json["changes"] = .array(
+                    drifted.map { .object(["path": .string($0.path), "old": $0.old ?? .null]) })
+            }
+        default: break
+        }
+        let told = findings.filter {
+            switch $0 {
+            case .placePending, .languageMissing, .unlisted: false
+            case .duplicate, .placeNotMatched, .placeRewritten, .unreadable: true
+            }
+        }
+        if !told.isEmpty { json["findings"] = .array(told.map { .object($0.json) }) }
+        guard !json.isEmpty else { return nil }
+        json["url"] = .string(url)
+        return json
+    }
+}
+
+/// What was found last of a clip, for who asks a server: App Store Connect is not asked for it.
+public struct LatestCheck: Sendable, Hashable {
+    public let clip: BundleID
+    /// Nil where it was never seen.
+    public let checkedAt: Date?
+    public let summary: JSONObject?
+    /// Why nothing could be seen when somebody looked last; nil where it could.
+    public let failure: String?
+
+    public init(clip: BundleID, checkedAt: Date?, summary: JSONObject?, failure: String?) {
+        self.clip = clip
+        self.checkedAt = checkedAt
+        self.summary = summary
+        self.failure = failure
+    }
+}
+
+extension LatestCheck {
+    /// Whether a version with the clip was on the App Store; nil where that was not seen.
+    public var release: ClipRelease? { ClipRelease(json: summary?["release"]) }
+
+    /// Whether Apple said anything of sites.
+    public var knowsDomains: Bool { summary?["domains"]?.arrayValue != nil }
+
+    /// What Apple's cache had of a site; nil where that is not known.
+    public func domain(_ host: String) -> AssociatedDomain? {
+        (summary?["domains"]?.arrayValue ?? []).compactMap(AssociatedDomain.init(json:)).first {
+            $0.host.lowercased() == host
+        }
+    }
+}
+
+/// Where the latest checks are kept.
+public protocol LatestChecks: Sendable {
+    /// Of the connected clips of the tenant, by bundle ID: of all, or of the one that is named.
+    /// - Parameter summarized: whether what was found is asked for too.
+    func latest(of tenant: TenantID, clip: BundleID?, summarized: Bool) async throws -> [LatestCheck]
+    /// The rows after a URL, ordered by URL.
+    /// - Parameter locations: identifiers of those that are asked for; nil for all rows.
+    func rows(
+        of clip: BundleID, of tenant: TenantID, within locations: [String]?, after url: String?, limit: Int
+    ) async throws -> [SyncCheck.Row]
+}
+
+extension LatestChecks {
+    /// The connected clips of which App Store Connect said last that they are not on the App Store.
+    public func unpublished(of tenant: TenantID) async throws -> Set<BundleID> {
+        let checks = try await latest(of: tenant, clip: nil, summarized: true)
+        return Set(checks.filter { $0.release?.isPublished == false }.map(\.clip))
+    }
+
+    /// What was found of a clip; nil where it is not connected.
+    public func latest(of clip: BundleID, of tenant: TenantID) async throws -> LatestCheck? {
+        try await latest(of: tenant, clip: clip, summarized: true).first
+    }
+}

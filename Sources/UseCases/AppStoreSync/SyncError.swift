@@ -1,0 +1,71 @@
+import Encodings
+public import Foundation
+public import Tenancy
+
+/// Why nothing can be registered, or no plan be made.
+public enum SyncError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// Two desired experiences have one URL.
+    case desiredTwice(url: String)
+    /// Two records of what was done have one URL.
+    case appliedTwice(url: String)
+    /// Two records of what was done have one experience at App Store Connect, or it is also among the removed.
+    case contradictoryID(String)
+    case notConnected(BundleID)
+    /// A key that none of the server's secrets opens.
+    case unreadableKey(BundleID)
+    /// Somebody else applies to the clip.
+    case busy(BundleID, by: String, since: Date)
+    /// Somebody has applied to the clip while another looked, who saw neither what was before nor what is now.
+    case appliedMeanwhile(BundleID)
+    /// Another run has begun: this one had lost its lock.
+    case superseded(BundleID)
+    /// App Store Connect said again and again that there were too many requests.
+    case tooManyRefusals
+    /// Neither a registered URL nor the identifier of a location that one is bound to.
+    case unknownTarget(String)
+    /// A plan that was looked at is not the one there is now: of so many URLs, and how of the first.
+    case stalePlan(url: String, String, count: Int)
+    /// What was to be a plan is none, for the reason given.
+    case notAPlan(String)
+
+    /// A name that stays the same across versions.
+    public var code: String {
+        switch self {
+        case .desiredTwice: "desired_twice"
+        case .appliedTwice: "applied_twice"
+        case .contradictoryID: "contradictory_id"
+        case .notConnected: "not_connected"
+        case .unreadableKey: "unreadable_key"
+        case .busy: "busy"
+        case .appliedMeanwhile: "applied_meanwhile"
+        case .superseded: "superseded"
+        case .tooManyRefusals: "too_many_refusals"
+        case .unknownTarget: "unknown_target"
+        case .stalePlan: "stale_plan"
+        case .notAPlan: "not_a_plan"
+        }
+    }
+
+    public var description: String {
+        switch self {
+        case .desiredTwice(let url): "two experiences are desired for \(url)"
+        case .appliedTwice(let url): "there are two records of what was registered for \(url)"
+        case .contradictoryID(let id): "the records contradict each other about experience \(id)"
+        case .notConnected(let clip): "the clip \(clip) is not connected to App Store Connect"
+        case .unreadableKey(let clip):
+            "the key of the clip \(clip) was sealed by a secret that is not given: connect it anew"
+        case .busy(let clip, let actor, let start):
+            "\(actor) has been applying to the clip \(clip) since \(start.rfc3339)"
+        case .appliedMeanwhile(let clip):
+            "somebody has applied to the clip \(clip) while it was looked at: look again"
+        case .superseded(let clip): "another run has begun to apply to the clip \(clip): this one has ended"
+        case .tooManyRefusals:
+            "App Store Connect said twenty times in a row that there were too many requests"
+        case .unknownTarget(let target): "no experience of the clip has the URL or the location \(target)"
+        case .stalePlan(let url, let difference, let count):
+            "the plan is stale (stale_plan), nothing was done: \(difference), of \(url)"
+                + (count > 1 ? " and \(count - 1) more" : "")
+        case .notAPlan(let reason): "this is no plan that 'doorstep appstore plan' has written: \(reason)"
+        }
+    }
+}

@@ -1,0 +1,65 @@
+/// What a run has done.
+public struct SyncOutcome: Sendable {
+    public internal(set) var created = 0
+    public internal(set) var updated = 0
+    public internal(set) var adopted = 0
+    public internal(set) var removed = 0
+    public internal(set) var failures: [RowFailure] = []
+    /// Why it did not go on; nil where it did all that it could.
+    public internal(set) var stopped: ServiceFailure?
+    /// Why it has stopped creating; nil where it has not.
+    public internal(set) var createsNoMore: ServiceFailure?
+    /// The last look, which is after all changes unless the run was stopped.
+    public internal(set) var survey: SyncSurvey?
+    private var refusedCreations: [String: Int] = [:]
+    private var refusalsInARow = 0
+
+    /// Why one experience is not as it should be.
+    public struct RowFailure: Sendable, Hashable {
+        public let url: String
+        public let code: String
+        /// Where in the request, where Apple says.
+        public let source: String?
+        public let requestID: String?
+
+        init(_ url: String, _ failure: ServiceFailure) {
+            self.url = url
+            code = failure.code
+            source = failure.source
+            requestID = failure.requestID
+        }
+    }
+
+    /// Whether all was done that there was to do.
+    public var hasSucceeded: Bool { failures.isEmpty && stopped == nil && createsNoMore == nil }
+
+    /// How many failures there are of each code, the most first.
+    public var failuresByCode: [(code: String, count: Int)] {
+        Dictionary(grouping: failures, by: \.code).map { ($0.key, $0.value.count) }
+            .sorted { ($1.count, $0.code) < ($0.count, $1.code) }
+    }
+
+    mutating func count(_ kind: Call.Kind) {
+        switch kind {
+        case .create:
+            created += 1
+            refusalsInARow = 0
+        case .update: updated += 1
+        case .adopt: adopted += 1
+        case .remove: removed += 1
+        }
+    }
+
+    /// So many refusals of creations in a row, or so many equal ones among twenty, and nothing more is created: what is wrong is
+    /// wrong with all. [ours]
+    private static let maximumInARow = 20
+
+    mutating func countRefusedCreation(_ failure: ServiceFailure, of total: Int) {
+        refusalsInARow += 1
+        refusedCreations[failure.code, default: 0] += 1
+        let equal = refusedCreations[failure.code, default: 0]
+        if refusalsInARow > Self.maximumInARow || equal > max(Self.maximumInARow, total / 20) {
+            createsNoMore = failure
+        }
+    }
+}

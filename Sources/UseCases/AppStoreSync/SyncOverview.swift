@@ -1,0 +1,92 @@
+public import Foundation
+public import Tenancy
+
+/// What is stored of a tenant's registrations at App Store Connect, for people who look: nothing is asked of Apple.
+public protocol SyncOverview: Sendable {
+    /// - Parameter limit: how many refusals and how many runs are told of.
+    func overview(of tenant: TenantID, limit: Int) async throws -> StoredSyncs
+}
+
+/// A tenant's connections, and what came of its runs.
+public struct StoredSyncs: Sendable, Hashable {
+    /// By clip.
+    public var connections: [StoreConnection]
+    /// By clip; those that are not connected any more too.
+    public var clips: [OfClip]
+    /// By URL.
+    public var refusals: [Refusal]
+    /// The newest first.
+    public var runs: [Run]
+
+    public init(
+        connections: [StoreConnection], clips: [OfClip], refusals: [Refusal], runs: [Run]
+    ) {
+        self.connections = connections
+        self.clips = clips
+        self.refusals = refusals
+        self.runs = runs
+    }
+
+    /// How many of a clip's experiences stand where.
+    public struct OfClip: Sendable, Hashable {
+        public let clip: BundleID
+        /// App Store Connect has answered their creation, or they were adopted.
+        public let registered: Int
+        /// Their creation was sent, and its answer is not known.
+        public let unanswered: Int
+        /// Of those registered, the catalogue has them no more.
+        public let undesired: Int
+        /// Apple refused them as they are.
+        public let refused: Int
+        /// When something was last sent.
+        public let sentAt: Date?
+
+        public init(
+            clip: BundleID, registered: Int, unanswered: Int, undesired: Int, refused: Int, sentAt: Date?
+        ) {
+            self.clip = clip
+            self.registered = registered
+            self.unanswered = unanswered
+            self.undesired = undesired
+            self.refused = refused
+            self.sentAt = sentAt
+        }
+    }
+
+    /// What Apple has refused, and is not sent again before it changes.
+    public struct Refusal: Sendable, Hashable {
+        public let clip: BundleID
+        public let url: String
+        /// Apple's.
+        public let code: String
+        /// Where in the request.
+        public let source: String?
+        public let refusedAt: Date
+
+        public init(clip: BundleID, url: String, code: String, source: String?, refusedAt: Date) {
+            self.clip = clip
+            self.url = url
+            self.code = code
+            self.source = source
+            self.refusedAt = refusedAt
+        }
+    }
+
+    /// One `appstore apply`.
+    public struct Run: Sendable, Hashable {
+        public let clip: BundleID
+        public let actor: String
+        public let startedAt: Date
+        public let endedAt: Date?
+        /// `done`, `failed` or `abandoned`; nil while it is under way.
+        public let outcome: String?
+
+        public init(clip: BundleID, actor: String, startedAt: Date, endedAt: Date?, outcome: String?) {
+            self.clip = clip
+            self.actor = actor
+            self.startedAt = startedAt
+            self.endedAt = endedAt
+            self.outcome = outcome
+        }
+    }
+}

@@ -1,0 +1,112 @@
+public import Foundation
+
+/// What there is to do at App Store Connect, URL by URL; making it does nothing.
+public struct SyncPlan: Sendable, Hashable {
+    /// Each URL once, ordered by its text.
+    public let rows: [Row]
+
+    public struct Row: Sendable, Hashable {
+        /// Canonical, or a remote link as it is where that is no URL; `experience ID` for a remote one without a link.
+        public let url: String
+        public let step: Step
+        public let findings: [Finding]
+    }
+
+    /// What is to be sent is whole: it holds what App Store Connect has and nobody here says anything of.
+    public enum Step: Sendable, Hashable {
+        case create(ExperienceContent)
+        case update(id: String, [FieldChange], ExperienceContent)
+        case remove(id: String)
+        /// Recorded as Doorstep's own, and changed where there are changes.
+        case adopt(id: String, [FieldChange], ExperienceContent)
+        case blocked([Block])
+        /// Somebody else's: never touched.
+        case unmanaged(ids: [String])
+        case inStep
+
+        /// Whether applying the plan does anything here.
+        public var isChange: Bool {
+            switch self {
+            case .create, .update, .remove, .adopt: true
+            case .blocked, .unmanaged, .inStep: false
+            }
+        }
+    }
+
+    /// What an operator should know; it stops nothing.
+    public enum Finding: Sendable, Hashable {
+        /// Other experiences have the same canonical URL.
+        case duplicate(ids: [String])
+        /// It was created, and the listing has it not.
+        case unlisted(id: String)
+        /// Maps has no such place. [Apple]
+        case placeNotMatched
+        /// Apple is still looking for the place. [Apple]
+        case placePending
+        /// Maps says otherwise what was sent of the place, by its paths; it is not sent again before it changes.
+        case placeRewritten(paths: [String])
+        /// The app has the language, the card has not.
+        case languageMissing(String)
+        /// A member of an experience that Doorstep did not make has an unknown value.
+        case unreadable(id: String, String)
+    }
+
+    /// Why nothing is done where something should be.
+    public enum Block: Sendable, Hashable {
+        case obstacle(DesiredExperience.Obstacle)
+        /// App Store Connect needs a field, named by its path.
+        case missing(path: String)
+        case deactivated
+        case appTransfer
+        /// A member has an unknown value, which a change would overwrite.
+        case unreadable(id: String, String)
+        /// There is an experience that Doorstep did not make, and adopting is not allowed.
+        case notOwned(id: String)
+        /// Several could be meant: nobody guesses.
+        case ambiguous(ids: [String])
+        /// A creation was sent whose answer is not known; it is not sent again before listings settle it.
+        case unsettledCreation
+        case incompleteListing
+        case unlisted(id: String)
+        case nothingDesired
+        case tooManyRemovals(count: Int)
+        case massRemoval(count: Int)
+        /// It vanished from the catalogue not long ago, and may have by mistake.
+        case grace(since: Date)
+
+        /// A name that stays the same across versions.
+        public var code: String {
+            switch self {
+            case .obstacle(let obstacle): obstacle.rawValue
+            case .missing: "field_missing"
+            case .deactivated: "deactivated"
+            case .appTransfer: "app_transfer"
+            case .unreadable: "unreadable"
+            case .notOwned: "not_owned"
+            case .ambiguous: "ambiguous"
+            case .unsettledCreation: "unsettled_creation"
+            case .incompleteListing: "incomplete_listing"
+            case .unlisted: "unlisted"
+            case .nothingDesired: "nothing_desired"
+            case .tooManyRemovals: "too_many_removals"
+            case .massRemoval: "mass_removal"
+            case .grace: "grace"
+            }
+        }
+    }
+
+    /// Whether there is nothing to apply.
+    public var isEmpty: Bool { !rows.contains { $0.step.isChange } }
+
+    /// The order of the inputs makes no difference. Takes linear time but for sorting.
+    /// - Throws: when the records contradict each other.
+    public init(
+        _ state: SyncState, policy: SyncPolicy
+    ) throws(SyncError) {
+        rows = try Planner(state, policy).rows()
+    }
+
+    init(rows: [Row]) {
+        self.rows = rows
+    }
+}

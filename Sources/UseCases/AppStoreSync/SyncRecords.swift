@@ -1,0 +1,48 @@
+public import Cards
+public import Foundation
+
+/// What is kept of the registration of one clip, and what the catalogue says of it.
+public protocol SyncRecords: Sendable {
+    /// The clip and its experiences that can be registered, as the catalogue has them now.
+    func catalogue() async throws -> SyncCatalogue
+    /// All that is remembered; takes note of what the catalogue has no more, and of what it has again.
+    func memory(at now: Date) async throws -> SyncMemory
+    /// Nil where the tenant has no such image.
+    func file(of image: ImageDigest) async throws -> [UInt8]?
+
+    /// The run of the clip that began last; nil before the first.
+    /// - Throws: `SyncError.busy` while somebody applies.
+    func newestRun() async throws -> UUID?
+
+    /// Runs a closure while nobody else applies to the clip.
+    /// - Throws: `SyncError.busy` where somebody does.
+    func withRun<Result: Sendable>(
+        at now: Date, _ body: @Sendable (any SyncRun) async throws -> Result
+    ) async throws -> Result
+}
+
+/// A run that may change what is remembered.
+public protocol SyncRun: Sendable {
+    /// Remembers all of it, or throws.
+    /// - Throws: `SyncError.superseded` where another run has begun since: then nothing is remembered, and nothing may be
+    ///   sent.
+    func write(_ changes: [RecordChange]) async throws
+}
+
+/// What the catalogue says of a clip's experiences.
+public struct SyncCatalogue: Sendable {
+    public var experiences: [CatalogueExperience]
+    /// Those that are set elsewhere: on the page of the app's version.
+    public var defaultExperiences: [String]
+    /// Bytes of the tenant's images.
+    public var imageSizes: [ImageDigest: Int]
+
+    public init(
+        experiences: [CatalogueExperience], defaultExperiences: [String] = [],
+        imageSizes: [ImageDigest: Int] = [:]
+    ) {
+        self.experiences = experiences
+        self.defaultExperiences = defaultExperiences
+        self.imageSizes = imageSizes
+    }
+}

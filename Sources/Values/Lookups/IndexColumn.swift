@@ -1,0 +1,153 @@
+/// A column of a routing relation; its raw value is the place of its field in a row.
+///
+/// A field is in the binary form of its PostgreSQL type. The columns of the key follow the tenant's ID.
+public protocol IndexColumn: CaseIterable, RawRepresentable<Int>, Sendable {
+    /// How many columns the primary key has beside the tenant's ID.
+    static var keyLength: Int { get }
+
+    /// What is read of a column, in SQL, where that is not the column itself.
+    ///
+    /// - Parameter column: the column's own name, qualified.
+    func expression(of column: String) -> String
+}
+
+extension IndexColumn {
+    public static var keyLength: Int { 1 }
+    public func expression(of column: String) -> String { column }
+
+    /// The name in the schema: the case's own, with underscores between its words.
+    public var columnName: String {
+        "\(self)".reduce(into: "") { name, letter in
+            name += letter.isUppercase ? "_" + letter.lowercased() : String(letter)
+        }
+    }
+
+    static var list: [any IndexColumn] { allCases.map { $0 } }
+
+    /// What is read of a card: all but its place, which no answer shows.
+    static func expression(ofCard column: String) -> String { "(\(column) - 'place')::text" }
+}
+
+public enum TenantColumn: Int, IndexColumn {
+    case tenantId
+    /// `boolean`: whether the tenant is suspended.
+    case suspendedAt
+    /// `bigint`, in pairs of which both are null or neither.
+    case keyRate, keyBurst, clientRate, clientBurst
+    case newInstanceRate, newInstanceBurst, clientNewInstanceRate, clientNewInstanceBurst
+    case name
+
+    public static var keyLength: Int { 0 }
+
+    public func expression(of column: String) -> String {
+        switch self {
+        case .tenantId, .name: column
+        case .suspendedAt: "\(column) IS NOT NULL"
+        default: "\(column)::bigint"
+        }
+    }
+}
+
+public enum ClipColumn: Int, IndexColumn {
+    case tenantId, bundleId
+    /// `boolean`.
+    case multiBusiness
+    case teamId, parentBundleId
+    /// Null for the team's ID.
+    case appIdPrefix
+    /// The text of a JSON object, nullable.
+    case attestation
+    /// Nullable, as are those that follow.
+    case appStoreId, androidUrl, siteName
+    /// The text of a JSON object.
+    case card
+    /// A SHA-256 in hexadecimal digits.
+    case cardImage
+
+    public func expression(of column: String) -> String {
+        switch self {
+        case .attestation: "\(column)::text"
+        case .card: Self.expression(ofCard: column)
+        default: column
+        }
+    }
+}
+
+public enum KeyColumn: Int, IndexColumn {
+    /// `uuid`, as each tenant's ID.
+    case tenantId, keyId
+    case kind
+    /// `bytea`: a SHA-256.
+    case digest
+    /// `timestamptz`, nullable.
+    case expiresAt
+    /// Names separated by commas.
+    case scopes
+    /// Identifiers separated by line feeds, which none of them holds; nullable.
+    case locations
+
+    public func expression(of column: String) -> String {
+        switch self {
+        case .scopes: "array_to_string(\(column), ',')"
+        case .locations: "array_to_string(\(column), chr(10))"
+        default: column
+        }
+    }
+}
+
+public enum DomainColumn: Int, IndexColumn {
+    case tenantId, host
+    /// The text of a JSON object, nullable.
+    case content
+    /// A ``DomainPages``.
+    case pages
+
+    public func expression(of column: String) -> String { self == .content ? "\(column)::text" : column }
+}
+
+public enum LocationColumn: Int, IndexColumn {
+    case tenantId, identifier, name
+    /// `double precision`.
+    case latitude, longitude, radius
+    /// The text of a JSON object, nullable.
+    case details
+    /// The text of a JSON object, nullable.
+    case card
+    /// A SHA-256 in hexadecimal digits, nullable.
+    case cardImage
+
+    public func expression(of column: String) -> String {
+        switch self {
+        case .details: "\(column)::text"
+        case .card: Self.expression(ofCard: column)
+        default: column
+        }
+    }
+}
+
+public enum ExperienceColumn: Int, IndexColumn {
+    case tenantId, kind, url, bundleId
+    /// At most one of the two is not null.
+    case locationIdentifier, identifierRule
+    /// In the card's default language; each nullable.
+    case title, subtitle
+    /// The text of a JSON object, nullable.
+    case card
+    /// A SHA-256 in hexadecimal digits, nullable.
+    case cardImage
+
+    public static var keyLength: Int { 2 }
+    public func expression(of column: String) -> String {
+        self == .card ? Self.expression(ofCard: column) : column
+    }
+}
+
+public enum ShortCodeColumn: Int, IndexColumn {
+    case tenantId, code, url
+}
+
+public enum RevokedAttestKeyColumn: Int, IndexColumn {
+    case tenantId
+    /// `bytea`: a SHA-256.
+    case keyId
+}

@@ -1,0 +1,25 @@
+public import Invocation
+public import Tenancy
+
+/// An experience as a routing table holds it, with what matters of its clip.
+public struct IndexedExperience: Sendable, Hashable {
+    /// The registered URL, canonical.
+    public let url: String
+    public let kind: ExperienceKind
+    public let clip: BundleID
+    public let clipIsMultiBusiness: Bool
+    public let binding: LocationBinding
+    /// How many path components the registered URL has.
+    public let pathComponentCount: Int
+
+    /// What the experience's rule finds in an invocation URL that it was chosen for.
+    ///
+    /// `absent` when there is no rule, and for a path rule when the experience was reached by its clip's default link,
+    /// whose path is Apple's.
+    public func readIdentifier(
+        in invocation: InvocationURL, by match: TenantTable.Match
+    ) -> IdentifierReading {
+        guard case .rule(let rule) = binding else { return .absent }
+        return rule.read(invocation, afterPathComponents: match.isByDefaultLink ? nil : pathComponentCount)
+    }
+}

@@ -1,0 +1,40 @@
+public import Geodesy
+public import Invocation
+
+/// One business's place.
+public struct Location: Sendable, Hashable {
+    public let identifier: LocationIdentifier
+    /// 1 to 128 characters; nil for a place that came signed in its URL, which has no name.
+    public let name: String?
+    public let region: CircularRegion
+    public let details: LocationDetails
+
+    public init(
+        identifier: LocationIdentifier, name: String?, region: CircularRegion,
+        details: LocationDetails = .none
+    ) {
+        self.identifier = identifier
+        self.name = name
+        self.region = region
+        self.details = details
+    }
+
+    /// A place that a URL carries; nil when its numbers are those of no location.
+    init?(_ place: EncodedLocation) {
+        let radius = place.radius.map { Distance(meters: $0) } ?? Self.radiusOfSignedPlaces
+        guard let center = try? Coordinate(latitude: place.latitude, longitude: place.longitude),
+            let region = try? CircularRegion(center: center, radius: radius)
+        else { return nil }
+        self.init(identifier: place.identifier, name: nil, region: region)
+    }
+
+    /// Whether the place came signed in its URL, so that its identifier is its latitude and longitude.
+    public var isEncodedInURL: Bool { name == nil }
+
+    /// What the tenant has registered it by, and what is stored of a visit; nil for a place that came signed in its URL, whose
+    /// identifier is its coordinate.
+    public var registeredIdentifier: LocationIdentifier? { isEncodedInURL ? nil : identifier }
+
+    /// The radius of a place whose URL gives none [ours].
+    private static let radiusOfSignedPlaces = Distance(meters: 100)
+}

@@ -1,0 +1,81 @@
+import Geodesy
+
+/// A cube of space, one of those into which the space around the Earth falls when it is halved in each direction again
+/// and again.
+///
+/// A code of 63 bits says in which of the smallest a place is, three bits for each halving: what is in a larger one has the
+/// codes of a range.
+struct LocationCell {
+    /// How often was halved.
+    let level: Int
+    /// Which of the cubes of this level it is.
+    private let x: UInt64
+    private let y: UInt64
+    private let z: UInt64
+
+    /// The smallest have sides of 8 m.
+    static let lastLevel = 21
+    /// Half the side of the whole, in metres: more than there is Earth, and a power of two, so that sides are exact.
+    private static let extent = 8_388_608.0
+
+    /// All of space that matters.
+    static let whole = LocationCell(level: 0, x: 0, y: 0, z: 0)
+
+    private init(level: Int, x: UInt64, y: UInt64, z: UInt64) {
+        self.level = level
+        self.x = x
+        self.y = y
+        self.z = z
+    }
+
+    /// The smallest one that a position is in.
+    init(of position: GeocentricPosition) {
+        let side = Self.side(atLevel: Self.lastLevel)
+        self.init(
+            level: Self.lastLevel, x: UInt64((position.x + Self.extent) / side),
+            y: UInt64((position.y + Self.extent) / side), z: UInt64((position.z + Self.extent) / side))
+    }
+
+    private static func side(atLevel level: Int) -> Double { 2 * extent / Double(1 << level) }
+
+    /// Of the places in it.
+    var codes: ClosedRange<UInt64> {
+        let shift = UInt64(3 * (Self.lastLevel - level))
+        let first = (x.spreadThreefold << 2 | y.spreadThreefold << 1 | z.spreadThreefold) << shift
+        return first...(first + (1 << shift) - 1)
+    }
+
+    /// Lends the eight that it falls into, of which there are none at the last level.
+    func forEachPart(_ body: (LocationCell) -> Void) {
+        guard level < Self.lastLevel else { return }
+        for part in 0..<8 as Range<UInt64> {
+            body(
+                LocationCell(
+                    level: level + 1, x: x << 1 | part >> 2, y: y << 1 | part >> 1 & 1, z: z << 1 | part & 1))
+        }
+    }
+
+    /// The length of the straight line from a position to the nearest point of the cube, in metres.
+    func chord(from position: GeocentricPosition) -> Double {
+        let side = Self.side(atLevel: level)
+        func gap(_ number: UInt64, _ value: Double) -> Double {
+            let lower = Double(number) * side - Self.extent
+            return max(0, lower - value, value - lower - side)
+        }
+        let (x, y, z) = (gap(x, position.x), gap(y, position.y), gap(z, position.z))
+        return (x * x + y * y + z * z).squareRoot()
+    }
+}
+
+extension UInt64 {
+    /// The lower 21 bits, each in the place of three.
+    fileprivate var spreadThreefold: UInt64 {
+        var bits = self & 0x1F_FFFF
+        bits = (bits | bits << 32) & 0x001F_0000_0000_FFFF
+        bits = (bits | bits << 16) & 0x001F_0000_FF00_00FF
+        bits = (bits | bits << 8) & 0x100F_00F0_0F00_F00F
+        bits = (bits | bits << 4) & 0x10C3_0C30_C30C_30C3
+        bits = (bits | bits << 2) & 0x1249_2492_4924_9249
+        return bits
+    }
+}

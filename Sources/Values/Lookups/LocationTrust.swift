@@ -1,0 +1,27 @@
+import Invocation
+public import Tenancy
+
+/// Which places that invocation URLs carry in themselves are believed.
+public enum LocationTrust: Sendable {
+    case nothing
+    /// Those that their tenant signed.
+    case signed(any LocationSignatures)
+    /// Any: where the question is what a URL names, whoever signed it.
+    case everything
+
+    func believes(_ place: EncodedLocation, of tenant: TenantID) -> Bool {
+        switch self {
+        case .nothing: false
+        case .signed(let signatures):
+            signatures.isAuthentic(place.signature, of: place.signedText, tenant: tenant)
+        case .everything: true
+        }
+    }
+}
+
+/// Checks the signature of a place that is written in an invocation URL.
+public protocol LocationSignatures: Sendable {
+    /// Whether `signature` is the HMAC-SHA256 of `text` under a signing key of the tenant, compared in
+    /// constant time.
+    func isAuthentic(_ signature: [UInt8], of text: String, tenant: TenantID) -> Bool
+}

@@ -1,0 +1,181 @@
+import Geodesy
+import Invocation
+
+/// A tenant's locations by their distance from a coordinate, of those at one distance by the bytes of their identifiers.
+///
+/// Cells are opened in the order of what they can hold nearest, down to those with few locations in them: the time depends
+/// on how many locations are asked for, not on how many there are elsewhere. The work is counted in steps and has an end.
+struct LocationsByDistance {
+    private let snapshot: IndexSnapshot
+    private let tenant: LookupIndex.TenantIndex
+    private let origin: Coordinate
+    private let position: GeocentricPosition
+    private let reach: Distance
+    /// The code of each location's cell, and the location's hash.
+    private let candidates: OrderedPairs
+    private var queue = Heap<Item>()
+    /// What is in the cell that is opened; kept for its memory.
+    private var pairs: [OrderedPairs.Pair] = []
+    /// The work that was done, in locations looked at.
+    private(set) var steps = 0
+    private let mostSteps: Int
+
+    /// After how many steps a search ends: nine lookups' work. [ours]
+    static let mostSteps = 900
+    /// How many steps take as long as one lookup over HTTP, measured.
+    static let stepsOfLookup = 100
+    /// What it takes to find out whether a URL leads to a location, in steps.
+    static let stepsOfTry = 8
+    /// How many probes of a lookup for query items take as long as a step.
+    static let probesOfStep = 16
+    /// What it takes to divide a cell, in steps.
+    private static let stepsOfDivision = 4
+    /// A cell with more is divided.
+    private static let fewLocations = 12
+    /// By how much, in metres, a straight line is taken for shorter than it was computed: far more than rounding takes.
+    private static let slack = 0.001
+
+    /// What may come next: not nearer than its distance says.
+    private struct Item: Comparable {
+        let distance: Double
+        let content: Content
+
+        enum Content {
+            case cell(LocationCell)
+            case location(RecordTable<LookupIndex.LocationHeader>.Place, Coordinate)
+            /// Its distance is the geodesic's.
+            case measured(LocationIdentifier)
+        }
+
+        /// What can turn out to be as near as a measured location comes before it.
+        static func < (one: Item, other: Item) -> Bool {
+            if one.distance != other.distance { return one.distance < other.distance }
+            switch (one.content, other.content) {
+            case (.measured(let one), .measured(let other)):
+                return one.text.utf8.lexicographicallyPrecedes(other.text.utf8)
+            case (.measured, _): return false
+            case (_, .measured): return true
+            default: return false
+            }
+        }
+
+        static func == (one: Item, other: Item) -> Bool { !(one < other) && !(other < one) }
+    }
+
+    /// - Parameters:
+    ///   - reach: none is farther.
+    ///   - candidates: The only locations in question.
+    ///   - few: Further narrows these; nil for all. At most 100.
+    ///   - mostSteps: After how many steps the search ends.
+    init(
+        from origin: Coordinate, within reach: Distance, of tenant: LookupIndex.TenantIndex,
+        in snapshot: IndexSnapshot, _ candidates: OrderedPairs, among few: Set<LocationIdentifier>? = nil,
+        mostSteps: Int = Self.mostSteps
+    ) {
+        self.candidates = candidates
+        self.mostSteps = mostSteps
+        self.snapshot = snapshot
+        self.tenant = tenant
+        self.origin = origin
+        self.reach = reach
+        position = origin.position
+        guard let few else {
+            queue.insert(Item(distance: 0, content: .cell(.whole)))
+            return
+        }
+        steps += few.count
+        for identifier in few {
+            guard let location = snapshot.table.location(identifier, of: tenant) else { continue }
+            let distance = origin.distance(to: location.region.center)
+            guard distance <= reach else { continue }
+            queue.insert(Item(distance: distance.meters, content: .measured(identifier)))
+        }
+    }
+
+    /// Whether the search ended before it had looked at everything.
+    private(set) var isTruncated = false
+    /// Whether more locations are within one of the smallest cells than there is time for: some of these are left out.
+    private(set) var isIncomplete = false
+    var stepsLeft: Int { max(0, mostSteps - steps) }
+
+    mutating func next() -> (identifier: LocationIdentifier, distance: Distance)? {
+        while let item = queue.popLeast() {
+            guard steps < mostSteps else {
+                isTruncated = true
+                return nil
+            }
+            switch item.content {
+            case .cell(let cell): open(cell)
+            case .location(let place, let center): measure(place, center)
+            case .measured(let identifier): return (identifier, Distance(meters: item.distance))
+            }
+        }
+        return nil
+    }
+
+    /// Ends the search.
+    mutating func end() { isTruncated = true }
+
+    /// Counts work that is done elsewhere.
+    /// - Returns: False if too little is left for it; the search ends then.
+    mutating func spend(_ steps: Int) -> Bool {
+        guard self.steps + steps <= mostSteps else {
+            isTruncated = true
+            return false
+        }
+        self.steps += steps
+        return true
+    }
+
+    private mutating func open(_ cell: LocationCell) {
+        let isLast = cell.level == LocationCell.lastLevel
+        // Half of the rest, so that those which are looked at can be tried.
+        let most = isLast ? max(Self.fewLocations, stepsLeft / 2) : Self.fewLocations
+        var pairs = pairs
+        self.pairs = []
+        defer { self.pairs = pairs }
+        pairs.removeAll(keepingCapacity: true)
+        candidates.forEach(in: cell.codes) { pair in
+            pairs.append(pair)
+            return pairs.count <= most
+        }
+        steps += 1
+        if pairs.count > most, !isLast {
+            steps += Self.stepsOfDivision
+            return cell.forEachPart { part in
+                add(.cell(part), at: part.chord(from: position))
+            }
+        }
+        if pairs.count > most {
+            isIncomplete = true
+            pairs.removeLast()
+        }
+        steps += pairs.count
+        for pair in pairs {
+            _ = snapshot.table.locations.first(pair.second) { header, _, place in
+                guard header.tenant == tenant, let center = header.center else { return nil as Never? }
+                let there = center.position
+                // Of two locations with one hash each has its own cell.
+                guard LocationCell(of: there).codes.lowerBound == pair.first else { return nil }
+                add(.location(place, center), at: position.chord(to: there).meters)
+                return nil
+            }
+        }
+    }
+
+    private mutating func add(_ content: Item.Content, at chord: Double) {
+        let distance = max(0, chord - Self.slack)
+        if distance <= reach.meters { queue.insert(Item(distance: distance, content: content)) }
+    }
+
+    private mutating func measure(
+        _ place: RecordTable<LookupIndex.LocationHeader>.Place, _ center: Coordinate
+    ) {
+        let distance = origin.distance(to: center)
+        let identifier = snapshot.table.locations.read(place) { header, text in
+            try? LocationIdentifier(String(copying: text.extracting(header.identifier)))
+        }
+        guard distance <= reach, let identifier else { return }
+        queue.insert(Item(distance: distance.meters, content: .measured(identifier)))
+    }
+}

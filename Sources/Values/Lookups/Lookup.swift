@@ -1,0 +1,38 @@
+/// The answer to "which business does this invocation URL stand for".
+public enum Lookup: Sendable, Hashable {
+    case found(IndexedExperience, Location)
+    /// No experience of the tenant matches the URL.
+    case doesNotMatch
+    /// An experience matches, but no identifier is where its rule looks, or it has neither location nor rule.
+    case noIdentifier(IndexedExperience)
+    /// The URL names a location that the tenant does not have, or one whose signature does not hold.
+    case unknownIdentifier(IndexedExperience)
+    /// The URL that a short code stands for holds a short code again, which is not followed.
+    case shortCodeAgain(IndexedExperience)
+
+    /// The location, if one was found.
+    public var location: Location? {
+        if case .found(_, let location) = self { location } else { nil }
+    }
+
+    /// The experience that leads to the location, or fails to; nil when none matches.
+    public var experience: IndexedExperience? {
+        switch self {
+        case .found(let experience, _), .noIdentifier(let experience), .unknownIdentifier(let experience),
+            .shortCodeAgain(let experience):
+            experience
+        case .doesNotMatch: nil
+        }
+    }
+
+    /// Why there is no location, by a name that stays the same across versions; nil when there is one.
+    public var reason: String? {
+        switch self {
+        case .found: nil
+        case .doesNotMatch: "does_not_match"
+        case .noIdentifier: "no_identifier"
+        case .unknownIdentifier: "unknown_identifier"
+        case .shortCodeAgain: "short_code_again"
+        }
+    }
+}

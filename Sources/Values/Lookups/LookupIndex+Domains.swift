@@ -1,0 +1,275 @@
+public import Invocation
+public import RateLimiting
+public import Tenancy
+
+extension LookupIndex {
+    /// A host that is proved for a tenant.
+    struct DomainEntry: Sendable {
+        let tenant: TenantIndex
+        /// What experiences on the host hash to, as far as it goes.
+        let hash: UInt64
+        let content: String?
+        let pages: DomainPages
+        var experiences = DomainExperiences()
+    }
+
+    /// The experiences on a proved host, by their hashes; of many, by the groups of their URLs.
+    ///
+    /// Anyone can ask for a site's association file, which lists the experiences of one host: to look at those of all
+    /// hosts would take too long, and so would all of a large host.
+    struct DomainExperiences: Sendable {
+        struct Key: Hashable, Sendable {
+            let group: URLGroup
+            let clip: ClipIndex
+        }
+
+        struct Group: Sendable {
+            var count = 0
+            /// Empty once there were more than ``URLGroup/smallCount``, until the host's are gathered again.
+            var hashes: [UInt64] = []
+
+            mutating func add(_ hash: UInt64) {
+                if count < URLGroup.smallCount, hashes.count == count {
+                    hashes.append(hash)
+                } else {
+                    hashes = []
+                }
+                count += 1
+            }
+
+            mutating func remove(_ hash: UInt64) {
+                count -= 1
+                if let index = hashes.firstIndex(of: hash) { hashes.remove(at: index) }
+            }
+
+            var isListed: Bool { hashes.count == count }
+        }
+
+        enum Kept: Sendable {
+            case hashes([UInt64])
+            case groups([Key: Group])
+            /// Not even the broadest groups are few enough.
+            case none
+        }
+
+        private(set) var count = 0
+        private(set) var kept: Kept
+        /// How broad the groups are; nil for single experiences.
+        let breadth: URLGroup.Breadth?
+
+        static let limit = URLGroup.maximumCount
+
+        init(_ breadth: URLGroup.Breadth? = nil) {
+            self.breadth = breadth
+            kept = breadth == nil ? .hashes([]) : .groups([:])
+        }
+
+        /// - Returns: whether there are too many now, so that they must be gathered in broader groups.
+        mutating func add(_ hash: UInt64, _ url: Span<UInt8>, of clip: ClipIndex) -> Bool {
+            count += 1
+            switch kept {
+            case .none: return false
+            case .hashes(var hashes):
+                kept = .none
+                hashes.append(hash)
+                kept = .hashes(hashes)
+                return hashes.count > Self.limit
+            case .groups(var groups):
+                kept = .none
+                if let key = key(url, clip) { groups[key, default: Group()].add(hash) }
+                kept = .groups(groups)
+                return groups.count > Self.limit
+            }
+        }
+
+        /// - Returns: whether they are so few now that they must be gathered again.
+        mutating func remove(_ hash: UInt64, _ url: Span<UInt8>, of clip: ClipIndex) -> Bool {
+            count -= 1
+            switch kept {
+            case .none: break
+            case .hashes(var hashes):
+                kept = .none
+                if let index = hashes.firstIndex(of: hash) { hashes.remove(at: index) }
+                kept = .hashes(hashes)
+                return false
+            case .groups(var groups):
+                kept = .none
+                if let key = key(url, clip) {
+                    groups[key]?.remove(hash)
+                    if groups[key]?.count == 0 { groups[key] = nil }
+                }
+                kept = .groups(groups)
+            }
+            return count <= Self.limit / 2
+        }
+
+        mutating func giveUp() { kept = .none }
+
+        private func key(_ url: Span<UInt8>, _ clip: ClipIndex) -> Key? {
+            guard let breadth, let url = try? URLPrefix(String(copying: url)) else { return nil }
+            return Key(group: URLGroup(url, breadth), clip: clip)
+        }
+    }
+
+    /// What is registered for a host that a tenant has proved.
+    public struct Site: Sendable {
+        /// A clip of the tenant's, with the app it belongs to.
+        public struct Clip: Sendable {
+            public let bundleID: BundleID
+            public let parentBundleID: BundleID
+            public let teamID: TeamID
+            public let appIDPrefix: AppIDPrefix
+        }
+
+        /// A registered URL, or a group of several.
+        public struct Link: Sendable {
+            public let group: URLGroup
+            public let clip: BundleID
+        }
+
+        public let tenant: TenantID
+        /// In no order.
+        public let clips: [Clip]
+        /// In no order; nil when even groups are more than an association file could list.
+        public let links: [Link]?
+        /// What is to be merged into the association file: the text of a JSON object, or nil.
+        public let content: String?
+    }
+
+    /// A host that a tenant has proved, and what is shown there.
+    public struct ProvedHost: Sendable {
+        /// In lower case, without a port.
+        public let name: String
+        public let tenant: TenantID
+        public let tenantName: String
+        public let tenantIsSuspended: Bool
+        /// The tenant's own; what is nil is left to the server.
+        public let limits: RequestLimits
+        public let pages: DomainPages
+    }
+
+    /// A host that a tenant has proved, in lower case and without a port; nil for any other.
+    public func provedHost(_ host: String) -> ProvedHost? {
+        guard let domain = domains[host] else { return nil }
+        let tenant = tenants[Int(domain.tenant)]
+        guard tenant.isPresent else { return nil }
+        return ProvedHost(
+            name: host, tenant: tenant.id, tenantName: tenant.name, tenantIsSuspended: tenant.isSuspended,
+            limits: tenant.limits, pages: domain.pages)
+    }
+
+    /// Whether a tenant has proved a host, in lower case and without a port.
+    public func isProved(host: String) -> Bool {
+        domains[host].map { tenants[Int($0.tenant)].isPresent } ?? false
+    }
+
+    /// What is registered for a host, in lower case and without a port; nil when nobody has proved it.
+    ///
+    /// A suspended tenant's too: its data is kept, and only its keys are refused. [ours]
+    public func site(ofHost host: String) -> Site? {
+        guard let domain = domains[host], tenants[Int(domain.tenant)].isPresent else { return nil }
+        return Site(
+            tenant: tenants[Int(domain.tenant)].id,
+            clips: clips.compactMap { clip in
+                guard clip.tenant == domain.tenant, let owner = clip.owner else { return nil }
+                return Site.Clip(
+                    bundleID: clip.bundleID, parentBundleID: owner.parent, teamID: owner.teamID,
+                    appIDPrefix: owner.appIDPrefix)
+            },
+            links: links(domain),
+            content: domain.content)
+    }
+
+    private func links(_ domain: DomainEntry) -> [Site.Link]? {
+        switch domain.experiences.kept {
+        case .none: nil
+        case .hashes(let hashes): registered(hashes, of: domain.tenant)
+        case .groups(let groups):
+            groups.filter { !$0.value.isListed }.map {
+                Site.Link(group: $0.key.group, clip: clips[Int($0.key.clip)].bundleID)
+            } + registered(groups.values.filter(\.isListed).flatMap(\.hashes), of: domain.tenant)
+        }
+    }
+
+    private func registered(_ hashes: [UInt64], of tenant: TenantIndex) -> [Site.Link] {
+        var links: [Site.Link] = []
+        // Several kinds of one URL share a hash, and one search finds them all.
+        for hash in Set(hashes) {
+            _ = experiences.first(hash) { header, text, _ in
+                guard header.tenant == tenant else { return nil as Never? }
+                guard let url = try? URLPrefix(String(copying: text.extracting(0..<Int(header.urlLength))))
+                else {
+                    return nil
+                }
+                links.append(Site.Link(group: .url(url), clip: clips[Int(header.clip)].bundleID))
+                return nil
+            }
+        }
+        return links
+    }
+
+    // MARK: Changes
+
+    mutating func setDomain(_ row: borrowing IndexRow, _ id: TenantID) -> Bool {
+        let content = row.text(DomainColumn.content)
+        guard let host = row.text(DomainColumn.host), !host.isEmpty,
+            content != nil || row.isNull(DomainColumn.content),
+            let pages = row.text(DomainColumn.pages).flatMap(DomainPages.init)
+        else { return false }
+        let tenant = intern(id)
+        // Another tenant's proof may be taken away in the same change, and heard of later.
+        if let known = domains[host] { removeDomain(host, of: known.tenant) }
+        var hash = hostHash(tenant)
+        hash.combine(Array(host.utf8).span)
+        domains[host] = DomainEntry(tenant: tenant, hash: hash.value, content: content, pages: pages)
+        domainHosts[hash.value] = host
+        gatherExperiences(ofDomain: host)
+        return true
+    }
+
+    mutating func removeDomain(_ host: String, of tenant: TenantIndex) {
+        guard let domain = domains[host], domain.tenant == tenant else { return }
+        domains[host] = nil
+        domainHosts[domain.hash] = nil
+    }
+
+    mutating func addToDomain(_ hashes: ExperienceHashes, _ url: Span<UInt8>, of clip: ClipIndex) {
+        guard let host = domainHosts[hashes.host] else { return }
+        if domains[host]?.experiences.add(hashes.own, url, of: clip) == true {
+            gatherExperiences(ofDomain: host)
+        }
+    }
+
+    mutating func removeFromDomain(_ hashes: ExperienceHashes, _ url: Span<UInt8>, of clip: ClipIndex) {
+        guard let host = domainHosts[hashes.host] else { return }
+        if domains[host]?.experiences.remove(hashes.own, url, of: clip) == true {
+            gatherExperiences(ofDomain: host)
+        }
+    }
+
+    /// Looks at every experience there is: for a domain that is new, has become too large for its groups or small again.
+    private mutating func gatherExperiences(ofDomain host: String) {
+        guard let domain = domains[host] else { return }
+        for breadth in [nil] + URLGroup.Breadth.allCases.map(Optional.some) {
+            if let gathered = gathered(domain, breadth) {
+                domains[host]?.experiences = gathered
+                return
+            }
+        }
+    }
+
+    /// Nil where there are too many of that breadth, and a broader one is left.
+    private func gathered(_ domain: DomainEntry, _ breadth: URLGroup.Breadth?) -> DomainExperiences? {
+        var gathered = DomainExperiences(breadth)
+        var isTooMuch = false
+        experiences.forEach { header, text in
+            guard header.tenant == domain.tenant, !isTooMuch else { return }
+            let url = text.extracting(0..<Int(header.urlLength))
+            guard let shape = URLShape(url) else { return }
+            let hashes = ExperienceHashes(url, shape, host: hostHash(domain.tenant))
+            guard hashes.host == domain.hash, gathered.add(hashes.own, url, of: header.clip) else { return }
+            if breadth == URLGroup.Breadth.allCases.last { gathered.giveUp() } else { isTooMuch = true }
+        }
+        return isTooMuch ? nil : gathered
+    }
+}

@@ -1,0 +1,300 @@
+import Invocation
+import Tenancy
+
+extension LookupIndex {
+    typealias Place = RecordTable<ExperienceHeader>.Place
+
+    /// Where an experience is that was found; good for the table it was found in, as long as that is not changed.
+    struct Found: Sendable {
+        let place: Place
+        let isByDefaultLink: Bool
+    }
+
+    /// What ``TenantTable/match(_:preferringAdvanced:otherThan:)`` finds.
+    ///
+    /// The time depends on the URL, not on how many experiences there are: one look-up for each number of path components
+    /// at which the host has experiences and, where those have queries, one for each of the URL's items. A tenant that
+    /// registers many combinations of the same items pays for those that are among the URL's, up to ``mostProbes``: beyond these,
+    /// the most specific of those that were tried is found. Which are tried depends on the server's seed.
+    /// - Parameters:
+    ///   - locations: experiences that are bound to others are as if they were not there; nil for none of these.
+    ///   - other: an experience that is as if it was not there.
+    func find(
+        _ url: InvocationURL, of tenant: TenantIndex, preferringAdvanced prefersAdvanced: Bool = false,
+        boundTo locations: Set<LocationIdentifier>? = nil, otherThan other: Place? = nil
+    ) -> Found? {
+        var probesLeft = Self.mostProbes
+        return find(
+            url, of: tenant, preferringAdvanced: prefersAdvanced, boundTo: locations, otherThan: other,
+            probesLeft: &probesLeft)
+    }
+
+    /// - Parameter probesLeft: How many combinations of query items may still be tried.
+    func find(
+        _ url: InvocationURL, of tenant: TenantIndex, preferringAdvanced prefersAdvanced: Bool = false,
+        boundTo locations: Set<LocationIdentifier>? = nil, otherThan other: Place? = nil,
+        probesLeft: inout Int
+    ) -> Found? {
+        guard url.isMatchable else { return nil }
+        var hash = hostHash(tenant)
+        hash.combine(url.bytes.span.extracting(url.hostRange))
+        if let depths = hosts[hash.value] {
+            let search = Search(
+                tenant: tenant, prefersAdvanced: prefersAdvanced, locations: locations, other: other)
+            if let place = deepest(search, url, depths, hash, probesLeft: &probesLeft) {
+                return Found(place: place, isByDefaultLink: false)
+            }
+        }
+        return DefaultLink(url).flatMap {
+            defaultExperience(of: $0.clip, tenant, boundTo: locations, otherThan: other)
+        }
+    }
+
+    /// How many combinations of query items one URL is tried for, so that no catalogue holds up an event loop. A URL with eight items
+    /// and a short path never reaches it. [ours]
+    static let mostProbes = 4_096
+
+    /// What experiences' hashes begin with.
+    func hostHash(_ tenant: TenantIndex) -> ByteHash {
+        var hash = ByteHash(seed: seed)
+        hash.combine(UInt64(tenant) << 8 | UInt64(Namespace.experience.rawValue))
+        return hash
+    }
+
+    private struct Search {
+        let tenant: TenantIndex
+        let prefersAdvanced: Bool
+        let locations: Set<LocationIdentifier>?
+        let other: Place?
+    }
+
+    private typealias Candidate = (place: Place, header: ExperienceHeader)
+
+    /// The best experiences of one path.
+    private struct Best {
+        var ofAnyKind: Candidate?
+        /// Sought only where advanced ones are preferred.
+        var advanced: Candidate?
+    }
+
+    /// The beginning of an invocation's path.
+    private struct Prefix {
+        let length: Int
+        let hash: UInt64
+    }
+
+    private static var prefixLimit: Int { URLPrefix.maximumPathComponents + 1 }
+
+    /// Goes from the longest beginning of the path to the shortest.
+    private func deepest(
+        _ search: Search, _ url: InvocationURL, _ depths: Depths, _ host: ByteHash, probesLeft: inout Int
+    ) -> Place? {
+        let bytes = url.bytes.span
+        var hash = host
+        return withUnsafeTemporaryAllocation(of: Prefix.self, capacity: Self.prefixLimit) { prefixes in
+            prefixes[0] = Prefix(length: url.hostRange.upperBound, hash: hash.value)
+            var count = 1
+            let deepest = UInt64.bitWidth - depths.paths.leadingZeroBitCount
+            bytes.forEachPathComponent(in: url.pathRange) { component in
+                guard count < min(deepest, Self.prefixLimit) else { return false }
+                hash.combine(bytes.extracting(component))
+                prefixes[count] = Prefix(length: component.upperBound, hash: hash.value)
+                count += 1
+                return true
+            }
+            var deepestOfAnyKind: Place?
+            for depth in (0..<count).reversed() where depths.paths >> UInt64(depth) & 1 != 0 {
+                let hasQueries = depths.queries >> UInt64(depth) & 1 != 0
+                let best = best(
+                    search, url, prefixes[depth], hasQueries: hasQueries, probesLeft: &probesLeft)
+                if let advanced = best.advanced { return advanced.place }
+                deepestOfAnyKind = deepestOfAnyKind ?? best.ofAnyKind?.place
+                if deepestOfAnyKind != nil, !search.prefersAdvanced { break }
+            }
+            return deepestOfAnyKind
+        }
+    }
+
+    /// The best experience of one path, by its query.
+    private func best(
+        _ search: Search, _ url: InvocationURL, _ prefix: Prefix, hasQueries: Bool, probesLeft: inout Int
+    ) -> Best {
+        var best = Best()
+        choose(search, url, prefix, node: prefix.hash, among: &best)
+        guard hasQueries, !url.queryRange.isEmpty else { return best }
+
+        let bytes = url.bytes.span
+        let query = url.queryRange
+        var itemCount = 0
+        bytes.forEachQueryItem(in: query) { _ in
+            itemCount += 1
+            return true
+        }
+        return withUnsafeTemporaryAllocation(of: UInt64.self, capacity: itemCount) { items in
+            let item = hostHash(search.tenant)
+            var count = 0
+            bytes.forEachQueryItem(in: query) { range in
+                items[count] = item.item(bytes.extracting(range))
+                count += 1
+                return true
+            }
+            var found = UnsafeMutableBufferPointer(rebasing: items[..<count])
+            found.sort()
+            descend(
+                search, url, prefix, ByteHash(seed: prefix.hash), UnsafeBufferPointer(found)[...],
+                probesLeft: &probesLeft, among: &best)
+            return best
+        }
+    }
+
+    /// Visits the nodes below one, each of which has one more of the items.
+    private func descend(
+        _ search: Search, _ url: InvocationURL, _ prefix: Prefix, _ node: ByteHash,
+        _ items: Slice<UnsafeBufferPointer<UInt64>>,
+        probesLeft: inout Int, among best: inout Best
+    ) {
+        for index in items.indices where index == items.startIndex || items[index] != items[index - 1] {
+            guard probesLeft > 0 else { return }
+            probesLeft -= 1
+            var child = node
+            child.combine(items[index])
+            guard let reaching = queryNodes.first(child.value, { count, _, _ in count }) else { continue }
+            let ending = choose(search, url, prefix, node: child.value, among: &best)
+            // Where all that lead here end, no item leads on.
+            if ending < reaching {
+                descend(
+                    search, url, prefix, child, items[(index + 1)...], probesLeft: &probesLeft, among: &best)
+            }
+        }
+    }
+
+    /// Takes each experience of a node that matches and precedes the best so far.
+    /// - Returns: How many there are, whether they match or not.
+    @discardableResult
+    private func choose(
+        _ search: Search, _ url: InvocationURL, _ prefix: Prefix, node: UInt64,
+        among best: inout Best
+    ) -> UInt32 {
+        var count: UInt32 = 0
+        _ = experiences.first(node) { header, text, place in
+            count += 1
+            guard isMatch(header, text, search.tenant, url, prefix),
+                Self.isBound(header, text, to: search.locations), place != search.other
+            else { return nil as Never? }
+            let found = (place, header)
+            if best.ofAnyKind.map({ precedes(header, text, $0) }) ?? true { best.ofAnyKind = found }
+            if search.prefersAdvanced, header.kind == ExperienceKind.advanced.number,
+                best.advanced.map({ precedes(header, text, $0) }) ?? true
+            {
+                best.advanced = found
+            }
+            return nil
+        }
+        return count
+    }
+
+    private func precedes(_ header: ExperienceHeader, _ text: Span<UInt8>, _ other: Candidate) -> Bool {
+        if header.queryItemCount != other.header.queryItemCount {
+            return header.queryItemCount > other.header.queryItemCount
+        }
+        if header.kind != other.header.kind { return header.kind < other.header.kind }
+        return experiences.read(other.place) { otherHeader, otherText in
+            text.extracting(0..<Int(header.urlLength))
+                .precedes(otherText.extracting(0..<Int(otherHeader.urlLength)))
+        }
+    }
+
+    /// Whether a record that has the hash is what the hash stands for, and may be launched.
+    private func isMatch(
+        _ header: ExperienceHeader, _ text: Span<UInt8>, _ tenant: TenantIndex, _ url: InvocationURL,
+        _ prefix: Prefix
+    ) -> Bool {
+        let length = Int(header.matchLength)
+        let bytes = url.bytes.span
+        guard header.tenant == tenant, length == prefix.length,
+            text.extracting(0..<length).isEqual(to: bytes.extracting(0..<length))
+        else { return false }
+        let registered = text.extracting(0..<Int(header.urlLength))
+        if header.queryItemCount > 0, !Self.hasItems(url, of: registered, from: length + 1) { return false }
+        switch ExperienceKind(header.kind) {
+        case .advanced: return true
+        case .demo:
+            let end = url.queryRange.isEmpty ? url.pathRange.upperBound : url.queryRange.upperBound
+            return registered.isEqual(to: bytes.extracting(0..<end))
+        case .default:
+            // A default link is matched by default links of its clip alone: the bundle ID comes first [Apple].
+            guard bytes.extracting(url.hostRange).isEqual(to: DefaultLink.host) else { return true }
+            return DefaultLink(url)?.clip == clips[Int(header.clip)].bundleID
+        }
+    }
+
+    /// Whether an experience is bound to none but some locations; nil for any.
+    private static func isBound(
+        _ header: ExperienceHeader, _ text: Span<UInt8>, to locations: Set<LocationIdentifier>?
+    ) -> Bool {
+        guard let locations, header.binding == .location else { return true }
+        let name = String(copying: text.extracting(Int(header.urlLength)..<text.count))
+        return (try? LocationIdentifier(name)).map(locations.contains) ?? false
+    }
+
+    /// Whether each query item of a registered URL is among the invocation's.
+    private static func hasItems(_ url: InvocationURL, of registered: Span<UInt8>, from start: Int) -> Bool {
+        let bytes = url.bytes.span
+        var hasAll = true
+        registered.forEachQueryItem(in: start..<registered.count) { wanted in
+            var isFound = false
+            bytes.forEachQueryItem(in: url.queryRange) { item in
+                isFound = bytes.extracting(item).isEqual(to: registered.extracting(wanted))
+                return !isFound
+            }
+            hasAll = isFound
+            return hasAll
+        }
+        return hasAll
+    }
+
+    /// The index of the clip whose default link a URL is, where the clip has no default experience.
+    func clipWithoutDefaultExperience(openedBy url: InvocationURL, of tenant: TenantIndex) -> Int? {
+        guard let link = DefaultLink(url),
+            let clip = clipIndices[ClipName(tenant: tenant, bundleID: link.clip.text)],
+            clips[Int(clip)].defaultURL == nil, clips[Int(clip)].owner != nil || clips[Int(clip)].isUnreadable
+        else { return nil }
+        return Int(clip)
+    }
+
+    /// The default experience of a clip that has none here, by the clip's default link: bound to no location. [ours]
+    func missingDefaultExperience(of clip: Int) -> IndexedExperience {
+        let entry = clips[clip]
+        return IndexedExperience(
+            url: DefaultLink(to: entry.bundleID).text, kind: .default, clip: entry.bundleID,
+            clipIsMultiBusiness: entry.isMultiBusiness, binding: .unbound, pathComponentCount: 1)
+    }
+
+    /// The default experience of a clip, by whatever URL.
+    private func defaultExperience(
+        of clip: BundleID, _ tenant: TenantIndex, boundTo locations: Set<LocationIdentifier>?,
+        otherThan other: Place?
+    ) -> Found? {
+        guard let clip = clipIndices[ClipName(tenant: tenant, bundleID: clip.text)],
+            let url = clips[Int(clip)].defaultURL,
+            let shape = URLShape(url.span)
+        else { return nil }
+        let hashes = ExperienceHashes(url.span, shape, host: hostHash(tenant))
+        return experiences.first(hashes.own) { header, text, place in
+            guard header.tenant == tenant, header.kind == ExperienceKind.default.number, header.clip == clip,
+                text.extracting(0..<Int(header.urlLength)).isEqual(to: url.span),
+                Self.isBound(header, text, to: locations), place != other
+            else { return nil }
+            return Found(place: place, isByDefaultLink: true)
+        }
+    }
+}
+
+extension Span<UInt8> {
+    /// The order by bytes.
+    fileprivate func precedes(_ other: Span<UInt8>) -> Bool {
+        withUnsafeBytes { mine in
+            other.withUnsafeBytes { theirs in mine.lexicographicallyPrecedes(theirs) }
+        }
+    }
+}

@@ -1,0 +1,356 @@
+import AppAttest
+public import Foundation
+import Geodesy
+import Invocation
+import RateLimiting
+import Tenancy
+
+/// Every tenant's experiences, locations, short codes and keys, arranged to be searched.
+///
+/// A value: a change is made to a copy, which shares with the original what the change does not touch, and takes time
+/// by the size of the change. Two readers of one copy see the same, whatever happens to others.
+///
+/// What it holds of a tenant is asked of ``of(_:trusting:)``. No look-up crosses tenants: the tenant is part of every
+/// hash and is compared in every record.
+public struct LookupIndex: Sendable {
+    /// The place of a tenant in `tenants`; never used again for another one.
+    typealias TenantIndex = UInt32
+    typealias ClipIndex = UInt32
+
+    struct TenantEntry: Sendable {
+        let id: TenantID
+        var name = ""
+        var isSuspended = false
+        var limits = RequestLimits()
+        /// How many of its clips ask for attestations.
+        var attestedClipCount = 0
+        /// False once its row is gone; what is left of it cannot be found then.
+        var isPresent = false
+    }
+
+    /// A clip that no row speaks of any more stays as a name.
+    struct ClipEntry: Sendable {
+        let tenant: TenantIndex
+        let bundleID: BundleID
+        var isMultiBusiness = false
+        /// Nil while there is no row of the clip.
+        var owner: ClipOwner?
+        /// Whether there is a row of the clip that cannot be read: what it asks for is not known.
+        var isUnreadable = false
+        /// The canonical URL of its default experience.
+        var defaultURL: [UInt8]?
+        /// What pages say of its app; nil while it says nothing, and there is no row of the clip.
+        var links: ClipLinks?
+        var card = PackedCard.none
+
+        var asksForAttestations: Bool { isUnreadable || owner?.attestation != nil }
+    }
+
+    struct ClipOwner: Sendable, Equatable {
+        let teamID: TeamID
+        let appIDPrefix: AppIDPrefix
+        let parent: BundleID
+        /// Nil for a clip that asks for nothing.
+        let attestation: ClipAttestation?
+    }
+
+    struct ClipName: Hashable {
+        let tenant: TenantIndex
+        let bundleID: String
+    }
+
+    struct ExperienceHeader: BitwiseCopyable {
+        let tenant: TenantIndex
+        let clip: ClipIndex
+        /// The place of an identifier rule in `rules`.
+        let rule: UInt32
+        /// Of the registered URL; what follows in the record's text is the identifier of its location.
+        let urlLength: UInt16
+        /// Of scheme, host and path.
+        let matchLength: UInt16
+        let pathComponentCount: UInt8
+        let queryItemCount: UInt8
+        let kind: UInt8
+        let binding: Binding
+
+        enum Binding: UInt8, BitwiseCopyable {
+            case unbound, location, rule
+        }
+    }
+
+    struct LocationHeader: BitwiseCopyable {
+        let latitude: Double
+        let longitude: Double
+        let radius: Double
+        let tenant: TenantIndex
+        let identifierLength: UInt16
+        /// What follows in the record's text are the details, as JSON.
+        let nameLength: UInt16
+
+        var identifier: Range<Int> { 0..<Int(identifierLength) }
+        var name: Range<Int> { Int(identifierLength)..<detailsStart }
+        var detailsStart: Int { Int(identifierLength) + Int(nameLength) }
+    }
+
+    struct ShortCodeHeader: BitwiseCopyable {
+        let tenant: TenantIndex
+        /// What follows in the record's text is the URL.
+        let codeLength: UInt16
+    }
+
+    struct CardHeader: BitwiseCopyable {
+        let tenant: TenantIndex
+        /// What follows in the record's text is the card.
+        let nameLength: UInt16
+        /// Of what has the name.
+        let namespace: Namespace
+    }
+
+    struct KeyDigest: Hashable {
+        let words: (UInt64, UInt64, UInt64, UInt64)
+
+        /// Looks at all of both, whatever they are: how long it takes tells nothing of them.
+        static func == (one: Self, other: Self) -> Bool {
+            (one.words.0 ^ other.words.0) | (one.words.1 ^ other.words.1) | (one.words.2 ^ other.words.2)
+                | (one.words.3 ^ other.words.3) == 0
+        }
+
+        /// SHA-256 is as good as random, so that a part of it hashes as well as all.
+        func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
+    }
+
+    /// A key's ID is unique to its tenant alone.
+    struct KeyName: Hashable {
+        let tenant: TenantIndex
+        let id: KeyID
+    }
+
+    /// Of App Attest, by the SHA-256 of its public key.
+    struct AttestKeyName: Hashable {
+        let tenant: TenantIndex
+        let id: KeyDigest
+    }
+
+    struct KeyEntry: Sendable {
+        let name: KeyName
+        let kind: KeyKind
+        let scopes: Scopes
+        /// Nil for a key that is not restricted.
+        let locations: Set<LocationIdentifier>?
+        /// Microseconds since 2000-01-01 00:00 UTC.
+        let expiresAt: Int64?
+    }
+
+    /// At which depths a tenant has experiences on a host: a hint that saves look-ups, and that may say too much.
+    struct Depths: Sendable, Equatable {
+        /// Bit N: registered URLs with N path components.
+        var paths: UInt64 = 0
+        /// Bit N: registered URLs with N path components and a query.
+        var queries: UInt64 = 0
+    }
+
+    /// Random, so that nobody can choose URLs whose hashes collide.
+    let seed: UInt64
+    var tenants: [TenantEntry] = []
+    var tenantIndices: [TenantID: TenantIndex] = [:]
+    var clips: [ClipEntry] = []
+    var clipIndices: [ClipName: ClipIndex] = [:]
+    var rules: [IdentifierRule] = []
+    /// By the bytes of their text: `String` takes the composed and the decomposed form of a character for equal.
+    var ruleIndices: [[UInt8]: UInt32] = [:]
+    var keys: [KeyDigest: KeyEntry] = [:]
+    var keyDigests: [KeyName: KeyDigest] = [:]
+    var revokedAttestKeys: Set<AttestKeyName> = []
+    var hosts: [UInt64: Depths] = [:]
+    /// By host, each of which is proved for one tenant.
+    var domains: [String: DomainEntry] = [:]
+    /// By the hash that experiences of the tenant on the host have.
+    var domainHosts: [UInt64: String] = [:]
+    var experiences: RecordTable<ExperienceHeader>
+    /// How many experiences are registered with the query items on the way to a node, and with others besides.
+    var queryNodes = RecordTable<UInt32>()
+    var locations: RecordTable<LocationHeader>
+    var shortCodes = RecordTable<ShortCodeHeader>()
+    /// Of locations and experiences; most have none.
+    var cards = RecordTable<CardHeader>()
+    /// By the places of `tenants`.
+    var nearby: [NearbyIndex] = []
+
+    /// An empty table.
+    /// - Parameter expected: About how many experiences and locations are to come, each.
+    public init(expected: Int = 0) {
+        self.init(expected: expected, seed: UInt64.random(in: .min ... .max))
+    }
+
+    init(expected: Int, seed: UInt64) {
+        self.seed = seed
+        experiences = RecordTable(expectedCount: expected)
+        locations = RecordTable(expectedCount: expected)
+    }
+
+    // MARK: Sizes
+
+    public var tenantCount: Int { tenants.reduce(0) { $0 + ($1.isPresent ? 1 : 0) } }
+    public var experienceCount: Int { experiences.count }
+    public var locationCount: Int { locations.count }
+
+    /// About how many bytes the experiences, locations and short codes take, with what they are found by.
+    public var memory: Int {
+        experiences.memory + queryNodes.memory + locations.memory + shortCodes.memory + cards.memory
+            + nearbyMemory
+    }
+
+    /// How many of these what is near is found by.
+    public var nearbyMemory: Int { nearby.reduce(0) { $0 + $1.memory } }
+
+    /// Puts what was set as new in the order by which what is near is found. Before that it is found as well, but slowly.
+    public mutating func settle() {
+        for index in nearby.indices { settleNearby(index) }
+    }
+
+    /// Gives back memory that was reserved while the table grew.
+    public mutating func compact() {
+        experiences.compact()
+        queryNodes.compact()
+        locations.compact()
+        shortCodes.compact()
+        cards.compact()
+        settle()
+        for index in nearby.indices { nearby[index].compact() }
+    }
+
+    // MARK: Finding by name
+
+    func location(_ identifier: LocationIdentifier, of tenant: TenantIndex) -> Location? {
+        var text = identifier.text
+        return text.withUTF8 { bytes in
+            let name = Span(_unsafeElements: bytes)
+            return locations.first(hash(.location, tenant, name)) { header, text, _ in
+                guard header.tenant == tenant, Self.isName(name, of: header, text),
+                    let center = try? Coordinate(latitude: header.latitude, longitude: header.longitude),
+                    let region = try? CircularRegion(center: center, radius: Distance(meters: header.radius))
+                else { return nil }
+                return Location(
+                    identifier: identifier,
+                    name: String(copying: text.extracting(header.name)), region: region,
+                    details: LocationDetails(
+                        copying: text.extracting(header.detailsStart..<text.count)))
+            }
+        }
+    }
+
+    func url(ofShortCode code: String, of tenant: TenantIndex) -> InvocationURL? {
+        var code = code
+        return code.withUTF8 { bytes in
+            let name = Span(_unsafeElements: bytes)
+            return shortCodes.first(hash(.shortCode, tenant, name)) { header, text, _ in
+                guard header.tenant == tenant, Self.isName(name, of: header, text) else { return nil }
+                return try? InvocationURL(String(copying: text.extracting(name.count..<text.count)))
+            }
+        }
+    }
+
+    /// The holder of a key that is neither revoked nor expired, by the key's SHA-256; nil for any other.
+    ///
+    /// In which bucket of the table a digest is looked for does tell on it, but who chooses a key does not choose its digest.
+    public func keyHolder(digest: Span<UInt8>, at now: Date) -> KeyHolder? {
+        guard let digest = KeyDigest(digest), let key = keys[digest] else { return nil }
+        let tenant = tenants[Int(key.name.tenant)]
+        guard tenant.isPresent else { return nil }
+        if let expiry = key.expiresAt, Double(expiry) / 1_000_000 <= now.timeIntervalSince(.year2000) {
+            return nil
+        }
+        return KeyHolder(
+            tenant: tenant.id, key: key.name.id, kind: key.kind, scopes: key.scopes, locations: key.locations,
+            limits: tenant.limits, tenantIsSuspended: tenant.isSuspended)
+    }
+
+    func experience(at place: Place) -> IndexedExperience {
+        experiences.read(place, experience)
+    }
+
+    func experience(_ header: ExperienceHeader, _ text: Span<UInt8>) -> IndexedExperience {
+        let clip = Int(header.clip)
+        let length = Int(header.urlLength)
+        let binding: LocationBinding =
+            switch header.binding {
+            case .unbound: .unbound
+            case .rule: .rule(rules[Int(header.rule)])
+            case .location:
+                (try? LocationIdentifier(String(copying: text.extracting(length..<text.count))))
+                    .map(LocationBinding.location) ?? .unbound
+            }
+        return IndexedExperience(
+            url: String(copying: text.extracting(0..<length)), kind: ExperienceKind(header.kind),
+            clip: clips[clip].bundleID, clipIsMultiBusiness: clips[clip].isMultiBusiness,
+            binding: binding, pathComponentCount: Int(header.pathComponentCount))
+    }
+
+    // MARK: Hashes
+
+    enum Namespace: UInt8, BitwiseCopyable {
+        case experience = 1, location, shortCode
+        case locationCard, advancedCard, defaultCard, demoCard
+    }
+
+    func index(of tenant: TenantID) -> TenantIndex? {
+        guard let index = tenantIndices[tenant], tenants[Int(index)].isPresent else { return nil }
+        return index
+    }
+
+    func hash(_ namespace: Namespace, _ tenant: TenantIndex, _ text: Span<UInt8>) -> UInt64 {
+        var hash = ByteHash(seed: seed)
+        hash.combine(UInt64(tenant) << 8 | UInt64(namespace.rawValue))
+        hash.combine(text)
+        return hash.value
+    }
+
+    static func isName(_ name: Span<UInt8>, of header: LocationHeader, _ text: Span<UInt8>) -> Bool {
+        text.extracting(header.identifier).isEqual(to: name)
+    }
+
+    static func isName(_ name: Span<UInt8>, of header: ShortCodeHeader, _ text: Span<UInt8>) -> Bool {
+        Int(header.codeLength) == name.count && text.extracting(0..<name.count).isEqual(to: name)
+    }
+}
+
+extension LookupIndex.KeyDigest {
+    /// Nil unless there are 32 bytes.
+    init?(_ bytes: Span<UInt8>) {
+        guard bytes.count == 32 else { return nil }
+        let raw = bytes.bytes
+        words = (
+            raw.unsafeLoadUnaligned(fromByteOffset: 0, as: UInt64.self),
+            raw.unsafeLoadUnaligned(fromByteOffset: 8, as: UInt64.self),
+            raw.unsafeLoadUnaligned(fromByteOffset: 16, as: UInt64.self),
+            raw.unsafeLoadUnaligned(fromByteOffset: 24, as: UInt64.self)
+        )
+    }
+}
+
+extension ExperienceKind {
+    /// The number that stands for the kind in a record: its place in the order of equally specific experiences.
+    var number: UInt8 {
+        switch self {
+        case .advanced: 0
+        case .default: 1
+        case .demo: 2
+        }
+    }
+
+    init(_ number: UInt8) {
+        self = number == 0 ? .advanced : number == 1 ? .default : .demo
+    }
+}
+
+extension String {
+    /// Repairs what is not UTF-8, which no row of the database holds.
+    init(copying bytes: Span<UInt8>) {
+        self = bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
+    }
+}
+
+extension Date {
+    /// From which PostgreSQL counts.
+    static let year2000 = Date(timeIntervalSince1970: 946_684_800)
+}

@@ -1,0 +1,133 @@
+import Cards
+import JSON
+
+/// What pages show of a card, texts and image, in so few bytes that a table can hold many: without parsing JSON a page takes
+/// from it what it says.
+///
+/// The default language and whether there is an image, a byte each; the image's SHA-256; then each language's texts: the
+/// language, 0 for the default one, the lengths of title and subtitle, and these. No byte at all for a card that says nothing
+/// of it.
+struct PackedCard: Sendable, Hashable {
+    let bytes: [UInt8]
+
+    static let none = PackedCard(bytes: [])
+
+    /// By their numbers, less 1.
+    private static let languages = CardLanguage.allCases
+    private static let headLength = 2
+    private static let digestLength = 32
+
+    init(bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    /// - Parameter text: in the default language, before that of the card.
+    init(_ card: Card, _ text: CardText? = nil) {
+        guard card.defaultLanguage != nil || card.image != nil || !card.texts.isEmpty || text != nil else {
+            self = .none
+            return
+        }
+        var bytes = [Self.number(of: card.defaultLanguage), card.image == nil ? 0 : 1]
+        bytes += card.image?.bytes ?? []
+        func add(_ language: CardLanguage?, _ text: CardText) {
+            let (title, subtitle) = (Array((text.title ?? "").utf8), Array((text.subtitle ?? "").utf8))
+            // A byte is enough: 30 and 56 characters of four bytes each.
+            bytes +=
+                [Self.number(of: language), UInt8(title.count), UInt8(subtitle.count)] + title + subtitle
+        }
+        if let text { add(nil, text) }
+        for (language, text) in card.texts.sorted(by: { $0.key < $1.key }) { add(language, text) }
+        self.bytes = bytes
+    }
+
+    var isEmpty: Bool { bytes.isEmpty }
+
+    var defaultLanguage: CardLanguage? { bytes.first.flatMap(Self.language) }
+
+    var image: ImageDigest? {
+        guard hasImage else { return nil }
+        return ImageDigest(digest: bytes[Self.headLength..<Self.headLength + Self.digestLength])
+    }
+
+    /// Visits the texts of each language, an empty one for nil, until the closure returns false; the language is nil for the
+    /// default one.
+    func forEachText(
+        _ body: (CardLanguage?, _ title: ArraySlice<UInt8>, _ subtitle: ArraySlice<UInt8>) -> Bool
+    ) {
+        var position = Self.headLength + (hasImage ? Self.digestLength : 0)
+        while position < bytes.count {
+            let title = position + 3..<position + 3 + Int(bytes[position + 1])
+            let subtitle = title.upperBound..<title.upperBound + Int(bytes[position + 2])
+            guard body(Self.language(bytes[position]), bytes[title], bytes[subtitle]) else { return }
+            position = subtitle.upperBound
+        }
+    }
+
+    /// As the column has it, less what pages do not show; nil for none.
+    var json: [UInt8]? {
+        var card = Card(defaultLanguage: defaultLanguage)
+        forEachText { language, title, subtitle in
+            if let language {
+                card.texts[language] = try? CardText(title: Self.text(title), subtitle: Self.text(subtitle))
+            }
+            return true
+        }
+        return card.isEmpty ? nil : JSONValue.object(card.json).serialized()
+    }
+
+    /// What is said in the default language beside the card.
+    var text: (title: [UInt8]?, subtitle: [UInt8]?) {
+        var text: (title: [UInt8]?, subtitle: [UInt8]?)
+        forEachText { language, title, subtitle in
+            guard language == nil else { return true }
+            if !title.isEmpty { text.title = Array(title) }
+            if !subtitle.isEmpty { text.subtitle = Array(subtitle) }
+            return false
+        }
+        return text
+    }
+
+    /// As the column has it.
+    var imageText: [UInt8]? { image.map { Array($0.description.utf8) } }
+
+    private var hasImage: Bool { bytes.count > 1 && bytes[1] != 0 }
+
+    /// Nil for an empty one.
+    static func text(_ bytes: ArraySlice<UInt8>) -> String? {
+        bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func number(of language: CardLanguage?) -> UInt8 {
+        guard let language, let index = languages.firstIndex(of: language) else { return 0 }
+        return UInt8(index + 1)
+    }
+
+    private static func language(_ number: UInt8) -> CardLanguage? {
+        number > 0 && Int(number) <= languages.count ? languages[Int(number) - 1] : nil
+    }
+}
+
+extension IndexRow {
+    /// What pages show of a card. What cannot be read is nothing: a place whose card a later version wrote is found all the same.
+    /// - Parameter said: in the default language, before that of the card.
+    func card(
+        _ card: some IndexColumn, _ image: some IndexColumn, beside said: CardText? = nil
+    ) -> PackedCard {
+        let (json, digest) = (text(card), text(image))
+        guard json != nil || digest != nil || said != nil else { return .none }
+        var read = Card()
+        if let json, let value = try? JSONValue(parsing: json.utf8), let members = value.objectValue,
+            let card = try? Card(JSONObjectReader(members))
+        {
+            read = card
+        }
+        read.image = digest.flatMap { try? ImageDigest($0) }
+        return PackedCard(read, said)
+    }
+
+    /// What an experience says in the default language.
+    var experienceText: CardText? {
+        let (title, subtitle) = (text(ExperienceColumn.title), text(ExperienceColumn.subtitle))
+        return title == nil && subtitle == nil ? nil : try? CardText(title: title, subtitle: subtitle)
+    }
+}

@@ -1,0 +1,84 @@
+public import Cards
+public import Invocation
+import Tenancy
+
+extension TenantTable {
+    /// Those experiences, in no order, whose canonical URL is wanted, which is lent in UTF-8; of a table that is restricted to
+    /// locations, of those alone that are bound to one of these.
+    ///
+    /// Takes time by how many experiences the whole table has, whoever's they are: a few hundredths of a microsecond each.
+    public func experiences(where isWanted: (_ url: Span<UInt8>) -> Bool) -> [IndexedExperience] {
+        guard let index else { return [] }
+        let table = snapshot.table
+        var found: [IndexedExperience] = []
+        table.experiences.forEach { header, text in
+            guard header.tenant == index else { return }
+            if let restriction {
+                guard case .location(let location) = table.experience(header, text).binding,
+                    restriction.contains(location)
+                else { return }
+            }
+            if isWanted(text.extracting(0..<Int(header.urlLength))) {
+                found.append(table.experience(header, text))
+            }
+        }
+        return found
+    }
+
+    /// The advanced or default experience whose URL is most like one that leads to no location; nil where none is alike.
+    ///
+    /// Most like is the URL that has the most bytes in common with it at its beginning and its end, of those that have more than
+    /// half of their own text after `https://` in common; then the shorter, then the smaller text. [ours]
+    ///
+    /// Takes as long as ``experiences(where:)``.
+    public func nearestExperience(
+        to url: InvocationURL, otherThan other: String?
+    ) -> IndexedExperience? {
+        guard let index, restriction == nil else { return nil }
+        let table = snapshot.table
+        let text = Array(url.canonicalWithoutFragment.utf8)
+        let excluded = other.map { Array($0.utf8) }
+        var best: (score: Int, text: [UInt8], experience: IndexedExperience)?
+        table.experiences.forEach { header, bytes in
+            guard header.tenant == index, ExperienceKind(header.kind) != .demo else { return }
+            let registered = bytes.extracting(0..<Int(header.urlLength))
+            let score = registered.commonLength(with: text.span) - URLShape.schemeLength
+            guard 2 * score > registered.count - URLShape.schemeLength, score >= best?.score ?? 0,
+                excluded.map({ registered.isEqual(to: $0.span) }) != true
+            else { return }
+            let copy = Array(copying: registered)
+            if let best, best.score == score {
+                guard
+                    copy.count < best.text.count
+                        || copy.count == best.text.count && copy.lexicographicallyPrecedes(best.text)
+                else { return }
+            }
+            best = (score, copy, table.experience(header, bytes))
+        }
+        return best?.experience
+    }
+
+    /// What an experience's card says itself in its default language; nil where it says nothing.
+    public func text(of experience: Experience) -> CardText? {
+        guard let index else { return nil }
+        let text = snapshot.table.card(
+            experience.kind.cardNamespace, index, experience.url.canonical.utf8.span
+        ).text
+        guard text.title != nil || text.subtitle != nil else { return nil }
+        return try? CardText(
+            title: text.title.map { String(decoding: $0, as: UTF8.self) },
+            subtitle: text.subtitle.map { String(decoding: $0, as: UTF8.self) })
+    }
+}
+
+extension Span<UInt8> {
+    /// How many bytes two texts have in common at their beginnings and, beyond these, at their ends.
+    fileprivate func commonLength(with other: Span<UInt8>) -> Int {
+        let limit = Swift.min(count, other.count)
+        var first = 0
+        while first < limit, self[first] == other[first] { first += 1 }
+        var last = 0
+        while last < limit - first, self[count - 1 - last] == other[other.count - 1 - last] { last += 1 }
+        return first + last
+    }
+}

@@ -1,0 +1,109 @@
+public import Geodesy
+public import Invocation
+import Tenancy
+
+/// A location that is near, and what leads there.
+public struct NearbyLocation: Sendable, Hashable {
+    public let location: Location
+    /// The length of the geodesic.
+    public let distance: Distance
+    /// Launches the clip, and leads to the location.
+    public let url: InvocationURL
+
+    /// The farthest that is asked for. [ours]
+    public static let maximumDistance = Distance(meters: 50_000)
+    /// How far is looked unless it is said. [ours]
+    public static let defaultDistance = Distance(meters: 5_000)
+    /// How many are asked for. [ours]
+    public static let limits = 1...50
+    public static let defaultLimit = 20
+}
+
+/// What a search for locations around a coordinate found.
+public struct NearbySearch: Sendable, Hashable {
+    /// By their distance; of those at one distance by the bytes of their identifiers.
+    public fileprivate(set) var locations: [NearbyLocation] = []
+    /// Whether the work reached its limit, so that locations may be missing: farther ones, and some of very many within the same
+    /// eight metres.
+    public fileprivate(set) var isTruncated = false
+    /// The work that was done, in lookups that take as long: from 1 to ``mostLookups``.
+    public fileprivate(set) var lookups = 1
+
+    /// [ours]
+    public static let mostLookups = 10
+}
+
+extension TenantTable {
+    /// The locations that the clip which a URL launches leads to, by their distance from a coordinate; of those at one
+    /// distance by the bytes of their identifiers.
+    ///
+    /// Each has a URL of which ``lookUp(_:)`` finds it, by an experience of that clip: the one of an experience that is bound
+    /// to it, or one made by an experience's rule `path:1` or `query:`. A location to which none of those leads is left out.
+    /// Exact, unless the result is truncated: the work is limited [ours].
+    /// - Throws: `does_not_match` when the URL launches nothing.
+    public func nearby(
+        _ url: InvocationURL, from coordinate: Coordinate,
+        within reach: Distance = NearbyLocation.defaultDistance, limit: Int = NearbyLocation.defaultLimit
+    ) throws(LookupRefusal) -> NearbySearch {
+        try nearby(
+            url, from: coordinate, within: reach, limit: limit, mostSteps: LocationsByDistance.mostSteps
+        ).search
+    }
+
+    /// - Parameter mostSteps: After how many steps the search ends.
+    /// - Returns: Also how many steps were taken: a few more than the limit at most.
+    func nearby(
+        _ url: InvocationURL, from coordinate: Coordinate, within reach: Distance, limit: Int, mostSteps: Int
+    ) throws(LookupRefusal) -> (search: NearbySearch, steps: Int) {
+        guard let index, let bundleID = clip(launchedBy: url) else { throw LookupRefusal(.doesNotMatch) }
+        var search = NearbySearch()
+        let name = LookupIndex.ClipName(tenant: index, bundleID: bundleID.text)
+        guard let clip = snapshot.table.clipIndices[name] else { return (search, 0) }
+        let readers = snapshot.table.readers(of: clip, index)
+        var locations = LocationsByDistance(
+            from: coordinate, within: reach, of: index, in: snapshot,
+            snapshot.table.nearby[Int(index)].candidates(of: clip, hasReaders: !readers.isEmpty),
+            among: restriction, mostSteps: mostSteps)
+
+        /// Whether a URL leads to the location by the clip.
+        func take(_ text: String?, _ identifier: LocationIdentifier, _ distance: Distance) -> Bool {
+            guard locations.spend(LocationsByDistance.stepsOfTry), let text,
+                let url = try? InvocationURL(text)
+            else { return false }
+            let mostProbes = min(
+                LookupIndex.mostProbes,
+                min(locations.stepsLeft, LookupIndex.mostProbes) * LocationsByDistance.probesOfStep)
+            var probesLeft = mostProbes
+            let lookup = lookUp(url, probesLeft: &probesLeft)
+            guard locations.spend((mostProbes - probesLeft) / LocationsByDistance.probesOfStep) else {
+                return false
+            }
+            // A lookup alone would have gone on.
+            guard probesLeft > 0 || mostProbes == LookupIndex.mostProbes else {
+                locations.end()
+                return false
+            }
+            guard case .found(let experience, let location) = lookup, experience.clip == bundleID,
+                location.registeredIdentifier == identifier
+            else { return false }
+            search.locations.append(NearbyLocation(location: location, distance: distance, url: url))
+            return true
+        }
+
+        while search.locations.count < limit, !locations.isTruncated,
+            let (identifier, distance) = locations.next()
+        {
+            let isBound = snapshot.table.urls(boundTo: identifier, of: clip, index)
+                .contains { take($0, identifier, distance) }
+            if isBound { continue }
+            _ = readers.contains { reader in
+                take(reader.rule.url(naming: identifier, at: reader.url), identifier, distance)
+            }
+        }
+        search.isTruncated =
+            locations.isIncomplete || search.locations.count < limit && locations.isTruncated
+        search.lookups = min(
+            1 + locations.steps / LocationsByDistance.stepsOfLookup, NearbySearch.mostLookups)
+        return (search, locations.steps)
+    }
+}

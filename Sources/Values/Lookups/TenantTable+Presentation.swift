@@ -1,0 +1,89 @@
+public import Cards
+public import Invocation
+import Tenancy
+
+/// What is shown to people of where a URL leads; what is nil nobody says.
+public struct Presentation: Sendable, Hashable {
+    /// Of title and subtitle, where the cards say any.
+    public var language: CardLanguage?
+    public var title: String?
+    public var subtitle: String?
+    public var image: ImageDigest?
+    public var appStoreID: String?
+    public var androidURL: String?
+    /// What the site calls itself.
+    public var siteName: String?
+}
+
+extension TenantTable {
+    /// What the card of an experience shows: what it says itself, else what the location's says, else what the clip's does.
+    ///
+    /// In one language, for everyone: the default one; where no card has texts in it, English, else the first that they have. [ours]
+    public func presentation(of experience: IndexedExperience, at location: Location?) -> Presentation {
+        guard let index else { return Presentation() }
+        let table = snapshot.table
+        let name = LookupIndex.ClipName(tenant: index, bundleID: experience.clip.text)
+        let clip = table.clipIndices[name].map { table.clips[Int($0)] }
+        var presentation = Presentation()
+        presentation.appStoreID = clip?.links?.appStoreID
+        presentation.androidURL = clip?.links?.androidURL
+        presentation.siteName = clip?.links?.siteName
+        var cards = [table.card(experience.kind.cardNamespace, index, experience.url.utf8.span)]
+        if let identifier = location?.registeredIdentifier {
+            cards.append(table.card(.locationCard, index, identifier.text.utf8.span))
+        }
+        if let clip { cards.append(clip.card) }
+        cards.removeAll(where: \.isEmpty)
+        presentation.show(cards)
+        return presentation
+    }
+
+    /// The URL that the short code in a URL stands for, if an experience leads on from there; nil where there is no code, and where
+    /// that URL holds a code again.
+    public func target(ofCodeIn url: InvocationURL) -> InvocationURL? {
+        guard let match = match(url),
+            case .shortCode(let code) = match.experience.readIdentifier(in: url, by: match),
+            let stored = self.url(ofShortCode: code)
+        else { return nil }
+        return switch lookUp(stored: stored) {
+        case .doesNotMatch, .shortCodeAgain: nil
+        case .found, .noIdentifier, .unknownIdentifier: stored
+        }
+    }
+}
+
+extension Presentation {
+    /// - Parameter cards: the nearest first.
+    fileprivate mutating func show(_ cards: [PackedCard]) {
+        guard !cards.isEmpty else { return }
+        image = cards.lazy.compactMap(\.image).first
+        language = Self.language(of: cards)
+        for card in cards {
+            card.forEachText { language, title, subtitle in
+                guard language == nil || language == self.language else { return true }
+                self.title = self.title ?? PackedCard.text(title)
+                self.subtitle = self.subtitle ?? PackedCard.text(subtitle)
+                return language == nil
+            }
+        }
+    }
+
+    private static func language(of cards: [PackedCard]) -> CardLanguage? {
+        let said = cards.lazy.compactMap(\.defaultLanguage).first
+        var first: CardLanguage?
+        var (hasSaid, hasEnglish) = (false, false)
+        for card in cards {
+            card.forEachText { language, _, _ in
+                // What is in the default language without its name is in the one that is said.
+                guard let language, language != said else {
+                    hasSaid = hasSaid || said != nil
+                    return true
+                }
+                if language == .english { hasEnglish = true }
+                first = min(first ?? language, language)
+                return true
+            }
+        }
+        return hasSaid ? said : hasEnglish ? .english : first
+    }
+}

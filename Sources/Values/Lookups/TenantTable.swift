@@ -1,0 +1,218 @@
+public import Invocation
+public import Tenancy
+
+/// What a routing table holds of one tenant: a question across tenants cannot be written.
+///
+/// ``lookUp(_:)`` is the one place where a URL becomes a place. Answers without waiting for anything, and every refusal
+/// is an answer. A value, safe to use from many threads, and good for as long as it is kept: it is of one moment.
+///
+/// A table that is ``restricted(to:)`` locations answers for what leads to one of these, as if there was nothing else.
+public struct TenantTable: Sendable {
+    public let tenant: TenantID
+    /// Nil for all that the tenant has.
+    private(set) var restriction: Set<LocationIdentifier>?
+    let snapshot: IndexSnapshot
+    /// Nil when the table has no such tenant.
+    let index: LookupIndex.TenantIndex?
+
+    init(of tenant: TenantID, in snapshot: IndexSnapshot) {
+        self.tenant = tenant
+        self.snapshot = snapshot
+        index = snapshot.table.index(of: tenant)
+    }
+
+    /// The same for a key that is restricted to locations; nil for one that is not.
+    public func restricted(to locations: Set<LocationIdentifier>?) -> TenantTable {
+        var table = self
+        table.restriction = locations
+        return table
+    }
+
+    /// The locations there are of those that the table is restricted to; nil for one that is not.
+    public var visibleLocations: Set<LocationIdentifier>? {
+        restriction.map { $0.filter { location($0) != nil } }
+    }
+
+    /// An experience that an invocation URL launches.
+    public struct Match: Sendable {
+        fileprivate enum Choice: Sendable {
+            case registered(LookupIndex.Found)
+            /// The default experience of a clip that has none here: each clip has one at Apple. The clip by its index.
+            case missingDefault(clip: Int)
+        }
+
+        fileprivate let snapshot: IndexSnapshot
+        fileprivate let choice: Choice
+
+        public var experience: IndexedExperience {
+            switch choice {
+            case .registered(let found): snapshot.table.experience(at: found.place)
+            case .missingDefault(let clip): snapshot.table.missingDefaultExperience(of: clip)
+            }
+        }
+
+        /// Whether it is its clip's default experience and the invocation is the clip's default link, at another URL
+        /// than the one it is registered with.
+        public var isByDefaultLink: Bool {
+            switch choice {
+            case .registered(let found): found.isByDefaultLink
+            case .missingDefault: true
+            }
+        }
+    }
+
+    /// The experience that an invocation launches, or nil when none matches.
+    ///
+    /// More path components win, then more query items, then kind (advanced, default, demo), then the smaller
+    /// URL. When no registered URL matches a default link, the default experience of the clip that the link names is
+    /// found, whatever URL it is registered with; where none is registered, one that is bound to no location [ours]. [Apple: "the most specific matching prefix", and that the link opens
+    /// the default experience; the order is ours]
+    ///
+    /// Allocates nothing, but for a default link and for a query of very many items.
+    /// - Parameters:
+    ///   - prefersAdvanced: Whether any advanced experience that matches wins over those of other kinds.
+    ///   - other: A match of this table, whose experience is as if it was not there.
+    public func match(
+        _ url: InvocationURL, preferringAdvanced prefersAdvanced: Bool = false,
+        otherThan other: Match? = nil
+    ) -> Match? {
+        var probesLeft = LookupIndex.mostProbes
+        guard
+            let match = matchOfAll(
+                url, preferringAdvanced: prefersAdvanced, otherThan: other, probesLeft: &probesLeft)
+        else { return nil }
+        guard restriction != nil else { return match }
+        return lookUp(url, by: match).location == nil ? nil : match
+    }
+
+    private func matchOfAll(
+        _ url: InvocationURL, preferringAdvanced prefersAdvanced: Bool = false,
+        otherThan other: Match? = nil, probesLeft: inout Int
+    ) -> Match? {
+        guard let index else { return nil }
+        var excluded: LookupIndex.Place?
+        switch other?.choice {
+        case .registered(let found): excluded = found.place
+        case .missingDefault: return nil
+        case nil: break
+        }
+        if let found = snapshot.table.find(
+            url, of: index, preferringAdvanced: prefersAdvanced, otherThan: excluded,
+            probesLeft: &probesLeft)
+        {
+            return Match(snapshot: snapshot, choice: .registered(found))
+        }
+        return snapshot.table.clipWithoutDefaultExperience(openedBy: url, of: index).map {
+            Match(snapshot: snapshot, choice: .missingDefault(clip: $0))
+        }
+    }
+
+    /// The clip that an invocation launches where there are no experiences of other locations than those that the table is
+    /// restricted to.
+    public func clip(launchedBy url: InvocationURL) -> BundleID? {
+        guard let index else { return nil }
+        let table = snapshot.table
+        if let found = table.find(url, of: index, boundTo: restriction) {
+            return table.experience(at: found.place).clip
+        }
+        return table.clipWithoutDefaultExperience(openedBy: url, of: index).map { table.clips[$0].bundleID }
+    }
+
+    /// The experience that the URL invokes, and the location it leads to.
+    public func lookUp(_ url: InvocationURL) -> Lookup {
+        var probesLeft = LookupIndex.mostProbes
+        return lookUp(url, probesLeft: &probesLeft)
+    }
+
+    /// - Parameter probesLeft: How many combinations of query items may still be tried.
+    func lookUp(_ url: InvocationURL, probesLeft: inout Int) -> Lookup {
+        visible(lookUp(url, followingCodes: true, probesLeft: &probesLeft))
+    }
+
+    /// Where the URL leads by an experience that it matches.
+    public func lookUp(_ url: InvocationURL, by match: Match) -> Lookup {
+        var probesLeft = LookupIndex.mostProbes
+        return visible(lookUp(url, by: match, followingCodes: true, probesLeft: &probesLeft))
+    }
+
+    /// Where the URL that a short code stands for leads: as if it had been scanned, but that it cannot hold a code again.
+    public func lookUp(stored url: InvocationURL) -> Lookup {
+        var probesLeft = LookupIndex.mostProbes
+        return visible(lookUp(url, followingCodes: false, probesLeft: &probesLeft))
+    }
+
+    /// What a restriction lets be seen of an answer: where it has none of its locations, not even that there is an experience.
+    private func visible(_ lookup: Lookup) -> Lookup {
+        guard let restriction else { return lookup }
+        guard let identifier = lookup.location?.registeredIdentifier, restriction.contains(identifier)
+        else { return .doesNotMatch }
+        return lookup
+    }
+
+    /// The location by its identifier, which is compared byte by byte.
+    public func location(_ identifier: LocationIdentifier) -> Location? {
+        guard restriction?.contains(identifier) != false else { return nil }
+        return index.flatMap { snapshot.table.location(identifier, of: $0) }
+    }
+
+    /// The URL that a short code stands for.
+    public func url(ofShortCode code: String) -> InvocationURL? {
+        guard let url = index.flatMap({ snapshot.table.url(ofShortCode: code, of: $0) }),
+            restriction == nil || lookUp(stored: url).location != nil
+        else { return nil }
+        return url
+    }
+
+    private func lookUp(_ url: InvocationURL, followingCodes: Bool, probesLeft: inout Int) -> Lookup {
+        guard let match = matchOfAll(url, probesLeft: &probesLeft) else { return .doesNotMatch }
+        return lookUp(url, by: match, followingCodes: followingCodes, probesLeft: &probesLeft)
+    }
+
+    private func lookUp(
+        _ url: InvocationURL, by match: Match, followingCodes: Bool, probesLeft: inout Int
+    ) -> Lookup {
+        let experience = match.experience
+        let identifier: LocationIdentifier
+        if case .location(let bound) = experience.binding {
+            identifier = bound
+        } else {
+            switch experience.readIdentifier(in: url, by: match) {
+            case .absent: return .noIdentifier(experience)
+            case .identifier(let read): identifier = read
+            case .place(let place): return locate(place, by: experience)
+            case .shortCode(let code):
+                guard followingCodes else { return .shortCodeAgain(experience) }
+                guard let stored = self.url(ofShortCode: code) else { return .unknownIdentifier(experience) }
+                return lookUp(stored, followingCodes: false, probesLeft: &probesLeft)
+            }
+        }
+        guard let location = location(identifier) else { return .unknownIdentifier(experience) }
+        return .found(experience, location)
+    }
+
+    /// The place that a URL carries in itself, if it is believed.
+    private func locate(_ place: EncodedLocation, by experience: IndexedExperience) -> Lookup {
+        guard snapshot.trust.believes(place, of: tenant) else { return .unknownIdentifier(experience) }
+        return Location(place).map { .found(experience, $0) } ?? .noIdentifier(experience)
+    }
+}
+
+/// A table with what is believed of URLs: one reference, where to count those of a table's parts would take longer than to
+/// find something.
+final class IndexSnapshot: Sendable {
+    let table: LookupIndex
+    let trust: LocationTrust
+
+    init(_ table: LookupIndex, trusting trust: LocationTrust) {
+        self.table = table
+        self.trust = trust
+    }
+}
+
+extension LookupIndex {
+    /// What the table holds of one tenant.
+    /// - Parameter trust: Which places that URLs carry in themselves are believed.
+    public func of(_ tenant: TenantID, trusting trust: LocationTrust = .nothing) -> TenantTable {
+        TenantTable(of: tenant, in: IndexSnapshot(self, trusting: trust))
+    }
+}

@@ -1,0 +1,501 @@
+import Administration
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import JSON
+import Logging
+import LookupsSupport
+import NIOCore
+import NIOEmbedded
+import Tenancy
+import Testing
+
+@testable import HTTPAPI
+
+/// Whole collections: many items in one request.
+@Suite struct CollectionEndpointTests {
+    /// Those that this suite holds to their tenants.
+    static let operations = Set(
+        ["Locations", "Experiences", "ShortCodes"].flatMap { ["replace\($0)", "merge\($0)"] })
+
+    struct Sample: Sendable, CustomTestStringConvertible {
+        let path: String
+        let csv: String
+        let lines: String
+        var testDescription: String { path }
+    }
+
+    static let samples = [
+        Sample(
+            path: "/v1/locations",
+            csv: """
+                identifier,name,latitude,longitude,radius,details.phone,owner\r
+                a,"A, or 1",1.5,-2,100,+1,Ann\r
+                b,B,0,0,1,,\r
+
+                """,
+            lines: #"""
+                {"identifier": "a", "name": "A, or 1", "latitude": 1.5, "longitude": -2, "radius": 100, "metadata": {"owner": "Ann"}, "details": {"phone": "+1"}}
+
+                {"identifier": "b", "name": "B", "latitude": 0, "longitude": 0, "radius": 1, "details": null}
+                """#),
+        Sample(
+            path: "/v1/experiences",
+            csv: """
+                url,clip,kind,location,identifier_rule,title
+                https://example.com/a,com.example.MyApp.Clip,,a,,T
+                https://example.com/b,com.example.MyApp.Clip,demo,,path:1,
+                """,
+            lines: #"""
+                {"url": "https://example.com/a", "clip": "com.example.MyApp.Clip", "location": "a", "title": "T"}
+                {"url": "https://example.com/b", "clip": "com.example.MyApp.Clip", "kind": "demo", "identifierRule": "path:1"}
+                """#),
+        Sample(
+            path: "/v1/short-codes", csv: "code,url\na,https://example.com/a\nb,https://example.com/b\n",
+            lines: #"""
+                {"code": "a", "url": "https://example.com/a"}
+                {"code": "b", "url": "https://example.com/b"}
+                """#),
+    ]
+
+    static let csv = "text/csv"
+    static let jsonLines = "application/x-ndjson"
+    static let counts: JSONValue = ["added": 2, "changed": 0, "removed": 0, "unchanged": 0]
+
+    static func send(
+        _ method: HTTPRequest.Method, _ path: String, _ body: String, as type: String? = csv,
+        _ client: TestAPI.Client, key: APIKey? = nil, headers: HTTPFields = [:]
+    ) async throws -> TestAPI.APIResponse {
+        var headers = headers
+        headers[.contentType] = type
+        return try await client.send(
+            method, path, key: key ?? client.api.manager, headers: headers, body: ByteBuffer(string: body))
+    }
+
+    @Test(arguments: samples) func jsonLinesAndCSVImportTheSame(sample: Sample) async throws {
+        for method in [HTTPRequest.Method.put, .patch] {
+            let api = TestAPI()
+            try await api.test(over: [.connection]) { client in
+                let written = try await Self.send(method, sample.path, sample.csv, client)
+                #expect(written.status == 200 && written.json == Self.counts, "\(written.text)")
+                #expect(written.headers[.cacheControl] == "no-store")
+                let same = try await Self.send(method, sample.path, sample.lines, as: Self.jsonLines, client)
+                #expect(
+                    same.json == ["added": 0, "changed": 0, "removed": 0, "unchanged": 2], "\(same.text)")
+                let page = try await client.send(.get, sample.path, key: api.reader)
+                let items = try #require(page["data"]?.arrayValue)
+                #expect(items.count == 2)
+                // What was read can be sent back as it is.
+                let read = items.map { $0.text + "\n" }.joined()
+                let back = try await Self.send(method, sample.path, read, as: Self.jsonLines, client)
+                #expect(back.json == same.json, "\(back.text)")
+            }
+        }
+    }
+
+    @Test func replacementDeletesAndMergeDoesNot() async throws {
+        let api = TestAPI()
+        let codes = "/v1/short-codes"
+        let row = "https://example.com/x\n"
+        try await api.test(over: [.router]) { client in
+            let all = "code,url\n" + ["a", "b", "c", "d"].map { "\($0),\(row)" }.joined()
+            #expect(try await Self.send(.put, codes, all, client).json?.objectValue?["added"] == 4)
+            let merged = try await Self.send(.patch, codes, "code,url\ne,\(row)", client)
+            #expect(merged.json == ["added": 1, "changed": 0, "removed": 0, "unchanged": 0])
+
+            let rest = "code,url\na,\(row)b,\(row)"
+            let plan = try await Self.send(.put, "\(codes)?dry_run=true", rest, client)
+            #expect(plan.status == 200 && plan["removed"] == 3)
+            #expect(plan["plan"]?.objectValue?["removalsAreAllowed"] == false)
+            let allowed = try await Self.send(.put, "\(codes)?dry_run=true&allow_removals=3", rest, client)
+            #expect(allowed["plan"]?.objectValue?["removalsAreAllowed"] == true)
+            #expect(
+                plan["plan"]?.objectValue?["removed"] == [["name": "c"], ["name": "d"], ["name": "e"]],
+                "\(plan.text)")
+            let refused = try await Self.send(.put, codes, rest, client)
+            #expect(refused.status == 409 && refused.code == "too_many_removals")
+            #expect(refused["removals"] == 3 && refused["items"] == 5)
+            let fewer = try await Self.send(.put, "\(codes)?allow_removals=2", rest, client)
+            #expect(fewer.code == "too_many_removals")
+            let page = try await client.send(.get, codes, key: api.reader)
+            #expect(page["data"]?.arrayValue?.count == 5)
+            let done = try await Self.send(.put, "\(codes)?allow_removals=3", rest, client)
+            #expect(done.json == ["added": 0, "changed": 0, "removed": 3, "unchanged": 2])
+            #expect(
+                Set(api.shortCodes.actors) == ["key:\(KeyID(UUID(number: 5)))"]
+                    && api.shortCodes.actors.count == 3)
+        }
+    }
+
+    @Test func invalidRowsAreNamedByLine() async throws {
+        try await TestAPI().test(over: [.router]) { client in
+            let bad = "identifier,name,latitude,longitude,radius\na,A,91,0,100\nb,B,1,1,1\nc,C,1,1\n"
+            let csv = try await Self.send(.put, "/v1/locations", bad, client)
+            #expect(csv.status == 422 && csv.code == "invalid_rows")
+            let expected: JSONValue = [
+                ["line": 2, "reason": "latitude: a latitude is from -90 to 90 degrees"],
+                ["line": 4, "reason": "the row has 4 fields, the header 5"],
+            ]
+            #expect(csv["count"] == 2 && csv["rows"]?.arrayValue?.last == expected.arrayValue?.last)
+            #expect(csv["rows"]?.arrayValue?.first?.objectValue?["line"] == 2)
+
+            let long = #"{"code": ""# + String(repeating: "x", count: Upload.maximumRowLength) + #""}"#
+            let lines = [
+                "{", "[]", #"{"code": "a"}"#, #"{"code": "a", "url": "https://example.com", "x": 1}"#,
+                #"{"code": "a", "url": "nonsense"}"#, long, "",
+                #"{"code": "\u0000", "url": "https://example.com"}"#, "\u{FEFF}{}",
+            ].joined(separator: "\n")
+            let json = try await Self.send(.patch, "/v1/short-codes", lines, as: Self.jsonLines, client)
+            #expect(json.status == 422 && json["count"] == 8, "\(json.text)")
+            let numbers = json["rows"]?.arrayValue?.compactMap { $0.objectValue?["line"]?.numberValue?.int }
+            #expect(numbers == [1, 2, 3, 4, 5, 6, 8, 9])
+            #expect(json.text.contains("the row is longer than 65536 bytes"))
+
+            let wide = "code,url\n" + String(repeating: "x", count: Upload.maximumRowLength) + ",\n"
+            let tooLong = try await Self.send(.put, "/v1/short-codes", wide, client)
+            #expect(tooLong["count"] == 1 && tooLong.text.contains("the row is longer than 65536 bytes"))
+
+            let many = "code,url\n" + String(repeating: "a,b\n", count: 250)
+            let first = try await Self.send(.patch, "/v1/short-codes", many, client)
+            #expect(first["count"] == 250 && first["rows"]?.arrayValue?.count == 100)
+            let page = try await client.send(.get, "/v1/short-codes", key: client.api.reader)
+            #expect(page["data"] == [])
+        }
+    }
+
+    @Test func unsupportedBodyOrParameterIsRejected() async throws {
+        try await TestAPI().test { client in
+            for type in [nil, "application/json", "application/merge-patch+json", "text/csv; charset=latin1"]
+            {
+                let response = try await Self.send(.put, "/v1/locations", "", as: type, client)
+                #expect(response.status == 415 && response.code == "unsupported_media_type", "\(type ?? "")")
+            }
+            for text in ["", "identifier\n", "code,url,code\n"] {
+                let response = try await Self.send(.put, "/v1/short-codes", text, client)
+                #expect(response.status == 422 && response.code == "invalid_header", "\(text)")
+            }
+            // No line is no row.
+            let none = try await Self.send(.patch, "/v1/short-codes", "", as: Self.jsonLines, client)
+            #expect(none.status == 200)
+            for (method, query, code) in [
+                (HTTPRequest.Method.put, "dry_run=1", "invalid_parameter"),
+                (.put, "allow_removals=-1", "invalid_parameter"),
+                (.put, "allow_removals=x", "invalid_parameter"),
+                (.patch, "allow_removals=1", "invalid_parameter"), (.put, "limit=1", "unknown_parameter"),
+            ] {
+                let response = try await Self.send(method, "/v1/locations?\(query)", "", client)
+                #expect(response.status == 400 && response.code == code, "\(query)")
+            }
+        }
+    }
+
+    @Test func collectionWriteRequiresScopeManage() async throws {
+        let api = TestAPI()
+        try await api.test { client in
+            for key in [api.publishable, api.secret, api.reader, api.confirmer] {
+                for sample in Self.samples {
+                    let response = try await Self.send(.put, sample.path, sample.csv, client, key: key)
+                    #expect(response.status == 403 && response.code == "forbidden")
+                }
+            }
+            #expect(api.locations.actors.isEmpty && api.shortCodes.actors.isEmpty)
+        }
+    }
+
+    @Test func anotherTenantsCollectionStaysUnchanged() async throws {
+        let (api, other) = (TestAPI(), APIKey.generate(.secret))
+        let neighbour = TenantID(number: 3)
+        try api.admit(other, of: neighbour, scopes: "read,manage")
+        try await api.test(over: [.router]) { client in
+            for sample in Self.samples {
+                #expect(try await Self.send(.put, sample.path, sample.csv, client).status == 200)
+                let theirs = try await Self.send(.put, sample.path, sample.csv, client, key: other)
+                #expect(theirs.json == Self.counts)
+                let header = String(sample.csv.prefix { !$0.isNewline })
+                let emptied = try await Self.send(
+                    .put, "\(sample.path)?allow_removals=2", header, client, key: other)
+                #expect(emptied.json == ["added": 0, "changed": 0, "removed": 2, "unchanged": 0])
+                let page = try await client.send(.get, sample.path, key: api.reader)
+                #expect(page["data"]?.arrayValue?.count == 2)
+            }
+        }
+    }
+
+    @Test func storeErrorsMapToStatusAndCode() async throws {
+        let api = TestAPI()
+        let inUse = RemovalsInUse(
+            count: 7, first: [ImportPlan.Item(name: "a", detail: "1 experience (x)", members: ["code": "a"])])
+        try await api.test(over: [.router]) { client in
+            func send() async throws -> TestAPI.APIResponse {
+                try await Self.send(.put, "/v1/short-codes", "code,url\n", client)
+            }
+            api.shortCodes.refuse(AdministrationError.conflict)
+            let conflict = try await send()
+            #expect(conflict.status == 409 && conflict.code == "conflict")
+            #expect(conflict.headers[.retryAfter] == "2")
+            // A body of too many lines is refused before it takes a turn.
+            let feeds = String(repeating: "\n", count: Upload.maximumRows + 1)
+            let blank = try await Self.send(
+                .put, "/v1/short-codes", feeds, as: "application/x-ndjson", client)
+            #expect(blank.status == 413 && blank.code == "too_many_rows")
+            api.shortCodes.refuse(AdministrationError.tooManyImports)
+            let busy = try await send()
+            #expect(busy.status == 503 && busy.code == "too_many_imports")
+            #expect(busy.headers[.retryAfter] == "60")
+            api.shortCodes.refuse(AdministrationError.removalsInUse(inUse))
+            let used = try await send()
+            #expect(used.status == 409 && used.code == "in_use")
+            #expect(used["count"] == 7 && used["first"] == [["code": "a"]])
+            api.shortCodes.refuse(AdministrationError.keyNotActive)
+            let revoked = try await send()
+            #expect(revoked.status == 401 && revoked.code == "unauthorized")
+            api.shortCodes.refuse(AdministrationError.tenantSuspended)
+            let suspended = try await send()
+            #expect(suspended.status == 403 && suspended.code == "forbidden")
+            api.shortCodes.refuse(AdministrationError.tooManyRows(limit: Upload.maximumRows))
+            let long = try await send()
+            #expect(long.status == 413 && long.code == "too_many_rows" && long.text.contains("1000000 rows"))
+            api.shortCodes.refuse(nil)
+            api.shortCodes.lagBehind(true)
+            let unseen = try await send()
+            #expect(
+                unseen.status == 202
+                    && unseen.json == [
+                        "added": 0, "changed": 0, "removed": 0, "unchanged": 0, "visible": false,
+                    ])
+        }
+    }
+
+    @Test func rowsBeyondTheLimitAreRejected() async throws {
+        struct Chunks: AsyncSequence, AsyncIteratorProtocol {
+            var left = 10
+            mutating func next() async throws -> [UInt8]? {
+                left -= 1
+                return left >= 0 ? Array("{}\n{}\n".utf8) : nil
+            }
+            func makeAsyncIterator() -> Self { self }
+        }
+        for (maximum, isRefused) in [(20, false), (19, true)] {
+            var count = 0
+            var refusal: (any Error)?
+            do {
+                let reader = JSONLineReader<ShortCode>(maximumLineLength: 9)
+                for try await _ in FileRows(Chunks(), reader, maximum: maximum) { count += 1 }
+            } catch {
+                refusal = error
+            }
+            #expect((refusal as? AdministrationError == .tooManyRows(limit: maximum)) == isRefused)
+            #expect(count == (isRefused ? 18 : 20))
+        }
+    }
+
+    /// They cost what rows do.
+    @Test func blankLinesCountAsRows() async throws {
+        struct Chunks: AsyncSequence, AsyncIteratorProtocol {
+            var pieces: ArraySlice<String>
+            mutating func next() async throws -> [UInt8]? { pieces.popFirst().map { Array($0.utf8) } }
+            func makeAsyncIterator() -> Self { self }
+        }
+        func refusal(_ pieces: [String], _ reader: some RowReader<ShortCode>) async -> AdministrationError? {
+            do {
+                for try await _ in FileRows(Chunks(pieces: pieces[...]), reader, maximum: 10) {}
+                return nil
+            } catch {
+                return error as? AdministrationError
+            }
+        }
+        let lines = JSONLineReader<ShortCode>(maximumLineLength: 9)
+        for blank in ["\n", " \n", "\r\n"] {
+            let ten = Array(repeating: blank, count: 10)
+            #expect(await refusal(ten, lines) == nil)
+            #expect(await refusal(ten + [blank], lines) == .tooManyRows(limit: 10))
+            #expect(await refusal(["{}\n"] + ten, lines) == .tooManyRows(limit: 10))
+        }
+        for blank in ["\n", "\r\n"] {
+            let ten = Array(repeating: blank, count: 10)
+            #expect(await refusal(["code,url\n"] + ten, TableReader()) == nil)
+            #expect(await refusal(["code,url\n"] + ten + [blank], TableReader()) == .tooManyRows(limit: 10))
+            let table = TableReader<ShortCode>(maximumRowLength: 9)
+            #expect(await refusal(ten + [blank], table) == .tooManyRows(limit: 10))
+        }
+    }
+
+    // MARK: Bodies that do not end well
+
+    private static func request(_ body: RequestBody) -> Request {
+        Request(head: HTTPRequest(method: .put, scheme: nil, authority: nil, path: "/"), body: body)
+    }
+
+    @Test func tooLongContentLengthIsRejectedAtOnce() throws {
+        let api = TestAPI()
+        func admit(_ length: Int) throws(Problem) {
+            let fields = RequestFields(
+                authorization: "Bearer \(api.manager.text)", contentType: Self.csv, contentLength: "\(length)"
+            )
+            let client = Client(address: Client.Address(nil), isBehindProxy: false)
+            let endpoint = Endpoint(
+                .put, "/v1/locations", .streamed(.manage) { _ in { _ in APIResponse(.ok) } })
+            _ = try api.responder.access.admit(
+                APIRequest(client: client, fields: fields), for: .manage, by: endpoint, at: Date())
+        }
+        try admit(Upload.maximumLength)
+        let refusal = #expect(throws: Problem.self) { try admit(Upload.maximumLength + 1) }
+        #expect(refusal?.code == "body_too_large" && refusal?.detail.contains("1073741824 bytes") == true)
+    }
+
+    /// Each has a file: of a server there are only so many, and whoever comes then sends nothing in vain. Nor does who has
+    /// written the query wrong.
+    @Test(.timeLimit(.minutes(30))) func excessUploadIsRejectedBeforeItsBody() async throws {
+        let api = TestAPI()
+        let log = api.log
+        let apiResponder = APIResponder(
+            api.settings, api.dependencies, RequestObserver(), logger: Logger(label: "test") { _ in log })
+        let responder = apiResponder.router().buildResponder()
+        let keys = (0...Upload.maximumAtOnce).map { _ in APIKey.generate(.secret) }
+        for (number, key) in keys.enumerated() {
+            try api.admit(key, of: TenantID(number: UInt8(20 + number)), scopes: "manage")
+        }
+        let put = { @Sendable (key: APIKey, query: String, body: RequestBody) async throws -> Response in
+            let request = Request(
+                head: HTTPRequest(
+                    method: .put, scheme: "http", authority: TestAPI.host, path: "/v1/short-codes\(query)",
+                    headerFields: [.authorization: "Bearer \(key.text)", .contentType: Self.csv]),
+                body: body)
+            return try await responder.respond(
+                to: request,
+                context: APIContext(
+                    source: ApplicationRequestContextSource(
+                        channel: EmbeddedChannel(), logger: Logger(label: "test") { _ in log })))
+        }
+        let unread = RequestBody(
+            asyncSequence: AsyncStream<ByteBuffer>(unfolding: {
+                Issue.record("the body was read")
+                return nil
+            }))
+        let (asked, ask) = AsyncStream.makeStream(of: Void.self)
+        let (ends, end) = AsyncStream.makeStream(of: Never.self)
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for key in keys.dropLast() {
+                group.addTask {
+                    let body = AsyncStream<ByteBuffer>(unfolding: {
+                        ask.yield()
+                        for await _ in ends {}
+                        return nil
+                    })
+                    return try await put(key, "", RequestBody(asyncSequence: body)).status.code
+                }
+            }
+            var askedCount = 0
+            for await _ in asked {
+                askedCount += 1
+                if askedCount == Upload.maximumAtOnce { break }
+            }
+            let last = try #require(keys.last)
+            let refused = try await put(last, "", unread)
+            #expect(refused.status.code == 503 && refused.headers[.retryAfter] == "10")
+            let body = CollectedBody()
+            try await refused.body.write(body)
+            #expect(try JSONValue(parsing: body.bytes).objectValue?["code"] == "too_many_uploads")
+            let wrong = try await put(last, "?dry_run=perhaps", unread)
+            #expect(wrong.status.code == 400)
+            end.finish()
+            // What ends without a header row is refused by what reads it.
+            for try await status in group { #expect(status == 422) }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(30))) func stalledUploadTimesOut() async throws {
+        let (body, source) = RequestBody.makeStream()
+        await source.yield(ByteBuffer(string: "ab"))
+        let refusal = await #expect(throws: Problem.self) {
+            try await Self.request(body).withUpload(within: .milliseconds(20)) { upload in
+                var count = 0
+                for try await piece in upload { count += piece.count }
+                Issue.record("the body had no end")
+                return count
+            }
+        }
+        #expect(refusal?.code == "request_timeout")
+        source.finish()
+    }
+
+    /// The server's own work is no silence of the client's.
+    @Test func uploadDeadlineCountsOnlyClientSilence() throws {
+        let start = ContinuousClock.now
+        let progress = Upload.Progress(start: start)
+        let limit = Duration.seconds(10)
+        #expect(progress.rest(within: limit, at: start + .seconds(30)) == limit)
+        progress.waits(at: start + .seconds(30))
+        #expect(progress.rest(within: limit, at: start + .seconds(39)) == .seconds(1))
+        #expect(try progress.takes(2))
+        #expect(progress.rest(within: limit, at: start + .seconds(800)) == limit)
+        #expect(progress.rest(within: limit, at: start + .seconds(895)) == .seconds(5))
+        progress.waits(at: start + .seconds(800))
+        #expect(try progress.takes(nil))
+        #expect(progress.rest(within: limit, at: start + .seconds(1_000)) > .zero)
+        #expect(!progress.isOverdue)
+    }
+
+    @Test func uploadPieceAfterDeadlineIsRejected() throws {
+        let start = ContinuousClock.now
+        for silence in [Duration.seconds(10), .seconds(900)] {
+            let progress = Upload.Progress(start: start)
+            progress.waits(at: start + silence - .seconds(10))
+            #expect(progress.rest(within: .seconds(10), at: start + silence) == .zero)
+            #expect(progress.isOverdue)
+            #expect(try !progress.takes(1))
+        }
+    }
+
+    /// While a body comes nothing else is asked for or held: the store is asked when it has come.
+    @Test(.timeLimit(.minutes(30))) func spooledBodyIsReadableRepeatedly() async throws {
+        let (body, source) = RequestBody.makeStream()
+        let pieces = (0..<20).map { String(repeating: "\($0),", count: 30_000) }
+        async let kept = Self.request(body).withUpload(within: .seconds(60)) { try await SpooledBody($0) }
+        for piece in pieces { await source.yield(ByteBuffer(string: piece)) }
+        source.finish()
+        let whole = try await kept
+        // From the beginning each time.
+        for _ in 0..<2 {
+            var bytes: [UInt8] = []
+            for try await piece in whole { bytes += piece }
+            #expect(bytes == Array(pieces.joined().utf8))
+        }
+    }
+
+    @Test func bodyWithoutDiskSpaceIsRejected() async throws {
+        let (body, source) = RequestBody.makeStream()
+        source.finish()
+        let refusal = await #expect(throws: Problem.self) {
+            try await Self.request(body).withUpload(within: .seconds(60)) {
+                try await SpooledBody($0, in: ["/nowhere"])
+            }
+        }
+        #expect(refusal?.code == "insufficient_storage" && refusal?.status == .serviceUnavailable)
+        #expect(refusal?.detail.contains("No such file or directory") == true)
+    }
+
+    @Test func interruptedBodyIsMalformed() async throws {
+        struct Broken: Error {}
+        let (body, source) = RequestBody.makeStream()
+        await source.yield(ByteBuffer(string: "ab"))
+        source.finish(Broken())
+        let refusal = await #expect(throws: Problem.self) {
+            try await Self.request(body).withUpload(within: .seconds(60)) { upload in
+                for try await _ in upload {}
+                return true
+            }
+        }
+        #expect(refusal?.code == "malformed_request")
+    }
+}
+
+/// What an answer has in its body.
+private final class CollectedBody: ResponseBodyWriter {
+    private(set) var bytes: [UInt8] = []
+
+    func write(_ buffer: ByteBuffer) async throws { bytes += buffer.readableBytesView }
+
+    func finish(_ trailingHeaders: HTTPFields?) async throws {}
+}

@@ -1,0 +1,311 @@
+import Foundation
+import HTTPTypes
+import JSON
+import Lookups
+import LookupsSupport
+import Metrics
+import NIOCore
+import Notifications
+import Tenancy
+import Testing
+
+@testable import HTTPAPI
+
+@Suite struct NotificationEndpointTests {
+    /// Those that this suite holds to their tenants.
+    static let operations = ["sendNotification", "notification"]
+
+    private static let tenant = TenantID(number: 1)
+    private static let url = "https://example.com/restaurants/restaurant_a/order/1234"
+    private static let body: JSONObject = [
+        "url": .string(url), "aps": ["alert": "Ready."], "audience": ["business": true],
+    ]
+
+    private static func send(
+        _ body: JSONObject = body, idempotencyKey: String? = nil, key: APIKey? = nil,
+        to client: TestAPI.Client
+    ) async throws -> TestAPI.APIResponse {
+        var headers: HTTPFields = [.contentType: "application/json"]
+        if let idempotencyKey { headers[try #require(HTTPField.Name("Idempotency-Key"))] = idempotencyKey }
+        return try await client.send(
+            .post, "/v1/notifications", key: key ?? client.api.secret, headers: headers,
+            body: ByteBuffer(bytes: JSONValue.object(body).serialized()))
+    }
+
+    @Test func responseListsDecisionForEachDelivery() async throws {
+        let metrics = PrometheusRegistry()
+        let api = TestAPI(metrics: metrics)
+        let reached = try Candidate.sample()
+        let denied = try Candidate.sample(permission: .denied)
+        api.notifications.reach([reached, denied], of: Self.tenant)
+        try await api.test(over: [.router]) { client in
+            let response = try await Self.send(to: client)
+            #expect(response.status == 201)
+            let id = try #require(response["id"]?.stringValue)
+            #expect(response.headers[.location] == "/v1/notifications/\(id)")
+            #expect(response["counts"] == ["queued": 1, "skipped": ["permission_denied": 1]])
+            #expect(response["url"] == .string(Self.url))
+            #expect(
+                response["experience"] == [
+                    "url": "https://example.com/restaurants/restaurant_a", "kind": "advanced",
+                    "clip": "com.example.MyApp.Clip",
+                ])
+            #expect(
+                response["payload"] == ["aps": ["alert": "Ready.", "target-content-id": .string(Self.url)]])
+            #expect(response["headers"]?.objectValue?["apns-topic"] == "com.example.MyApp.Clip")
+            let deliveries = try #require(response["deliveries"]?.arrayValue).compactMap(\.objectValue)
+            let states = Dictionary(
+                uniqueKeysWithValues: deliveries.map {
+                    ($0["instance"]?.stringValue, $0["state"]?.stringValue)
+                })
+            #expect(
+                states == [reached.instance.description: "queued", denied.instance.description: "skipped"])
+
+            api.notifications.response(NotificationID(try #require(UUID(uuidString: id))), of: Self.tenant) {
+                delivery in
+                guard delivery.state == .queued else { return delivery }
+                return RecordedDelivery(
+                    id: delivery.id, instance: delivery.instance, receiver: delivery.receiver,
+                    environment: delivery.environment, state: .refused, reason: "Unregistered",
+                    expiresAt: nil,
+                    attempt: 2, finishedAt: Date(timeIntervalSince1970: 1_772_368_200),
+                    responses: [
+                        DeliveryResponse(
+                            attempt: 1, at: Date(timeIntervalSince1970: 1_772_368_190),
+                            result: .failed("timed_out")),
+                        DeliveryResponse(
+                            attempt: 2, at: Date(timeIntervalSince1970: 1_772_368_200.25),
+                            result: .answered(status: 410, reason: "Unregistered", uniqueID: "u")),
+                    ])
+            }
+            let trace = try await client.send(.get, "/v1/notifications/\(id)", key: api.secret)
+            #expect(trace.status == 200)
+            #expect(trace["counts"]?.objectValue?["refused"] == 1)
+            #expect(trace["audience"] == ["business": true])
+            let refused = try #require(
+                trace["deliveries"]?.arrayValue?.compactMap(\.objectValue).first { $0["state"] == "refused" })
+            #expect(
+                refused["answers"] == [
+                    ["attempt": 1, "at": "2026-03-01T12:29:50.000Z", "failure": "timed_out"],
+                    [
+                        "attempt": 2, "at": "2026-03-01T12:30:00.250Z", "status": 410,
+                        "reason": "Unregistered",
+                        "uniqueID": "u",
+                    ],
+                ])
+        }
+        let exposition = metrics.exposition()
+        #expect(exposition.contains(#"doorstep_notifications_total{decision="queued"} 1"#))
+        #expect(exposition.contains(#"doorstep_notifications_total{decision="permission_denied"} 1"#))
+    }
+
+    @Test func repeatedIdempotencyKeyReplaysTheResponse() async throws {
+        let api = TestAPI()
+        api.notifications.reach([try .sample()], of: Self.tenant)
+        try await api.test(over: [.router]) { client in
+            let first = try await Self.send(idempotencyKey: "k", to: client)
+            let again = try await Self.send(idempotencyKey: "k", to: client)
+            #expect(first.status == 201 && again.status == 200)
+            #expect(first.text == again.text)
+            let name = try #require(HTTPField.Name("Idempotent-Replayed"))
+            #expect(first.headers[name] == nil && again.headers[name] == "true")
+            #expect(api.notifications.count == 1)
+            var other = Self.body
+            other["custom"] = ["order": 1]
+            #expect(
+                try await Self.send(other, idempotencyKey: "k", to: client).code == "idempotency_key_reused")
+            for key in ["é", String(repeating: "k", count: 256)] {
+                #expect(
+                    try await Self.send(idempotencyKey: key, to: client).code == "invalid_idempotency_key")
+            }
+        }
+    }
+
+    @Test(
+        arguments: [
+            (["audience": [:]], 400, "invalid_field", "audience"),
+            (["audience": ["business": false]], 400, "invalid_field", "audience.business"),
+            (["audience": ["business": true, "instance": "x"]], 400, "invalid_field", "audience"),
+            (["audience": ["instance": "x"]], 400, "invalid_field", "audience.instance"),
+            (["audience": ["urlPrefix": "http://example.com"]], 400, "invalid_field", "audience.urlPrefix"),
+            (["audience": ["everybody": true]], 400, "invalid_field", "audience"),
+            (["audience": ["business": true, "more": 1]], 400, "unknown_field", "audience.more"),
+            (
+                [
+                    "audience": [
+                        "activity": ["instance": "7d3c2f9a-8b1e-4c55-9e0f-2a6d1b7c4e10", "activity": ""]
+                    ]
+                ], 400,
+                "invalid_field", "audience.activity.activity"
+            ),
+            (["environment": "staging"], 400, "invalid_field", "environment"),
+            (["url": "https://example.org/x"], 404, "does_not_match", nil),
+            (
+                ["headers": ["id": "7d3c2f9a-8b1e-4c55-9e0f-2a6d1b7c4e10"]], 422, "invalid_notification",
+                "headers.id"
+            ),
+            (["headers": ["expiration": 1]], 422, "invalid_notification", "headers.expiration"),
+            (
+                ["aps": ["alert": "A", "target-content-id": "x"]], 422, "invalid_notification",
+                "aps.target-content-id"
+            ),
+            (["audience": ["channel": "c"]], 422, "wrong_audience", "audience"),
+            (["launchedAt": "2026-03-01T12:30:00Z"], 400, "unknown_field", "launchedAt"),
+        ] as [(JSONObject, Int, String, String?)])
+    func invalidNotificationIsRejectedByField(
+        change: JSONObject, status: Int, code: String, field: String?
+    ) async throws {
+        let api = TestAPI()
+        try await api.test(over: [.router]) { client in
+            var body = Self.body
+            for (key, value) in change { body[key] = value }
+            let response = try await Self.send(body, to: client)
+            #expect(
+                response.status == status && response.code == code && response.field == field,
+                "\(response.text)")
+            #expect(api.notifications.count == 0)
+        }
+    }
+
+    @Test func incompleteNotificationIsReported() async throws {
+        let api = TestAPI()
+        api.notifications.reach(try (0..<5).map { _ in try .sample() }, of: Self.tenant)
+        api.notifications.limitParts(to: 2)
+        try await api.test(over: [.router]) { client in
+            let response = try await Self.send(to: client)
+            #expect(response.status == 201)
+            #expect(response["complete"] == false)
+            #expect(response["counts"] == ["queued": 2, "skipped": [:]])
+            let id = try #require(response["id"]?.stringValue)
+            func trace() async throws -> TestAPI.APIResponse {
+                try await client.send(.get, "/v1/notifications/\(id)", key: api.secret)
+            }
+            #expect(try await trace()["complete"] == false)
+            #expect(try await api.notifications.continueAudience(of: Self.tenant)?.isLast == true)
+            let whole = try await trace()
+            #expect(whole["complete"] == true)
+            #expect(whole["counts"]?.objectValue?["queued"] == 5)
+        }
+    }
+
+    /// Each delivery leads to the instance of the experience that was launched: by the request's URL where that is its, else
+    /// by the URL that it was launched by.
+    @Test func deliveryNamesItsTargetURL() async throws {
+        let api = TestAPI()
+        let short = "https://example.com/a"
+        let same = try Candidate.sample(
+            launch: .init(
+                url: Self.url + "/x", experienceURL: "https://example.com/restaurants/restaurant_a"))
+        let other = try Candidate.sample(launch: .init(url: short + "?x=1", experienceURL: short))
+        api.notifications.reach([same, other], of: Self.tenant)
+        try await api.test(over: [.router]) { client in
+            let response = try await Self.send(to: client)
+            let id = try #require(response["id"]?.stringValue)
+            let trace = try await client.send(.get, "/v1/notifications/\(id)", key: api.secret)
+            for deliveries in [response["deliveries"], trace["deliveries"]] {
+                let targets = Dictionary(
+                    uniqueKeysWithValues: try #require(deliveries?.arrayValue).compactMap(\.objectValue).map {
+                        ($0["instance"]?.stringValue, $0["target"]?.stringValue)
+                    })
+                #expect(
+                    targets == [
+                        same.instance.description: Self.url, other.instance.description: short + "?x=1",
+                    ])
+            }
+        }
+    }
+
+    @Test func notificationToUnknownInstanceIsNotFound() async throws {
+        let api = TestAPI()
+        try await api.test(over: [.router]) { client in
+            var body = Self.body
+            body["audience"] = ["instance": "11111111-1111-4111-8111-111111111111"]
+            let response = try await Self.send(body, to: client)
+            #expect(
+                response.status == 422 && response.code == "unknown_instance" && response.field == "audience")
+        }
+    }
+
+    @Test func notificationWithoutRecipientsIsCreatedComplete() async throws {
+        let api = TestAPI()
+        try await api.test(over: [.router]) { client in
+            let response = try await Self.send(to: client)
+            #expect(response.status == 201)
+            #expect(response["deliveries"] == [] && response["counts"] == ["queued": 0, "skipped": [:]])
+            #expect(response["complete"] == true)
+        }
+    }
+
+    @Test func deliveriesOfNotificationArePaged() async throws {
+        let api = TestAPI()
+        api.notifications.reach(try (0..<5).map { _ in try .sample() }, of: Self.tenant)
+        try await api.test(over: [.router]) { client in
+            let id = try #require(try await Self.send(to: client)["id"]?.stringValue)
+            var ids: [JSONValue?] = []
+            var after: String?
+            repeat {
+                let page = try await client.send(
+                    .get, "/v1/notifications/\(id)?limit=2" + (after.map { "&after=\($0)" } ?? ""),
+                    key: api.secret)
+                ids += page["deliveries"]?.arrayValue?.map { $0.objectValue?["id"] } ?? []
+                after = page["next"]?.stringValue
+            } while after != nil
+            #expect(ids.count == 5 && Set(ids).count == 5)
+            for query in ["limit=0", "limit=1001", "limit=x", "after=x", "limit=1&limit=2"] {
+                let response = try await client.send(
+                    .get, "/v1/notifications/\(id)?\(query)", key: api.secret)
+                #expect(response.status == 400 && response.code == "invalid_parameter", "\(query)")
+            }
+            #expect(
+                try await client.send(.get, "/v1/notifications/\(id)?page=1", key: api.secret).code
+                    == "unknown_parameter")
+        }
+    }
+
+    /// Others' notifications are answered as those that there are not, and so are texts that are no ID.
+    @Test func anotherTenantsNotificationIsUnknown() async throws {
+        let api = TestAPI()
+        api.notifications.reach([try .sample()], of: Self.tenant)
+        let neighbour = TenantID(number: 3)
+        let key = APIKey.generate(.secret)
+        try api.admit(key, of: neighbour)
+        try await api.test(over: [.router]) { client in
+            let id = try #require(try await Self.send(idempotencyKey: "k", to: client)["id"]?.stringValue)
+            var headers = HTTPFields()
+            headers[try #require(HTTPField.Name("X-Request-ID"))] = "probe"
+            func get(_ id: String) async throws -> TestAPI.APIResponse {
+                try await client.send(.get, "/v1/notifications/\(id)", key: key, headers: headers)
+            }
+            let theirs = try await get(id)
+            #expect(theirs.status == 404 && theirs.code == "unknown_notification")
+            for none in ["7d3c2f9a-8b1e-7c55-9e0f-2a6d1b7c4e11", "x", "%00"] {
+                #expect(try await get(none).text == theirs.text)
+            }
+            // Neither the experiences nor the idempotency keys of the one are the other's.
+            #expect(try await Self.send(idempotencyKey: "k", key: key, to: client).code == "does_not_match")
+            #expect(try await client.send(.get, "/v1/notifications/\(id)", key: api.secret).status == 200)
+            #expect(
+                try await client.send(.get, "/v1/notifications/\(id)", key: api.publishable).status == 403)
+            #expect(try await Self.send(key: api.publishable, to: client).status == 403)
+        }
+    }
+
+    @Test func notificationWithoutStoreIsUnavailable() async throws {
+        var api = TestAPI()
+        api.hasNotifications = false
+        try await api.test(over: [.router]) { [api] client in
+            let response = try await Self.send(to: client)
+            #expect(response.status == 503 && response.code == "notifications_not_configured")
+            let id = UUID().uuidString
+            #expect(
+                try await client.send(.get, "/v1/notifications/\(id)", key: api.secret).code
+                    == "notifications_not_configured")
+        }
+        let away = TestAPI()
+        away.notifications.goAway()
+        try await away.test(over: [.router]) { client in
+            let response = try await Self.send(to: client)
+            #expect(response.status == 503 && response.code == "unavailable")
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import Persistence
+import PostgreSQL
+import Tenancy
+import TestSupport
+import Testing
+
+/// What of the audit log is pruned, and that nothing else is.
+@Suite struct AuditLogMaintenanceTests {
+    /// Entries so many days old, as nobody can write them.
+    private static func add(
+        daysAgo days: [Double], count: Int = 1, of tenant: TenantID, _ stores: Stores
+    )
+        async throws
+    {
+        try await stores.database.withSuperuser { pool in
+            try await pool.withConnection { connection in
+                _ = try await connection.execute(
+                    """
+                    INSERT INTO doorstep.audit_log (tenant_id, at, actor, action, relation, after)
+                    SELECT \(tenant.uuid), now() - d * interval '1 day', 'x', 'insert', 'locations', '{}'
+                    FROM unnest(\(days)::float8[]) AS d, generate_series(1, \(count))
+                    """)
+            }
+        }
+    }
+
+    private static func ages(_ stores: Stores) async throws -> [Int] {
+        try await stores.database.withSuperuser { pool in
+            try await pool.withConnection { connection in
+                try await connection.execute(
+                    """
+                    SELECT round(extract(epoch FROM now() - at) / 86400)::bigint FROM doorstep.audit_log
+                    WHERE actor = 'x' ORDER BY at DESC
+                    """
+                ).map { try $0.decode(at: 0, as: Int.self) }
+            }
+        }
+    }
+
+    @Test func onlyOldEntriesOfEveryTenantAreDeleted() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let gone = TenantID(UUID())
+            for tenant in [tenant, gone] {
+                try await Self.add(daysAgo: [0, 6, 29.9, 30.1, 400], of: tenant, stores)
+            }
+            try await Self.add(daysAgo: [100], count: 2_500, of: tenant, stores)
+            try await stores.database.withPool(as: .serve) { pool in
+                for (retention, count, ages) in [
+                    (30, 2_504, [0, 0, 6, 6, 30, 30]), (30, 0, [0, 0, 6, 6, 30, 30]), (7, 2, [0, 0, 6, 6]),
+                ] {
+                    let pruned = try await AuditLogRetention(pool, retention: retention).maintain()
+                    #expect(pruned == count)
+                    #expect(try await Self.ages(stores) == ages)
+                }
+            }
+            // The right to delete is gone again.
+            let owner = "SELECT has_table_privilege('doorstep_owner', 'doorstep.audit_log', 'DELETE')::int"
+            #expect(try await stores.count("SELECT (\(unsafeSQL: owner))::bigint") == 0)
+        }
+    }
+
+    @Test func retentionBelowAWeekIsRejected() async throws {
+        try await Stores.withTenant { stores, tenant in
+            try await Self.add(daysAgo: [6], of: tenant, stores)
+            for retention in ["6", "0", "-1", "NULL", "36501"] {
+                let state = try await sqlState {
+                    try await stores.routerPool.withTransaction { transaction in
+                        try await transaction.execute(script: "SELECT doorstep.prune_audit_log(\(retention))")
+                    }
+                }
+                #expect(state == "22023", "\(retention)")
+            }
+            #expect(try await Self.ages(stores) == [6])
+        }
+    }
+
+    @Test func concurrentPruningDeletesEachEntryOnce() async throws {
+        try await Stores.withTenant { stores, tenant in
+            try await Self.add(daysAgo: [100], count: 3_000, of: tenant, stores)
+            try await stores.database.withPool(as: .serve) { pool in
+                let pruned = try await withThrowingTaskGroup { group in
+                    for _ in 0..<4 {
+                        group.addTask { try await AuditLogRetention(pool, retention: 30).maintain() }
+                    }
+                    return try await group.reduce(0, +)
+                }
+                let left = try await AuditLogRetention(pool, retention: 30).maintain()
+                #expect(pruned + left == 3_000)
+                #expect(try await Self.ages(stores).isEmpty)
+            }
+        }
+    }
+}

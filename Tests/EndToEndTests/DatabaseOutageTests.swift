@@ -1,0 +1,229 @@
+import EmbeddedPostgreSQL
+import Foundation
+import JSON
+import Lookups
+import Persistence
+import PostgreSQL
+import Synchronization
+import TestSupport
+import Testing
+
+/// What a server does while its database is not there.
+@Suite struct DatabaseOutageTests {
+    private static let options = EmbeddedServerOptions(
+        settings: ["shared_buffers": "8MB", "max_connections": "20"])
+
+    /// A server of the test's own, since it is killed.
+    private func withServer(
+        _ body: (EmbeddedServer, TemporaryDirectory) async throws -> Void
+    ) async throws {
+        let directory = try TemporaryDirectory()
+        let server = try await start(directory)
+        do {
+            try await body(server, directory)
+            try server.leave()
+        } catch {
+            try? server.leave()
+            throw error
+        }
+    }
+
+    private func start(_ directory: TemporaryDirectory) async throws -> EmbeddedServer {
+        try await EmbeddedServer.startOrJoin(directory: directory.path("postgres"), options: Self.options)
+    }
+
+    /// Ends the server as a power failure would, for all that clients can see.
+    private func kill(_ directory: TemporaryDirectory) throws {
+        let file = try String(contentsOfFile: directory.path("postgres/data/postmaster.pid"), encoding: .utf8)
+        let process = try #require(file.split(separator: "\n").first.flatMap { pid_t($0) })
+        #expect(Foundation.kill(process, SIGKILL) == 0)
+    }
+
+    /// Asks for look-ups and confirmations until it is told to stop.
+    private final class Load: Sendable {
+        private let isStopping = Atomic(false)
+        private let failures = Mutex<[String]>([])
+        private let lookups = Atomic(0)
+        private let confirmations = Atomic(0)
+
+        var failed: [String] { failures.withLock { $0 } }
+        var confirmed: Int { confirmations.load(ordering: .relaxed) }
+        var lookedUp: Int { lookups.load(ordering: .relaxed) }
+
+        func stop() { isStopping.store(true, ordering: .relaxed) }
+
+        /// Waits until so many more look-ups have been answered.
+        func lookUps(more count: Int) async throws {
+            let goal = lookedUp + count
+            while lookedUp < goal {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
+        }
+
+        func run(_ server: RunningServer, _ installation: Installation) async {
+            await withTaskGroup { group in
+                for number in 0..<4 {
+                    group.addTask {
+                        while !self.isStopping.load(ordering: .relaxed) {
+                            await self.ask(server, installation, isConfirmation: number == 0)
+                        }
+                    }
+                }
+            }
+        }
+
+        private func ask(_ server: RunningServer, _ installation: Installation, isConfirmation: Bool) async {
+            do {
+                let response =
+                    isConfirmation
+                    ? try await server.post(
+                        "/v1/confirmations", key: installation.publishable,
+                        ["url": .string(MainPathTests.order), "source": "nfc", "locationAccess": "allowed"])
+                    : try await server.lookUp(MainPathTests.order, key: installation.publishable)
+                guard response.status == 200 else {
+                    return failures.withLock { $0.append("status \(response.status)") }
+                }
+                if isConfirmation {
+                    confirmations.add(1, ordering: .relaxed)
+                } else {
+                    lookups.add(1, ordering: .relaxed)
+                }
+            } catch {
+                failures.withLock { $0.append("\(error)") }
+            }
+        }
+    }
+
+    @Test func databaseOutageUnderLoadLosesNothing() async throws {
+        try await withServer { postgres, directory in
+            let installation = try await Installation.make(postgres.conninfo)
+            // Four that ask without a pause would be refused before long.
+            try await installation.binary.succeed(
+                "tenant", "limit", Installation.tenant, "--key", "1000000", "--client", "1000000")
+            let load = Load()
+            let (_, status) = try await RunningServer.lend(installation.binary) { server in
+                async let asking: Void = load.run(server, installation)
+                defer { load.stop() }
+                try await load.lookUps(more: 100)
+
+                try kill(directory)
+                try await server.log.line(saying: "serving the last table")
+                try await load.lookUps(more: 300)
+                let ready = try await server.get("/readyz")
+                #expect(ready.status == 200)
+                #expect(ready["table"]?.objectValue?["source"] == "database")
+
+                let again = try await start(directory)
+                try await server.log.line(saying: "changes are read from the database again")
+                // The same server process follows the database again.
+                try await installation.binary.succeed(
+                    "location", "import", "--tenant", Installation.tenant, "-",
+                    input: "identifier,name,latitude,longitude,radius\nrestaurant_a,Restaurant A,37,-122,77\n"
+                )
+                while try await server.lookUp(MainPathTests.order, key: installation.publishable)["location"]?
+                    .objectValue?["region"]?.objectValue?["radius"] != 77
+                {
+                    try Task.checkCancellation()
+                }
+                load.stop()
+                await asking
+                try again.leave()
+            }
+            #expect(status == 0)
+            #expect(load.failed == [])
+            #expect(load.confirmed > 0)
+            let recorded: Int = try await ConnectionPool.withPool(
+                PoolConfiguration.forBusyMachines(conninfo: postgres.conninfo)
+            ) { pool in
+                try await pool.withConnection { connection in
+                    try await connection.execute("SELECT count(*) FROM doorstep.confirmations").one().decode(
+                        at: 0)
+                }
+            }
+            #expect(recorded == load.confirmed)
+        }
+    }
+
+    @Test func serverStartsFromSavedFile() async throws {
+        try await withServer { postgres, directory in
+            let installation = try await Installation.make(postgres.conninfo)
+            var binary = installation.binary
+            binary.environment["DOORSTEP_TABLE_FILE"] = directory.path("table")
+            try await SiteAssociationTests.prove("example.com", binary)
+            _ = try await RunningServer.lend(binary) { server in
+                let answered = try await server.lookUp(MainPathTests.order, key: installation.publishable)
+                #expect(answered.status == 200)
+            }
+            try postgres.leave()
+
+            let (log, status) = try await RunningServer.lend(binary) { server in
+                #expect(server.log.text.contains("serving what was saved"))
+                let answered = try await server.lookUp(MainPathTests.order, key: installation.publishable)
+                #expect(answered.status == 200)
+                let unknown = try await server.lookUp(
+                    MainPathTests.order, key: installation.publishable + "x")
+                #expect(unknown.status == 401)
+                let file = try await server.get(SiteAssociationTests.path, host: "example.com")
+                #expect(file.json == SiteAssociationTests.expected)
+                let ready = try await server.get("/readyz")
+                #expect(ready.status == 200)
+                #expect(ready["table"]?.objectValue?["source"] == "file")
+
+                let again = try await start(directory)
+                try await server.log.line(saying: "the routing table is loaded")
+                let loaded = try await server.get("/readyz")
+                #expect(loaded["table"]?.objectValue?["source"] == "database")
+                try again.leave()
+                return server.log
+            }
+            #expect(status == 0)
+            #expect(!log.text.contains(installation.publishable.dropFirst(8)))
+        }
+    }
+
+    @Test func serverDoesNotStartWithoutDatabaseAndFile() async throws {
+        let directory = try TemporaryDirectory()
+        var binary = DoorstepBinary(databaseURL: "host=127.0.0.1 port=1 dbname=none")
+        for file in ["", directory.path("none")] {
+            binary.environment["DOORSTEP_TABLE_FILE"] = file
+            let outcome = try await binary.run("serve", "--port", "0")
+            #expect(outcome.status == 1)
+            #expect(outcome.errors.contains("connect"), "\(outcome.errors)")
+        }
+    }
+
+    /// Of a day at most unless it is said otherwise, and never one that others may write.
+    @Test func outdatedOrExposedFileIsNotServed() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("table")
+        var binary = DoorstepBinary(databaseURL: "host=127.0.0.1 port=1 dbname=none")
+        binary.environment["DOORSTEP_TABLE_FILE"] = path
+        let live = LiveLookupIndex()
+        live.replace(by: LookupIndex(), from: .database, asOf: Date() - 90_000)
+        try TableFile(path: path).write(#require(live.current))
+        let old = try await binary.run("serve", "--port", "0")
+        #expect(old.status == 1 && old.errors.contains("--table-max-age"), "\(old.errors)")
+        for age in ["26", "off"] {
+            binary.environment["DOORSTEP_TABLE_MAX_AGE"] = age
+            let (_, status) = try await RunningServer.lend(binary) { server in
+                #expect(server.log.text.contains("serving what was saved"))
+            }
+            #expect(status == 0)
+        }
+        try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: path)
+        let exposed = try await binary.run("serve", "--port", "0")
+        #expect(exposed.status == 1 && exposed.errors.contains("others may write it"), "\(exposed.errors)")
+    }
+
+    @Test func damagedFileIsRejected() async throws {
+        let directory = try TemporaryDirectory()
+        try Data("doorstep routing table 8\nnot really".utf8).write(
+            to: URL(fileURLWithPath: directory.path("table")))
+        var binary = DoorstepBinary(databaseURL: "host=127.0.0.1 port=1 dbname=none")
+        binary.environment["DOORSTEP_TABLE_FILE"] = directory.path("table")
+        let outcome = try await binary.run("serve", "--port", "0")
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.contains("damaged"), "\(outcome.errors)")
+    }
+}

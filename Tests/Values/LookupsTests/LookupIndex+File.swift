@@ -1,0 +1,34 @@
+import Foundation
+import LookupsSupport
+
+@testable import Lookups
+
+extension LookupIndex {
+    /// The pieces that the table is written in.
+    func filePieces(asOf: Date = .year2000) -> [[UInt8]] {
+        var pieces: [[UInt8]] = []
+        write(asOf: asOf) { pieces.append(Array(copying: $0)) }
+        return pieces
+    }
+
+    func fileBytes(asOf: Date = .year2000) -> [UInt8] {
+        var bytes: [UInt8] = []
+        write(asOf: asOf) { bytes.append(contentsOf: Array(copying: $0)) }
+        return bytes
+    }
+}
+
+extension [UInt8] {
+    /// The table that these bytes were written from.
+    func reread() throws(LookupIndexError) -> LookupIndex {
+        try LookupIndex.read(self).table
+    }
+
+    /// The bytes of a small file with the checksum that they ought to have.
+    func withChecksum() -> [UInt8] {
+        var checksum = ByteHash(seed: 0x646F_6F72_7374_6570)
+        let body = Array(self[..<(count - 8)])
+        checksum.combine(body.span)
+        return body + [UInt8](bigEndian: checksum.value)
+    }
+}
