@@ -117,26 +117,6 @@ $$;
 ALTER FUNCTION doorstep.add_notification_days() OWNER TO doorstep_owner;
 
 --
--- Name: address_webhook_message(); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
---
-
-CREATE FUNCTION doorstep.address_webhook_message() RETURNS trigger
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $$
-BEGIN
-    INSERT INTO doorstep.webhook_messages (tenant_id, webhook_id, message_id, type, body, due_at)
-    SELECT w.tenant_id, w.webhook_id, NEW.message_id, 'deliveries.finished', NEW.body, NEW.due_at
-    FROM doorstep.webhooks AS w
-    WHERE w.tenant_id = NEW.tenant_id AND w.disabled_at IS NULL AND 'deliveries.finished' = ANY (w.events)
-    FOR KEY SHARE;
-    RETURN NULL;
-END
-$$;
-
-ALTER FUNCTION doorstep.address_webhook_message() OWNER TO doorstep_owner;
-
---
 -- Name: begin_usage(); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -736,8 +716,8 @@ CREATE TABLE doorstep.api_keys (
     CONSTRAINT api_keys_locations_characters CHECK ((array_to_string(locations, ''::text) !~ '[\u0001-\u001F\u007F-\u009F]'::text)),
     CONSTRAINT api_keys_scopes CHECK (((cardinality(scopes) > 0) AND (scopes <@
 CASE kind
-    WHEN 'publishable'::text THEN ARRAY['look_up'::text, 'confirm'::text, 'register'::text]
-    ELSE ARRAY['look_up'::text, 'confirm'::text, 'compose'::text, 'register'::text, 'notify'::text, 'read'::text, 'manage'::text, 'manage_keys'::text]
+    WHEN 'publishable'::text THEN ARRAY['lookup'::text, 'confirm'::text, 'register'::text]
+    ELSE ARRAY['lookup'::text, 'confirm'::text, 'compose'::text, 'register'::text, 'notify'::text, 'read'::text, 'manage'::text, 'manage_keys'::text]
 END)))
 );
 
@@ -970,7 +950,7 @@ CREATE TABLE doorstep.attestation_days (
     signed bigint NOT NULL,
     not_attested bigint NOT NULL,
     CONSTRAINT attestation_days_counts CHECK (((by_token >= 0) AND (signed >= 0) AND (not_attested >= 0))),
-    CONSTRAINT attestation_days_operation CHECK ((operation = ANY (ARRAY['look_up'::text, 'confirm'::text, 'register'::text])))
+    CONSTRAINT attestation_days_operation CHECK ((operation = ANY (ARRAY['lookup'::text, 'confirm'::text, 'register'::text])))
 )
 WITH (fillfactor='70');
 
@@ -1733,7 +1713,7 @@ CREATE TABLE doorstep.webhooks (
     disabled_at timestamp with time zone,
     disabled_reason text,
     CONSTRAINT webhooks_disabled_reason CHECK ((((disabled_at IS NULL) = (disabled_reason IS NULL)) AND ((char_length(disabled_reason) >= 1) AND (char_length(disabled_reason) <= 200)))),
-    CONSTRAINT webhooks_events CHECK (((cardinality(events) > 0) AND (events <@ ARRAY['deliveries.finished'::text, 'location.changed'::text, 'experience.changed'::text, 'domain.proved'::text, 'domain.contested'::text, 'domain.lapsed'::text, 'domain.withdrawn'::text, 'key.revoked'::text, 'confirmation.recorded'::text, 'webhook.disabled'::text, 'appstore.drift'::text]))),
+    CONSTRAINT webhooks_events CHECK (((cardinality(events) > 0) AND (events <@ ARRAY['delivery.finished'::text, 'location.changed'::text, 'experience.changed'::text, 'domain.proved'::text, 'domain.contested'::text, 'domain.lapsed'::text, 'domain.withdrawn'::text, 'key.revoked'::text, 'confirmation.recorded'::text, 'webhook.disabled'::text, 'appstore.drift'::text]))),
     CONSTRAINT webhooks_sealed_secret_length CHECK (((octet_length(sealed_secret) >= 33) AND (octet_length(sealed_secret) <= 512))),
     CONSTRAINT webhooks_url_length CHECK (((octet_length(url) >= 8) AND (octet_length(url) <= 2048)))
 );
@@ -2312,12 +2292,6 @@ CREATE INDEX webhook_messages_due ON doorstep.webhook_messages USING btree (tena
 --
 
 ALTER INDEX doorstep.confirmations_pkey ATTACH PARTITION doorstep.confirmations_default_pkey;
-
---
--- Name: webhook_messages address_webhook_message; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
---
-
-CREATE TRIGGER address_webhook_message BEFORE INSERT ON doorstep.webhook_messages FOR EACH ROW WHEN ((new.webhook_id IS NULL)) EXECUTE FUNCTION doorstep.address_webhook_message();
 
 --
 -- Name: tenants begin_usage; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
@@ -3799,12 +3773,6 @@ GRANT ALL ON FUNCTION doorstep.add_confirmation_days() TO doorstep_router;
 
 REVOKE ALL ON FUNCTION doorstep.add_notification_days() FROM PUBLIC;
 GRANT ALL ON FUNCTION doorstep.add_notification_days() TO doorstep_router;
-
---
--- Name: FUNCTION address_webhook_message(); Type: ACL; Schema: doorstep; Owner: doorstep_owner
---
-
-REVOKE ALL ON FUNCTION doorstep.address_webhook_message() FROM PUBLIC;
 
 --
 -- Name: FUNCTION begin_usage(); Type: ACL; Schema: doorstep; Owner: doorstep_owner

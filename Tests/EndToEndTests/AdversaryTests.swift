@@ -206,7 +206,7 @@ import Testing
             try await binary.succeed(
                 "clip", "attest", "--tenant", Installation.tenant, Attested.clip, "--confirm",
                 "require_signed",
-                "--look-up", "require", "--register", "require", "--yes")
+                "--lookup", "require", "--register", "require", "--yes")
             _ = try await RunningServer.lend(binary) { server in
                 #expect(try await server.status(of: MainPathTests.order, key: key, becoming: 403) == 403)
                 var genuine = try await Genuine(root, server, key: key)

@@ -109,7 +109,7 @@ import Testing
                 // Nobody has attested anything yet.
                 let demand = [
                     "clip", "attest", "--tenant", Installation.tenant, Self.clip, "--confirm",
-                    "require_signed", "--look-up", "require",
+                    "require_signed", "--lookup", "require",
                 ]
                 let doubted = try await binary.run(demand)
                 #expect(doubted.status == 1 && doubted.errors.contains("0 brought what is to be required"))

@@ -58,7 +58,7 @@ import Testing
             _ = try await RunningServer.lend(binary) { server in
                 try await installation.binary.succeed(
                     "clip", "attest", "--tenant", Installation.tenant, "com.example.MyApp.Clip", "--confirm",
-                    "require_signed", "--look-up", "require", "--register", "require", "--yes")
+                    "require_signed", "--lookup", "require", "--register", "require", "--yes")
                 #expect(try await server.status(of: MainPathTests.order, key: key, becoming: 403) == 403)
 
                 let container = SharedDirectory(

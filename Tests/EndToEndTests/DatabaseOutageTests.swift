@@ -39,7 +39,7 @@ import Testing
         #expect(Foundation.kill(process, SIGKILL) == 0)
     }
 
-    /// Asks for look-ups and confirmations until it is told to stop.
+    /// Asks for lookups and confirmations until it is told to stop.
     private final class Load: Sendable {
         private let isStopping = Atomic(false)
         private let failures = Mutex<[String]>([])
@@ -52,7 +52,7 @@ import Testing
 
         func stop() { isStopping.store(true, ordering: .relaxed) }
 
-        /// Waits until so many more look-ups have been answered.
+        /// Waits until so many more lookups have been answered.
         func lookUps(more count: Int) async throws {
             let goal = lookedUp + count
             while lookedUp < goal {

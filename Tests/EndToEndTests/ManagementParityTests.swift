@@ -121,7 +121,7 @@ import Testing
                     path: "\(clip)?cascade=true"),
                 Step(
                     command: ["location", "import", "-", "--prune", "--allow-removals", "\(count)"],
-                    input: emptyLocations, method: .PUT, path: "/v1/locations?allow_removals=\(count)",
+                    input: emptyLocations, method: .PUT, path: "/v1/locations?allowRemovals=\(count)",
                     body: emptyLocations, type: "text/csv"),
                 Step(command: ["code", "delete", "x y"], method: .DELETE, path: "/v1/short-codes/x%20y"),
                 Step(command: ["domain", "delete", host], method: .DELETE, path: domain),

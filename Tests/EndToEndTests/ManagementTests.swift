@@ -8,7 +8,7 @@ import Testing
 /// A catalogue that is managed by HTTP alone.
 @Suite struct ManagementTests {
     private static func managingKey(
-        _ installation: Installation, _ scopes: [String] = ["look_up", "read", "manage"]
+        _ installation: Installation, _ scopes: [String] = ["lookup", "read", "manage"]
     ) async throws -> (key: String, id: String) {
         let made = try await installation.binary.succeed(
             ["key", "create", "--tenant", Installation.tenant, "--kind", "secret"]
@@ -83,7 +83,7 @@ import Testing
 
     @Test func concurrentRequestsWithOneIdempotencyKeyCreateOnce() async throws {
         try await Installation.lend { installation in
-            let (key, _) = try await Self.managingKey(installation, ["look_up", "manage_keys"])
+            let (key, _) = try await Self.managingKey(installation, ["lookup", "manage_keys"])
             _ = try await RunningServer.lend(installation.binary) { first in
                 _ = try await RunningServer.lend(installation.binary) { second in
                     @Sendable func create(at number: Int) async throws -> RunningServer.Answer {
@@ -122,7 +122,7 @@ import Testing
             let binary = installation.binary
             let made = try await binary.succeed(
                 ["key", "create", "--tenant", Installation.tenant, "--kind", "secret"]
-                    + ["look_up", "read", "manage"].flatMap { ["--scope", $0] }
+                    + ["lookup", "read", "manage"].flatMap { ["--scope", $0] }
             ).json()
             let key = try #require(made.objectValue?["key"]?.stringValue)
             let exporting = ["location", "export", "--tenant", Installation.tenant]
@@ -145,7 +145,7 @@ import Testing
                 let counts: JSONObject = [
                     "added": JSONValue(total), "changed": 0, "removed": 0, "unchanged": JSONValue(there),
                 ]
-                let plan = try await send(.PUT, "/v1/locations?dry_run=true", more)
+                let plan = try await send(.PUT, "/v1/locations?dryRun=true", more)
                 #expect(plan.status == 200 && plan["added"] == JSONValue(total), "\(plan)")
                 #expect(plan["plan"]?.objectValue?["added"]?.arrayValue?.count == 100)
                 #expect(try await binary.succeed(exporting).output == before)
@@ -176,7 +176,7 @@ import Testing
                 let planned = try await binary.succeed(
                     ["location", "import", "--tenant", Installation.tenant, "-", "--dry-run", "--prune"]
                         + ["--format", "json"], input: before)
-                let wouldGo = try await send(.PUT, "/v1/locations?dry_run=true", before)
+                let wouldGo = try await send(.PUT, "/v1/locations?dryRun=true", before)
                 #expect(try planned.json() == wouldGo.json && wouldGo["removed"] == 2_000)
                 let tooMany = try await send(.PUT, "/v1/locations", before)
                 #expect(tooMany.status == 409 && tooMany["code"] == "too_many_removals")

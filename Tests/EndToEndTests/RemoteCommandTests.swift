@@ -14,7 +14,7 @@ import Testing
             for tenant in ["near", "far"] {
                 try await installation.binary.succeed("tenant", "create", tenant, "--name", "The same")
             }
-            let scopes = ["read", "manage", "look_up", "confirm", "compose", "notify"].flatMap {
+            let scopes = ["read", "manage", "lookup", "confirm", "compose", "notify"].flatMap {
                 ["--scope", $0]
             }
             // Both tenants have a key, so that they use as much of their quotas.

@@ -371,9 +371,9 @@ import Testing
                 let key = try await Self.reader(command)
                 let (_, status) = try await RunningServer.lend(Self.serving(tenant)) { server in
                     let deadline = ContinuousClock.now + .seconds(300)
-                    var plan = try await server.get("/v1/app-store/plan", key: key)
+                    var plan = try await server.get("/v1/appstore/plan", key: key)
                     while plan["checkedAt"] == .null, .now < deadline {
-                        plan = try await server.get("/v1/app-store/plan", key: key)
+                        plan = try await server.get("/v1/appstore/plan", key: key)
                     }
                     #expect(plan["summary"]?.objectValue?["inStep"] == .bool(true), "\(plan)")
                     #expect(plan["clip"] == .string(StoreFixture.clipBundleID))
@@ -385,11 +385,11 @@ import Testing
                     }
                     #expect(
                         metrics.split(separator: "\n").contains {
-                            $0.hasPrefix("doorstep_app_store_experiences{") && $0.contains(state)
+                            $0.hasPrefix("doorstep_appstore_experiences{") && $0.contains(state)
                                 && $0.hasSuffix(" 2")
                         }, "\(metrics)")
                     let requests = tenant.requestCount
-                    _ = try await server.get("/v1/app-store/plan", key: key)
+                    _ = try await server.get("/v1/appstore/plan", key: key)
                     #expect(tenant.requestCount == requests)
                     for secret in ["Bearer", "eyJ", "PRIVATE KEY"] {
                         #expect(!server.log.text.contains(secret))
@@ -444,7 +444,7 @@ import Testing
                 ]
                 let (_, status) = try await RunningServer.lend(Self.serving(tenant)) { server in
                     let age =
-                        "doorstep_app_store_check_age_seconds{clip=\"\(other)\",tenant=\"\(tenant.tenant)\"}"
+                        "doorstep_appstore_check_age_seconds{clip=\"\(other)\",tenant=\"\(tenant.tenant)\"}"
                     _ = try await Self.poll {
                         try await server.text("/metrics")
                     } until: {
@@ -473,7 +473,7 @@ import Testing
                 let key = try await Self.reader(command)
                 let (_, status) = try await RunningServer.lend(Self.serving(tenant)) { server in
                     let plan = try await Self.poll {
-                        try await server.get("/v1/app-store/plan", key: key)
+                        try await server.get("/v1/appstore/plan", key: key)
                     } until: {
                         $0["failure"] != .null
                     }
@@ -485,7 +485,7 @@ import Testing
                         try await server.text("/metrics")
                     } until: {
                         $0.split(separator: "\n").contains {
-                            $0.hasPrefix("doorstep_app_store_check_failing{") && $0.contains(series)
+                            $0.hasPrefix("doorstep_appstore_check_failing{") && $0.contains(series)
                                 && $0.hasSuffix(" 1")
                         }
                     }

@@ -48,7 +48,7 @@ import Testing
                 let updated = try await webhook("update", id, "--url", url + "/2")
                 #expect(updated.objectValue?["secret"] == nil)
                 #expect(updated.objectValue?["url"] == .string(url + "/2"))
-                #expect(updated.objectValue?["events"] == ["deliveries.finished"])
+                #expect(updated.objectValue?["events"] == ["delivery.finished"])
                 let listed = try await webhook("list")
                 #expect(listed.arrayValue?.count == 2 && listed.arrayValue?.first == updated)
                 var strict = binary

@@ -18,7 +18,7 @@ import Testing
                 "a secret of the tests that is long enough"
             let made = try await installation.binary.succeed(
                 ["key", "create", "--tenant", Installation.tenant, "--kind", "secret"]
-                    + ["look_up", "read", "manage", "manage_keys"].flatMap { ["--scope", $0] }
+                    + ["lookup", "read", "manage", "manage_keys"].flatMap { ["--scope", $0] }
             ).json()
             try await body(installation, try #require(made.objectValue?["key"]?.stringValue))
         }
@@ -113,7 +113,7 @@ import Testing
                         "/v1/locations/restaurant_a", key: key, ["name": "Renamed"])
                     #expect(renamed.status == 200)
                     let made = try await server.post(
-                        "/v1/keys", key: key, ["kind": "secret", "scopes": ["look_up"]])
+                        "/v1/keys", key: key, ["kind": "secret", "scopes": ["lookup"]])
                     let keyID = try #require(made["id"]?.stringValue)
                     #expect(try await server.delete("/v1/keys/\(keyID)", key: key).status == 204)
                     let confirmed = try await server.post(

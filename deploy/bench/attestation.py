@@ -1,4 +1,4 @@
-"""Counts the instructions of a look-up by valgrind's callgrind, of two servers whose clips ask for no attestation.
+"""Counts the instructions of a lookup by valgrind's callgrind, of two servers whose clips ask for no attestation.
 
 usage: attestation.py BEFORE AFTER SCRATCH LOOKUPS ROUNDS
 """
@@ -26,7 +26,7 @@ def free_port():
 
 
 class Lookups:
-    """Look-ups one after the other on a connection that is kept."""
+    """Lookups one after the other on a connection that is kept."""
 
     def __init__(self, port, key):
         self.connection = socket.create_connection(("127.0.0.1", port), timeout=300)
@@ -42,7 +42,7 @@ class Lookups:
                 answer += self.connection.recv(65_536)
             head, body = answer.split(b"\r\n\r\n", 1)
             if not head.startswith(b"HTTP/1.1 200"):
-                sys.exit(f"attestation: a look-up was answered {head.splitlines()[0].decode()}")
+                sys.exit(f"attestation: a lookup was answered {head.splitlines()[0].decode()}")
             length = int(re.search(rb"content-length: (\d+)", head, re.IGNORECASE)[1])
             while len(body) < length:
                 body += self.connection.recv(65_536)
@@ -75,7 +75,7 @@ def stripped(binary, scratch, name):
 
 
 def instructions(binary, data, key, scratch, count):
-    """All of a server's own under callgrind, from its start to its end, of which so many look-ups are a part."""
+    """All of a server's own under callgrind, from its start to its end, of which so many lookups are a part."""
     port = free_port()
     out = scratch / f"callgrind.{port}"
     # No limit stands in the way of many from one client.
@@ -115,7 +115,7 @@ def main():
             few, many = (
                 instructions(binary, data, keys[name], scratch, number) for number in (FIRST, FIRST + count))
             counts[name].append((many - few) / count)
-    print(f"Instructions of a look-up over HTTP where no clip asks for attestation (callgrind, {count:,} on one connection):\n")
+    print(f"Instructions of a lookup over HTTP where no clip asks for attestation (callgrind, {count:,} on one connection):\n")
     print("| server | " + " | ".join(f"round {n + 1}" for n in range(rounds)) + " | median |")
     print("| --- |" + " ---: |" * (rounds + 1))
     medians = {name: statistics.median(values) for name, values in counts.items()}

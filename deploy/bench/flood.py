@@ -102,7 +102,7 @@ class Threads:
 
 def import_line_feeds(port: int, bearer: str, end: float) -> int:
     request = urllib.request.Request(
-        f"http://127.0.0.1:{port}/v1/locations?dry_run=true", b"\n" * LINE_FEEDS, method="PATCH",
+        f"http://127.0.0.1:{port}/v1/locations?dryRun=true", b"\n" * LINE_FEEDS, method="PATCH",
         headers={"Authorization": f"Bearer {bearer}", "Content-Type": "application/x-ndjson"})
     try:
         urllib.request.urlopen(request, timeout=60).read()

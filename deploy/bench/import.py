@@ -180,7 +180,7 @@ class Server:
         # The clip outlives the rounds, and the server's key is made anew in each.
         run([doorstep, "clip", "create", *tenant, "--team-id", "ABCDE12345", "--bundle-id", clip])
         succeed([doorstep, "experience", "create", *tenant, "--clip", clip, "--url", PROBE, "--identifier-rule", "path:1"])
-        scopes = [word for scope in ("look_up", "read", "manage") for word in ("--scope", scope)]
+        scopes = [word for scope in ("lookup", "read", "manage") for word in ("--scope", scope)]
         made = subprocess.run(
             [doorstep, "key", "create", *tenant, "--kind", "secret", *scopes], stdout=subprocess.PIPE, check=True
         )
@@ -211,7 +211,7 @@ class Server:
         answer.read()
         return answer.status
 
-    def look_up(self, connection: http.client.HTTPConnection, url: str) -> int:
+    def lookup(self, connection: http.client.HTTPConnection, url: str) -> int:
         return self.get(connection, "/v1/lookup?url=" + urllib.parse.quote(url, safe=""))
 
     def put(self, file: pathlib.Path, rows: int) -> None:
@@ -238,7 +238,7 @@ class Server:
             due = time.monotonic()
             while not done.is_set():
                 # From when it was due: one that waits for those before it is late.
-                if self.look_up(connection, PROBE + "/nowhere") != 404:
+                if self.lookup(connection, PROBE + "/nowhere") != 404:
                     fail("a lookup was not answered")
                 milliseconds.append((time.monotonic() - due) * 1_000)
                 due += 1 / LOOKUPS_PER_SECOND
@@ -250,7 +250,7 @@ class Server:
         work()
         seconds = time.monotonic() - start
         connection = http.client.HTTPConnection("127.0.0.1", self.port)
-        while self.look_up(connection, self.last) != 200:
+        while self.lookup(connection, self.last) != 200:
             if time.monotonic() > start + 1_200:
                 fail("lookups do not know of the rows")
             time.sleep(0.01)

@@ -54,7 +54,7 @@ class Tenant:
         site.on_database("experience", "import", "--tenant", name, "-",
                          text=f"clip,url,location,identifier_rule\n{CLIP},{SITE}/places,,path:1\n{guests}")
         self.publishable = self.key("publishable")
-        self.secret = self.key("secret", "look_up", "register", "notify", "read", "manage")
+        self.secret = self.key("secret", "lookup", "register", "notify", "read", "manage")
 
     def key(self, kind, *scopes):
         options = [word for scope in scopes for word in ("--scope", scope)]

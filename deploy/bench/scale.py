@@ -1,7 +1,7 @@
 """Measures what Doorstep's routing table costs at several sizes.
 
 Started by the command `scale`, with DATABASE_URL naming a private PostgreSQL that is empty. Progress goes to
-standard error, the result to standard output. Ends with status 1 when a look-up finds the wrong place, a
+standard error, the result to standard output. Ends with status 1 when a lookup finds the wrong place, a
 change is missing after it was brought in, or anything else cannot be measured; a goal that is missed is
 printed.
 """
@@ -57,7 +57,7 @@ class Round:
     loaded: float  # bytes for each pair that the process has grown by
     trimmed: float  # the same, when what was freed had been given back
     match: Search
-    look_up: Search
+    lookup: Search
     one_row: Delta
     hundred_rows: Delta
 
@@ -140,7 +140,7 @@ def measure_round(options: argparse.Namespace, pairs: int) -> Round:
         loaded=(resident["loaded"] - resident["before"]) / pairs,
         trimmed=(resident["trimmed"] - resident["before"]) / pairs,
         match=searches["match"],
-        look_up=searches["look up"],
+        lookup=searches["look up"],
         one_row=deltas[1],
         hundred_rows=deltas[100],
     )
@@ -191,8 +191,8 @@ def print_markdown(options: argparse.Namespace, facts: dict[str, str], sizes: li
     row("bytes a pair, resident: after the load / trimmed", "{:.0f}", ("loaded",), ("trimmed",))
     row("match, ns: p50 / p99", "{:,.0f}", ("match", "p50"), ("match", "p99"))
     row("match, allocations", "{:.0f}", ("match", "allocations"))
-    row("look up, ns: p50 / p99", "{:,.0f}", ("look_up", "p50"), ("look_up", "p99"))
-    row("look up, allocations", "{:.0f}", ("look_up", "allocations"))
+    row("look up, ns: p50 / p99", "{:,.0f}", ("lookup", "p50"), ("lookup", "p99"))
+    row("look up, allocations", "{:.0f}", ("lookup", "allocations"))
     row("1 row changed, ms: p50 / slowest", "{:.2f}", ("one_row", "median"), ("one_row", "slowest"))
     row(
         "100 rows changed, ms: p50 / slowest",

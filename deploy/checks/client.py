@@ -7,7 +7,7 @@ import pathlib
 import sys
 
 from doorstep_client import AuthenticatedClient
-from doorstep_client.api.app_clips import confirm_location, look_up_location
+from doorstep_client.api.app_clips import confirm_location, lookup_location
 from doorstep_client.api.managing import (
     clip,
     create_experience,
@@ -75,9 +75,9 @@ def use(client):
         ("https://example.com/first", "b/1"),
         ("https://example.com/s?h=lunch", "b/2"),
     ]:
-        found = expect(look_up_location.sync_detailed(client=client, url_query=url), 200, f"a lookup of {url}")
+        found = expect(lookup_location.sync_detailed(client=client, url_query=url), 200, f"a lookup of {url}")
         expect_equal(found.location.identifier, identifier, f"where {url} leads")
-    unknown = look_up_location.sync_detailed(client=client, url_query="https://example.com/branches?branch=b/3")
+    unknown = lookup_location.sync_detailed(client=client, url_query="https://example.com/branches?branch=b/3")
     expect_equal(expect(unknown, 404, "an unknown place").code, "unknown_identifier", "the refusal")
 
     request = ConfirmationRequest(
@@ -114,7 +114,7 @@ def change(client):
     late = expect(patch_location.sync_detailed("b/1", **arguments), 412, "a change of what is no longer so")
     expect_equal(late.code, "precondition_failed", "the refusal")
     url = "https://example.com/first"
-    found = expect(look_up_location.sync_detailed(client=client, url_query=url), 200, "a lookup after the change")
+    found = expect(lookup_location.sync_detailed(client=client, url_query=url), 200, "a lookup after the change")
     expect_equal(found.location.name, "First Branch", "the name that is looked up")
 
 
@@ -123,7 +123,7 @@ def take_down(client):
     expect_equal(refusal.code, "in_use", "the refusal")
     expect_equal(refusal.additional_properties["by"][0]["rows"], 1, "how much refers to it")
     expect(delete_location.sync_detailed("b/1", client=client, cascade=True), 204, "a deletion by cascade")
-    gone = look_up_location.sync_detailed(client=client, url_query="https://example.com/first")
+    gone = lookup_location.sync_detailed(client=client, url_query="https://example.com/first")
     expect_equal(expect(gone, 404, "a lookup of what is gone").code, "does_not_match", "the refusal")
     expect(delete_short_code.sync_detailed("lunch", client=client), 204, "a deletion of a short code")
     expect(delete_clip.sync_detailed(BUNDLE_ID, client=client), 409, "a deletion of a clip in use")

@@ -26,6 +26,7 @@ import types
 import urllib.request
 
 from evidence import Found, judge
+from frozen import FrozenTenant
 from highly_available import WAYS, HighlyAvailable
 from installation import SITE, Arguments, Client, Failure, Unanswered, kill, say, table
 from load import AUDIENCES, EXPERIENCES, Ledger, Load, Receiver
@@ -57,6 +58,7 @@ class Drill:
         self.load = Load(self.installation, self.ledger, self.receiver, options.seed)
         # A handful of programs for each node, on one machine; and a server that cannot reach the database does not follow.
         self.load.pace, self.load.lag_limit = 5, 90
+        self.frozen = FrozenTenant(self.installation, self.ledger)
         self.lookups, self.failed_lookups, self.is_stopping = 0, collections.Counter(), False
         self.counts, self.promoted = collections.Counter(), collections.defaultdict(list)
         self.away = {way: collections.defaultdict(list) for way in WAYS}
@@ -77,7 +79,7 @@ class Drill:
         keeping = asyncio.create_task(self.look_after())
         await self.load.set_up(2_000)
         tasks = [asyncio.create_task(task) for task in (
-            self.load.run(), self.look_up(), *(self.probe(way) for way in WAYS))]
+            self.load.run(), self.lookup(), *(self.probe(way) for way in WAYS))]
         try:
             await self.wait_for("a first write", lambda: len(self.last) == len(WAYS))
             for number in range(1, self.options.events + 1):
@@ -125,7 +127,7 @@ class Drill:
 
     # Load
 
-    async def look_up(self):
+    async def lookup(self):
         """What comes from memory comes whatever has become of the database."""
         client = Client(self.installation, self.installation.publishable)
         while not self.is_stopping:
@@ -174,6 +176,7 @@ class Drill:
         await self.wait_for_writes(time.monotonic())
         say(f"cluster: whole after {time.monotonic() - start:.1f} s")
         self.tell_problems()
+        await self.frozen.revoke(installation.ports.values())
         settles = self.random.random() < 0.2
         await asyncio.sleep(self.random.uniform(0.1, 1))
         if settles:

@@ -22,12 +22,15 @@ import sys
 import time
 
 from evidence import Found, judge, spoil
+from frozen import FrozenTenant
 from installation import Arguments, Failure, Installation, kill, say, table
 from load import AUDIENCES, EXPERIENCES, SETTLING_LIMIT, Ledger, Load, Receiver
 
 FAULTS = {
     "the server": 6, "PostgreSQL, all its processes": 4, "PostgreSQL's first process": 2, "one session of PostgreSQL": 3,
     "everything": 5}
+# In each so many cycles a key is revoked while another tenant is frozen.
+REVOCATION_CYCLES = 5
 
 
 class Drill:
@@ -38,6 +41,7 @@ class Drill:
         self.ledger = Ledger()
         self.receiver = Receiver(self.ledger)
         self.load = Load(self.installation, self.ledger, self.receiver, options.seed)
+        self.frozen = FrozenTenant(self.installation, self.ledger)
         self.faults, self.back = collections.Counter(), collections.defaultdict(list)
 
     async def run(self):
@@ -92,6 +96,8 @@ class Drill:
         await asyncio.sleep(pause)
         if settles:
             await self.load.settle_confirmations()
+        if number % REVOCATION_CYCLES == 1:
+            await self.frozen.revoke([self.installation.port])
         await self.inflict(fault)
 
     async def inflict(self, fault):

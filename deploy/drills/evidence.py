@@ -2,8 +2,11 @@
 
 import collections
 
+from frozen import REVOCATION_LIMIT
+
 # Of those of an audience who cannot be reached the first thousand have a delivery each (the guide on notifications).
 OWN_DELIVERIES = 1_000
+REVOCATIONS = f"a revoked key is refused within {REVOCATION_LIMIT} s while another tenant cannot be read"
 
 
 class Found:
@@ -87,6 +90,7 @@ def judge(ledger, found):
     hold("twice only where an answer was lost", final, lambda each: len(found.sent[each[0]]) <= 1 + each[2])
     hold("each outcome is told to the webhook", final, lambda each: each[0] in found.outcomes)
     hold("no webhook message is given up", [found.given_up], lambda count: count == 0)
+    hold(REVOCATIONS, ledger.revocations, lambda key: ledger.revocations[key] <= REVOCATION_LIMIT)
     return counts, broken
 
 
@@ -130,6 +134,7 @@ def spoil(ledger, installation, receiver):
     found.outcomes.discard(untold)
     found.sent[doubled] *= 10
     found.sent[misled] = [("0" * 64, 200)]
+    ledger.revocations["admitted"] = 2 * REVOCATION_LIMIT
     counts, broken = judge(ledger, found)
     # Of the same place, perhaps, as the one that was taken away.
     place = next(iter(ledger.asked))

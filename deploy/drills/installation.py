@@ -121,7 +121,7 @@ class Installation:
             "experience", "import", "--tenant", TENANT, "-", text=f"clip,url,location,identifier_rule\n{rows}")
         self.publishable = self.make_key("publishable")
         self.secret = self.make_key(
-            "secret", "look_up", "confirm", "compose", "register", "notify", "read", "manage", "manage_keys")
+            "secret", "lookup", "confirm", "compose", "register", "notify", "read", "manage", "manage_keys")
         if self.database:
             self.conninfo = self.run("postgres", str(self.postgres), "--", "printenv", "DATABASE_URL").strip()
         self.tenant = self.query(f"SELECT tenant_id FROM doorstep.tenants WHERE slug = '{TENANT}'")[0][0]

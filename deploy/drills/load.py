@@ -33,6 +33,7 @@ class Ledger:
         self.notifications = {}   # notification: the devices that it goes to, and how many cannot be reached
         self.answered, self.asked = collections.Counter(), collections.Counter()  # confirmations by location
         self.written = {}         # location: how many confirmations were known to be written
+        self.revocations = {}     # key: for how many seconds it was admitted after its revocation
         self.problems = []
 
     def expect(self, holds, words):
@@ -102,7 +103,7 @@ class Load:
             await asyncio.sleep(0.05)
         port = await self.receiver.start()
         status, answer = await client.insist("POST", "/v1/webhooks", {
-            "url": f"http://127.0.0.1:{port}/hook", "events": ["location.changed", "deliveries.finished"]})
+            "url": f"http://127.0.0.1:{port}/hook", "events": ["location.changed", "delivery.finished"]})
         if status != 201:
             raise Failure(f"a webhook was answered {status}: {answer}")
         self.receiver.secrets.append(base64.b64decode(answer["secret"].removeprefix("whsec_")))

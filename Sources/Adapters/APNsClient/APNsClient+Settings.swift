@@ -19,7 +19,7 @@ extension APNsClient {
         public var streams = 1_000
         /// The requests that may wait for a stream, for each team and environment.
         public var waiting = 10_000
-        /// For a connection, from the look-up of the host to the first settings of APNs.
+        /// For a connection, from the lookup of the host to the first settings of APNs.
         public var connectTimeout = Duration.seconds(10)
         /// For a request, from when it is given to the client to the end of the answer. It is looked at ten times in
         /// that time, so that a request may last a tenth longer.
@@ -36,7 +36,7 @@ extension APNsClient {
         public var firstPause = Duration.milliseconds(250)
         public var longestPause = Duration.seconds(15)
         public var breaker = CircuitBreaker.Thresholds()
-        /// Looks up hosts; nil for the system's look-up. For tests.
+        /// Looks up hosts; nil for the system's lookup. For tests.
         var resolver: (any Resolver & Sendable)?
 
         public init() {}

@@ -205,7 +205,7 @@ final class APNsConnection: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        // The look-up of the host took longer than anybody waited for it.
+        // The lookup of the host took longer than anybody waited for it.
         if isCut || isLeaving { context.close(promise: nil) }
     }
 

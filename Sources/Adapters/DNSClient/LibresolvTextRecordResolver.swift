@@ -13,7 +13,7 @@ public struct LibresolvTextRecordResolver: TextRecordResolver {
 
     /// - Parameters:
     ///   - server: who is asked; nil for those of `/etc/resolv.conf`.
-    ///   - timeout: for one look-up.
+    ///   - timeout: for one lookup.
     public init(server: NameServer? = nil, timeout: Duration = .seconds(10)) {
         self.server = server
         self.timeout = timeout
@@ -25,7 +25,7 @@ public struct LibresolvTextRecordResolver: TextRecordResolver {
         }
         guard let result else {
             throw NoResponse(
-                Task.isCancelled ? "the look-up was cancelled" : "the name server did not answer in time")
+                Task.isCancelled ? "the lookup was cancelled" : "the name server did not answer in time")
         }
         return try result.get()
     }

@@ -21,7 +21,7 @@ public struct OutboundClient: Sendable {
         public var authorities: String?
         /// Addresses that may be connected to though they are not public.
         public var allowed: [AddressRange]
-        /// For one answer, from the look-up of the host to its last byte.
+        /// For one answer, from the lookup of the host to its last byte.
         public var timeout: Duration
         /// How many bytes one response may have in all, whatever they are: below TLS, with a charge of 256 bytes for each interim
         /// response and chunk. Then requests use HTTP/1.1 and event loops that serve nothing else. Nil for servers that an

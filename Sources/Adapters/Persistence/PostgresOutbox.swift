@@ -170,7 +170,7 @@ extension TenantTransaction {
             WHERE d.tenant_id = \(tenant.uuid) AND d.delivery_id = ANY(\(rows.map(\.delivery)))
                 AND d.created_at >= \(first) AND d.created_at <= \(last)
             RETURNING d.delivery_id, d.notification_id, d.instance_id, d.state, d.reason, d.attempt,
-                \(wanted: .deliveriesFinished, of: tenant)
+                \(wanted: .deliveryFinished, of: tenant)
             """
         ).map { row in
             let (delivery, notification, instance, state, reason, attempt, isWanted) = try row.decode(
@@ -188,15 +188,15 @@ extension TenantTransaction {
     fileprivate func tell(_ outcomes: [OutcomeEvent]) async throws {
         try await limitLockWaits()
         try await tell(
-            .deliveriesFinished,
-            WebhookMessage.messages(.deliveriesFinished, "deliveries", outcomes.map(\.json), at: Date()))
+            .deliveryFinished,
+            WebhookMessage.messages(.deliveryFinished, "deliveries", outcomes.map(\.json), at: Date()))
     }
 
     /// The instances and tokens that deliveries are for, as they are now, by the delivery.
     fileprivate func receivers(of rows: [LeasedRow]) async throws -> [UUID: StoredReceiver] {
         let rows = rows.filter { $0.instance != nil }
         guard !rows.isEmpty else { return [:] }
-        // `OFFSET 0` keeps each look-up one of its own, with the key alone as its condition.
+        // `OFFSET 0` keeps each lookup one of its own, with the key alone as its condition.
         let found = try await execute(
             """
             SELECT d.delivery_id, i.app, i.environment, t.sealed, t.digest, t.is_retired
@@ -356,7 +356,7 @@ extension TenantTransaction {
                 AND CASE WHEN d.state = 'sending' AND d.attempt = c.attempt THEN true
                     -- What APNs has taken it has taken, however late that is known here.
                     ELSE c.state = 'delivered' AND d.state IN ('queued', 'sending', 'uncertain') END
-            RETURNING d.delivery_id, \(wanted: .deliveriesFinished, of: tenant)
+            RETURNING d.delivery_id, \(wanted: .deliveryFinished, of: tenant)
             """)
         let returned = try rows.map { try $0.decode(UUID.self, Bool.self) }
         return (Set(returned.map(\.0)), returned.first?.1 ?? false)

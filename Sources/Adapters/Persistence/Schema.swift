@@ -53,6 +53,7 @@ public enum Schema {
         Migration(
             version: 24, name: "contested_checks", sql: text(PackageResources._024_contested_checks_sql),
             compatibleFrom: 18),
+        Migration(version: 25, name: "public_names", sql: text(PackageResources._025_public_names_sql)),
     ]
 
     /// Creates the roles and the schema where they are missing, then applies what is pending as `doorstep_owner`.

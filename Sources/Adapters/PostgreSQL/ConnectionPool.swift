@@ -127,7 +127,7 @@ public final class ConnectionPool: Sendable {
         let timer = Task { [weak self] in
             guard (try? await Task.sleep(for: limit)) != nil else { return }
             self?.handle { $0.closeBusy() }
-            // A thread may hang in a name look-up or in PQcancel, a user in something of its own.
+            // A thread may hang in a name lookup or in PQcancel, a user in something of its own.
             guard (try? await Task.sleep(for: Self.graceToEnd)) != nil else { return }
             self?.finish()
         }

@@ -34,8 +34,8 @@ extension RemoteServer {
     ) async throws -> ImportOutcome {
         var query: [(String, String)] = []
         if options.prunes { query.append(("prune", "true")) }
-        if options.isDryRun { query.append(("dry_run", "true")) }
-        if let allowed = options.allowedRemovals { query.append(("allow_removals", "\(allowed)")) }
+        if options.isDryRun { query.append(("dryRun", "true")) }
+        if let allowed = options.allowedRemovals { query.append(("allowRemovals", "\(allowed)")) }
         let body = UploadedFile(file)
         let reply: Reply
         do {

@@ -76,7 +76,7 @@ public struct NearbyLocation: Sendable, Hashable, Codable {
     /// The invocation URL of the place: open it as if the clip had been launched by it.
     public var url: String
 
-    /// The place itself, as a look-up has it.
+    /// The place itself, as a lookup has it.
     public var place: ClipLocation {
         ClipLocation(identifier: identifier, name: name, details: details, region: region)
     }

@@ -23,6 +23,6 @@ public enum ContainerItem: String, Sendable, CaseIterable {
     case attestation
     /// The latest invocation URL.
     case lastURL = "last-url"
-    /// The latest answers to look-ups.
+    /// The latest answers to lookups.
     case lookups
 }

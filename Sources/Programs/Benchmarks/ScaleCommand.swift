@@ -100,7 +100,7 @@ struct ScaleCommand: AsyncParsableCommand {
 /// Why figures would mean nothing.
 private enum ScaleError: String, Error, CustomStringConvertible {
     case nothingLoaded = "the database has no experiences that are bound to locations"
-    case wrongResponse = "a look-up found another location than the one its experience is bound to"
+    case wrongResponse = "a lookup found another location than the one its experience is bound to"
     case changeIsMissing = "a change that was committed is not in the table that was refreshed after it"
 
     var description: String { rawValue }

@@ -4,8 +4,7 @@ public import JSON
 public struct ClipAttestation: Sendable, Hashable {
     /// What a publishable key asks for.
     public enum Operation: String, Sendable, CaseIterable {
-        case lookUp = "look_up"
-        case confirm, register
+        case lookup, confirm, register
     }
 
     /// What is made of a request that brings nothing, or something that does not hold.
@@ -25,8 +24,8 @@ public struct ClipAttestation: Sendable, Hashable {
         case requireSigned = "require_signed"
     }
 
-    /// Of look-ups, and of what is near.
-    public var lookUp: Demand
+    /// Of lookups, and of what is near.
+    public var lookup: Demand
     public var confirm: ConfirmationDemand
     /// Of what is told of instances.
     public var register: Demand
@@ -41,12 +40,12 @@ public struct ClipAttestation: Sendable, Hashable {
     public static let ramps = 0...100
 
     public init(
-        lookUp: Demand = .off, confirm: ConfirmationDemand = .off, register: Demand = .off,
+        lookup: Demand = .off, confirm: ConfirmationDemand = .off, register: Demand = .off,
         environments: Set<AttestationEnvironment> = [.production],
         categories: Set<ValidationCategory> = Set(ValidationCategory.allCases),
         requiresStatements: Bool = false, ramp: Int = 100
     ) {
-        self.lookUp = lookUp
+        self.lookup = lookup
         self.confirm = confirm
         self.register = register
         self.environments = environments
@@ -57,11 +56,11 @@ public struct ClipAttestation: Sendable, Hashable {
 
     /// Takes nothing but what is signed: for what is stored and cannot be read, so that no mistake opens a door.
     public static let strictest = ClipAttestation(
-        lookUp: .require, confirm: .requireSigned, register: .require)
+        lookup: .require, confirm: .requireSigned, register: .require)
 
     public func demand(of operation: Operation) -> Demand {
         switch operation {
-        case .lookUp: lookUp
+        case .lookup: lookup
         case .register: register
         case .confirm:
             switch confirm {
@@ -102,7 +101,7 @@ extension ClipAttestation {
             "confirm": .string(confirm.rawValue),
             "environments": .array(
                 AttestationEnvironment.allCases.filter(environments.contains).map { .string($0.rawValue) }),
-            "lookUp": .string(lookUp.rawValue), "ramp": JSONValue(ramp),
+            "lookup": .string(lookup.rawValue), "ramp": JSONValue(ramp),
             "register": .string(register.rawValue),
         ]
         // Servers from before it is known would not understand the rest either.
@@ -110,11 +109,11 @@ extension ClipAttestation {
         return members
     }
 
-    /// Reads what ``json`` writes; what is left out is as ``init(lookUp:confirm:register:environments:categories:requiresStatements:ramp:)`` has it.
+    /// Reads what ``json`` writes; what is left out is as ``init(lookup:confirm:register:environments:categories:requiresStatements:ramp:)`` has it.
     public init(_ fields: JSONObjectReader) throws(JSONFieldError) {
         var fields = fields
         self.init()
-        lookUp = try fields.optionalCase("lookUp", of: Demand.self) ?? lookUp
+        lookup = try fields.optionalCase("lookup", of: Demand.self) ?? lookup
         confirm = try fields.optionalCase("confirm", of: ConfirmationDemand.self) ?? confirm
         register = try fields.optionalCase("register", of: Demand.self) ?? register
         environments =

@@ -1,4 +1,4 @@
-/// What a byte may be in canonical text, several answers in one look-up (RFC 3986 §3.2 to §3.5).
+/// What a byte may be in canonical text, several answers in one lookup (RFC 3986 §3.2 to §3.5).
 struct ByteClass {
     private let bits: UInt8
 

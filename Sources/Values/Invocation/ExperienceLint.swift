@@ -126,7 +126,7 @@ extension ExperienceLint {
         }
     }
 
-    /// The most look-ups in one tie group, which only thousands of URLs with unlike names would pass.
+    /// The most lookups in one tie group, which only thousands of URLs with unlike names would pass.
     private static let maximumTieLookUps = 1_000_000
 
     private static func queryTies(_ experiences: [Experience]) -> [LintFinding] {

@@ -12,7 +12,7 @@ extension LookupIndex {
 
     /// What ``TenantTable/match(_:preferringAdvanced:otherThan:)`` finds.
     ///
-    /// The time depends on the URL, not on how many experiences there are: one look-up for each number of path components
+    /// The time depends on the URL, not on how many experiences there are: one lookup for each number of path components
     /// at which the host has experiences and, where those have queries, one for each of the URL's items. A tenant that
     /// registers many combinations of the same items pays for those that are among the URL's, up to ``mostProbes``: beyond these,
     /// the most specific of those that were tried is found. Which are tried depends on the server's seed.

@@ -10,7 +10,7 @@ import Tenancy
 /// A value: a change is made to a copy, which shares with the original what the change does not touch, and takes time
 /// by the size of the change. Two readers of one copy see the same, whatever happens to others.
 ///
-/// What it holds of a tenant is asked of ``of(_:trusting:)``. No look-up crosses tenants: the tenant is part of every
+/// What it holds of a tenant is asked of ``of(_:trusting:)``. No lookup crosses tenants: the tenant is part of every
 /// hash and is compared in every record.
 public struct LookupIndex: Sendable {
     /// The place of a tenant in `tenants`; never used again for another one.
@@ -141,7 +141,7 @@ public struct LookupIndex: Sendable {
         let expiresAt: Int64?
     }
 
-    /// At which depths a tenant has experiences on a host: a hint that saves look-ups, and that may say too much.
+    /// At which depths a tenant has experiences on a host: a hint that saves lookups, and that may say too much.
     struct Depths: Sendable, Equatable {
         /// Bit N: registered URLs with N path components.
         var paths: UInt64 = 0

@@ -3,7 +3,7 @@ import Encodings
 /// An API key in clear: `dpk_` or `dsk_`, 43 characters of base 62 that hold 256 random bits, and 6 that hold the
 /// CRC-32 of all before them.
 ///
-/// The checksum refuses a mistyped or truncated key without a look-up, and lets a secret scanner tell a key from
+/// The checksum refuses a mistyped or truncated key without a lookup, and lets a secret scanner tell a key from
 /// chance. Its `description` shows no more than ``hint``; ``text`` is the only way to the secret.
 public struct APIKey: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     public let kind: KeyKind

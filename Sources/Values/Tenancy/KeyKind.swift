@@ -15,7 +15,7 @@ public enum KeyKind: String, Sendable, CaseIterable {
     /// What a key of this kind may do at most.
     public var scopes: Scopes {
         switch self {
-        case .publishable: [Scopes(.lookUp), Scopes(.confirm), Scopes(.register)]
+        case .publishable: [Scopes(.lookup), Scopes(.confirm), Scopes(.register)]
         case .secret: .all
         }
     }

@@ -1,6 +1,6 @@
 /// One thing that a key may do.
 public enum Scope: String, Sendable, CaseIterable {
-    case lookUp = "look_up"
+    case lookup
     case confirm
     case compose
     /// To tell of instances of a clip, and what they may be sent.

@@ -21,7 +21,7 @@ public struct Scopes: OptionSet, Sendable, Hashable {
 extension Scope {
     fileprivate var bit: UInt8 {
         switch self {
-        case .lookUp: 0
+        case .lookup: 0
         case .confirm: 1
         case .compose: 2
         case .register: 3

@@ -24,7 +24,7 @@ import Testing
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn("ada")
             let form = form([
-                "kind": "secret", "scope.look_up": "1", "scope.compose": "1", "locations": "door\n",
+                "kind": "secret", "scope.lookup": "1", "scope.compose": "1", "locations": "door\n",
                 "days": "30",
             ])
             let response = try await console.post("/t/acme/keys", form, cookie)
@@ -34,7 +34,7 @@ import Testing
             let key = try APIKey(text)
             let record = try #require(try await console.store.keys(of: console.acme.id).first)
             #expect(record.hint == key.hint && record.kind == .secret)
-            #expect(record.scopes == [Scopes(.lookUp), Scopes(.compose)])
+            #expect(record.scopes == [Scopes(.lookup), Scopes(.compose)])
             #expect(record.locations == [try LocationIdentifier("door")])
             let end = try #require(record.expiresAt)
             #expect(abs(end.timeIntervalSinceNow - 30 * 86_400) < 60)

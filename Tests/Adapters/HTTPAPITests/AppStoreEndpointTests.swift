@@ -54,7 +54,7 @@ final class MemoryLatestChecks: LatestChecks {
     /// Those that this suite holds to their tenants.
     static let operations: Set = ["appStorePlan"]
 
-    private static let path = "/v1/app-store/plan"
+    private static let path = "/v1/appstore/plan"
     private static let summary: JSONObject = ["version": 1, "inStep": false]
 
     private static func row(_ number: Int) -> SyncCheck.Row {

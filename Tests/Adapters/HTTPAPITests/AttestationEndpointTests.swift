@@ -189,7 +189,7 @@ import Testing
     // MARK: What is let in
 
     @Test func tokenOpensEndpointsThatRequireAttestation() async throws {
-        let fixture = try Fixture(ClipAttestation(lookUp: .require, confirm: .require))
+        let fixture = try Fixture(ClipAttestation(lookup: .require, confirm: .require))
         try await fixture.api.test { client in
             let client = Client(client: client)
             let device = try fixture.device()
@@ -352,7 +352,7 @@ import Testing
 
     /// The table says so, and no database is asked.
     @Test func revokedKeyIsRejectedWithoutDatabase() async throws {
-        let fixture = try Fixture(ClipAttestation(lookUp: .require, confirm: .requireSigned))
+        let fixture = try Fixture(ClipAttestation(lookup: .require, confirm: .requireSigned))
         try await fixture.api.test { client in
             let client = Client(client: client)
             let (device, other) = (try fixture.device(), try fixture.device())
@@ -425,7 +425,7 @@ import Testing
             let device = try fixture.device()
             let token = try #require(try await client.attest(device)["token"]?.stringValue)
             let challenge = try await client.challenge("request")
-            try fixture.set(ClipAttestation(lookUp: .require, confirm: demand))
+            try fixture.set(ClipAttestation(lookup: .require, confirm: demand))
             fixture.keys.setAway(true)
             let response = try await client.confirm(signature: device.signature(challenge))
             #expect(response.status == (demand == .require ? 503 : 200), "\(response.text)")
@@ -458,7 +458,7 @@ import Testing
                 "doorstep_attestation_checks_total{operation=\"\(operation)\",result=\"\(result)\"} 1\n"
             #expect(text.contains(sample), "\(operation) \(result)")
         }
-        #expect(text.contains("{operation=\"look_up\",result=\"missing\"} 0\n"))
+        #expect(text.contains("{operation=\"lookup\",result=\"missing\"} 0\n"))
         // The same, to be kept by the day; of what the clip does not look at nothing.
         #expect(fixture.counts.counts == ["com.example.MyApp.Clip confirm": [.token: 1, .none: 2]])
     }
@@ -551,7 +551,7 @@ import Testing
     /// One device can attest as many keys as it likes, but from its address no more than these; those of another go on. What adds no
     /// key does not count.
     @Test func newAttestedKeysAreLimitedPerAddress() async throws {
-        var limited = try Fixture(ClipAttestation(lookUp: .monitor))
+        var limited = try Fixture(ClipAttestation(lookup: .monitor))
         limited.api.settings.limits = RequestLimits(
             newAttestKeys: RateLimit(perSecond: 1, burst: 3),
             clientNewAttestKeys: RateLimit(perSecond: 1, burst: 2))
@@ -582,7 +582,7 @@ import Testing
 
     /// However many keys one device has attested, those of its address have so many clients' limit together.
     @Test func attestedKeysOfOneAddressShareALimit() async throws {
-        var limited = try Fixture(ClipAttestation(lookUp: .monitor))
+        var limited = try Fixture(ClipAttestation(lookup: .monitor))
         limited.api.settings.limits = RequestLimits(client: RateLimit(perSecond: 1, burst: 22))
         let fixture = limited
         try await fixture.api.test(over: [.router]) { client in
@@ -607,7 +607,7 @@ import Testing
     /// Many installations have one address, as in a stadium; each has the limits of a client for itself, that of new instances
     /// too. What does not hold counts for the address.
     @Test func attestedKeyHasItsOwnClientLimits() async throws {
-        var limited = try Fixture(ClipAttestation(lookUp: .monitor, register: .require))
+        var limited = try Fixture(ClipAttestation(lookup: .monitor, register: .require))
         limited.api.settings.limits = RequestLimits(
             client: RateLimit(perSecond: 1, burst: 13), clientNewInstances: RateLimit(perSecond: 1, burst: 2))
         let fixture = limited
@@ -888,7 +888,7 @@ import Testing
     }
 
     @Test func requiredAttestationWithoutSecretIsUnavailable() async throws {
-        var fixture = try Fixture(ClipAttestation(lookUp: .monitor, confirm: .require))
+        var fixture = try Fixture(ClipAttestation(lookup: .monitor, confirm: .require))
         fixture.api.attestation = nil
         let api = fixture.api
         try await api.test { client in
@@ -935,7 +935,7 @@ import Testing
 
     /// The places of the launched clip are told of, wherever a code in the URL leads.
     @Test func shortCodeOfAnotherClipDoesNotBypassAttestation() async throws {
-        let fixture = try Fixture(ClipAttestation(lookUp: .require))
+        let fixture = try Fixture(ClipAttestation(lookup: .require))
         var table = try #require(fixture.api.table.current).table
         let other = "com.example.Other.Clip"
         try table.set(.clips, .clip(Self.tenant, other, isMultiBusiness: true))

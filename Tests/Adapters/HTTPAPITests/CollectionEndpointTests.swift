@@ -105,10 +105,10 @@ import Testing
             #expect(merged.json == ["added": 1, "changed": 0, "removed": 0, "unchanged": 0])
 
             let rest = "code,url\na,\(row)b,\(row)"
-            let plan = try await Self.send(.put, "\(codes)?dry_run=true", rest, client)
+            let plan = try await Self.send(.put, "\(codes)?dryRun=true", rest, client)
             #expect(plan.status == 200 && plan["removed"] == 3)
             #expect(plan["plan"]?.objectValue?["removalsAreAllowed"] == false)
-            let allowed = try await Self.send(.put, "\(codes)?dry_run=true&allow_removals=3", rest, client)
+            let allowed = try await Self.send(.put, "\(codes)?dryRun=true&allowRemovals=3", rest, client)
             #expect(allowed["plan"]?.objectValue?["removalsAreAllowed"] == true)
             #expect(
                 plan["plan"]?.objectValue?["removed"] == [["name": "c"], ["name": "d"], ["name": "e"]],
@@ -116,11 +116,11 @@ import Testing
             let refused = try await Self.send(.put, codes, rest, client)
             #expect(refused.status == 409 && refused.code == "too_many_removals")
             #expect(refused["removals"] == 3 && refused["items"] == 5)
-            let fewer = try await Self.send(.put, "\(codes)?allow_removals=2", rest, client)
+            let fewer = try await Self.send(.put, "\(codes)?allowRemovals=2", rest, client)
             #expect(fewer.code == "too_many_removals")
             let page = try await client.send(.get, codes, key: api.reader)
             #expect(page["data"]?.arrayValue?.count == 5)
-            let done = try await Self.send(.put, "\(codes)?allow_removals=3", rest, client)
+            let done = try await Self.send(.put, "\(codes)?allowRemovals=3", rest, client)
             #expect(done.json == ["added": 0, "changed": 0, "removed": 3, "unchanged": 2])
             #expect(
                 Set(api.shortCodes.actors) == ["key:\(KeyID(UUID(number: 5)))"]
@@ -179,10 +179,10 @@ import Testing
             let none = try await Self.send(.patch, "/v1/short-codes", "", as: Self.jsonLines, client)
             #expect(none.status == 200)
             for (method, query, code) in [
-                (HTTPRequest.Method.put, "dry_run=1", "invalid_parameter"),
-                (.put, "allow_removals=-1", "invalid_parameter"),
-                (.put, "allow_removals=x", "invalid_parameter"),
-                (.patch, "allow_removals=1", "invalid_parameter"), (.put, "limit=1", "unknown_parameter"),
+                (HTTPRequest.Method.put, "dryRun=1", "invalid_parameter"),
+                (.put, "allowRemovals=-1", "invalid_parameter"),
+                (.put, "allowRemovals=x", "invalid_parameter"),
+                (.patch, "allowRemovals=1", "invalid_parameter"), (.put, "limit=1", "unknown_parameter"),
             ] {
                 let response = try await Self.send(method, "/v1/locations?\(query)", "", client)
                 #expect(response.status == 400 && response.code == code, "\(query)")
@@ -214,7 +214,7 @@ import Testing
                 #expect(theirs.json == Self.counts)
                 let header = String(sample.csv.prefix { !$0.isNewline })
                 let emptied = try await Self.send(
-                    .put, "\(sample.path)?allow_removals=2", header, client, key: other)
+                    .put, "\(sample.path)?allowRemovals=2", header, client, key: other)
                 #expect(emptied.json == ["added": 0, "changed": 0, "removed": 2, "unchanged": 0])
                 let page = try await client.send(.get, sample.path, key: api.reader)
                 #expect(page["data"]?.arrayValue?.count == 2)
@@ -397,7 +397,7 @@ import Testing
             let body = CollectedBody()
             try await refused.body.write(body)
             #expect(try JSONValue(parsing: body.bytes).objectValue?["code"] == "too_many_uploads")
-            let wrong = try await put(last, "?dry_run=perhaps", unread)
+            let wrong = try await put(last, "?dryRun=perhaps", unread)
             #expect(wrong.status.code == 400)
             end.finish()
             // What ends without a header row is refused by what reads it.

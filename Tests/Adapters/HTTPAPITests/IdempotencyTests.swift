@@ -25,7 +25,7 @@ import Testing
 
         init() throws {
             let maker = KeyID(UUID(number: 90))
-            try api.admit(key, of: IdempotencyTests.tenant, scopes: "look_up,notify,read,manage,manage_keys")
+            try api.admit(key, of: IdempotencyTests.tenant, scopes: "lookup,notify,read,manage,manage_keys")
             api.keys.add(Self.record(maker), of: IdempotencyTests.tenant)
             other = Self.record(KeyID(UUID(number: 91)))
             api.keys.add(other, of: IdempotencyTests.tenant)
@@ -33,7 +33,7 @@ import Testing
 
         private static func record(_ id: KeyID) -> KeyRecord {
             KeyRecord(
-                id: id, kind: .secret, scopes: [Scopes(.lookUp), Scopes(.manageKeys)], hint: "dsk_abcd",
+                id: id, kind: .secret, scopes: [Scopes(.lookup), Scopes(.manageKeys)], hint: "dsk_abcd",
                 createdAt: Date(timeIntervalSince1970: 0), expiresAt: nil, revokedAt: nil, lastUsedOn: nil)
         }
 

@@ -18,7 +18,7 @@ import Testing
 
     private static let tenant = TenantID(number: 1)
     private static let neighbour = TenantID(number: 3)
-    private static let lookUp: JSONValue = ["look_up"]
+    private static let lookup: JSONValue = ["lookup"]
     private static let maker = KeyID(UUID(number: 7))
 
     private static func record(
@@ -31,7 +31,7 @@ import Testing
 
     private static func api(expiresAt: Date? = nil) -> TestAPI {
         let api = TestAPI()
-        api.keys.add(record(maker, [.lookUp, .manageKeys], expiresAt: expiresAt), of: tenant)
+        api.keys.add(record(maker, [.lookup, .manageKeys], expiresAt: expiresAt), of: tenant)
         return api
     }
 
@@ -39,9 +39,9 @@ import Testing
         let api = Self.api()
         try await api.test(over: [.router]) { client in
             let created = try await client.post(
-                "/v1/keys", key: api.keyManager, ["kind": "secret", "scopes": ["look_up"]])
+                "/v1/keys", key: api.keyManager, ["kind": "secret", "scopes": ["lookup"]])
             #expect(
-                created.status == 201 && created["scopes"] == Self.lookUp && created["expiresAt"] == .null)
+                created.status == 201 && created["scopes"] == Self.lookup && created["expiresAt"] == .null)
             let text = try #require(created["key"]?.stringValue)
             #expect((try? APIKey(text))?.kind == .secret)
             let place = try #require(created.headers[.location])
@@ -113,9 +113,9 @@ import Testing
         let wide = KeyID(UUID(number: 50))
         let lasting = KeyID(UUID(number: 51))
         let narrow = KeyID(UUID(number: 52))
-        api.keys.add(Self.record(wide, [.lookUp, .notify], expiresAt: end), of: Self.tenant)
-        api.keys.add(Self.record(lasting, [.lookUp]), of: Self.tenant)
-        api.keys.add(Self.record(narrow, [.lookUp], expiresAt: end), of: Self.tenant)
+        api.keys.add(Self.record(wide, [.lookup, .notify], expiresAt: end), of: Self.tenant)
+        api.keys.add(Self.record(lasting, [.lookup]), of: Self.tenant)
+        api.keys.add(Self.record(narrow, [.lookup], expiresAt: end), of: Self.tenant)
         try await api.test(over: [.router]) { client in
             func create(_ scopes: JSONValue?, _ expiresAt: Date?) async throws -> TestAPI.APIResponse {
                 var body: JSONObject = ["kind": "secret"]
@@ -126,10 +126,10 @@ import Testing
             // As long as its maker, where nothing is said.
             let usual = try await create(nil, nil)
             #expect(
-                usual.status == 201 && usual["scopes"] == Self.lookUp && usual["expiresAt"] == JSONValue(end))
+                usual.status == 201 && usual["scopes"] == Self.lookup && usual["expiresAt"] == JSONValue(end))
             #expect(try await create(["manage_keys"], end - 60).status == 201)
             for (scopes, expiresAt) in [
-                (["notify"], nil), (["look_up", "manage"], nil), (["look_up"], end + 60),
+                (["notify"], nil), (["lookup", "manage"], nil), (["lookup"], end + 60),
             ] as [(JSONValue, Date?)] {
                 let response = try await create(scopes, expiresAt)
                 #expect(response.status == 403 && response.code == "wider_key", "\(response.text)")
@@ -151,7 +151,7 @@ import Testing
             }
             let rotated = try await client.post(
                 "/v1/keys/\(narrow)/rotate", key: api.keyManager, ["overlapHours": 0.5])
-            #expect(rotated.status == 201 && rotated["scopes"] == Self.lookUp)
+            #expect(rotated.status == 201 && rotated["scopes"] == Self.lookup)
         }
     }
 
@@ -171,9 +171,9 @@ import Testing
         let wide = KeyID(UUID(number: 50))
         let lasting = KeyID(UUID(number: 51))
         let narrow = KeyID(UUID(number: 52))
-        api.keys.add(Self.record(wide, [.lookUp, .notify], expiresAt: end), of: Self.tenant)
-        api.keys.add(Self.record(lasting, [.lookUp]), of: Self.tenant)
-        api.keys.add(Self.record(narrow, [.lookUp], expiresAt: end), of: Self.tenant)
+        api.keys.add(Self.record(wide, [.lookup, .notify], expiresAt: end), of: Self.tenant)
+        api.keys.add(Self.record(lasting, [.lookup]), of: Self.tenant)
+        api.keys.add(Self.record(narrow, [.lookup], expiresAt: end), of: Self.tenant)
         try await api.test(over: [.router]) { client in
             for (id, status) in [(wide, 403), (lasting, 403), (narrow, 204)] {
                 let response = try await client.send(.delete, "/v1/keys/\(id)", key: api.keyManager)
@@ -189,7 +189,7 @@ import Testing
         try await api.test(over: [.router]) { client in
             let created = try await client.post(
                 "/v1/keys", key: api.keyManager,
-                ["kind": "secret", "scopes": ["look_up"], "locations": ["b", "a"]])
+                ["kind": "secret", "scopes": ["lookup"], "locations": ["b", "a"]])
             #expect(created.status == 201 && created["locations"] == ["a", "b"], "\(created.text)")
             let place = try #require(created.headers[.location])
             let read = try await client.send(.get, place, key: api.keyManager)
@@ -198,7 +198,7 @@ import Testing
             let rotated = try await client.post("/v1/keys/\(id)/rotate", key: api.keyManager, [:])
             #expect(rotated.status == 201 && rotated["locations"] == ["a", "b"])
             let whole = try await client.post(
-                "/v1/keys", key: api.keyManager, ["kind": "secret", "scopes": ["look_up"]])
+                "/v1/keys", key: api.keyManager, ["kind": "secret", "scopes": ["lookup"]])
             #expect(whole["locations"] == .null)
         }
     }
@@ -218,7 +218,7 @@ import Testing
                 (["kind": "secret", "locations": .array((0..<101).map { .string("\($0)") })], "locations"),
                 (["kind": "publishable", "locations": ["a"]], "locations"),
                 (["kind": "secret", "scopes": ["manage_keys"], "locations": ["a"]], "locations"),
-                (["kind": "secret", "scopes": ["look_up", "register"], "locations": ["a"]], "locations"),
+                (["kind": "secret", "scopes": ["lookup", "register"], "locations": ["a"]], "locations"),
                 (["kind": "secret", "expiresAt": "2020-01-01T00:00:00Z"], "expiresAt"),
                 (["kind": "secret", "expiresAt": "9999-01-01T00:00:00Z"], "expiresAt"),
             ] as [(JSONValue, String)] {

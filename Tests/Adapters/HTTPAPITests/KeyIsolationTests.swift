@@ -204,7 +204,7 @@ import Testing
                     ])
                 api.keys.add(
                     Self.record(
-                        place.key, scopes: Scopes(.lookUp),
+                        place.key, scopes: Scopes(.lookup),
                         locations: [try LocationIdentifier(place.identifier)]), of: tenant)
                 try Self.list(place, in: api.history)
                 if place.identifier.hasSuffix("2") {
@@ -373,9 +373,9 @@ import Testing
         for path in ["/v1/audit-log", "/v1/tenant", "/v1/key"] {
             probes["GET \(path)"] = { _, _ in [Request(path: path)] }
         }
-        probes["GET /v1/app-store/plan"] = { ids, own in
+        probes["GET /v1/appstore/plan"] = { ids, own in
             ["", "?clip=\(own.clip)", "?clip=com.\(ids.place).Clip"].map {
-                Request(path: "/v1/app-store/plan\($0)")
+                Request(path: "/v1/appstore/plan\($0)")
             }
         }
         let listed = [
@@ -531,7 +531,7 @@ import Testing
         probes["GET /v1/keys"] = { _, _ in [Request(path: "/v1/keys")] }
         probes["POST /v1/keys"] = { ids, _ in
             let body: JSONValue = [
-                "kind": "secret", "scopes": ["look_up"], "locations": [.string(ids.place)],
+                "kind": "secret", "scopes": ["lookup"], "locations": [.string(ids.place)],
             ]
             return [Request(path: "/v1/keys", body: body)]
         }
@@ -616,7 +616,7 @@ import Testing
             let path = "/v1/\(collection)"
             probes["PATCH \(path)"] = { ids, own in [Request(path: path, csv: csv(ids, own))] }
             probes["PUT \(path)"] = { ids, own in
-                [Request(path: "\(path)?allow_removals=1000", csv: csv(ids, own))]
+                [Request(path: "\(path)?allowRemovals=1000", csv: csv(ids, own))]
             }
         }
     }
@@ -725,7 +725,7 @@ import Testing
             #expect(channel.status == 422 && channel.code == "wrong_audience", "\(channel.text)")
             #expect(channel["detail"]?.stringValue?.contains("restricted") == true)
             // Of what App Store Connect has, its own rows, and not what is counted of all.
-            for response in try await ask("GET /v1/app-store/plan", own.ids).prefix(2) {
+            for response in try await ask("GET /v1/appstore/plan", own.ids).prefix(2) {
                 #expect(response["summary"] == .null, "\(response.text)")
                 #expect(response["data"]?.arrayValue?.count == 1 && response.text.contains(own.experience))
             }

@@ -93,7 +93,7 @@ import Testing
     @Test func secretKeyOfAnyScopeReadsItself() async throws {
         let api = TestAPI()
         let restricted = APIKey.generate(.secret)
-        try api.admit(restricted, of: TenantID(number: 3), scopes: "look_up,confirm", locations: "b\na")
+        try api.admit(restricted, of: TenantID(number: 3), scopes: "lookup,confirm", locations: "b\na")
         try await api.test(over: [.router]) { client in
             for key in [api.secret, api.reader, api.keyManager] {
                 let read = try await client.send(.get, "/v1/key", key: key)
@@ -101,7 +101,7 @@ import Testing
                 #expect(read["tenant"]?.objectValue?["id"] == .string("\(TenantID(number: 1))"))
             }
             let read = try await client.send(.get, "/v1/key", key: restricted)
-            #expect(read["kind"] == "secret" && read["scopes"] == ["look_up", "confirm"])
+            #expect(read["kind"] == "secret" && read["scopes"] == ["lookup", "confirm"])
             #expect(read["locations"] == ["a", "b"])
             #expect(
                 read["tenant"] == [

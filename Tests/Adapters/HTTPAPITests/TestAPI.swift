@@ -230,7 +230,7 @@ struct TestAPI: Sendable {
             (1, publishable, tenant, nil), (2, secret, tenant, nil), (3, suspended, other, nil),
             (4, confirmer, tenant, "confirm"), (5, manager, tenant, "read,manage"),
             (6, reader, tenant, "read"),
-            (7, keyManager, tenant, "look_up,manage_keys"),
+            (7, keyManager, tenant, "lookup,manage_keys"),
         ] {
             try table.set(
                 .keys,

@@ -47,7 +47,7 @@ import Testing
         _ state: RecordedMessage.State, _ attempts: [WebhookAttempt] = [], age: Double = 0
     ) -> RecordedMessage {
         RecordedMessage(
-            id: .timeOrdered(at: Date().addingTimeInterval(-age)), type: "deliveries.finished", state: state,
+            id: .timeOrdered(at: Date().addingTimeInterval(-age)), type: "delivery.finished", state: state,
             createdAt: Date(timeIntervalSince1970: 1_772_368_200), dueAt: nil, attempts: attempts)
     }
 
@@ -55,10 +55,10 @@ import Testing
         let api = TestAPI()
         try await api.test(over: [.router]) { client in
             let created = try await Self.create(
-                client, ["url": Self.url, "events": ["key.revoked", "deliveries.finished"]])
+                client, ["url": Self.url, "events": ["key.revoked", "delivery.finished"]])
             #expect(created.status == 201 && created["url"] == Self.url && created["enabled"] == true)
             // In one order, however they are named.
-            #expect(created["events"] == ["deliveries.finished", "key.revoked"])
+            #expect(created["events"] == ["delivery.finished", "key.revoked"])
             let secret = try #require(created["secret"]?.stringValue)
             #expect(secret.hasPrefix("whsec_"))
             let path = try #require(created.headers[.location])
@@ -109,7 +109,7 @@ import Testing
             let (path, _) = try await Self.created(client)
             let moved = try await Self.patch(client, path, ["url": "https://example.com/2"])
             #expect(moved.status == 200 && moved["url"] == "https://example.com/2")
-            #expect(moved["events"] == ["deliveries.finished"] && moved["disabledAt"] == .null)
+            #expect(moved["events"] == ["delivery.finished"] && moved["disabledAt"] == .null)
             let off = try await Self.patch(client, path, ["enabled": false, "events": ["webhook.disabled"]])
             #expect(off["enabled"] == false && off["disabledReason"] == "switched off by hand")
             #expect(off["url"] == "https://example.com/2" && off["events"] == ["webhook.disabled"])
@@ -185,7 +185,7 @@ import Testing
             #expect(
                 last["data"] == [
                     [
-                        "id": .string(first.id.uuidString.lowercased()), "type": "deliveries.finished",
+                        "id": .string(first.id.uuidString.lowercased()), "type": "delivery.finished",
                         "state": "taken", "createdAt": "2026-03-01T12:30:00Z", "dueAt": .null,
                         "attempts": [
                             [

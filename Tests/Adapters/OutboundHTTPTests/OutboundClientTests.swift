@@ -326,7 +326,7 @@ import Testing
         }
     }
 
-    /// As of a host whose name servers let everything drop; the system's look-up cannot be called off.
+    /// As of a host whose name servers let everything drop; the system's lookup cannot be called off.
     @Test func silentNameServerTimesOut() async throws {
         let end = DispatchSemaphore(value: 0)
         defer { end.signal() }

@@ -55,7 +55,7 @@ import Testing
                     queue.record(grade, of: clip, for: .confirm, tenant, at: days[0])
                 }
                 queue.record(.token, of: clip, for: .confirm, tenant, at: days[1])
-                queue.record(.token, of: clip, for: .lookUp, tenant, at: days[0])
+                queue.record(.token, of: clip, for: .lookup, tenant, at: days[0])
                 queue.record(.request, of: clip, for: .confirm, other, at: days[0])
                 queue.record(
                     .token, of: try BundleID("com.example.No.Clip"), for: .confirm, tenant, at: days[0])
@@ -72,7 +72,7 @@ import Testing
             let expected: Set = [
                 row(tenant, "confirm", "2026-11-18", [2, 2, 2]),
                 row(tenant, "confirm", "2026-11-19", [2, 0, 0]),
-                row(tenant, "look_up", "2026-11-18", [2, 0, 0]),
+                row(tenant, "lookup", "2026-11-18", [2, 0, 0]),
                 row(other, "confirm", "2026-11-18", [0, 2, 0]),
             ]
             #expect(try await Self.rows(stores) == expected)
@@ -147,32 +147,32 @@ import Testing
                 }
             }
             // To monitor, nothing must have been seen.
-            try await set(ClipAttestation(lookUp: .monitor, confirm: .monitor, register: .monitor))
-            await refuses(ClipAttestation(lookUp: .require), .lookUp, seen: 0)
+            try await set(ClipAttestation(lookup: .monitor, confirm: .monitor, register: .monitor))
+            await refuses(ClipAttestation(lookup: .require), .lookup, seen: 0)
             await refuses(ClipAttestation(confirm: .require), .confirm, seen: 0)
             await refuses(ClipAttestation(register: .require), .register, seen: 0)
             // Neither what failed counts, nor what is long ago, nor another operation's.
             try await Self.count(1_000, "not_attested", "confirm", stores, tenant)
             try await Self.count(1_000, "by_token", "confirm", daysAgo: 7, stores, tenant)
-            try await Self.count(1_000, "by_token", "look_up", stores, tenant)
+            try await Self.count(1_000, "by_token", "lookup", stores, tenant)
             try await Self.count(60, "by_token", "confirm", daysAgo: 6, stores, tenant)
             try await Self.count(39, "signed", "confirm", stores, tenant)
             await refuses(ClipAttestation(confirm: .require), .confirm, seen: 99)
             try await Self.count(1, "by_token", "confirm", stores, tenant)
-            try await set(ClipAttestation(lookUp: .require, confirm: .require))
+            try await set(ClipAttestation(lookup: .require, confirm: .require))
             // A signature is more than a token.
-            await refuses(ClipAttestation(lookUp: .require, confirm: .requireSigned), .confirm, seen: 39)
+            await refuses(ClipAttestation(lookup: .require, confirm: .requireSigned), .confirm, seen: 39)
             // What is required already may stay, and anything be loosened, whatever was seen.
             try await stores.administer(tenant, "DELETE FROM doorstep.attestation_days")
-            try await set(ClipAttestation(lookUp: .require, confirm: .require, ramp: 50))
+            try await set(ClipAttestation(lookup: .require, confirm: .require, ramp: 50))
             try await set(ClipAttestation(confirm: .require))
-            await refuses(ClipAttestation(lookUp: .require, confirm: .require), .lookUp, seen: 0)
+            await refuses(ClipAttestation(lookup: .require, confirm: .require), .lookup, seen: 0)
             try await set(
-                ClipAttestation(lookUp: .require, confirm: .requireSigned, register: .require),
+                ClipAttestation(lookup: .require, confirm: .requireSigned, register: .require),
                 force: true)
             let kept = try await stores.administration.clip(clip, of: tenant).attestation
             #expect(
-                kept == ClipAttestation(lookUp: .require, confirm: .requireSigned, register: .require))
+                kept == ClipAttestation(lookup: .require, confirm: .requireSigned, register: .require))
             try await set(nil)
         }
     }

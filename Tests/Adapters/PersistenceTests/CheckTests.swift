@@ -244,10 +244,10 @@ import Testing
         "api_keys_scopes": (
             "api_keys",
             [
-                ["scopes": "'{}'"], ["scopes": "'{other}'"], ["scopes": "'{look_up,NULL}'"],
+                ["scopes": "'{}'"], ["scopes": "'{other}'"], ["scopes": "'{lookup,NULL}'"],
                 ["scopes": "'{compose}'", "kind": "'publishable'"],
                 ["scopes": "'{register,notify}'", "kind": "'publishable'"],
-                ["scopes": "'{look_up,read}'", "kind": "'publishable'"],
+                ["scopes": "'{lookup,read}'", "kind": "'publishable'"],
                 ["scopes": "'{manage}'", "kind": "'publishable'"],
                 ["scopes": "'{manage_keys}'", "kind": "'publishable'"],
             ]
@@ -257,8 +257,8 @@ import Testing
             [
                 ["locations": "'{}'"], ["locations": "'{a,NULL}'"], ["locations": "'{\"\"}'"],
                 ["locations": "array_fill('a'::text, ARRAY[101])"],
-                ["locations": "'{a}'", "kind": "'publishable'", "scopes": "'{look_up}'"],
-                ["locations": "'{a}'", "scopes": "'{look_up,manage}'"],
+                ["locations": "'{a}'", "kind": "'publishable'", "scopes": "'{lookup}'"],
+                ["locations": "'{a}'", "scopes": "'{lookup,manage}'"],
                 ["locations": "'{a}'", "scopes": "'{manage_keys}'"],
             ]
         ),

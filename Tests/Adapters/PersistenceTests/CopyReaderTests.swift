@@ -44,13 +44,13 @@ import Testing
             """
             0007 \(tenant) 00000010 11111111222233334444555555555555 00000006 736563726574 \
             00000020 7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed \
-            00000008 000303c6de6d6090 0000000f 6c6f6f6b5f75702c636f6e6669726d \
+            00000008 000303c6de6d6090 0000000e 6c6f6f6b75702c636f6e6669726d \
             00000003 610a62
             """,
             """
             0007 \(tenant) 00000010 11111111222233334444666666666666 0000000b 7075626c69736861626c65 \
             00000020 3fc4ccfe745870e2c0d99f71f30ff0656c8dedd41cc1d7d3d376b0dbe685e2f3 ffffffff \
-            00000018 6c6f6f6b5f75702c636f6e6669726d2c7265676973746572 ffffffff
+            00000017 6c6f6f6b75702c636f6e6669726d2c7265676973746572 ffffffff
             """,
         ],
         .locations: [
@@ -155,7 +155,7 @@ import Testing
         let two = bytes("3fc4ccfe745870e2c0d99f71f30ff0656c8dedd41cc1d7d3d376b0dbe685e2f3")
         let noon = Date(timeIntervalSince1970: 1_795_262_400)
         let holder = try #require(table.keyHolder(of: one, at: noon))
-        #expect(holder.kind == .secret && holder.scopes.list == [.lookUp, .confirm])
+        #expect(holder.kind == .secret && holder.scopes.list == [.lookup, .confirm])
         #expect(try holder.locations == [LocationIdentifier("a"), LocationIdentifier("b")])
         #expect(holder.limits == RequestLimits(key: RateLimit(perSecond: 10, burst: 20)))
         #expect(table.keyHolder(of: one, at: noon.addingTimeInterval(0.25)) == nil)

@@ -63,12 +63,12 @@ import Testing
 
     @Test func createdKeyIsNeverWiderThanItsCreator() async throws {
         let end = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded() + 3_600)
-        let scopes: Scopes = [Scopes(.lookUp), Scopes(.manageKeys)]
+        let scopes: Scopes = [Scopes(.lookup), Scopes(.manageKeys)]
         try await Self.withKeys(scopes: scopes, expiresAt: end) { catalogue, stores, tenant, maker, _ in
             let keys = catalogue.keys
             let key = KeyTests.key(number: 2)
             for (scopes, expiresAt) in [
-                (Scopes(.notify), end), (.all, end), (Scopes(.lookUp), end + 1),
+                (Scopes(.notify), end), (.all, end), (Scopes(.lookup), end + 1),
             ] as [(Scopes, Date)] {
                 await #expect(throws: AdministrationError.widerKey) {
                     try await keys.create(
@@ -77,11 +77,11 @@ import Testing
             }
             let usual = try await keys.create(
                 key, scopes: nil, locations: nil, expiresAt: nil, by: maker.id, of: tenant)
-            #expect(usual.scopes == Scopes(.lookUp) && usual.expiresAt == end)
+            #expect(usual.scopes == Scopes(.lookup) && usual.expiresAt == end)
             let wide = try await stores.administration.createKey(
                 KeyTests.key(number: 3), scopes: .all, expiresAt: end, of: tenant)
             let lasting = try await stores.administration.createKey(
-                KeyTests.key(number: 4), scopes: Scopes(.lookUp), expiresAt: nil, of: tenant)
+                KeyTests.key(number: 4), scopes: Scopes(.lookup), expiresAt: nil, of: tenant)
             for id in [wide.id, lasting.id] {
                 await #expect(throws: AdministrationError.widerKey) {
                     try await keys.rotate(

@@ -180,7 +180,7 @@ import Testing
         try await Stores.withTenant { stores, tenant in
             let store = stores.administration
             let key = Self.key(number: 1)
-            let lookUp = Scopes(.lookUp)
+            let lookUp = Scopes(.lookup)
             let record = try await store.createKey(key, scopes: lookUp, expiresAt: nil, of: tenant)
             #expect(record.scopes == lookUp)
             let next = try await store.rotateKey(
@@ -191,7 +191,7 @@ import Testing
             #expect(whole.scopes == KeyKind.publishable.scopes)
             let usual = try await store.createKey(
                 Self.key(.secret, number: 4), scopes: nil, expiresAt: nil, of: tenant)
-            #expect(usual.scopes.list == [.lookUp, .confirm, .compose, .register, .notify])
+            #expect(usual.scopes.list == [.lookup, .confirm, .compose, .register, .notify])
             let all = try await store.createKey(
                 Self.key(.secret, number: 5), scopes: .all, expiresAt: nil, of: tenant)
             #expect(all.scopes == .all)

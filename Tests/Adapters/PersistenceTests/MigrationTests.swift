@@ -147,7 +147,7 @@ import Testing
                     for (_, scopes, entries) in kept {
                         #expect(
                             scopes
-                                == "look_up+confirm+compose+register+notify look_up+confirm+register notify")
+                                == "lookup+confirm+compose+register+notify lookup+confirm+register notify")
                         #expect(entries == 2)
                     }
                 }
@@ -196,13 +196,52 @@ import Testing
                         SELECT w.tenant_id, array_to_string(w.events, '+'), count(m.message_id)
                         FROM doorstep.webhooks w
                         LEFT JOIN doorstep.webhook_messages m ON m.tenant_id = w.tenant_id
-                            AND m.webhook_id = w.webhook_id AND m.state = 'waiting' AND m.type = ANY (w.events)
+                            AND m.webhook_id = w.webhook_id AND m.state = 'waiting' AND m.type = 'deliveries.finished'
                             AND m.queued_at = m.created_at
                         GROUP BY w.tenant_id, w.webhook_id
                         """
                     ).map { try $0.decode(UUID.self, String.self, Int.self) }
                     #expect(Set(kept.map(\.0)) == Set(tenants.map(\.uuid)) && kept.count == 2)
-                    #expect(kept.allSatisfy { $0.1 == "deliveries.finished" && $0.2 == 2 })
+                    #expect(kept.allSatisfy { $0.1 == "delivery.finished" && $0.2 == 2 })
+                }
+            }
+        }
+    }
+
+    /// Messages that wait keep the type that their body names.
+    @Test func migratedNamesFollowTheVocabulary() async throws {
+        let tenant = TenantID(UUID())
+        try await MigratedDatabase.withEmptyDatabase { database in
+            try await database.withPool(as: .migrate) { try await Self.migrate($0, upTo: 24) }
+            try await database.withPool(as: .admin) { pool in
+                try await pool.withTransaction { transaction in
+                    try await transaction.setTenant(tenant.description)
+                    try await transaction.execute(
+                        script: """
+                            INSERT INTO doorstep.tenants (tenant_id, slug, name) VALUES ('\(tenant)', 't', 'T');
+                            INSERT INTO doorstep.clips (tenant_id, bundle_id, parent_bundle_id, team_id, app_id_prefix, attestation)
+                            VALUES ('\(tenant)', 'com.example.A.Clip', 'com.example.A', 'TEAM123456', 'TEAM123456',
+                                '{"lookUp": "require", "ramp": 50}');
+                            INSERT INTO doorstep.api_keys (tenant_id, key_id, kind, digest, hint, scopes)
+                            VALUES ('\(tenant)', gen_random_uuid(), 'secret', sha256('1'), '1', '{look_up,read}');
+                            INSERT INTO doorstep.webhooks (tenant_id, webhook_id, url, sealed_secret, events)
+                            VALUES ('\(tenant)', gen_random_uuid(), 'https://example.com/hooks', sha512('s'),
+                                '{deliveries.finished,key.revoked}')
+                            """)
+                }
+            }
+            try await database.withPool(as: .migrate) { _ = try await Schema.migrate($0) }
+            try await database.withSuperuser { pool in
+                try await pool.withConnection { connection in
+                    let row = try await connection.execute(
+                        """
+                        SELECT (SELECT attestation::text FROM doorstep.clips),
+                            (SELECT array_to_string(scopes, '+') FROM doorstep.api_keys),
+                            (SELECT array_to_string(events, '+') FROM doorstep.webhooks)
+                        """
+                    ).map { try $0.decode(String.self, String.self, String.self) }[0]
+                    #expect(row.0 == #"{"ramp": 50, "lookup": "require"}"#)
+                    #expect(row.1 == "lookup+read" && row.2 == "delivery.finished+key.revoked")
                 }
             }
         }

@@ -119,7 +119,7 @@ import Testing
             let webhook = Webhook(
                 url: try WebhookURL("https://example.com/hooks"), secret: WebhookSecret.generate())
             _ = try await registry.create(
-                webhook, events: [.deliveriesFinished], of: tenant, by: "operator:alice")
+                webhook, events: [.deliveryFinished], of: tenant, by: "operator:alice")
             _ = try await restaurants.stores.administration.deleteClip(
                 BundleID(Restaurants.clip), of: tenant, cascade: true)
 
@@ -132,7 +132,7 @@ import Testing
             #expect(Set(deliveries.map(\.state)) == [.refused, .uncertain])
             #expect(try await outbox.tenantsWithDueDeliveries().isEmpty)
             let told = try await restaurants.stores.count(
-                "SELECT count(*) FROM doorstep.webhook_messages WHERE type = 'deliveries.finished'")
+                "SELECT count(*) FROM doorstep.webhook_messages WHERE type = 'delivery.finished'")
             #expect(told == 2)
         }
     }

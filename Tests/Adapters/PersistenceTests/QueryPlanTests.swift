@@ -131,7 +131,7 @@ import Testing
                     INSERT INTO doorstep.short_codes
                     SELECT '\(tenant)', n, 'https://example.com/t/' || n FROM generate_series(1, \(count)) n;
                     INSERT INTO doorstep.api_keys (tenant_id, key_id, kind, digest, hint, scopes)
-                    SELECT '\(tenant)', gen_random_uuid(), 'secret', sha256(n::text::bytea), 'dsk_', '{look_up}'
+                    SELECT '\(tenant)', gen_random_uuid(), 'secret', sha256(n::text::bytea), 'dsk_', '{lookup}'
                     FROM generate_series(1, \(count)) n;
                     """)
         }

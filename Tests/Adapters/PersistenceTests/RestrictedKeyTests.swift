@@ -88,9 +88,9 @@ import Testing
                     }
                     // It manages nothing, and would make none that is wider.
                     let a = try Self.locations("a")
-                    #expect(try !made.covers(Scopes(.lookUp), at: Self.locations("a", "b"), until: nil))
-                    #expect(!made.covers(Scopes(.lookUp), at: nil, until: nil))
-                    #expect(made.covers(Scopes(.lookUp), at: a, until: nil))
+                    #expect(try !made.covers(Scopes(.lookup), at: Self.locations("a", "b"), until: nil))
+                    #expect(!made.covers(Scopes(.lookup), at: nil, until: nil))
+                    #expect(made.covers(Scopes(.lookup), at: a, until: nil))
                 }
             }
         }

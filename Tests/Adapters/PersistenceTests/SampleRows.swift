@@ -125,7 +125,7 @@ enum SampleRows {
             name: "api_keys", login: .admin,
             row: [
                 "key_id": "'00000000-0000-0000-0000-000000000001'", "kind": "'secret'",
-                "digest": "sha256('$tenant')", "hint": "'dsk_abcd'", "scopes": "'{look_up}'",
+                "digest": "sha256('$tenant')", "hint": "'dsk_abcd'", "scopes": "'{lookup}'",
             ],
             change: "revoked_at = now()", key: "key_id = '00000000-0000-0000-0000-000000000001'"),
         Table(
@@ -139,7 +139,7 @@ enum SampleRows {
             name: "webhooks", login: .admin,
             row: [
                 "webhook_id": "'00000000-0000-0000-0000-000000000007'", "url": "'https://example.com/hook'",
-                "sealed_secret": "sha512('s')", "events": "'{deliveries.finished}'",
+                "sealed_secret": "sha512('s')", "events": "'{delivery.finished}'",
             ],
             change: "url = 'https://example.com/other'", key: "true"),
         Table(
@@ -231,7 +231,7 @@ enum SampleRows {
             name: "webhook_messages", login: .app,
             row: [
                 "webhook_id": "'00000000-0000-0000-0000-000000000007'",
-                "message_id": "'00000000-0000-0000-0000-000000000006'", "type": "'deliveries.finished'",
+                "message_id": "'00000000-0000-0000-0000-000000000006'", "type": "'delivery.finished'",
                 "body": "'{}'", "due_at": "now()",
             ],
             change: "attempt = 1", key: "message_id = '00000000-0000-0000-0000-000000000006'"),

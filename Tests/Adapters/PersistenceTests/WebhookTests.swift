@@ -44,7 +44,7 @@ import Testing
                     """
                     INSERT INTO doorstep.webhook_messages
                         (tenant_id, webhook_id, message_id, type, body, due_at, created_at, queued_at)
-                    SELECT \(webhook.tenant.uuid), \(webhook.id.uuid), gen_random_uuid(), 'deliveries.finished',
+                    SELECT \(webhook.tenant.uuid), \(webhook.id.uuid), gen_random_uuid(), 'delivery.finished',
                         convert_to(n::text, 'UTF8'), \(unsafeSQL: due), \(unsafeSQL: made), \(unsafeSQL: made)
                     FROM generate_series(1, \(count)) AS n
                     """)
@@ -111,7 +111,7 @@ import Testing
                 "https://example.com/others", events: [.keyRevoked, .locationChanged])
             let listed = try await registry.webhooks(of: tenant, after: nil, limit: 10)
             #expect(listed.map(\.id) == [one.id, two.id])
-            #expect(listed.map(\.events) == [[.deliveriesFinished], [.keyRevoked, .locationChanged]])
+            #expect(listed.map(\.events) == [[.deliveryFinished], [.keyRevoked, .locationChanged]])
             #expect(try await registry.webhooks(of: tenant, after: one.id, limit: 10) == [listed[1]])
             #expect(
                 try await registry.receiver(one)
@@ -119,7 +119,7 @@ import Testing
 
             let moved = try await registry.change(
                 one, WebhookChange(url: try WebhookURL("https://example.com/2")), by: Fixture.actor)
-            #expect(moved.url.text == "https://example.com/2" && moved.events == [.deliveriesFinished])
+            #expect(moved.url.text == "https://example.com/2" && moved.events == [.deliveryFinished])
             #expect(try await registry.receiver(one)?.secret == first)
             _ = try await registry.replaceSecret(of: one, by: second, actor: Fixture.actor)
             #expect(try await registry.receiver(one)?.secret == second)
@@ -938,7 +938,7 @@ import Testing
     @Test func confirmationsAreNotSentToFullWebhook() async throws {
         try await Self.withFixture { fixture in
             let limit = try #require(WebhookEvent.confirmationRecorded.waitingLimit)
-            let full = try await fixture.create(events: [.confirmationRecorded, .deliveriesFinished])
+            let full = try await fixture.create(events: [.confirmationRecorded, .deliveryFinished])
             let other = try await fixture.create(events: [.confirmationRecorded])
             try await fixture.addMessages(limit, of: full, due: "now() + interval '1 hour'")
             let queue = ConfirmationQueue(fixture.serverPool)
@@ -949,32 +949,6 @@ import Testing
             try await queue.flush()
             #expect(try await fixture.waiting(full) == limit)
             #expect(try await fixture.waiting(other) == 1)
-        }
-    }
-
-    /// As it tells of outcomes while the others are being replaced.
-    @Test func messageOfOlderServerGoesToSubscribedWebhooks() async throws {
-        try await Self.withFixture { fixture in
-            let webhook = try await fixture.create()
-            let other = try await fixture.create(events: [.keyRevoked])
-            let neighbour = try await fixture.stores.createTenant("neighbour")
-            let id = UUID()
-            for tenant in [fixture.tenant, neighbour] {
-                try await fixture.stores.appPool.withTransaction { transaction in
-                    try await transaction.setTenant(tenant.description)
-                    try await transaction.execute(
-                        """
-                        INSERT INTO doorstep.webhook_messages (tenant_id, message_id, body, due_at)
-                        VALUES (\(tenant.uuid), \(id), convert_to('{}', 'UTF8'), now())
-                        """)
-                }
-            }
-            #expect(try await fixture.claim(webhook).map(\.id) == [id])
-            #expect(try await fixture.claim(other).isEmpty)
-            #expect(
-                try await fixture.registry.messages(of: webhook, before: nil, limit: 2).map(\.type)
-                    == ["deliveries.finished"])
-            #expect(try await fixture.stores.count("SELECT count(*) FROM doorstep.webhook_messages") == 1)
         }
     }
 

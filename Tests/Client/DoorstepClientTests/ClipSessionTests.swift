@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    // MARK: Look-ups
+    // MARK: Lookups
 
     @Test func cachedLookupComesFirstThenChangedOneFromServer() async throws {
         let first = session(ScriptedTransport(.json(200, Sample.lookup(), ["ETag": "\"1\""])))

@@ -102,7 +102,7 @@ import Testing
                 id: KeyID(UUID()), kind: .secret, scopes: .all, locations: locations, hint: "dsk_abcd",
                 createdAt: Date(timeIntervalSince1970: 0), expiresAt: nil, revokedAt: nil, lastUsedOn: nil)
         }
-        let scopes = Scopes(.lookUp)
+        let scopes = Scopes(.lookup)
         #expect(
             try key(nil).grant(to: .secret, scopes: scopes, locations: [a], expiresAt: nil).locations == [a])
         #expect(

@@ -118,7 +118,7 @@ import Testing
             attempts: 2)
         func messages(_ count: Int) -> [WebhookMessage] {
             WebhookMessage.messages(
-                .deliveriesFinished, "deliveries", Array(repeating: event.json, count: count),
+                .deliveryFinished, "deliveries", Array(repeating: event.json, count: count),
                 at: Date(timeIntervalSince1970: 1_772_368_200))
         }
         #expect(messages(0).isEmpty)
@@ -129,7 +129,7 @@ import Testing
                 case .object(let data)? = body["data"], case .array(let list)? = data["deliveries"]
             else { throw CocoaError(.coderInvalidValue) }
             #expect(body["id"] == .string(message.id.uuidString.lowercased()))
-            #expect(body["type"] == "deliveries.finished")
+            #expect(body["type"] == "delivery.finished")
             #expect(body["timestamp"] == "2026-03-01T12:30:00Z")
             return list
         }

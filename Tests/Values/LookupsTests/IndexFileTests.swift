@@ -32,7 +32,7 @@ import Testing
         try table.set(
             .keys,
             .key(
-                tenant, KeyID(UUID(number: 1)), digest, expiresAt: 5_000_000, scopes: "confirm,look_up",
+                tenant, KeyID(UUID(number: 1)), digest, expiresAt: 5_000_000, scopes: "confirm,lookup",
                 locations: "l\nm"))
         try table.set(.domains, .domain(tenant, "a.b", content: #"{"a":1}"#, pages: .redirectingShortCodes))
         try table.set(
@@ -70,7 +70,7 @@ import Testing
         #expect(holder.key == KeyID(UUID(number: 1)))
         #expect(holder.tenantIsSuspended)
         #expect(holder.limits == Self.limits)
-        #expect(holder.scopes.list == [.lookUp, .confirm])
+        #expect(holder.scopes.list == [.lookup, .confirm])
         #expect(try holder.locations == [LocationIdentifier("l"), LocationIdentifier("m")])
         let expiry = Date.year2000.addingTimeInterval(5)
         #expect(table.keyHolder(of: Self.digest, at: expiry) == nil)

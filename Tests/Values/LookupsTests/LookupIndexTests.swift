@@ -103,12 +103,12 @@ import Testing
         var table = try Self.table()
         let digest = [UInt8](repeating: 7, count: 32)
         for (kind, text, scopes) in [
-            (KeyKind.publishable, nil, [Scope.lookUp, .confirm, .register]),
+            (KeyKind.publishable, nil, [Scope.lookup, .confirm, .register]),
             (.publishable, "confirm", [.confirm]), (.publishable, "register,confirm", [.confirm, .register]),
             // The database refuses it, and it gives nothing.
             (.publishable, "compose", []), (.publishable, "notify", []), (.publishable, "", []),
-            (.secret, nil, [.lookUp, .confirm, .compose, .register, .notify]),
-            (.secret, "compose,look_up", [.lookUp, .compose]), (.secret, "notify", [.notify]),
+            (.secret, nil, [.lookup, .confirm, .compose, .register, .notify]),
+            (.secret, "compose,lookup", [.lookup, .compose]), (.secret, "notify", [.notify]),
             (.secret, "manage_keys,read,manage", [.read, .manage, .manageKeys]),
             (.publishable, "read,manage,manage_keys", []),
             // Of a newer version.

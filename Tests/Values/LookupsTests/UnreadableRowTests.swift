@@ -180,7 +180,7 @@ import Testing
             let mine = known.of(Self.tenant)
             #expect(mine.asksForAttestations && !mine.hasClip(clip))
             let asked = try #require(mine.attestedClip(clip)).attestation
-            #expect(asked.demand(of: .lookUp) == .require && asked.demand(of: .register) == .require)
+            #expect(asked.demand(of: .lookup) == .require && asked.demand(of: .register) == .require)
             #expect(asked.requiresSignature(of: .confirm) && asked.environments.isEmpty)
         }
         var mended = table

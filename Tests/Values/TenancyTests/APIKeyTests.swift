@@ -70,17 +70,17 @@ import Testing
     }
 
     @Test func publishableKeyHasOnlyClipScopes() {
-        #expect(KeyKind.publishable.scopes.list == [.lookUp, .confirm, .register])
+        #expect(KeyKind.publishable.scopes.list == [.lookup, .confirm, .register])
         #expect(KeyKind.secret.scopes.list == Scope.allCases)
         #expect(KeyKind.publishable.usualScopes == KeyKind.publishable.scopes)
-        #expect(KeyKind.secret.usualScopes.list == [.lookUp, .confirm, .compose, .register, .notify])
+        #expect(KeyKind.secret.usualScopes.list == [.lookup, .confirm, .compose, .register, .notify])
     }
 
     /// An instance has one token and one permission, wherever it is launched.
     @Test func restrictedKeyLacksRegisterScope() {
-        #expect(KeyKind.secret.scopesAtLocations.list == [.lookUp, .confirm, .compose, .notify, .read])
+        #expect(KeyKind.secret.scopesAtLocations.list == [.lookup, .confirm, .compose, .notify, .read])
         #expect(
-            KeyKind.secret.usualScopes(isRestricted: true).list == [.lookUp, .confirm, .compose, .notify])
+            KeyKind.secret.usualScopes(isRestricted: true).list == [.lookup, .confirm, .compose, .notify])
         #expect(KeyKind.secret.usualScopes(isRestricted: false) == KeyKind.secret.usualScopes)
         #expect(KeyKind.publishable.scopesAtLocations.isEmpty)
     }

@@ -70,7 +70,7 @@ def prefixes(url: str) -> list[str]:
 
 
 @app.get("/v1/lookup")
-async def look_up(request: Request, url: str, authorization: Annotated[str, Header()] = "") -> Response:
+async def lookup(request: Request, url: str, authorization: Annotated[str, Header()] = "") -> Response:
     state = request.app.state
     tenant = await tenant_of_key(authorization, state)
     if tenant is None:

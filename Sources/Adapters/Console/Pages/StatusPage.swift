@@ -48,7 +48,7 @@ struct StatusPage: Sendable {
         html.element(
             .p, .class("hint"),
             text:
-                "Each server has a table of its own, and tells of it at /metrics: doorstep_routing_table_age_seconds."
+                "Each server has a table of its own, and tells of it at /metrics: doorstep_lookup_index_age_seconds."
         )
     }
 

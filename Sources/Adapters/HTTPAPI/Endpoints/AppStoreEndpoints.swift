@@ -12,7 +12,7 @@ import Tenancy
 struct AppStoreEndpoints: Sendable {
     let checks: any LatestChecks
 
-    var endpoints: [Endpoint] { [Endpoint(.get, "/v1/app-store/plan", .storedWithin(.read, plan))] }
+    var endpoints: [Endpoint] { [Endpoint(.get, "/v1/appstore/plan", .storedWithin(.read, plan))] }
 
     private func plan(
         _ request: AdmittedRequest, within locations: Set<LocationIdentifier>?

@@ -13,9 +13,9 @@ struct AttestationEndpoints: Sendable {
 
     var endpoints: [Endpoint] {
         [
-            Endpoint(.post, "/v1/attestation/challenges", .stored(.lookUp, challenge)),
-            Endpoint(.post, "/v1/attestation/keys", .stored(.lookUp, register)),
-            Endpoint(.post, "/v1/attestation/tokens", .stored(.lookUp, token)),
+            Endpoint(.post, "/v1/attestation/challenges", .stored(.lookup, challenge)),
+            Endpoint(.post, "/v1/attestation/keys", .stored(.lookup, register)),
+            Endpoint(.post, "/v1/attestation/tokens", .stored(.lookup, token)),
         ]
     }
 

@@ -19,21 +19,21 @@ struct CollectionEndpoints<Item: WrittenItem & ImportableRow>: Sendable {
     }
 
     private func put(_ request: AdmittedRequest) throws(Problem) -> Endpoint.BodyHandler {
-        let parameters = try request.queryParameters(named: ["dry_run", "allow_removals"])
+        let parameters = try request.queryParameters(named: ["dryRun", "allowRemovals"])
         let options = ImportOptions(
-            prunes: true, replaces: true, isDryRun: try parameters.flag("dry_run"),
-            allowedRemovals: try parameters.count("allow_removals"))
+            prunes: true, replaces: true, isDryRun: try parameters.flag("dryRun"),
+            allowedRemovals: try parameters.count("allowRemovals"))
         return { try await write(request, $0, options) }
     }
 
     private func patch(_ request: AdmittedRequest) throws(Problem) -> Endpoint.BodyHandler {
-        let parameters = try request.queryParameters(named: ["prune", "dry_run", "allow_removals"])
+        let parameters = try request.queryParameters(named: ["prune", "dryRun", "allowRemovals"])
         let options = ImportOptions(
-            prunes: try parameters.flag("prune"), isDryRun: try parameters.flag("dry_run"),
-            allowedRemovals: try parameters.count("allow_removals"))
+            prunes: try parameters.flag("prune"), isDryRun: try parameters.flag("dryRun"),
+            allowedRemovals: try parameters.count("allowRemovals"))
         guard options.prunes || options.allowedRemovals == nil else {
             throw Problem.field(
-                "allow_removals", code: "invalid_parameter", "the parameter needs prune=true")
+                "allowRemovals", code: "invalid_parameter", "the parameter needs prune=true")
         }
         return { try await write(request, $0, options) }
     }

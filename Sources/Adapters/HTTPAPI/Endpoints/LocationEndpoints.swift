@@ -12,8 +12,8 @@ struct LocationEndpoints: Sendable {
 
     var endpoints: [Endpoint] {
         [
-            Endpoint(.get, "/v1/lookup", .memory(.lookUp, lookUp)),
-            Endpoint(.post, "/v1/nearby", .memory(.lookUp, nearby)),
+            Endpoint(.get, "/v1/lookup", .memory(.lookup, lookUp)),
+            Endpoint(.post, "/v1/nearby", .memory(.lookup, nearby)),
             Endpoint(
                 .post, "/v1/confirmations", .memory(.confirm, confirm),
                 verifyingSignatureBy: verifyConfirmation),
@@ -25,7 +25,7 @@ struct LocationEndpoints: Sendable {
         let parameters = try request.queryParameters(named: ["url"])
         let text = try parameters.required("url")
         let url = try Problem.url(text.span)
-        _ = try attestation.attestation(of: request, for: .lookUp) { request.clip(leadingFrom: url) }
+        _ = try attestation.attestation(of: request, for: .lookup) { request.clip(leadingFrom: url) }
         return APIResponse(
             cacheable: try APIResponses.lookUp(url, in: request.table),
             ifNoneMatch: request.request.fields.ifNoneMatch)
@@ -33,7 +33,7 @@ struct LocationEndpoints: Sendable {
 
     private func nearby(_ request: AdmittedRequest) throws(Problem) -> APIResponse {
         let asked = try NearbyRequest(request.body)
-        _ = try attestation.attestation(of: request, for: .lookUp) {
+        _ = try attestation.attestation(of: request, for: .lookup) {
             request.table.clip(launchedBy: asked.url)
         }
         return try APIResponses.nearby(asked, in: request.table)

@@ -456,11 +456,11 @@ struct ProblemType: Sendable {
         ProblemType(
             "too_many_removals", .conflict, title: "Too much would be removed",
             cause: """
-                The body lacks more than half of what there is, or more than `allow_removals` says; \
+                The body lacks more than half of what there is, or more than `allowRemovals` says; \
                 `removals` is how many items would be removed, `items` how many there are.
                 """,
             remedy: """
-                Look at the plan (`?dry_run=true`). Where the removals are meant, send `?allow_removals=` with \
+                Look at the plan (`?dryRun=true`). Where the removals are meant, send `?allowRemovals=` with \
                 their number.
                 """),
         ProblemType(

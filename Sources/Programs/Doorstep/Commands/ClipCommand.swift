@@ -128,11 +128,11 @@ struct ClipCommand: AsyncParsableCommand {
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
         @Argument(help: "The clip's bundle ID.") var bundleID: BundleID
-        @Option(name: .customLong("look-up"), help: "Of look-ups and of what is near: off, monitor, require.")
-        var lookUp: ClipAttestation.Demand?
-        @Option(help: "Of confirmations: off, monitor, require, require_signed.")
+        @Option(help: "Set the attestation policy for lookup and nearby: off, monitor, require.")
+        var lookup: ClipAttestation.Demand?
+        @Option(help: "Set the attestation policy for confirmations: off, monitor, require, require_signed.")
         var confirm: ClipAttestation.ConfirmationDemand?
-        @Option(help: "Of what is told of instances: off, monitor, require.")
+        @Option(help: "Set the attestation policy for registering instances: off, monitor, require.")
         var register: ClipAttestation.Demand?
         @Option(
             name: .customLong("environment"),
@@ -152,7 +152,7 @@ struct ClipCommand: AsyncParsableCommand {
 
         func validate() throws {
             let isChanged =
-                lookUp != nil || confirm != nil || register != nil || !environments.isEmpty
+                lookup != nil || confirm != nil || register != nil || !environments.isEmpty
                 || !categories.isEmpty || requiresStatements != nil
             try requireChange(isChanged, ramp != nil, none)
             guard !none || !isChanged && ramp == nil else {
@@ -176,7 +176,7 @@ struct ClipCommand: AsyncParsableCommand {
 
         private func changed(_ attestation: ClipAttestation) -> ClipAttestation {
             var attestation = attestation
-            attestation.lookUp = lookUp ?? attestation.lookUp
+            attestation.lookup = lookup ?? attestation.lookup
             attestation.confirm = confirm ?? attestation.confirm
             attestation.register = register ?? attestation.register
             if !environments.isEmpty { attestation.environments = Set(environments) }

@@ -25,7 +25,7 @@ struct KeyCommand: AsyncParsableCommand {
                 instances; a secret key stays on servers, composes and sends notifications too, and manages where that is \
                 named.
 
-                Of the scopes, look_up, confirm and register are for keys of both kinds; compose, notify, read, manage and \
+                Of the scopes, lookup, confirm and register are for keys of both kinds; compose, notify, read, manage and \
                 manage_keys for secret keys only, of which the last three must be named.
 
                 A secret key that is restricted to locations answers for what leads to one of these and for nothing else, and \

@@ -40,7 +40,7 @@ struct WebhookCommand: AsyncParsableCommand {
         @Argument(help: "An https URL; http for this machine itself.") var url: WebhookURL
         @Option(
             name: .customLong("event"),
-            help: "What it is told of; can be repeated. (default: deliveries.finished)")
+            help: "What it is told of; can be repeated. (default: delivery.finished)")
         var events: [WebhookEvent] = []
         @Option(Settings.outboundAllow) var allowed: [[AddressRange]] = []
 

@@ -79,7 +79,7 @@ struct DriftService: Service {
         do {
             let check = try await check(clip, of: tenant)
             let isAnother = try await checks.record(check, of: tenant, again: interval)
-            Counter(label: "doorstep_app_store_checks", dimensions: [("result", "done")]).increment()
+            Counter(label: "doorstep_appstore_checks", dimensions: [("result", "done")]).increment()
             guard isAnother else { return }
             return logger.notice(
                 "App Store Connect has other than what was registered, or has it no more",
@@ -91,7 +91,7 @@ struct DriftService: Service {
             // Nothing is wrong: a run has it looked at when it ends.
         } catch {
             failure = (error as? ServiceFailure)?.code ?? (error as? SyncError)?.code ?? "failed"
-            Counter(label: "doorstep_app_store_checks", dimensions: [("result", "failed")]).increment()
+            Counter(label: "doorstep_appstore_checks", dimensions: [("result", "failed")]).increment()
             logger.warning(
                 "App Store Connect could not be looked at",
                 metadata: place.merging(["error": "\(error)"]) { _, new in new })
@@ -172,12 +172,12 @@ final class DriftMetrics: Sendable {
                 measured.insert(series)
             }
             for (state, count) in clip.counts {
-                set("doorstep_app_store_experiences", Double(count), state: state)
+                set("doorstep_appstore_experiences", Double(count), state: state)
             }
             if let checkedAt = clip.checkedAt {
-                set("doorstep_app_store_check_age_seconds", max(0, Date().timeIntervalSince(checkedAt)))
+                set("doorstep_appstore_check_age_seconds", max(0, Date().timeIntervalSince(checkedAt)))
             }
-            set("doorstep_app_store_check_failing", clip.failure == nil ? 0 : 1)
+            set("doorstep_appstore_check_failing", clip.failure == nil ? 0 : 1)
         }
         let gone = series.withLock { series in
             defer { series = measured }

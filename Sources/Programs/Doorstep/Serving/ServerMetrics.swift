@@ -9,10 +9,10 @@ import Tenancy
 final class ServerMetrics: Sendable {
     private let table: LiveLookupIndex
     private let confirmations: ConfirmationQueue
-    private let age = Meter(label: "doorstep_routing_table_age_seconds")
-    private let experiences = Meter(label: "doorstep_routing_table_experiences")
-    private let locations = Meter(label: "doorstep_routing_table_locations")
-    private let memory = Meter(label: "doorstep_routing_table_bytes")
+    private let age = Meter(label: "doorstep_lookup_index_age_seconds")
+    private let experiences = Meter(label: "doorstep_lookup_index_experiences")
+    private let locations = Meter(label: "doorstep_lookup_index_locations")
+    private let memory = Meter(label: "doorstep_lookup_index_bytes")
     private let waiting = Meter(label: "doorstep_confirmations_waiting")
     private let dropped = Counter(label: "doorstep_confirmations_dropped")
     private let countedDropped = Mutex(0)
@@ -53,7 +53,7 @@ final class ServerMetrics: Sendable {
                 let meter =
                     meters[tenant]
                     ?? Meter(
-                        label: "doorstep_routing_table_quarantined_seconds",
+                        label: "doorstep_lookup_index_quarantined_seconds",
                         dimensions: [("tenant", "\(tenant)")])
                 meter.set(max(0, now.timeIntervalSince(since)))
                 meters[tenant] = meter

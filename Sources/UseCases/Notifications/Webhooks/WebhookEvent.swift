@@ -1,6 +1,6 @@
 /// What a webhook is told of; the names are the messages' types.
 public enum WebhookEvent: String, Sendable, Hashable, CaseIterable {
-    case deliveriesFinished = "deliveries.finished"
+    case deliveryFinished = "delivery.finished"
     case locationChanged = "location.changed"
     case experienceChanged = "experience.changed"
     /// A claim of a domain was proved.
@@ -18,7 +18,7 @@ public enum WebhookEvent: String, Sendable, Hashable, CaseIterable {
     case appStoreDrift = "appstore.drift"
 
     /// What a webhook wants where nothing is said.
-    public static let usual: Set<WebhookEvent> = [.deliveriesFinished]
+    public static let usual: Set<WebhookEvent> = [.deliveryFinished]
 
     /// A webhook for which so many messages wait is told of no more such events, until it has taken some; nil for those of which
     /// it is told whatever waits. [ours]
