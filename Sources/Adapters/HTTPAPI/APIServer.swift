@@ -292,11 +292,22 @@ public struct APIServer: Service {
             + ChannelEndpoints(directory: dependencies.channels).endpoints
             + NotificationHistoryEndpoints(history: dependencies.history).endpoints
             + DeliveryEndpoints(ledger: dependencies.deliveries).endpoints
-            + CatalogueEndpoints("identifier", dependencies.catalogue.items.locations).endpoints
-            + CatalogueEndpoints("bundleID", dependencies.catalogue.items.clips).endpoints
+            + CatalogueEndpoints(
+                "identifier", dependencies.catalogue.items.locations, unknown: .unknownLocation,
+                writing: [.unknownImage], hasDependents: true
+            ).endpoints
+            + CatalogueEndpoints(
+                "bundleID", dependencies.catalogue.items.clips, unknown: .unknownClip,
+                writing: [.unknownImage, .monitoredTooLittle], hasDependents: true
+            ).endpoints
             + ImageEndpoints(dependencies.catalogue.items.images, downloads).endpoints
-            + CatalogueEndpoints("id", dependencies.catalogue.items.experiences, namesItself: true).endpoints
-            + CatalogueEndpoints("code", dependencies.catalogue.items.shortCodes).endpoints
+            + CatalogueEndpoints(
+                "id", dependencies.catalogue.items.experiences, namesItself: true,
+                unknown: .unknownExperience,
+                writing: [.unknownClip, .unknownLocation, .unknownImage, .secondDefaultExperience]
+            ).endpoints
+            + CatalogueEndpoints("code", dependencies.catalogue.items.shortCodes, unknown: .unknownShortCode)
+            .endpoints
             + CollectionEndpoints(store: dependencies.catalogue.collections.locations).endpoints
             + CollectionEndpoints(store: dependencies.catalogue.collections.experiences).endpoints
             + CollectionEndpoints(store: dependencies.catalogue.collections.shortCodes).endpoints

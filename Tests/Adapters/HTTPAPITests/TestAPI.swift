@@ -280,6 +280,11 @@ struct TestAPI: Sendable {
                 text: String(decoding: bytes, as: UTF8.self),
                 json: bytes.isEmpty ? nil : try? JSONValue(parsing: bytes))
             response.expectType()
+            if let code = response.code, let declared = DeclaredProblems.codes(method, path),
+                response.headers[.contentType] == "application/problem+json"
+            {
+                #expect(declared.contains(code), "\(method) \(path) does not declare the problem \(code)")
+            }
             return response
         }
 

@@ -12,7 +12,13 @@ import Tenancy
 struct AppStoreEndpoints: Sendable {
     let checks: any LatestChecks
 
-    var endpoints: [Endpoint] { [Endpoint(.get, "/v1/appstore/plan", .storedWithin(.read, plan))] }
+    var endpoints: [Endpoint] {
+        [
+            Endpoint(
+                .get, "/v1/appstore/plan", .storedWithin(.read, plan), problems: .parameters + [.notConnected]
+            )
+        ]
+    }
 
     private func plan(
         _ request: AdmittedRequest, within locations: Set<LocationIdentifier>?

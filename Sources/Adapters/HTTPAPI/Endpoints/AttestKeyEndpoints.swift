@@ -10,8 +10,10 @@ struct AttestKeyEndpoints: Sendable {
 
     var endpoints: [Endpoint] {
         [
-            Endpoint(.get, "/v1/attest-keys", .stored(.read, list)),
-            Endpoint(.delete, "/v1/attest-keys/{id}", .stored(.manage, revoke)),
+            Endpoint(.get, "/v1/attest-keys", .stored(.read, list), problems: .parameters),
+            Endpoint(
+                .delete, "/v1/attest-keys/{id}", .stored(.manage, revoke),
+                problems: .parameters + [.unknownAttestKey]),
         ]
     }
 

@@ -13,9 +13,15 @@ struct AttestationEndpoints: Sendable {
 
     var endpoints: [Endpoint] {
         [
-            Endpoint(.post, "/v1/attestation/challenges", .stored(.lookup, challenge)),
-            Endpoint(.post, "/v1/attestation/keys", .stored(.lookup, register)),
-            Endpoint(.post, "/v1/attestation/tokens", .stored(.lookup, token)),
+            Endpoint(
+                .post, "/v1/attestation/challenges", .stored(.lookup, challenge),
+                problems: [.unknownClip, .attestationNotConfigured]),
+            Endpoint(
+                .post, "/v1/attestation/keys", .stored(.lookup, register),
+                problems: [.attestationRefused, .unknownClip, .attestationNotConfigured]),
+            Endpoint(
+                .post, "/v1/attestation/tokens", .stored(.lookup, token),
+                problems: [.attestationRefused, .counterNotGreater, .attestationNotConfigured]),
         ]
     }
 

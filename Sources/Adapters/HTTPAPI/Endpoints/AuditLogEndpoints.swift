@@ -6,7 +6,9 @@ import Tenancy
 struct AuditLogEndpoints: Sendable {
     let log: any AuditLog
 
-    var endpoints: [Endpoint] { [Endpoint(.get, "/v1/audit-log", .stored(.read, list))] }
+    var endpoints: [Endpoint] {
+        [Endpoint(.get, "/v1/audit-log", .stored(.read, list), problems: .parameters)]
+    }
 
     private func list(_ request: AdmittedRequest) async throws -> APIResponse {
         let parameters = try request.queryParameters(named: ["after", "limit"] + AuditEntry.filters)

@@ -16,7 +16,11 @@ struct CardImageEndpoints: Sendable {
     }
 
     var endpoints: [Endpoint] {
-        [Endpoint(.get, "/.well-known/doorstep/images/{sha256}", .openStored(image))]
+        [
+            Endpoint(
+                .get, "/.well-known/doorstep/images/{sha256}", .openStored(image),
+                problems: [.unknownHost, .unknownImage, .notFound, .internalError, .unavailable])
+        ]
     }
 
     /// Without asking the database where the client has the image: what has its name never changes.

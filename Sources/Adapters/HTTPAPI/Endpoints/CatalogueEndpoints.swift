@@ -14,12 +14,25 @@ struct CatalogueEndpoints<Item: CatalogueItem>: Sendable {
     private let name: String
     private let store: any CatalogueStore<Item>
     private let namesItself: Bool
+    private let unknown: ProblemType
+    private let writing: [ProblemType]
+    private let hasDependents: Bool
 
-    /// - Parameter namesItself: whether an item says its own key, and is created without one in the path.
-    init(_ name: String, _ store: any CatalogueStore<Item>, namesItself: Bool = false) {
+    /// - Parameters:
+    ///   - namesItself: Whether an item says its own key, and is created without one in the path.
+    ///   - unknown: The problem of a key without an item.
+    ///   - writing: The problems of its own that a created or changed item can have.
+    ///   - hasDependents: Whether other items can refer to one, which then cannot be deleted alone.
+    init(
+        _ name: String, _ store: any CatalogueStore<Item>, namesItself: Bool = false, unknown: ProblemType,
+        writing: [ProblemType] = [], hasDependents: Bool = false
+    ) {
         self.name = name
         self.store = store
         self.namesItself = namesItself
+        self.unknown = unknown
+        self.writing = writing
+        self.hasDependents = hasDependents
     }
 
     /// Of one item.
@@ -28,9 +41,20 @@ struct CatalogueEndpoints<Item: CatalogueItem>: Sendable {
     /// What is the same however an item is written.
     var commonEndpoints: [Endpoint] {
         [
-            Endpoint(.get, Item.path, .stored(.read, list)), Endpoint(.get, itemPath, .stored(.read, show)),
-            Endpoint(.delete, itemPath, .stored(.manage, delete)),
+            Endpoint(.get, Item.path, .stored(.read, list), problems: .parameters),
+            Endpoint(.get, itemPath, .stored(.read, show), problems: reading),
+            Endpoint(
+                .delete, itemPath, .stored(.manage, delete),
+                problems: reading + [.preconditionFailed] + (hasDependents ? [.inUse] : [])),
         ]
+    }
+
+    /// The problems of a request for an item.
+    var reading: [ProblemType] { .parameters + [unknown, .notFound] }
+
+    /// The problems of a request that replaces an item, or creates it.
+    var replacing: [ProblemType] {
+        .parameters + [.notFound, .preconditionFailed, .quotaExceeded] + writing
     }
 
     // MARK: Reading
@@ -155,11 +179,15 @@ struct CatalogueEndpoints<Item: CatalogueItem>: Sendable {
 extension CatalogueEndpoints where Item: WrittenItem {
     var endpoints: [Endpoint] {
         commonEndpoints + [
-            Endpoint(.put, itemPath, .stored(.manage, put)),
-            Endpoint(.patch, itemPath, .stored(.manage, patch)),
+            Endpoint(.put, itemPath, .stored(.manage, put), problems: replacing),
+            Endpoint(.patch, itemPath, .stored(.manage, patch), problems: replacing + [unknown]),
         ]
             + (namesItself
-                ? [Endpoint(.post, Item.path, .stored(.manage, create), idempotency: .storedResponse)] : [])
+                ? [
+                    Endpoint(
+                        .post, Item.path, .stored(.manage, create), idempotency: .storedResponse,
+                        problems: .parameters + [.exists, .quotaExceeded] + writing)
+                ] : [])
     }
 }
 

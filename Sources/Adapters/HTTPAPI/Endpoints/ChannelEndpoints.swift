@@ -13,8 +13,12 @@ struct ChannelEndpoints: Sendable {
 
     var endpoints: [Endpoint] {
         [
-            Endpoint(.post, "/v1/channels", .stored(.notify, create), idempotency: .storedResponse),
-            Endpoint(.delete, "/v1/channels/{id}", .stored(.notify, delete)),
+            Endpoint(
+                .post, "/v1/channels", .stored(.notify, create), idempotency: .storedResponse,
+                problems: [.quotaExceeded, .unknownClip, .notificationsNotConfigured] + .apns),
+            Endpoint(
+                .delete, "/v1/channels/{id}", .stored(.notify, delete),
+                problems: [.unknownChannel, .notificationsNotConfigured] + .apns),
         ]
     }
 

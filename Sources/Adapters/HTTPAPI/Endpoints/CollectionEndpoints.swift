@@ -13,8 +13,14 @@ struct CollectionEndpoints<Item: WrittenItem & ImportableRow>: Sendable {
 
     var endpoints: [Endpoint] {
         [
-            Endpoint(.put, Item.path, .streamed(.manage, put)),
-            Endpoint(.patch, Item.path, .streamed(.manage, patch)),
+            Endpoint(.put, Item.path, .streamed(.manage, put), problems: Self.problems),
+            Endpoint(.patch, Item.path, .streamed(.manage, patch), problems: Self.problems),
+        ]
+    }
+
+    private static var problems: [ProblemType] {
+        .parameters + [
+            .inUse, .quotaExceeded, .tooManyRemovals, .tooManyRows, .invalidRows, .invalidHeader,
         ]
     }
 

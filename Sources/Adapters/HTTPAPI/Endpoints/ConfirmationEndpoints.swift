@@ -13,8 +13,9 @@ struct ConfirmationEndpoints: Sendable {
 
     var endpoints: [Endpoint] {
         [
-            Endpoint(.get, "/v1/confirmations", .storedWithin(.read, list)),
-            Endpoint(.get, "/v1/confirmations/summary", .storedWithin(.read, summarize)),
+            Endpoint(.get, "/v1/confirmations", .storedWithin(.read, list), problems: .parameters),
+            Endpoint(
+                .get, "/v1/confirmations/summary", .storedWithin(.read, summarize), problems: .parameters),
         ]
     }
 

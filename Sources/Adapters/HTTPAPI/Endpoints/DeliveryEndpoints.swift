@@ -12,9 +12,11 @@ struct DeliveryEndpoints: Sendable {
 
     var endpoints: [Endpoint] {
         [
-            Endpoint(.get, "/v1/deliveries", .stored(.notify, list)),
-            Endpoint(.get, "/v1/deliveries/{id}", .stored(.notify, show)),
-            Endpoint(.post, "/v1/deliveries/retry", .stored(.notify, retry)),
+            Endpoint(.get, "/v1/deliveries", .stored(.notify, list), problems: .parameters),
+            Endpoint(
+                .get, "/v1/deliveries/{id}", .stored(.notify, show),
+                problems: .parameters + [.unknownDelivery, .notFound]),
+            Endpoint(.post, "/v1/deliveries/retry", .stored(.notify, retry), problems: .parameters),
         ]
     }
 

@@ -14,7 +14,12 @@ struct DiagnosisEndpoints: Sendable {
         self.diagnose = diagnose
     }
 
-    var endpoints: [Endpoint] { [Endpoint(.get, "/v1/diagnosis", .stored(.read, diagnose))] }
+    var endpoints: [Endpoint] {
+        [
+            Endpoint(
+                .get, "/v1/diagnosis", .stored(.read, diagnose), problems: .parameters + [.missingParameter])
+        ]
+    }
 
     /// 200 whatever is found: a point that has failed is an answer.
     private func diagnose(_ request: AdmittedRequest) async throws -> APIResponse {

@@ -18,16 +18,20 @@ struct DomainEndpoints: Sendable {
     private static let atOnce = 4
 
     init(_ store: any CatalogueStore<DomainRecord>, provingBy prove: @escaping Prove) {
-        domains = CatalogueEndpoints("host", store)
+        domains = CatalogueEndpoints("host", store, unknown: .unknownDomain)
         self.prove = prove
         verifications = TenantConcurrency(maximum: Self.atOnce)
     }
 
     var endpoints: [Endpoint] {
         domains.commonEndpoints + [
-            Endpoint(.put, domains.itemPath, .stored(.manage, put)),
-            Endpoint(.patch, domains.itemPath, .stored(.manage, patch)),
-            Endpoint(.post, "\(domains.itemPath)/verify", .stored(.manage, verify), isBodyOptional: true),
+            Endpoint(.put, domains.itemPath, .stored(.manage, put), problems: domains.replacing),
+            Endpoint(
+                .patch, domains.itemPath, .stored(.manage, patch),
+                problems: domains.replacing + [.unknownDomain]),
+            Endpoint(
+                .post, "\(domains.itemPath)/verify", .stored(.manage, verify), isBodyOptional: true,
+                problems: domains.reading + [.domainTaken]),
         ]
     }
 

@@ -5,8 +5,8 @@ import Tenancy
 
 /// One method of one path, who may use it, and what answers it.
 ///
-/// There is one list of them (``APIServer/endpoints(_:_:_:)``): of it are made the router, what is answered without it, 404 and 405,
-/// and the metrics; and the OpenAPI document is held to it.
+/// One list (``APIServer/endpoints(_:_:_:)``) declares them. The router, the responses without it, 404 and 405, the metrics and the
+/// OpenAPI document follow from it.
 struct Endpoint: Sendable {
     let method: HTTPRequest.Method
     /// With its parameters in braces, as in the OpenAPI document.
@@ -19,6 +19,8 @@ struct Endpoint: Sendable {
     let idempotency: Idempotency
     /// For an endpoint that needs no key: how many times as often as others a client may ask.
     let limitFactor: Int
+    /// The problems of its own: ``problems`` adds those that its kind implies.
+    let ownProblems: [ProblemType]
     /// Gives a request that is signed to a handler from memory with what its signature proves, for which the database is
     /// asked; nil for a route that takes no signatures.
     let verifySignature: SignatureCheck?
@@ -72,11 +74,12 @@ struct Endpoint: Sendable {
     init(
         _ method: HTTPRequest.Method, _ path: String, _ handler: Handler, taking types: [BodyType]? = nil,
         isBodyOptional: Bool = false, idempotency: Idempotency = .refused, limitFactor: Int = 1,
-        verifyingSignatureBy verifySignature: SignatureCheck? = nil
+        verifyingSignatureBy verifySignature: SignatureCheck? = nil, problems: [ProblemType] = []
     ) {
         self.isBodyOptional = isBodyOptional
         self.idempotency = idempotency
         self.limitFactor = limitFactor
+        ownProblems = problems
         if idempotency == .storedResponse {
             guard case .stored = handler else { preconditionFailure("\(path) cannot store responses") }
         }

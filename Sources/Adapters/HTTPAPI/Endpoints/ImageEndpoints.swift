@@ -10,14 +10,17 @@ struct ImageEndpoints: Sendable {
     private let downloads: ImageDownloads
 
     init(_ store: any CatalogueStore<CardImage>, _ downloads: ImageDownloads) {
-        images = CatalogueEndpoints("sha256", store)
+        images = CatalogueEndpoints(
+            "sha256", store, unknown: .unknownImage, writing: [.invalidImage], hasDependents: true)
         self.downloads = downloads
     }
 
     var endpoints: [Endpoint] {
         images.commonEndpoints + [
-            Endpoint(.put, images.itemPath, .streamed(.manage, put), taking: [.png, .jpeg]),
-            Endpoint(.get, "\(images.itemPath)/file", .stored(.read, file)),
+            Endpoint(
+                .put, images.itemPath, .streamed(.manage, put), taking: [.png, .jpeg],
+                problems: images.replacing),
+            Endpoint(.get, "\(images.itemPath)/file", .stored(.read, file), problems: images.reading),
         ]
     }
 

@@ -30,11 +30,26 @@ struct InstanceEndpoints: Sendable {
 
     var endpoints: [Endpoint] {
         [
-            Endpoint(.put, "/v1/instances/{id}", .stored(.register, register)),
-            Endpoint(.get, "/v1/instances/{id}", .storedWithin(.notify, instance)),
-            Endpoint(.delete, "/v1/instances/{id}", .stored(.register, delete)),
-            Endpoint(.put, "/v1/instances/{id}/activities/{activity}", .stored(.register, setActivity)),
-            Endpoint(.delete, "/v1/instances/{id}/activities/{activity}", .stored(.register, deleteActivity)),
+            Endpoint(
+                .put, "/v1/instances/{id}", .stored(.register, register),
+                problems: .attested + [
+                    .invalidURL, .doesNotMatch, .unknownClip, .otherClip, .unknownInstance, .invalidReceipt,
+                    .instanceOfOtherKey, .tooManyInstances, .notificationsNotConfigured,
+                ]),
+            Endpoint(
+                .get, "/v1/instances/{id}", .storedWithin(.notify, instance),
+                problems: [.notFound, .notificationsNotConfigured]),
+            Endpoint(
+                .delete, "/v1/instances/{id}", .stored(.register, delete),
+                problems: .attested + [.notFound, .instanceOfOtherKey, .notificationsNotConfigured]),
+            Endpoint(
+                .put, "/v1/instances/{id}/activities/{activity}", .stored(.register, setActivity),
+                problems: .attested + [
+                    .invalidURL, .notFound, .instanceOfOtherKey, .notificationsNotConfigured,
+                ]),
+            Endpoint(
+                .delete, "/v1/instances/{id}/activities/{activity}", .stored(.register, deleteActivity),
+                problems: .attested + [.unknownActivity, .instanceOfOtherKey, .notificationsNotConfigured]),
         ]
     }
 

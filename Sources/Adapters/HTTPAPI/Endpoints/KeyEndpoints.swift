@@ -12,14 +12,22 @@ struct KeyEndpoints: Sendable {
 
     var endpoints: [Endpoint] {
         [
-            Endpoint(.get, "/v1/keys", .stored(.manageKeys, list)),
-            Endpoint(.post, "/v1/keys", .stored(.manageKeys, create), idempotency: .storedResponse),
-            Endpoint(.get, "/v1/keys/{id}", .stored(.manageKeys, show)),
-            Endpoint(.patch, "/v1/keys/{id}", .stored(.manageKeys, update)),
-            Endpoint(.delete, "/v1/keys/{id}", .stored(.manageKeys, revoke)),
+            Endpoint(.get, "/v1/keys", .stored(.manageKeys, list), problems: .parameters),
+            Endpoint(
+                .post, "/v1/keys", .stored(.manageKeys, create), idempotency: .storedResponse,
+                problems: .parameters + [.quotaExceeded, .keyNotActive, .unknownLocation, .widerKey]),
+            Endpoint(
+                .get, "/v1/keys/{id}", .stored(.manageKeys, show), problems: .parameters + [.unknownKey]),
+            Endpoint(
+                .patch, "/v1/keys/{id}", .stored(.manageKeys, update),
+                problems: .parameters + [.widerKey, .unknownKey, .keyNotActive, .keyRotated]),
+            Endpoint(
+                .delete, "/v1/keys/{id}", .stored(.manageKeys, revoke),
+                problems: .parameters + [.unknownKey, .widerKey]),
             Endpoint(
                 .post, "/v1/keys/{id}/rotate", .stored(.manageKeys, rotate), isBodyOptional: true,
-                idempotency: .storedResponse),
+                idempotency: .storedResponse,
+                problems: .parameters + [.unknownKey, .quotaExceeded, .keyNotActive, .keyRotated, .widerKey]),
         ]
     }
 

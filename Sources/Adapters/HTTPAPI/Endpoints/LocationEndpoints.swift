@@ -12,12 +12,24 @@ struct LocationEndpoints: Sendable {
 
     var endpoints: [Endpoint] {
         [
-            Endpoint(.get, "/v1/lookup", .memory(.lookup, lookUp)),
-            Endpoint(.post, "/v1/nearby", .memory(.lookup, nearby)),
+            Endpoint(
+                .get, "/v1/lookup", .memory(.lookup, lookUp),
+                problems: .parameters + .attested + [
+                    .missingParameter, .invalidURL, .doesNotMatch, .noIdentifier, .unknownIdentifier,
+                ]),
+            Endpoint(
+                .post, "/v1/nearby", .memory(.lookup, nearby),
+                problems: .attested + [.invalidURL, .doesNotMatch]),
             Endpoint(
                 .post, "/v1/confirmations", .memory(.confirm, confirm),
-                verifyingSignatureBy: verifyConfirmation),
-            Endpoint(.post, "/v1/payloads", .memory(.compose, compose)),
+                verifyingSignatureBy: verifyConfirmation,
+                problems: .attested + [.invalidURL, .counterNotGreater]),
+            Endpoint(
+                .post, "/v1/payloads", .memory(.compose, compose),
+                problems: [
+                    .invalidURL, .doesNotMatch, .notBusinessSpecific, .launchTooLongAgo, .invalidNotification,
+                    .payloadTooLarge,
+                ]),
         ]
     }
 

@@ -17,8 +17,15 @@ struct NotificationEndpoints: Sendable {
 
     var endpoints: [Endpoint] {
         [
-            Endpoint(.post, "/v1/notifications", .storedWithin(.notify, send), idempotency: .ofHandler),
-            Endpoint(.get, "/v1/notifications/{id}", .storedWithin(.notify, trace)),
+            Endpoint(
+                .post, "/v1/notifications", .storedWithin(.notify, send), idempotency: .ofHandler,
+                problems: [
+                    .invalidURL, .doesNotMatch, .unknownChannel, .notBusinessSpecific, .invalidNotification,
+                    .payloadTooLarge, .wrongAudience, .unknownInstance, .notificationsNotConfigured,
+                ]),
+            Endpoint(
+                .get, "/v1/notifications/{id}", .storedWithin(.notify, trace),
+                problems: .parameters + [.unknownNotification, .notFound, .notificationsNotConfigured]),
         ]
     }
 

@@ -14,9 +14,9 @@ struct NotificationHistoryEndpoints: Sendable {
 
     var endpoints: [Endpoint] {
         [
-            Endpoint(.get, "/v1/notifications", .storedWithin(.read, notifications)),
-            Endpoint(.get, "/v1/instances", .storedWithin(.read, instances)),
-            Endpoint(.get, "/v1/channels", .stored(.read, channels)),
+            Endpoint(.get, "/v1/notifications", .storedWithin(.read, notifications), problems: .parameters),
+            Endpoint(.get, "/v1/instances", .storedWithin(.read, instances), problems: .parameters),
+            Endpoint(.get, "/v1/channels", .stored(.read, channels), problems: .parameters),
         ]
     }
 

@@ -26,8 +26,12 @@ struct OperationsEndpoints: Sendable {
 
     var endpoints: [Endpoint] {
         [
-            Endpoint(.get, "/livez", .open(livez)), Endpoint(.get, "/readyz", .open(readyz)),
-            Endpoint(.get, "/metrics", .open(metrics)), Endpoint(.get, "/tls/allowed", .open(allowedHost)),
+            Endpoint(.get, "/livez", .open(livez), problems: [.notFound]),
+            Endpoint(.get, "/readyz", .open(readyz), problems: [.notFound, .unavailable]),
+            Endpoint(.get, "/metrics", .open(metrics), problems: [.notFound]),
+            Endpoint(
+                .get, "/tls/allowed", .open(allowedHost),
+                problems: .parameters + [.unknownHost, .notFound, .unavailable]),
         ]
     }
 

@@ -21,7 +21,7 @@ struct SiteAssociationEndpoints: Sendable {
         [
             Endpoint(
                 .get, "/.well-known/apple-app-site-association", .open(association),
-                limitFactor: Self.limitFactor)
+                limitFactor: Self.limitFactor, problems: [.unknownHost, .internalError, .unavailable])
         ]
     }
 

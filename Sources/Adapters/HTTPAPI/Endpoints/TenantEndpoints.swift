@@ -11,9 +11,10 @@ struct TenantEndpoints: Sendable {
 
     var endpoints: [Endpoint] {
         [
-            Endpoint(.get, "/v1/key", .anySecretKey(showKey)),
-            Endpoint(.get, "/v1/tenant", .stored(.read, show)),
-            Endpoint(.patch, "/v1/tenant", .stored(.manage, patch)),
+            Endpoint(.get, "/v1/key", .anySecretKey(showKey), problems: .parameters),
+            Endpoint(.get, "/v1/tenant", .stored(.read, show), problems: .parameters),
+            Endpoint(
+                .patch, "/v1/tenant", .stored(.manage, patch), problems: .parameters + [.preconditionFailed]),
         ]
     }
 

@@ -13,19 +13,39 @@ struct WebhookEndpoints: Sendable {
     var endpoints: [Endpoint] {
         let webhook = "/v1/webhooks/{id}"
         return [
-            Endpoint(.get, "/v1/webhooks", .stored(.read, list)),
-            Endpoint(.post, "/v1/webhooks", .stored(.manage, create), idempotency: .storedResponse),
-            Endpoint(.get, webhook, .stored(.read, show)),
-            Endpoint(.patch, webhook, .stored(.manage, change)),
-            Endpoint(.delete, webhook, .stored(.manage, delete)),
+            Endpoint(
+                .get, "/v1/webhooks", .stored(.read, list),
+                problems: .parameters + [.notificationsNotConfigured]),
+            Endpoint(
+                .post, "/v1/webhooks", .stored(.manage, create), idempotency: .storedResponse,
+                problems: .parameters + [.tooManyWebhooks, .notificationsNotConfigured]),
+            Endpoint(
+                .get, webhook, .stored(.read, show),
+                problems: .parameters + [.unknownWebhook, .notificationsNotConfigured]),
+            Endpoint(
+                .patch, webhook, .stored(.manage, change),
+                problems: .parameters + [
+                    .unknownWebhook, .preconditionFailed, .quotaExceeded, .notificationsNotConfigured,
+                ]),
+            Endpoint(
+                .delete, webhook, .stored(.manage, delete),
+                problems: .parameters + [.unknownWebhook, .preconditionFailed, .notificationsNotConfigured]),
             Endpoint(
                 .post, "\(webhook)/rotate", .stored(.manage, rotate), isBodyOptional: true,
-                idempotency: .storedResponse),
+                idempotency: .storedResponse,
+                problems: .parameters + [.unknownWebhook, .notificationsNotConfigured]),
             Endpoint(
                 .post, "\(webhook)/test", .stored(.manage, test), isBodyOptional: true,
-                idempotency: .storedResponse),
-            Endpoint(.get, "\(webhook)/messages", .stored(.read, messages)),
-            Endpoint(.post, "\(webhook)/replay", .stored(.manage, replay)),
+                idempotency: .storedResponse,
+                problems: .parameters + [.unknownWebhook, .webhookDisabled, .notificationsNotConfigured]),
+            Endpoint(
+                .get, "\(webhook)/messages", .stored(.read, messages),
+                problems: .parameters + [.unknownWebhook, .notificationsNotConfigured]),
+            Endpoint(
+                .post, "\(webhook)/replay", .stored(.manage, replay),
+                problems: .parameters + [
+                    .unknownWebhook, .webhookDisabled, .unknownMessage, .notificationsNotConfigured,
+                ]),
         ]
     }
 

@@ -17,7 +17,7 @@ enum ProblemPages {
                     throw .notFound
                 }
                 return response(page, to: request)
-            }),
+            }, problems: [.notFound]),
     ]
 
     private static func response(_ page: APIResponse.Shared, to request: APIRequest) -> APIResponse {
