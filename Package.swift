@@ -30,13 +30,9 @@ enum Layer: String {
             resources: resources, swiftSettings: settings)
     }
 
-    func program(
-        _ name: String, _ dependencies: [Target.Dependency], hasGuide: Bool = false
-    ) -> Target {
+    func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
         .executableTarget(
-            name: name, dependencies: dependencies, path: sources(name),
-            exclude: hasGuide ? ["README.md"] : [],
-            swiftSettings: settings)
+            name: name, dependencies: dependencies, path: sources(name), swiftSettings: settings)
     }
 
     func systemLibrary(_ name: String, pkgConfig: String? = nil, package: String) -> Target {
@@ -259,7 +255,7 @@ let package = Package(
                 "Tenancy", "WebhookClient",
                 argumentParser,
                 crypto, logging, metrics, serviceLifecycle, unixSignals,
-            ], hasGuide: true),
+            ]),
         .target(name: "CAllocations", path: Layer.programs.sources("CAllocations")),
         Layer.programs.program(
             "Benchmarks",
