@@ -240,7 +240,7 @@ let package = Package(
                 "Receipts", "AppStoreSync", "Lookups", "Tenancy", crypto, httpTypes, hummingbird,
                 hummingbirdCore, logging, nioCore, serviceLifecycle,
             ],
-            resources: [.embedInCode("Assets")], hasGuide: true),
+            resources: [.embedInCode("Assets")]),
         Layer.programs.program(
             "Doorstep",
             [
