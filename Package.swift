@@ -223,8 +223,7 @@ let package = Package(
                 metrics, nioCore,
                 nioHTTP1,
                 nioHTTPTypes, nioSSL, nioTLS, serviceLifecycle,
-            ],
-            hasGuide: true),
+            ]),
         Layer.adapters.library(
             "LandingPages",
             [

@@ -156,7 +156,7 @@ import Testing
     @Test func guideKnowsTheSameCodes() throws {
         let guide = try String(
             contentsOf: URL(filePath: #filePath).deletingLastPathComponent()
-                .appending(path: "../../../Sources/Adapters/HTTPAPI/README.md"), encoding: .utf8)
+                .appending(path: "../../../Sources/Guide/3-api.md"), encoding: .utf8)
         var codes: [Int: Set<String>] = [:]
         for row in guide.matches(of: /\n\| ([45]\d\d(?:, \d\d\d)*) \| (.*) \|/) {
             let named = Set(row.output.2.matches(of: /`([a-z_]+)`/).map { String($0.output.1) })
