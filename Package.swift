@@ -142,8 +142,7 @@ let package = Package(
             [
                 "APNsPayload", "AppAttest", "Encodings", "IPAddresses", "Invocation", "JSON", "Receipts",
                 "Lookups", "Tenancy",
-            ],
-            hasGuide: true),
+            ]),
         Layer.useCases.library(
             "Attestation", ["AppAttest", "AppSiteAssociation", "Lookups", "Tenancy"]),
         Layer.useCases.library(
