@@ -151,8 +151,7 @@ let package = Package(
                 "AppAttest", "AppSiteAssociation", "Cards", "Encodings", "Geodesy", "Invocation", "JSON",
                 "RateLimiting", "Lookups",
                 "Tenancy",
-            ],
-            hasGuide: true),
+            ]),
         Layer.useCases.library(
             "AppStoreSync", ["Cards", "Encodings", "Geodesy", "Invocation", "JSON", "Tenancy"], hasGuide: true
         ),
@@ -228,8 +227,7 @@ let package = Package(
             [
                 "Cards", "Encodings", "HTML", "HTTPSyntax", "Invocation", "QRCode", "Lookups", "Tenancy",
                 crypto, httpTypes,
-            ],
-            hasGuide: true),
+            ]),
         Layer.adapters.library(
             "Console",
             [
