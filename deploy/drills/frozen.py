@@ -46,6 +46,7 @@ class FrozenTenant:
     def freeze(self):
         self.installation.query(f"""
             UPDATE drill.freeze SET is_on = true;
+            SET doorstep.tenant_id = '{self.tenant}';
             UPDATE doorstep.locations SET radius = 300 - radius WHERE tenant_id = '{self.tenant}'""")
 
     def thaw(self):
