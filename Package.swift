@@ -153,8 +153,7 @@ let package = Package(
                 "Tenancy",
             ]),
         Layer.useCases.library(
-            "AppStoreSync", ["Cards", "Encodings", "Geodesy", "Invocation", "JSON", "Tenancy"], hasGuide: true
-        ),
+            "AppStoreSync", ["Cards", "Encodings", "Geodesy", "Invocation", "JSON", "Tenancy"]),
 
         Layer.adapters.systemLibrary("CLibPQ", pkgConfig: "libpq", package: "libpq-dev"),
         Layer.adapters.systemLibrary("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
