@@ -56,10 +56,12 @@ struct AdmittedRequest {
 
     init(
         _ request: APIRequest, of caller: KeyHolder, in table: TenantTable, _ standing: RequestAllowance,
-        attestedBy token: AttestationControl.Token? = nil, at now: Date
+        attestedBy token: AttestationControl.Token? = nil,
+        by actor: Actor? = nil, at now: Date
     ) {
         self.request = request
         self.caller = caller
+        self.actor = actor ?? .key(caller.key)
         self.table = table
         self.standing = standing
         self.token = token
@@ -74,7 +76,7 @@ struct AdmittedRequest {
     }
     var query: Substring { request.query }
     /// Who the audit log says made a change.
-    var actor: String { caller.key.actor }
+    let actor: Actor
 
     func parameter(_ name: Substring) -> String { String(request.parameters[name] ?? "") }
 

@@ -156,7 +156,7 @@ struct APIResponder: Sendable {
                             context.wantBody(of: request)
                             return try await take(
                                 try await request.withUpload(of: endpoint.bodyTypes[0], within: bodyTimeout) {
-                                    try await SpooledBody($0)
+                                    .spooled(try await SpooledBody($0))
                                 })
                         }
                     }, body: nil)

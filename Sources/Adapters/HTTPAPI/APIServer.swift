@@ -291,34 +291,8 @@ public struct APIServer: Service {
             + NotificationEndpoints(dependencies.notifications).endpoints
             + ChannelEndpoints(directory: dependencies.channels).endpoints
             + NotificationHistoryEndpoints(history: dependencies.history).endpoints
-            + DeliveryEndpoints(ledger: dependencies.deliveries).endpoints
-            + CatalogueEndpoints(
-                "identifier", dependencies.catalogue.items.locations, unknown: .unknownLocation,
-                writing: [.unknownImage], hasDependents: true
-            ).endpoints
-            + CatalogueEndpoints(
-                "bundleID", dependencies.catalogue.items.clips, unknown: .unknownClip,
-                writing: [.unknownImage, .monitoredTooLittle], hasDependents: true
-            ).endpoints
-            + ImageEndpoints(dependencies.catalogue.items.images, downloads).endpoints
-            + CatalogueEndpoints(
-                "id", dependencies.catalogue.items.experiences, namesItself: true,
-                unknown: .unknownExperience,
-                writing: [.unknownClip, .unknownLocation, .unknownImage, .secondDefaultExperience]
-            ).endpoints
-            + CatalogueEndpoints("code", dependencies.catalogue.items.shortCodes, unknown: .unknownShortCode)
-            .endpoints
-            + CollectionEndpoints(store: dependencies.catalogue.collections.locations).endpoints
-            + CollectionEndpoints(store: dependencies.catalogue.collections.experiences).endpoints
-            + CollectionEndpoints(store: dependencies.catalogue.collections.shortCodes).endpoints
-            + DomainEndpoints(dependencies.catalogue.items.domains, provingBy: dependencies.proveDomain)
-            .endpoints
-            + TenantEndpoints(store: dependencies.catalogue.tenant).endpoints
-            + KeyEndpoints(store: dependencies.catalogue.keys).endpoints
-            + AttestKeyEndpoints(store: dependencies.catalogue.attestKeys).endpoints
-            + WebhookEndpoints(registry: dependencies.webhooks).endpoints
-            + ConfirmationEndpoints(history: dependencies.confirmations).endpoints
-            + AuditLogEndpoints(log: dependencies.catalogue.auditLog).endpoints
+            + managementEndpoints(dependencies.management)
+            + [ImageEndpoints(dependencies.catalogue.items.images, downloads).fileEndpoint]
             + DiagnosisEndpoints(by: dependencies.diagnose).endpoints
             + AppStoreEndpoints(checks: dependencies.appStore).endpoints
             + SiteAssociationEndpoints(table: dependencies.table).endpoints
@@ -328,6 +302,38 @@ public struct APIServer: Service {
             + ProblemPages.endpoints
             + ReceiptEndpoints(issuer: dependencies.responses.receipts).endpoints
         return endpoints.map { $0.storingResponses(in: dependencies.idempotency) }
+    }
+
+    /// The endpoints by which a tenant is managed: of a server for keys, of ``LocalAPI`` for operators.
+    static func managementEndpoints(
+        _ parts: ManagementParts, limits: CollectionLimits = CollectionLimits()
+    ) -> [Endpoint] {
+        let (items, collections) = (parts.catalogue.items, parts.catalogue.collections)
+        return DeliveryEndpoints(ledger: parts.deliveries).endpoints
+            + CatalogueEndpoints(
+                "identifier", items.locations, unknown: .unknownLocation, writing: [.unknownImage],
+                hasDependents: true
+            ).endpoints
+            + CatalogueEndpoints(
+                "bundleID", items.clips, unknown: .unknownClip,
+                writing: [.unknownImage, .monitoredTooLittle], hasDependents: true
+            ).endpoints
+            + ImageEndpoints(items.images, ImageDownloads(items.images, parts.catalogue.imageFiles)).endpoints
+            + CatalogueEndpoints(
+                "id", items.experiences, namesItself: true, unknown: .unknownExperience,
+                writing: [.unknownClip, .unknownLocation, .unknownImage, .secondDefaultExperience]
+            ).endpoints
+            + CatalogueEndpoints("code", items.shortCodes, unknown: .unknownShortCode).endpoints
+            + CollectionEndpoints(store: collections.locations, limits: limits).endpoints
+            + CollectionEndpoints(store: collections.experiences, limits: limits).endpoints
+            + CollectionEndpoints(store: collections.shortCodes, limits: limits).endpoints
+            + DomainEndpoints(items.domains, provingBy: parts.proveDomain).endpoints
+            + TenantEndpoints(store: parts.catalogue.tenant).endpoints
+            + KeyEndpoints(store: parts.catalogue.keys).endpoints
+            + AttestKeyEndpoints(store: parts.catalogue.attestKeys).endpoints
+            + WebhookEndpoints(registry: parts.webhooks).endpoints
+            + ConfirmationEndpoints(history: parts.confirmations).endpoints
+            + AuditLogEndpoints(log: parts.catalogue.auditLog).endpoints
     }
 }
 

@@ -42,7 +42,7 @@ struct PostgresCollectionStore<Item: StagedItem>: CollectionStore {
     let access: ManagerAccess
 
     func importRows(
-        _ rows: some AsyncSequence<ImportedRow<Item>, any Error>, of tenant: TenantID, by key: KeyID,
+        _ rows: some AsyncSequence<ImportedRow<Item>, any Error>, of tenant: TenantID, by actor: Actor,
         _ options: ImportOptions
     ) async throws -> (outcome: ImportOutcome, isVisible: Bool) {
         // The turn ends with the transaction: other tenants' imports do not wait for this server's lookups.
@@ -50,12 +50,12 @@ struct PostgresCollectionStore<Item: StagedItem>: CollectionStore {
             var transaction: UInt64?
             let outcome = try await ImportRefused.outcome {
                 let written = try await access.commit(
-                    tenant, by: key.actor, statementTimeout: ManagerAccess.importTimeout
+                    tenant, by: actor.name, statementTimeout: ManagerAccess.importTimeout
                 ) { transaction in
                     do {
                         let outcome = try await transaction.importRows(rows, options)
                         // Rows may come for long, and much be done with them: who has lost the right by now has done nothing.
-                        _ = try await transaction.caller(key)
+                        if case .key(let key) = actor { _ = try await transaction.caller(key) }
                         return outcome
                     } catch let error as PostgreSQLError where error.isLockTimeout {
                         throw AdministrationError.conflict
@@ -67,6 +67,18 @@ struct PostgresCollectionStore<Item: StagedItem>: CollectionStore {
             return (outcome, transaction)
         }
         return (outcome, await access.isVisible(transaction))
+    }
+}
+
+/// All of a tenant's items of one kind, for operators: an import waits for another of the tenant's, however long that takes.
+struct PostgresOperatorCollectionStore<Item: StagedItem>: CollectionStore {
+    let store: PostgresAdministrationStore
+
+    func importRows(
+        _ rows: some AsyncSequence<ImportedRow<Item>, any Error>, of tenant: TenantID, by actor: Actor,
+        _ options: ImportOptions
+    ) async throws -> (outcome: ImportOutcome, isVisible: Bool) {
+        (try await store.acting(as: actor.name).importRows(of: tenant, rows, options), true)
     }
 }
 
@@ -106,6 +118,18 @@ extension ManagedCatalogue {
             imageFiles: PostgresImageFiles(access: access), tenant: PostgresTenantStore(access: access),
             keys: PostgresKeyStore(access: access), attestKeys: PostgresAttestKeyStore(access: access),
             auditLog: PostgresAuditLog(access: access))
+    }
+
+    /// In PostgreSQL, as `doorstep_admin`.
+    public init(administering store: PostgresAdministrationStore) {
+        self.init(
+            items: store.items,
+            collections: CollectionStores(
+                locations: PostgresOperatorCollectionStore<LocationRecord>(store: store),
+                experiences: PostgresOperatorCollectionStore<ExperienceRecord>(store: store),
+                shortCodes: PostgresOperatorCollectionStore<ShortCode>(store: store)),
+            imageFiles: store.imageFiles, tenant: PostgresTenantStore(access: store),
+            keys: PostgresKeyStore(access: store), attestKeys: store.attestKeys, auditLog: store.auditLog)
     }
 }
 

@@ -4,9 +4,9 @@ import Invocation
 import PostgreSQL
 import Tenancy
 
-/// The keys of one tenant at a time, for keys.
+/// The keys of one tenant at a time, for keys and for operators.
 struct PostgresKeyStore: KeyStore {
-    let access: ManagerAccess
+    let access: any CatalogueAccess
 
     func keys(of tenant: TenantID, after: KeyID?, limit: Int) async throws -> [KeyRecord] {
         try await access.read(tenant) { transaction in
@@ -26,38 +26,44 @@ struct PostgresKeyStore: KeyStore {
 
     func create(
         _ key: APIKey, scopes: Scopes?, locations: Set<LocationIdentifier>?, expiresAt: Date?,
-        by maker: KeyID, of tenant: TenantID
+        by maker: Actor, of tenant: TenantID
     ) async throws -> KeyRecord {
-        try await access.write(tenant, by: maker.actor) { transaction in
-            let (scopes, locations, expiresAt) = try await transaction.caller(maker)
-                .grant(to: key.kind, scopes: scopes, locations: locations, expiresAt: expiresAt)
+        try await access.write(tenant, by: maker.name) { transaction in
+            let granted =
+                switch maker {
+                case .key(let id):
+                    try await transaction.caller(id)
+                        .grant(to: key.kind, scopes: scopes, locations: locations, expiresAt: expiresAt)
+                case .administrator:
+                    (scopes ?? key.kind.usualScopes(isRestricted: locations != nil), locations, expiresAt)
+                }
             return try await transaction.createKey(
-                key, scopes: scopes, locations: locations, expiresAt: expiresAt)
+                key, scopes: granted.0, locations: granted.1, expiresAt: granted.2)
         }.result
     }
 
     func rotate(
-        _ id: KeyID, to successor: @Sendable (KeyKind) -> APIKey, oldExpiresAt: Date, by maker: KeyID,
+        _ id: KeyID, to successor: @Sendable (KeyKind) -> APIKey, oldExpiresAt: Date, by maker: Actor,
         of tenant: TenantID
     ) async throws -> (key: APIKey, record: KeyRecord) {
-        try await access.write(tenant, by: maker.actor) { transaction in
+        try await access.write(tenant, by: maker.name) { transaction in
             try await transaction.requireKey(id, noWiderThan: maker)
             return try await transaction.rotateKey(id, to: successor, oldExpiresAt: oldExpiresAt)
         }.result
     }
 
     func update(
-        _ id: KeyID, expiresAt: Date?, by maker: KeyID, of tenant: TenantID
+        _ id: KeyID, expiresAt: Date?, by maker: Actor, of tenant: TenantID
     ) async throws -> (record: KeyRecord, isVisible: Bool) {
-        let written = try await access.write(tenant, by: maker.actor) { transaction in
+        let written = try await access.write(tenant, by: maker.name) { transaction in
             try await transaction.requireKey(id, noWiderThan: maker, until: expiresAt)
             return try await transaction.updateKey(id, expiresAt: expiresAt)
         }
         return (written.result, written.isVisible)
     }
 
-    func revoke(_ id: KeyID, by maker: KeyID, of tenant: TenantID) async throws -> Bool {
-        try await access.write(tenant, by: maker.actor) { transaction in
+    func revoke(_ id: KeyID, by maker: Actor, of tenant: TenantID) async throws -> Bool {
+        try await access.write(tenant, by: maker.name) { transaction in
             try await transaction.requireKey(id, noWiderThan: maker)
             return try await transaction.revokeKey(id)
         }.isVisible
@@ -78,15 +84,16 @@ extension TenantTransaction {
         return caller
     }
 
-    /// Locks a key that another one is to change.
+    /// Locks a key that another one is to change. An operator may change every key.
     ///
     /// - Parameter expiresAt: The expiry that the key gets, nil for none; if left out, it keeps its own.
     /// - Throws: `AdministrationError.unknownKey`; `widerKey` if its scopes, locations or expiry go beyond the maker's; and as
     ///   ``caller(_:)``.
-    func requireKey(_ id: KeyID, noWiderThan maker: KeyID, until expiresAt: Date?? = .none) async throws {
-        let maker = try await caller(maker)
+    func requireKey(_ id: KeyID, noWiderThan maker: Actor, until expiresAt: Date?? = .none) async throws {
+        guard case .key(let maker) = maker else { return }
+        let caller = try await caller(maker)
         guard let old = try await key(id, lock: "FOR UPDATE") else { throw AdministrationError.unknownKey }
-        guard maker.covers(old.scopes, at: old.locations, until: expiresAt ?? old.expiresAt) else {
+        guard caller.covers(old.scopes, at: old.locations, until: expiresAt ?? old.expiresAt) else {
             throw AdministrationError.widerKey
         }
     }

@@ -2,9 +2,9 @@ import Administration
 import PostgreSQL
 import Tenancy
 
-/// One tenant at a time, for keys.
+/// One tenant at a time, for keys and for operators.
 struct PostgresTenantStore: TenantStore {
-    let access: ManagerAccess
+    let access: any CatalogueAccess
 
     func tenant(_ id: TenantID) async throws -> Tenant {
         try await access.read(id) { transaction in

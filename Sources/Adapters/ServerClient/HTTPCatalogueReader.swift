@@ -9,12 +9,12 @@ import Tenancy
 /// Each page is of one moment, and all of them are not: what others change meanwhile is in it as it was or as it is.
 final class HTTPCatalogueReader: CatalogueReader {
     let tenant: Tenant
-    private let server: RemoteServer
+    private let server: APIConnection
     /// Those that were told of, which nobody has to look up again.
     private let locationColumns = Mutex<Set<String>?>(nil)
     private let experienceColumns = Mutex<Set<String>?>(nil)
 
-    init(_ server: RemoteServer, _ tenant: Tenant) {
+    init(_ server: APIConnection, _ tenant: Tenant) {
         self.server = server
         self.tenant = tenant
     }
@@ -107,7 +107,7 @@ private struct Pages<Item: ServedItem> {
 
     private static var length: Int { 1_000 }
 
-    init(_ server: RemoteServer, _ tenant: Tenant, where filter: [String: String] = [:]) {
+    init(_ server: APIConnection, _ tenant: Tenant, where filter: [String: String] = [:]) {
         store = HTTPCatalogueStore(server: server)
         self.tenant = tenant
         self.filter = filter

@@ -1,12 +1,11 @@
 import Administration
-import AsyncHTTPClient
 import JSON
 import NIOHTTP1
 import Tenancy
 
 /// A tenant's items of one kind at a server. The tenant and the actor are those of the server's key, whatever is named.
 struct HTTPCatalogueStore<Item: ServedItem>: CatalogueStore {
-    let server: RemoteServer
+    let server: APIConnection
 
     /// How often a change is made anew where others have changed the item meanwhile.
     private static var attempts: Int { 20 }
@@ -38,7 +37,7 @@ struct HTTPCatalogueStore<Item: ServedItem>: CatalogueStore {
             let (type, bytes) = after.content
             let reply = try await server.ask(
                 .PUT, path, query, fields: [condition], content: (type, .bytes(bytes)),
-                within: RemoteServer.timeout, problems: ["precondition_failed"])
+                within: APIConnection.timeout, problems: ["precondition_failed"])
             guard reply.problem == nil else { continue }
             return CatalogueChange(
                 before: current?.item, after: after, isVisible: reply.json["visible"] != .bool(false))

@@ -32,7 +32,8 @@ public struct ServerProblem: Sendable, Hashable, CustomStringConvertible {
     public let code: String
     /// The sentence that an operator at the database would be told too.
     public let detail: String
-    let requestID: String
+    /// Nil from an API in this process.
+    let requestID: String?
     private let members: JSONObject
 
     /// What is refused, as a command at a database says it: without what HTTP adds.
@@ -42,18 +43,22 @@ public struct ServerProblem: Sendable, Hashable, CustomStringConvertible {
 
     /// Nil for what is no problem of Doorstep's.
     init?(_ members: JSONObject) {
-        guard let code = members["code"]?.stringValue, let detail = members["detail"]?.stringValue,
-            let requestID = members["requestID"]?.stringValue
+        guard let code = members["code"]?.stringValue, let detail = members["detail"]?.stringValue
         else { return nil }
-        (self.code, self.detail, self.requestID) = (code, detail, requestID)
+        (self.code, self.detail, requestID) = (code, detail, members["requestID"]?.stringValue)
         self.members = members
     }
 
     /// The sentence, the code (which the guide explains) and the request's ID (which the server's log has).
-    public var description: String { Self.printable("\(detail) (\(code); request \(requestID))") }
+    /// From an API in this process, the sentence alone.
+    public var description: String {
+        requestID.map { Self.printable("\(detail) (\(code); request \($0))") } ?? detail
+    }
 
     /// The same without the code, for a message that begins with the code.
-    public var text: String { Self.printable("\(detail) (request \(requestID))") }
+    public var text: String {
+        requestID.map { Self.printable("\(detail) (request \($0))") } ?? detail
+    }
 
     /// Without control characters: the text comes from a server and goes to a terminal.
     private static func printable(_ text: String) -> String {

@@ -11,9 +11,9 @@ struct Login: Sendable {
     let key: String
 
     func withServer<Result: Sendable>(
-        _ body: (RemoteServer) async throws -> Result
+        _ body: (APIConnection) async throws -> Result
     ) async throws -> Result {
-        try await RemoteServer.with(server, key: key, body)
+        try await APIConnection.with(server, key: key, body)
     }
 }
 

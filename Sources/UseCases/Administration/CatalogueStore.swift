@@ -76,13 +76,13 @@ public protocol CollectionStore<Item>: Sendable {
     /// Adds and changes items as rows say, and where it is asked for removes the others: all of it or nothing.
     ///
     /// What is there is read and locked when the last row has come, and not before.
-    /// - Parameter key: who the audit log says did it.
+    /// - Parameter actor: who the audit log says did it.
     /// - Returns: What was done, and whether this server's lookups know of it.
     /// - Throws: `AdministrationError.conflict` where another import of the tenant's is under way, `.removalsInUse`,
     ///   `.tooManyRemovals`; `.keyNotActive` and `.tenantSuspended` where the key has lost its right meanwhile; and what
     ///   the rows throw.
     func importRows(
-        _ rows: some AsyncSequence<ImportedRow<Item>, any Error>, of tenant: TenantID, by key: KeyID,
+        _ rows: some AsyncSequence<ImportedRow<Item>, any Error>, of tenant: TenantID, by actor: Actor,
         _ options: ImportOptions
     ) async throws -> (outcome: ImportOutcome, isVisible: Bool)
 }

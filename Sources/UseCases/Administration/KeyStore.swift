@@ -2,8 +2,7 @@ public import Foundation
 public import Invocation
 public import Tenancy
 
-/// Where tenants' keys are kept, for keys that manage keys. None makes, changes or revokes
-/// another that may do more than itself, or for longer.
+/// Where tenants' keys are kept. A key can make, change and revoke only keys that may do no more than itself, for no longer.
 public protocol KeyStore: Sendable {
     /// By ID, after one, up to `limit`.
     func keys(of tenant: TenantID, after: KeyID?, limit: Int) async throws -> [KeyRecord]
@@ -11,20 +10,20 @@ public protocol KeyStore: Sendable {
     func key(_ id: KeyID, of tenant: TenantID) async throws -> KeyRecord?
 
     /// - Parameters:
-    ///   - maker: the key that asks for it.
+    ///   - maker: the key or the operator who creates it.
     ///   - scopes: nil for what a key of the kind has where nothing is named, of what the maker has.
     ///   - locations: what it is restricted to; nil for what the maker is.
     ///   - expiresAt: nil for when the maker does.
     /// - Throws: `AdministrationError.widerKey`; `unknownLocation`.
     func create(
         _ key: APIKey, scopes: Scopes?, locations: Set<LocationIdentifier>?, expiresAt: Date?,
-        by maker: KeyID, of tenant: TenantID
+        by maker: Actor, of tenant: TenantID
     ) async throws -> KeyRecord
 
     /// Adds the successor, and lets the old key expire at a time.
     /// - Throws: `AdministrationError.unknownKey`; `keyNotActive`; `keyRotated`; `widerKey`.
     func rotate(
-        _ id: KeyID, to successor: @Sendable (KeyKind) -> APIKey, oldExpiresAt: Date, by maker: KeyID,
+        _ id: KeyID, to successor: @Sendable (KeyKind) -> APIKey, oldExpiresAt: Date, by maker: Actor,
         of tenant: TenantID
     ) async throws -> (key: APIKey, record: KeyRecord)
 
@@ -32,12 +31,12 @@ public protocol KeyStore: Sendable {
     /// - Returns: The key, and whether this server knows of it.
     /// - Throws: `AdministrationError.unknownKey`; `keyNotActive`; `keyRotated`; `widerKey`.
     func update(
-        _ id: KeyID, expiresAt: Date?, by maker: KeyID, of tenant: TenantID
+        _ id: KeyID, expiresAt: Date?, by maker: Actor, of tenant: TenantID
     ) async throws -> (record: KeyRecord, isVisible: Bool)
 
     /// - Returns: Whether this server refuses the key.
     /// - Throws: `AdministrationError.unknownKey`; `widerKey`.
-    func revoke(_ id: KeyID, by maker: KeyID, of tenant: TenantID) async throws -> Bool
+    func revoke(_ id: KeyID, by maker: Actor, of tenant: TenantID) async throws -> Bool
 }
 
 extension KeyID {

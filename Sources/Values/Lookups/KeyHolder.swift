@@ -13,4 +13,17 @@ public struct KeyHolder: Sendable, Hashable {
     /// The tenant's own; what is nil is left to the server.
     public let limits: RequestLimits
     public let tenantIsSuspended: Bool
+
+    package init(
+        tenant: TenantID, key: KeyID, kind: KeyKind, scopes: Scopes, locations: Set<LocationIdentifier>?,
+        limits: RequestLimits, tenantIsSuspended: Bool
+    ) {
+        self.tenant = tenant
+        self.key = key
+        self.kind = kind
+        self.scopes = scopes
+        self.locations = locations
+        self.limits = limits
+        self.tenantIsSuspended = tenantIsSuspended
+    }
 }

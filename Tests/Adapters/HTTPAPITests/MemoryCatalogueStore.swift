@@ -82,7 +82,7 @@ final class MemoryCatalogueStore<Item: CatalogueItem>: CatalogueStore, Collectio
     }
 
     func importRows(
-        _ rows: some AsyncSequence<ImportedRow<Item>, any Error>, of tenant: TenantID, by key: KeyID,
+        _ rows: some AsyncSequence<ImportedRow<Item>, any Error>, of tenant: TenantID, by actor: Actor,
         _ options: ImportOptions
     ) async throws -> (outcome: ImportOutcome, isVisible: Bool) {
         var (sent, problems): ([String: Item], ImportProblems) = ([:], ImportProblems())
@@ -121,7 +121,7 @@ final class MemoryCatalogueStore<Item: CatalogueItem>: CatalogueStore, Collectio
             var items = present.merging(sent) { $1 }
             for name in removed { items[name] = nil }
             state.items[tenant] = items
-            state.actors.append(key.actor)
+            state.actors.append(actor.name)
             return (.done(counts), state.isVisible)
         }
     }

@@ -20,15 +20,20 @@ final class MemoryKeyStore: KeyStore {
         }
     }
 
+    private func record(of maker: Actor, _ tenant: TenantID) async throws -> KeyRecord? {
+        guard case .key(let id) = maker else { return nil }
+        return try await key(id, of: tenant)
+    }
+
     func key(_ id: KeyID, of tenant: TenantID) async throws -> KeyRecord? {
         records.withLock { $0[tenant]?[id] }
     }
 
     func create(
         _ key: APIKey, scopes: Scopes?, locations: Set<LocationIdentifier>?, expiresAt: Date?,
-        by maker: KeyID, of tenant: TenantID
+        by maker: Actor, of tenant: TenantID
     ) async throws -> KeyRecord {
-        guard let maker = try await self.key(maker, of: tenant) else {
+        guard let maker = try await self.record(of: maker, tenant) else {
             throw AdministrationError.keyNotActive
         }
         let grant = try maker.grant(
@@ -43,11 +48,11 @@ final class MemoryKeyStore: KeyStore {
     }
 
     func rotate(
-        _ id: KeyID, to successor: @Sendable (KeyKind) -> APIKey, oldExpiresAt: Date, by maker: KeyID,
+        _ id: KeyID, to successor: @Sendable (KeyKind) -> APIKey, oldExpiresAt: Date, by maker: Actor,
         of tenant: TenantID
     ) async throws -> (key: APIKey, record: KeyRecord) {
         guard let old = try await self.key(id, of: tenant) else { throw AdministrationError.unknownKey }
-        guard let maker = try await self.key(maker, of: tenant),
+        guard let maker = try await self.record(of: maker, tenant),
             maker.covers(old.scopes, at: old.locations, until: old.expiresAt)
         else {
             throw AdministrationError.widerKey
@@ -56,16 +61,17 @@ final class MemoryKeyStore: KeyStore {
         return (
             key,
             try await create(
-                key, scopes: old.scopes, locations: old.locations, expiresAt: old.expiresAt, by: maker.id,
+                key, scopes: old.scopes, locations: old.locations, expiresAt: old.expiresAt,
+                by: .key(maker.id),
                 of: tenant)
         )
     }
 
     func update(
-        _ id: KeyID, expiresAt: Date?, by maker: KeyID, of tenant: TenantID
+        _ id: KeyID, expiresAt: Date?, by maker: Actor, of tenant: TenantID
     ) async throws -> (record: KeyRecord, isVisible: Bool) {
         guard let old = try await self.key(id, of: tenant) else { throw AdministrationError.unknownKey }
-        guard let maker = try await self.key(maker, of: tenant),
+        guard let maker = try await self.record(of: maker, tenant),
             maker.covers(old.scopes, at: old.locations, until: expiresAt)
         else { throw AdministrationError.widerKey }
         let record = KeyRecord(
@@ -76,9 +82,9 @@ final class MemoryKeyStore: KeyStore {
         return (record, true)
     }
 
-    func revoke(_ id: KeyID, by maker: KeyID, of tenant: TenantID) async throws -> Bool {
+    func revoke(_ id: KeyID, by maker: Actor, of tenant: TenantID) async throws -> Bool {
         guard let old = try await key(id, of: tenant) else { throw AdministrationError.unknownKey }
-        guard let maker = try await self.key(maker, of: tenant),
+        guard let maker = try await self.record(of: maker, tenant),
             maker.covers(old.scopes, at: old.locations, until: old.expiresAt)
         else { throw AdministrationError.widerKey }
         return try records.withLock { records in

@@ -258,30 +258,30 @@ import Testing
             let locations = try (0..<1_000).map { try LocationRecord.sample("l\($0)") }
             let options = ImportOptions(prunes: true, allowedRemovals: 1)
             let added = try await catalogue.collections.locations.importRows(
-                Rows(locations), of: tenant, by: fixture.key, options)
+                Rows(locations), of: tenant, by: .key(fixture.key), options)
             #expect(added.outcome == .done(1_000, 0, 0) && added.isVisible)
             #expect(try fixture.table?.location(Self.id("l999")) != nil)
             let experiences = try await catalogue.collections.experiences.importRows(
                 Rows([try ExperienceRecord.sample("https://example.com/a", location: "l1")]), of: tenant,
-                by: fixture.key, options
+                by: .key(fixture.key), options
             )
             #expect(experiences.outcome == .done(1, 0, 0) && experiences.isVisible)
             let codes = try await catalogue.collections.shortCodes.importRows(
-                Rows([try ShortCode.sample("c")]), of: tenant, by: fixture.key, options)
+                Rows([try ShortCode.sample("c")]), of: tenant, by: .key(fixture.key), options)
             #expect(codes.outcome == .done(1, 0, 0) && codes.isVisible)
 
             // The same again, and a plan, write nothing.
             let entries = try await stores.count("SELECT count(*) FROM doorstep.audit_log")
             let again = try await catalogue.collections.locations.importRows(
-                Rows(locations.reversed()), of: tenant, by: fixture.key, options)
+                Rows(locations.reversed()), of: tenant, by: .key(fixture.key), options)
             #expect(again.outcome == .done(0, 0, 1_000) && again.isVisible)
             _ = try await catalogue.collections.locations.importRows(
-                Rows(Array(locations.dropFirst(5))), of: tenant, by: fixture.key,
+                Rows(Array(locations.dropFirst(5))), of: tenant, by: .key(fixture.key),
                 ImportOptions(prunes: true, isDryRun: true))
             #expect(try await stores.count("SELECT count(*) FROM doorstep.audit_log") == entries)
 
             let replaced = try await catalogue.collections.locations.importRows(
-                Rows(Array(locations.dropLast())), of: tenant, by: fixture.key, options)
+                Rows(Array(locations.dropLast())), of: tenant, by: .key(fixture.key), options)
             #expect(
                 replaced.outcome
                     == .done(ImportCounts(added: 0, changed: 0, removed: 1, unchanged: 999))
@@ -309,10 +309,11 @@ import Testing
                     #expect(changed.isVisible)
                     await #expect(throws: AdministrationError.conflict) {
                         try await catalogue.collections.shortCodes.importRows(
-                            Rows([ShortCode]()), of: tenant, by: fixture.key, ImportOptions())
+                            Rows([ShortCode]()), of: tenant, by: .key(fixture.key), ImportOptions())
                     }
                     let theirs = try await catalogue.collections.locations.importRows(
-                        Rows([try LocationRecord.sample("a")]), of: other, by: otherKey, ImportOptions())
+                        Rows([try LocationRecord.sample("a")]), of: other, by: .key(otherKey), ImportOptions()
+                    )
                     #expect(theirs.outcome == .done(1, 0, 0))
                     // An operator's comes first, since it was there first with all its rows.
                     #expect(
@@ -321,7 +322,7 @@ import Testing
                 },
             ])
             let outcome = try await catalogue.collections.locations.importRows(
-                rows, of: tenant, by: fixture.key, ImportOptions(prunes: true))
+                rows, of: tenant, by: .key(fixture.key), ImportOptions(prunes: true))
             #expect(
                 outcome.outcome == .done(ImportCounts(added: 0, changed: 2, removed: 1, unchanged: 0)))
         }
@@ -334,7 +335,7 @@ import Testing
                 {
                     await #expect(throws: AdministrationError.conflict) {
                         try await catalogue.collections.locations.importRows(
-                            Rows([try LocationRecord.sample("b")]), of: tenant, by: fixture.key,
+                            Rows([try LocationRecord.sample("b")]), of: tenant, by: .key(fixture.key),
                             ImportOptions())
                     }
                     return .row(try .sample("a"), line: 2)
@@ -359,18 +360,18 @@ import Testing
             for _ in 0..<2 {
                 await #expect(throws: Gone.self) {
                     try await catalogue.collections.locations.importRows(
-                        Rows(rows + [{ throw Gone() }]), of: tenant, by: fixture.key, ImportOptions())
+                        Rows(rows + [{ throw Gone() }]), of: tenant, by: .key(fixture.key), ImportOptions())
                 }
             }
             let stored = try await stores.administration.locations(of: tenant, after: nil, limit: 9)
             #expect(stored.map(\.identifier.text) == ["a"])
             let refused = try await catalogue.collections.locations.importRows(
-                Rows([try LocationRecord.sample("x"), try .sample("x")]), of: tenant, by: fixture.key,
+                Rows([try LocationRecord.sample("x"), try .sample("x")]), of: tenant, by: .key(fixture.key),
                 ImportOptions())
             #expect(refused.outcome.problems == ["3: identifier: it is on line 2 already"])
             await #expect(throws: AdministrationError.tenantDeleted) {
                 try await catalogue.collections.locations.importRows(
-                    Rows([try LocationRecord.sample("x")]), of: TenantID(UUID()), by: fixture.key,
+                    Rows([try LocationRecord.sample("x")]), of: TenantID(UUID()), by: .key(fixture.key),
                     ImportOptions())
             }
         }
@@ -390,7 +391,7 @@ import Testing
                 ])
                 await #expect(throws: AdministrationError.tenantSuspended) {
                     try await catalogue.collections.locations.importRows(
-                        suspending, of: tenant, by: fixture.key, ImportOptions(isDryRun: isDryRun))
+                        suspending, of: tenant, by: .key(fixture.key), ImportOptions(isDryRun: isDryRun))
                 }
                 _ = try await stores.administration.setSuspended(false, slug)
             }
@@ -402,7 +403,7 @@ import Testing
             ])
             await #expect(throws: AdministrationError.keyNotActive) {
                 try await catalogue.collections.locations.importRows(
-                    revoking, of: tenant, by: fixture.key, ImportOptions())
+                    revoking, of: tenant, by: .key(fixture.key), ImportOptions())
             }
             #expect(try await stores.administration.locations(of: tenant, after: nil, limit: 9).isEmpty)
         }
@@ -431,7 +432,7 @@ import Testing
                                     }
                                     do {
                                         _ = try await servers[writer % 2].importRows(
-                                            Rows(rows), of: tenant, by: key,
+                                            Rows(rows), of: tenant, by: .key(key),
                                             ImportOptions(prunes: true, allowedRemovals: 50))
                                         return writer
                                     } catch AdministrationError.conflict {

@@ -197,7 +197,7 @@ import Testing
                         try await IdempotencyClaim.$current.withValue(claim) {
                             _ = try await keys.create(
                                 KeyTests.key(number: number), scopes: nil, locations: nil, expiresAt: nil,
-                                by: maker.id, of: fixture.tenant)
+                                by: .key(maker.id), of: fixture.tenant)
                         }
                     }
                     await #expect(throws: StoreUnavailable.self) { try await create(2, by: expired) }

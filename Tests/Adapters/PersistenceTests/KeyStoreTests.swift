@@ -32,15 +32,16 @@ import Testing
             let keys = catalogue.keys
             let key = KeyTests.key(number: 2)
             let record = try await keys.create(
-                key, scopes: nil, locations: nil, expiresAt: nil, by: maker.id, of: tenant)
+                key, scopes: nil, locations: nil, expiresAt: nil, by: .key(maker.id), of: tenant)
             #expect(record.scopes == KeyKind.secret.usualScopes)
             #expect(live.current?.table.holder(of: key)?.scopes == record.scopes)
             #expect(try await keys.key(record.id, of: tenant) == record)
             let (next, successor) = try await keys.rotate(
-                record.id, to: { KeyTests.key($0, number: 3) }, oldExpiresAt: .distantFuture, by: maker.id,
+                record.id, to: { KeyTests.key($0, number: 3) }, oldExpiresAt: .distantFuture,
+                by: .key(maker.id),
                 of: tenant)
             #expect(live.current?.table.holder(of: next)?.key == successor.id)
-            #expect(try await keys.revoke(record.id, by: maker.id, of: tenant))
+            #expect(try await keys.revoke(record.id, by: .key(maker.id), of: tenant))
             #expect(live.current?.table.holder(of: key) == nil)
             let ids = try await keys.keys(of: tenant, after: nil, limit: 9).map(\.id)
             #expect(Set(ids) == [maker.id, record.id, successor.id])
@@ -72,11 +73,12 @@ import Testing
             ] as [(Scopes, Date)] {
                 await #expect(throws: AdministrationError.widerKey) {
                     try await keys.create(
-                        key, scopes: scopes, locations: nil, expiresAt: expiresAt, by: maker.id, of: tenant)
+                        key, scopes: scopes, locations: nil, expiresAt: expiresAt, by: .key(maker.id),
+                        of: tenant)
                 }
             }
             let usual = try await keys.create(
-                key, scopes: nil, locations: nil, expiresAt: nil, by: maker.id, of: tenant)
+                key, scopes: nil, locations: nil, expiresAt: nil, by: .key(maker.id), of: tenant)
             #expect(usual.scopes == Scopes(.lookup) && usual.expiresAt == end)
             let wide = try await stores.administration.createKey(
                 KeyTests.key(number: 3), scopes: .all, expiresAt: end, of: tenant)
@@ -85,25 +87,26 @@ import Testing
             for id in [wide.id, lasting.id] {
                 await #expect(throws: AdministrationError.widerKey) {
                     try await keys.rotate(
-                        id, to: { KeyTests.key($0, number: 5) }, oldExpiresAt: end, by: maker.id, of: tenant)
+                        id, to: { KeyTests.key($0, number: 5) }, oldExpiresAt: end, by: .key(maker.id),
+                        of: tenant)
                 }
                 await #expect(throws: AdministrationError.widerKey) {
-                    try await keys.revoke(id, by: maker.id, of: tenant)
+                    try await keys.revoke(id, by: .key(maker.id), of: tenant)
                 }
             }
             #expect(try await keys.key(wide.id, of: tenant) == wide)
             let other = try await stores.createTenant("other")
             await #expect(throws: AdministrationError.keyNotActive) {
-                try await keys.revoke(maker.id, by: maker.id, of: other)
+                try await keys.revoke(maker.id, by: .key(maker.id), of: other)
             }
             await #expect(throws: AdministrationError.keyNotActive) {
                 try await keys.create(
-                    key, scopes: nil, locations: nil, expiresAt: nil, by: maker.id, of: other)
+                    key, scopes: nil, locations: nil, expiresAt: nil, by: .key(maker.id), of: other)
             }
             _ = try await stores.administration.revokeKey(maker.id, of: tenant)
             await #expect(throws: AdministrationError.keyNotActive) {
                 try await keys.create(
-                    key, scopes: nil, locations: nil, expiresAt: nil, by: maker.id, of: tenant)
+                    key, scopes: nil, locations: nil, expiresAt: nil, by: .key(maker.id), of: tenant)
             }
         }
     }

@@ -75,7 +75,8 @@ import Testing
                     let keys = ManagedCatalogue(pool, followedBy: followed.feed).keys
                     let key = KeyTests.key(number: 2)
                     let made = try await keys.create(
-                        key, scopes: nil, locations: try Self.locations("a"), expiresAt: nil, by: maker.id,
+                        key, scopes: nil, locations: try Self.locations("a"), expiresAt: nil,
+                        by: .key(maker.id),
                         of: tenant)
                     #expect(try made.locations == Self.locations("a"))
                     #expect(try await keys.key(made.id, of: tenant) == made)
@@ -84,7 +85,7 @@ import Testing
                     await #expect(throws: AdministrationError.unknownLocation(gone)) {
                         try await keys.create(
                             KeyTests.key(number: 3), scopes: nil, locations: [gone], expiresAt: nil,
-                            by: maker.id, of: tenant)
+                            by: .key(maker.id), of: tenant)
                     }
                     // It manages nothing, and would make none that is wider.
                     let a = try Self.locations("a")

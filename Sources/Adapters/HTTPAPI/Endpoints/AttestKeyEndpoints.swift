@@ -32,7 +32,7 @@ struct AttestKeyEndpoints: Sendable {
             throw Problem(.notFound, AdministrationError.unknownAttestKey)
         }
         return try await Problem.managing {
-            let isVisible = try await store.revoke(id, of: request.tenant, by: request.actor)
+            let isVisible = try await store.revoke(id, of: request.tenant, by: request.actor.name)
             return isVisible ? APIResponse(.noContent) : .notVisible
         }
     }

@@ -131,7 +131,7 @@ struct CatalogueEndpoints<Item: CatalogueItem>: Sendable {
         _ make: @Sendable (Item?) throws -> Item
     ) async throws -> APIResponse {
         let change = try await store.change(
-            key, of: request.tenant, by: request.actor, force: force, make)
+            key, of: request.tenant, by: request.actor.name, force: force, make)
         guard change.isVisible else { return .notVisible }
         var response = APIResponse(change.before == nil ? .created : .ok, showing: change.after)
         if change.before == nil { response.headers[.location] = Item.path(of: key) }
@@ -144,7 +144,7 @@ struct CatalogueEndpoints<Item: CatalogueItem>: Sendable {
         let key = try self.key(of: request, hasParameters: true)
         return try await Problem.managing {
             let deletion = try await store.delete(
-                key, of: request.tenant, by: request.actor, cascade: cascade
+                key, of: request.tenant, by: request.actor.name, cascade: cascade
             ) { try request.checkConditions(on: $0) }
             guard request.request.fields.prefer?.utf8.span.prefersRepresentation == true else {
                 return deletion.isVisible ? APIResponse(.noContent) : .notVisible

@@ -10,6 +10,7 @@ import Tenancy
 /// the fields that a row does not name; with `prune` it also removes the items that are not sent.
 struct CollectionEndpoints<Item: WrittenItem & ImportableRow>: Sendable {
     let store: any CollectionStore<Item>
+    let limits: CollectionLimits
 
     var endpoints: [Endpoint] {
         [
@@ -45,18 +46,18 @@ struct CollectionEndpoints<Item: WrittenItem & ImportableRow>: Sendable {
     }
 
     private func write(
-        _ request: AdmittedRequest, _ body: SpooledBody, _ options: ImportOptions
+        _ request: AdmittedRequest, _ body: LongBody, _ options: ImportOptions
     ) async throws -> APIResponse {
         try await Problem.managing {
             let (outcome, isVisible) =
                 switch request.request.fields.bodyType(among: [.csv, .jsonLines]) {
                 case .jsonLines:
                     try await writeLines(
-                        body, JSONLineReader<Item>(maximumLineLength: Upload.maximumRowLength), request,
+                        body, JSONLineReader<Item>(maximumLineLength: limits.rowLength), request,
                         options)
                 default:
                     try await write(
-                        body, TableReader<Item>(maximumRowLength: Upload.maximumRowLength), request, options
+                        body, TableReader<Item>(maximumRowLength: limits.rowLength), request, options
                     )
                 }
             switch outcome {
@@ -69,31 +70,41 @@ struct CollectionEndpoints<Item: WrittenItem & ImportableRow>: Sendable {
 
     /// Refuses a body of too many lines before it takes a turn, which it would hold for as long as they are read.
     private func writeLines(
-        _ body: SpooledBody, _ reader: JSONLineReader<Item>, _ request: AdmittedRequest,
+        _ body: LongBody, _ reader: JSONLineReader<Item>, _ request: AdmittedRequest,
         _ options: ImportOptions
     ) async throws -> (outcome: ImportOutcome, isVisible: Bool) {
         var lines = 0
         for try await piece in body {
             for byte in piece where byte == UInt8(ascii: "\n") { lines += 1 }
-            guard lines <= Upload.maximumRows else {
-                throw AdministrationError.tooManyRows(limit: Upload.maximumRows)
+            guard lines <= limits.rows else {
+                throw AdministrationError.tooManyRows(limit: limits.rows)
             }
         }
         return try await write(body, reader, request, options)
     }
 
     private func write(
-        _ body: SpooledBody, _ reader: some RowReader<Item>, _ request: AdmittedRequest,
+        _ body: LongBody, _ reader: some RowReader<Item>, _ request: AdmittedRequest,
         _ options: ImportOptions
     ) async throws -> (outcome: ImportOutcome, isVisible: Bool) {
         do {
             return try await store.importRows(
-                FileRows(body, reader, maximum: Upload.maximumRows), of: request.tenant,
-                by: request.caller.key, options)
+                FileRows(body, reader, maximum: limits.rows), of: request.tenant,
+                by: request.actor, options)
         } catch AdministrationError.keyNotActive {
             throw Problem.unauthorized
         }
     }
+}
+
+/// How long the bodies of imports may be.
+struct CollectionLimits: Sendable {
+    var rows = Upload.maximumRows
+    /// In bytes.
+    var rowLength = Upload.maximumRowLength
+
+    /// For callers in the same process, who use no server's memory.
+    static let none = CollectionLimits(rows: .max, rowLength: .max)
 }
 
 extension APIResponse {

@@ -1,3 +1,4 @@
+import Administration
 import Encodings
 import Foundation
 import HTTPSyntax
@@ -69,7 +70,7 @@ struct DeliveryEndpoints: Sendable {
         }
         let counts = try await ledger.retry(
             selection, of: request.tenant, at: request.now, expecting: nil, upTo: Self.retryLimit,
-            by: request.actor)
+            by: request.actor.name)
         return APIResponse(.accepted, uncached: JSONValue.object(counts.json).serialized())
     }
 

@@ -11,13 +11,13 @@ struct DomainEndpoints: Sendable {
         @Sendable (DomainName, TenantID, String, Date) async throws -> DomainVerification.Outcome
 
     private let domains: CatalogueEndpoints<DomainRecord>
-    private let prove: Prove
+    private let prove: Prove?
     private let verifications: TenantConcurrency
 
     /// How many verifications a tenant has under way: each waits for servers that the tenant names. [ours]
     private static let atOnce = 4
 
-    init(_ store: any CatalogueStore<DomainRecord>, provingBy prove: @escaping Prove) {
+    init(_ store: any CatalogueStore<DomainRecord>, provingBy prove: Prove?) {
         domains = CatalogueEndpoints("host", store, unknown: .unknownDomain)
         self.prove = prove
         verifications = TenantConcurrency(maximum: Self.atOnce)
@@ -29,10 +29,15 @@ struct DomainEndpoints: Sendable {
             Endpoint(
                 .patch, domains.itemPath, .stored(.manage, patch),
                 problems: domains.replacing + [.unknownDomain]),
-            Endpoint(
-                .post, "\(domains.itemPath)/verify", .stored(.manage, verify), isBodyOptional: true,
-                problems: domains.reading + [.domainTaken]),
         ]
+            + (prove.map { prove in
+                [
+                    Endpoint(
+                        .post, "\(domains.itemPath)/verify",
+                        .stored(.manage) { try await verify($0, provingBy: prove) }, isBodyOptional: true,
+                        problems: domains.reading + [.domainTaken])
+                ]
+            } ?? [])
     }
 
     private func put(_ request: AdmittedRequest) async throws -> APIResponse {
@@ -59,12 +64,12 @@ struct DomainEndpoints: Sendable {
     }
 
     /// 200 whether a proof was found or not: either is an answer.
-    private func verify(_ request: AdmittedRequest) async throws -> APIResponse {
+    private func verify(_ request: AdmittedRequest, provingBy prove: Prove) async throws -> APIResponse {
         let name = try domains.key(of: request)
         return try await Problem.managing {
             try JSONObjectReader(request.body).finish()
             let outcome = try await verifications.with(request.tenant) {
-                try await prove(name, request.tenant, request.actor, request.now)
+                try await prove(name, request.tenant, request.actor.name, request.now)
             }
             return outcome.isVisible
                 ? APIResponse(uncached: JSONValue.object(outcome.json).serialized()) : .notVisible

@@ -61,7 +61,7 @@ struct Endpoint: Sendable {
     }
 
     /// What a long body is given to when it has come.
-    typealias BodyHandler = @Sendable (SpooledBody) async throws -> APIResponse
+    typealias BodyHandler = @Sendable (LongBody) async throws -> APIResponse
 
     /// Whether keys may use it that are restricted to locations: only where the handler cannot but know of that.
     var admitsRestrictedKeys: Bool {

@@ -19,9 +19,13 @@ struct ImageEndpoints: Sendable {
         images.commonEndpoints + [
             Endpoint(
                 .put, images.itemPath, .streamed(.manage, put), taking: [.png, .jpeg],
-                problems: images.replacing),
-            Endpoint(.get, "\(images.itemPath)/file", .stored(.read, file), problems: images.reading),
+                problems: images.replacing)
         ]
+    }
+
+    /// Answers piece by piece.
+    var fileEndpoint: Endpoint {
+        Endpoint(.get, "\(images.itemPath)/file", .stored(.read, file), problems: images.reading)
     }
 
     /// The media type is what the file is, whichever of the two is said.

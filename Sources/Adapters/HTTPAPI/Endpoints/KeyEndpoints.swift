@@ -63,7 +63,7 @@ struct KeyEndpoints: Sendable {
             }
             let key = APIKey.generate(kind)
             let record = try await store.create(
-                key, scopes: scopes, locations: locations, expiresAt: expiresAt, by: request.caller.key,
+                key, scopes: scopes, locations: locations, expiresAt: expiresAt, by: request.actor,
                 of: request.tenant)
             return APIResponse(showing: key, record, at: request.now)
         }
@@ -81,7 +81,7 @@ struct KeyEndpoints: Sendable {
             try body.finish()
             guard neverExpires || expiresAt != nil else { throw JSONFieldError.missing(path: "expiresAt") }
             let (record, isVisible) = try await store.update(
-                id, expiresAt: expiresAt, by: request.caller.key, of: request.tenant)
+                id, expiresAt: expiresAt, by: request.actor, of: request.tenant)
             return isVisible
                 ? APIResponse(uncached: JSONValue.object(record.json(at: request.now)).serialized())
                 : .notVisible
@@ -98,7 +98,7 @@ struct KeyEndpoints: Sendable {
                 throw JSONFieldError.invalid(path: "overlapHours", reason: "must be from 0 to 8760")
             }
             let (key, record) = try await store.rotate(
-                id, to: APIKey.generate, oldExpiresAt: request.now + overlap * 3_600, by: request.caller.key,
+                id, to: APIKey.generate, oldExpiresAt: request.now + overlap * 3_600, by: request.actor,
                 of: request.tenant)
             return APIResponse(showing: key, record, at: request.now)
         }
@@ -107,7 +107,7 @@ struct KeyEndpoints: Sendable {
     private func revoke(_ request: AdmittedRequest) async throws -> APIResponse {
         let id = try self.id(of: request)
         return try await Problem.managing {
-            let isVisible = try await store.revoke(id, by: request.caller.key, of: request.tenant)
+            let isVisible = try await store.revoke(id, by: request.actor, of: request.tenant)
             return isVisible ? APIResponse(.noContent) : .notVisible
         }
     }

@@ -48,7 +48,7 @@ struct TenantEndpoints: Sendable {
     private func patch(_ request: AdmittedRequest) async throws -> APIResponse {
         try request.refuseParameters()
         return try await Problem.managing {
-            let change = try await store.change(request.tenant, by: request.actor) { tenant in
+            let change = try await store.change(request.tenant, by: request.actor.name) { tenant in
                 try request.checkConditions(on: tenant)
                 return try tenant.patched(by: request.body)
             }

@@ -1,3 +1,4 @@
+import Administration
 import Encodings
 import Foundation
 import HTTPTypes
@@ -72,7 +73,7 @@ struct WebhookEndpoints: Sendable {
             try body.finish()
             let webhook = Webhook(url: url, secret: .generate())
             let registered = try await registry.create(
-                webhook, events: events, of: request.tenant, by: request.actor)
+                webhook, events: events, of: request.tenant, by: request.actor.name)
             var response = APIResponse(.created, showing: registered, webhook.secret)
             response.headers[.location] = "/v1/webhooks/\(registered.id)"
             return response
@@ -101,7 +102,7 @@ struct WebhookEndpoints: Sendable {
             change.isEnabled = try body.optionalBool("enabled")
             try body.finish()
             let registered = try await registry.change(
-                reference(request), change, by: request.actor,
+                reference(request), change, by: request.actor.name,
                 checking: { try request.checkConditions(onTag: $0.tag) })
             return APIResponse(showing: registered)
         }
@@ -112,7 +113,7 @@ struct WebhookEndpoints: Sendable {
         let registry = try configured()
         return try await refusing {
             _ = try await registry.delete(
-                reference(request), by: request.actor,
+                reference(request), by: request.actor.name,
                 checking: { try request.checkConditions(onTag: $0.tag) })
             return APIResponse(.noContent)
         }
@@ -125,7 +126,7 @@ struct WebhookEndpoints: Sendable {
             try JSONObjectReader(request.body).finish()
             let secret = WebhookSecret.generate()
             let registered = try await registry.replaceSecret(
-                of: reference(request), by: secret, actor: request.actor)
+                of: reference(request), by: secret, actor: request.actor.name)
             return APIResponse(.ok, showing: registered, secret)
         }
     }
@@ -139,7 +140,7 @@ struct WebhookEndpoints: Sendable {
         return try await refusing {
             try JSONObjectReader(request.body).finish()
             let message = WebhookMessage(WebhookEvent.test, [:], at: request.now)
-            try await registry.add(message, to: reference(request), by: request.actor)
+            try await registry.add(message, to: reference(request), by: request.actor.name)
             return APIResponse(
                 .accepted,
                 uncached: JSONValue.object(["message": .string(message.id.uuidString.lowercased())])
@@ -164,7 +165,7 @@ struct WebhookEndpoints: Sendable {
         let registry = try configured()
         return try await refusing {
             let (count, last) = try await registry.replay(
-                try ReplaySelection(request.body), of: reference(request), by: request.actor)
+                try ReplaySelection(request.body), of: reference(request), by: request.actor.name)
             let next = last.map { JSONValue.string($0.uuidString.lowercased()) }
             return APIResponse(
                 .accepted,

@@ -22,27 +22,12 @@ struct AttestKeyCommand: AsyncParsableCommand {
         @OptionGroup var output: OutputOptions
         @Option(help: "How many, at most.") var limit = 1_000
 
-        /// Of one question.
-        private static let pageLength = 1_000
-
         func validate() throws {
             guard limit > 0 else { throw ValidationError("--limit is 1 or more") }
         }
 
         func run() async throws {
-            let keys = try await tenant.withTenant { store, tenant in
-                var keys: [AttestKeyRecord] = []
-                while keys.count < limit {
-                    let asked = min(Self.pageLength, limit - keys.count)
-                    let page = try await store.attestKeys.keys(
-                        of: tenant.id, after: keys.last?.id, limit: asked)
-                    keys += page
-                    if page.count < asked { break }
-                }
-                return keys.map(\.json)
-            } atServer: { server in
-                try await server.list("/v1/attest-keys", limit: limit)
-            }
+            let keys = try await tenant.withAPI { try await $0.list("/v1/attest-keys", limit: limit) }
             output.print(
                 keys,
                 columns: [
@@ -64,11 +49,7 @@ struct AttestKeyCommand: AsyncParsableCommand {
         @Argument(help: "The key's ID, as lists show it or as the app has it.") var id: AttestKeyID
 
         func run() async throws {
-            try await tenant.withTenant { store, tenant in
-                _ = try await store.attestKeys.revoke(id, of: tenant.id, by: TenantOptions.actor)
-            } atServer: { server in
-                try await server.delete("/v1/attest-keys/\(id)")
-            }
+            try await tenant.withAPI { try await $0.delete("/v1/attest-keys/\(id)") }
             output.print(["id": .string(id.description)], line: "Revoked key \(id)")
         }
     }

@@ -24,12 +24,9 @@ struct AuditCommand: AsyncParsableCommand {
         var filter: [String: String] = [:]
         filter["relation"] = relation
         filter["actor"] = actor
-        let (chosen, before, limit) = (filter, self.before, self.limit)
-        let entries = try await tenant.withTenant { store, tenant in
-            try await store.auditLog.entries(of: tenant.id, before: before, limit: limit, where: chosen)
-        } atServer: { server in
-            try await server.auditEntries(
-                before: before, limit: limit, where: chosen.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 })
+        let chosen = filter.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 }
+        let entries = try await tenant.withAPI {
+            try await $0.auditEntries(before: before, limit: limit, where: chosen)
         }
         output.print(
             entries.map(\.json),

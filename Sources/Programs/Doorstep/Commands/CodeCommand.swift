@@ -47,12 +47,7 @@ struct CodeCommand: AsyncParsableCommand {
 
         func run() async throws {
             let outcome = try await file.reading { chunks, options in
-                try await tenant.withTenant { store, tenant in
-                    try await store.importShortCodes(
-                        of: tenant.id, FileRows(chunks, TableReader()), options)
-                } atServer: { server in
-                    try await server.importShortCodes(chunks, options)
-                }
+                try await tenant.withAPI { try await $0.importShortCodes(chunks, options) }
             }
             try file.report(outcome, output)
         }

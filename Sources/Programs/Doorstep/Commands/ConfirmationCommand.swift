@@ -34,10 +34,8 @@ struct ConfirmationCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let records = try await confirmations.withHistory { history, tenant in
-                try await history.latest(confirmations.selection, of: tenant, limit: limit).map(\.json)
-            } atServer: { server, filter in
-                try await server.list("/v1/confirmations", limit: limit, where: filter)
+            let records = try await confirmations.tenant.withAPI { api in
+                try await api.list("/v1/confirmations", limit: limit, where: confirmations.filter)
             }
             output.print(
                 records, columns: ["minute", "location", "outcome", "source", "attestation"])
@@ -52,10 +50,8 @@ struct ConfirmationCommand: AsyncParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let counts = try await confirmations.withHistory { history, tenant in
-                try await history.counts(confirmations.selection, of: tenant).map(\.json)
-            } atServer: { server, filter in
-                try await server.data("/v1/confirmations/summary", filter)
+            let counts = try await confirmations.tenant.withAPI { api in
+                try await api.data("/v1/confirmations/summary", confirmations.filter)
             }
             output.print(
                 counts,
@@ -73,31 +69,20 @@ struct ConfirmationCommand: AsyncParsableCommand {
         @OptionGroup var confirmations: ConfirmationOptions
         @OptionGroup var spreadsheet: SpreadsheetOptions
 
-        private static let pageLength = 10_000
-
         func run() async throws {
             let output = FileHandle.standardOutput
             var writer = CSVWriter(forSpreadsheets: spreadsheet.isForSpreadsheets) {
                 try output.write(contentsOf: Data($0))
             }
             try writer.append(Self.columns)
-            func append(_ page: [JSONObject]) throws {
-                for confirmation in page {
-                    try writer.append(Self.columns.map { confirmation[$0]?.stringValue ?? "" })
+            try await confirmations.tenant.withAPI { api in
+                try await api.eachPage(
+                    "/v1/confirmations", where: [("order", "oldest")] + confirmations.filter
+                ) { page in
+                    for confirmation in page {
+                        try writer.append(Self.columns.map { confirmation[$0]?.stringValue ?? "" })
+                    }
                 }
-            }
-            try await confirmations.withHistory { history, tenant in
-                var last: ConfirmationCursor?
-                while true {
-                    let page = try await history.oldest(
-                        confirmations.selection, of: tenant, after: last, limit: Self.pageLength)
-                    guard let newest = page.last else { return }
-                    try append(page.map(\.json))
-                    last = newest.place
-                }
-            } atServer: { server, filter in
-                try await server.eachPage(
-                    "/v1/confirmations", where: [("order", "oldest")] + filter, append)
             }
             try writer.finish()
         }
@@ -112,23 +97,8 @@ struct ConfirmationOptions: ParsableArguments {
     @OptionGroup var days: DayOptions
     @Option(help: "A location's identifier.") var location: LocationIdentifier?
 
-    var selection: ConfirmationSelection {
-        ConfirmationSelection(location: location, start: days.start, end: days.end)
-    }
-
-    /// - Parameter atServer: takes the parameters that ask a server for the same.
-    func withHistory<Result: Sendable>(
-        _ inDatabase: (PostgresConfirmationHistory, TenantID) async throws -> Result,
-        atServer: (RemoteServer, [(String, String)]) async throws -> Result
-    ) async throws -> Result {
-        let done = try await tenant.withServer { try await atServer($0, filter) }
-        if let done { return done }
-        return try await tenant.withPool { pool, _, tenant in
-            try await inDatabase(PostgresConfirmationHistory(pool), tenant.id)
-        }
-    }
-
-    private var filter: [(String, String)] {
+    /// The query that selects them.
+    fileprivate var filter: [(String, String)] {
         let days = [("from", (days.day ?? days.from)?.text), ("to", (days.day ?? days.to)?.text)]
         return (days + [("location", location?.text)]).compactMap { name, value in value.map { (name, $0) } }
     }

@@ -38,17 +38,8 @@ struct DeliveryCommand: AsyncParsableCommand {
 
         func run() async throws {
             let selection = DeliverySelection(state: state, reason: reason, since: since?.date)
-            let atServer = try await tenant.withServer {
+            let deliveries = try await tenant.withAPI {
                 try await $0.list("/v1/deliveries", limit: limit, where: selection.query)
-            }
-            let deliveries: [JSONObject]
-            if let atServer {
-                deliveries = atServer
-            } else {
-                deliveries = try await tenant.withPool { pool, _, tenant in
-                    try await PostgresDeliveryLedger(pool).deliveries(selection, of: tenant.id, limit: limit)
-                        .map(\.json)
-                }
             }
             output.print(
                 deliveries,
@@ -147,16 +138,7 @@ struct DeliveryCommand: AsyncParsableCommand {
                 ids: ids.compactMap { UUID(text: $0).map(DeliveryID.init) }, state: state,
                 reason: reason,
                 since: since?.date)
-            let atServer = try await tenant.withServer { try await $0.retryDeliveries(selection) }
-            let counts: RetryCounts
-            if let atServer {
-                counts = atServer
-            } else {
-                counts = try await tenant.withPool { pool, _, tenant in
-                    try await PostgresDeliveryLedger(pool, actor: TenantOptions.actor).retry(
-                        selection, of: tenant.id, at: Date())
-                }
-            }
+            let counts = try await tenant.withAPI { try await $0.retryDeliveries(selection) }
             output.print(
                 counts.json,
                 line:
@@ -177,7 +159,7 @@ struct Moment: ExpressibleByArgument {
 }
 
 extension DeliverySelection {
-    /// The query that selects the same at a server.
+    /// The query that selects them.
     fileprivate var query: [(String, String)] {
         [("state", state?.rawValue), ("reason", reason), ("since", since?.rfc3339)].compactMap {
             name, value in value.map { (name, $0) }

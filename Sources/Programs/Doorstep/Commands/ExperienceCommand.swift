@@ -33,12 +33,7 @@ struct ExperienceCommand: AsyncParsableCommand {
 
         func run() async throws {
             let outcome = try await file.reading { chunks, options in
-                try await tenant.withTenant { store, tenant in
-                    try await store.importExperiences(
-                        of: tenant.id, FileRows(chunks, TableReader()), options)
-                } atServer: { server in
-                    try await server.importExperiences(chunks, options)
-                }
+                try await tenant.withAPI { try await $0.importExperiences(chunks, options) }
             }
             try file.report(outcome, output)
         }

@@ -73,20 +73,10 @@ struct KeyCommand: AsyncParsableCommand {
 
         func run() async throws {
             let expiresAt = expiry.date(from: Date())
-            let shown = try await tenant.withTenant { store, tenant in
-                let key = APIKey.generate(kind)
-                return key.json(
-                    try await store.createKey(
-                        key, scopes: scopes.isEmpty ? nil : Scopes(scopes.map(Scopes.init)),
-                        locations: locations.isEmpty ? nil : Set(locations), expiresAt: expiresAt,
-                        of: tenant.id))
-            } atServer: { server in
-                try await server.post("/v1/keys", asked(expiresAt))
-            }
+            let shown = try await tenant.withAPI { try await $0.post("/v1/keys", asked(expiresAt)) }
             JSONValue.object(shown.ofNewKey).printPretty()
         }
 
-        /// What a server is asked for.
         private func asked(_ expiresAt: Date?) -> JSONObject {
             var asked: JSONObject = ["kind": .string(kind.rawValue)]
             if !scopes.isEmpty {
@@ -108,14 +98,9 @@ struct KeyCommand: AsyncParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let keys = try await tenant.withTenant { store, tenant in
-                let now = Date()
-                return try await store.keys(of: tenant.id).map { $0.json(at: now) }
-            } atServer: { server in
-                // They come by ID.
-                try await server.list("/v1/keys").sorted {
-                    ($0["createdAt"]?.stringValue ?? "") < ($1["createdAt"]?.stringValue ?? "")
-                }
+            // The API lists them by ID.
+            let keys = try await tenant.withAPI { try await $0.list("/v1/keys") }.sorted {
+                ($0["createdAt"]?.stringValue ?? "") < ($1["createdAt"]?.stringValue ?? "")
             }
             output.print(keys, columns: columns)
         }
@@ -129,11 +114,7 @@ struct KeyCommand: AsyncParsableCommand {
         @Argument(help: "The key's ID.") var id: KeyID
 
         func run() async throws {
-            let key = try await tenant.withTenant { store, tenant in
-                try await store.key(id, of: tenant.id).json(at: Date())
-            } atServer: { server in
-                try await server.read("/v1/keys/\(id)")
-            }
+            let key = try await tenant.withAPI { try await $0.read("/v1/keys/\(id)") }
             output.print(key, columns: columns)
         }
     }
@@ -156,12 +137,9 @@ struct KeyCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let now = Date()
-            let expiresAt = expiry.date(from: now)
-            let key = try await tenant.withTenant { store, tenant in
-                try await store.updateKey(id, expiresAt: expiresAt, of: tenant.id).json(at: now)
-            } atServer: { server in
-                try await server.patch(
+            let expiresAt = expiry.date(from: Date())
+            let key = try await tenant.withAPI { api in
+                try await api.patch(
                     "/v1/keys/\(id)", ["expiresAt": expiresAt.map { JSONValue($0) } ?? .null])
             }
             output.print(key, line: "Updated key \(id)")
@@ -184,14 +162,8 @@ struct KeyCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let shown = try await tenant.withTenant { store, tenant in
-                let (key, record) = try await store.rotateKey(
-                    id,
-                    to: APIKey.generate,
-                    oldExpiresAt: Date().addingTimeInterval(overlap * 3_600), of: tenant.id)
-                return key.json(record)
-            } atServer: { server in
-                try await server.post("/v1/keys/\(id)/rotate", ["overlapHours": JSONValue(finite: overlap)])
+            let shown = try await tenant.withAPI { api in
+                try await api.post("/v1/keys/\(id)/rotate", ["overlapHours": JSONValue(finite: overlap)])
             }
             JSONValue.object(shown.ofNewKey).printPretty()
         }
@@ -206,12 +178,10 @@ struct KeyCommand: AsyncParsableCommand {
         @Argument(help: "The key's ID.") var id: KeyID
 
         func run() async throws {
-            let key = try await tenant.withTenant { store, tenant in
-                try await store.revokeKey(id, of: tenant.id).json(at: Date())
-            } atServer: { server in
-                // What it was, since the key may be the one that is asked with.
-                var key = try await server.read("/v1/keys/\(id)")
-                try await server.delete("/v1/keys/\(id)")
+            let key = try await tenant.withAPI { api in
+                // Read first, because the key may be the one that authenticates the requests.
+                var key = try await api.read("/v1/keys/\(id)")
+                try await api.delete("/v1/keys/\(id)")
                 key["status"] = .string(KeyRecord.Status.revoked.rawValue)
                 if key["revokedAt"] == .null { key["revokedAt"] = JSONValue(Date()) }
                 return key
@@ -234,15 +204,6 @@ struct ExpiryOptions: ParsableArguments {
 
     /// Nil for never.
     func date(from now: Date) -> Date? { days.map { now.addingTimeInterval($0 * 86_400) } }
-}
-
-extension APIKey {
-    /// The key, this once, with what it is good for.
-    fileprivate func json(_ record: KeyRecord) -> JSONObject {
-        var json = record.json(at: Date())
-        json["key"] = .string(text)
-        return json
-    }
 }
 
 extension JSONObject {

@@ -35,12 +35,7 @@ struct LocationCommand: AsyncParsableCommand {
 
         func run() async throws {
             let outcome = try await file.reading { chunks, options in
-                try await tenant.withTenant { store, tenant in
-                    try await store.importLocations(
-                        of: tenant.id, FileRows(chunks, TableReader()), options)
-                } atServer: { server in
-                    try await server.importLocations(chunks, options)
-                }
+                try await tenant.withAPI { try await $0.importLocations(chunks, options) }
             }
             try file.report(outcome, output)
         }

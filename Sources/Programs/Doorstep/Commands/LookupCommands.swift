@@ -183,7 +183,7 @@ extension TenantOptions {
     /// error.
     fileprivate func printResponse(
         _ response: (ConnectionPool, TenantTable) async throws -> JSONValue,
-        atServer: (RemoteServer) async throws -> JSONObject
+        atServer: (APIConnection) async throws -> JSONObject
     ) async throws {
         let signatures = try LocationURLSigner.fromEnvironment()
         try await Refused.printResponse {

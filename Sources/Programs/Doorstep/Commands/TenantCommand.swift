@@ -57,11 +57,7 @@ struct TenantCommand: AsyncParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let tenant = try await tenant.withTenant {
-                try await $0.tenant($1)
-            } atServer: {
-                try await $0.tenant()
-            }
+            let tenant = try await tenant.withAPI { try await $0.tenant() }
             output.print(tenant.json, columns: columns)
             if output.format == .table {
                 output.print(tenant.quotaRows, columns: ["quota", "rows", "bytes"])
@@ -82,9 +78,7 @@ struct TenantCommand: AsyncParsableCommand {
 
         func run() async throws {
             let name = try DisplayName(name)
-            let tenant = try await tenant.withTenant {
-                try await $0.rename($1, to: name)
-            } atServer: {
+            let tenant = try await tenant.withAPI {
                 try await $0.changeTenant(["name": .string(name.text)])
             }
             output.print(tenant.json, line: "Updated tenant \(tenant.slug)")
@@ -216,24 +210,12 @@ struct TenantCommand: AsyncParsableCommand {
         var by: CollapsePolicy
 
         func run() async throws {
-            let named = try tenant.named()
-            let atServer = try await tenant.installation.withServer(of: named) {
+            let slug = try await tenant.withAPI {
                 try await $0.changeTenant(["collapsePolicy": .string(by.rawValue)]).slug
             }
-            let slug: TenantSlug
-            if let atServer { slug = atServer } else { slug = try await setInDatabase(named.named) }
             output.print(
                 ["slug": .string(slug.text), "collapse": .string(by.rawValue)],
                 line: "Notifications of \(slug) collapse by: \(by.rawValue)")
-        }
-
-        private func setInDatabase(_ slug: TenantSlug) async throws -> TenantSlug {
-            let actor = TenantOptions.actor
-            return try await tenant.installation.database.withPool { pool in
-                let tenant = try await PostgresAdministrationStore(pool, actor: actor).tenant(slug)
-                try await PostgresCollapsePolicies(pool, actor: actor).set(by, of: tenant.id)
-                return slug
-            }
         }
     }
 

@@ -6,6 +6,7 @@ import JSON
 import Notifications
 import OutboundHTTP
 import Persistence
+import PostgreSQL
 import ServerClient
 import Tenancy
 import WebhookClient
@@ -46,13 +47,8 @@ struct WebhookCommand: AsyncParsableCommand {
 
         func run() async throws {
             let events = events.isEmpty ? WebhookEvent.usual : Set(events)
-            let created = try await tenant.withWebhooks(allowing: allowed) { registry, tenant in
-                let secret = WebhookSecret.generate()
-                return try await registry.create(
-                    Webhook(url: url, secret: secret), events: events, of: tenant, by: TenantOptions.actor
-                ).json(showing: secret)
-            } atServer: { server in
-                try await server.post("/v1/webhooks", ["url": .string(url.text), "events": events.json])
+            let created = try await tenant.withWebhookAPI(allowing: allowed) { api in
+                try await api.post("/v1/webhooks", ["url": .string(url.text), "events": events.json])
             }
             output.print(
                 created,
@@ -70,12 +66,7 @@ struct WebhookCommand: AsyncParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let registered = try await tenant.withWebhooks { registry, tenant in
-                try await registry.webhooks(of: tenant, after: nil, limit: RegisteredWebhook.limit)
-                    .map(\.json)
-            } atServer: { server in
-                try await server.list("/v1/webhooks")
-            }
+            let registered = try await tenant.withWebhookAPI { try await $0.list("/v1/webhooks") }
             output.print(registered, columns: columns)
         }
     }
@@ -89,14 +80,7 @@ struct WebhookCommand: AsyncParsableCommand {
         @OptionGroup var webhook: WebhookArgument
 
         func run() async throws {
-            let registered = try await tenant.withWebhooks { registry, tenant in
-                guard let registered = try await registry.webhook(webhook.of(tenant)) else {
-                    throw WebhookRefusal.unknownWebhook
-                }
-                return registered.json
-            } atServer: { server in
-                try await server.read(webhook.path)
-            }
+            let registered = try await tenant.withWebhookAPI { try await $0.read(webhook.path) }
             output.print(registered, columns: columns)
         }
     }
@@ -130,10 +114,8 @@ struct WebhookCommand: AsyncParsableCommand {
         func run() async throws {
             let change = WebhookChange(
                 url: url, events: events.isEmpty ? nil : Set(events), isEnabled: state.map { $0 == .enable })
-            let registered = try await tenant.withWebhooks(allowing: allowed) { registry, tenant in
-                try await registry.change(webhook.of(tenant), change, by: TenantOptions.actor).json
-            } atServer: { server in
-                try await server.patch(webhook.path, change.json)
+            let registered = try await tenant.withWebhookAPI(allowing: allowed) {
+                try await $0.patch(webhook.path, change.json)
             }
             output.print(registered, line: "Updated webhook \(webhook.id)")
         }
@@ -148,11 +130,9 @@ struct WebhookCommand: AsyncParsableCommand {
         @OptionGroup var webhook: WebhookArgument
 
         func run() async throws {
-            let count = try await tenant.withWebhooks { registry, tenant in
-                try await registry.delete(webhook.of(tenant), by: TenantOptions.actor)
-            } atServer: { server in
-                let waiting = try await server.read(webhook.path)["waiting"]?.numberValue?.int ?? 0
-                try await server.delete(webhook.path)
+            let count = try await tenant.withWebhookAPI { api in
+                let waiting = try await api.read(webhook.path)["waiting"]?.numberValue?.int ?? 0
+                try await api.delete(webhook.path)
                 return waiting
             }
             output.print(
@@ -176,13 +156,8 @@ struct WebhookCommand: AsyncParsableCommand {
         @OptionGroup var webhook: WebhookArgument
 
         func run() async throws {
-            let changed = try await tenant.withWebhooks { registry, tenant in
-                let secret = WebhookSecret.generate()
-                return try await registry.replaceSecret(
-                    of: webhook.of(tenant), by: secret, actor: TenantOptions.actor
-                ).json(showing: secret)
-            } atServer: { server in
-                try await server.post("\(webhook.path)/rotate", [:])
+            let changed = try await tenant.withWebhookAPI {
+                try await $0.post("\(webhook.path)/rotate", [:])
             }
             output.print(changed, line: "The secret is now \(changed.text("secret"))")
         }
@@ -207,8 +182,9 @@ struct WebhookCommand: AsyncParsableCommand {
                     line: "The server sends the message \(queued.text("message")): see 'webhook messages'")
                 return
             }
-            let receiver = try await tenant.withWebhooks { registry, tenant in
-                guard let receiver = try await registry.receiver(webhook.of(tenant)) else {
+            let receiver = try await tenant.withPool { pool, _, tenant in
+                let registry = try PostgresWebhookRegistry(administering: pool)
+                guard let receiver = try await registry.receiver(webhook.of(tenant.id)) else {
                     throw WebhookRefusal.unknownWebhook
                 }
                 return receiver
@@ -239,10 +215,8 @@ struct WebhookCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let messages = try await tenant.withWebhooks { registry, tenant in
-                try await registry.messages(of: webhook.of(tenant), before: nil, limit: limit).map(\.json)
-            } atServer: { server in
-                try await server.list("\(webhook.path)/messages", limit: limit)
+            let messages = try await tenant.withWebhookAPI {
+                try await $0.list("\(webhook.path)/messages", limit: limit)
             }
             let rows = messages.map { message in
                 var row = message
@@ -291,21 +265,11 @@ struct WebhookCommand: AsyncParsableCommand {
 
         func run() async throws {
             let selection = try self.selection()
-            let count = try await tenant.withWebhooks { registry, tenant in
-                var (count, last) = try await registry.replay(
-                    selection, of: webhook.of(tenant), by: TenantOptions.actor)
-                while let next = last, case .since(let start, let state, _) = selection {
-                    let more = try await registry.replay(
-                        .since(start, state: state, after: next), of: webhook.of(tenant),
-                        by: TenantOptions.actor)
-                    (count, last) = (count + more.count, more.last)
-                }
-                return count
-            } atServer: { server in
+            let count = try await tenant.withWebhookAPI { api in
                 var body = selection.json
                 var count = 0
                 repeat {
-                    let replay = try await server.post("\(webhook.path)/replay", body)
+                    let replay = try await api.post("\(webhook.path)/replay", body)
                     count += replay["queued"]?.numberValue?.int ?? 0
                     body["after"] = replay["next"]?.stringValue.map(JSONValue.string)
                 } while body["after"] != nil
@@ -324,34 +288,30 @@ struct WebhookArgument: ParsableArguments {
 
     func of(_ tenant: TenantID) -> WebhookReference { WebhookReference(id, of: tenant) }
 
-    /// At a server.
     var path: String { "/v1/webhooks/\(id)" }
 }
 
 extension TenantOptions {
+    /// Lends the tenant's API, webhooks included.
     /// - Parameter allowed: as the flag `--outbound-allow` gives it; a server goes by its own.
-    fileprivate func withWebhooks<Result: Sendable>(
-        allowing allowed: [[AddressRange]] = [],
-        _ inDatabase: (PostgresWebhookRegistry, TenantID) async throws -> Result,
-        atServer: (RemoteServer) async throws -> Result
+    fileprivate func withWebhookAPI<Result: Sendable>(
+        allowing allowed: [[AddressRange]] = [], _ body: (APIConnection) async throws -> Result
     ) async throws -> Result {
-        if let result = try await withServer(atServer) { return result }
-        return try await withWebhooks(allowing: allowed, inDatabase)
-    }
-
-    fileprivate func withWebhooks<Result: Sendable>(
-        allowing allowed: [[AddressRange]] = [],
-        _ body: (PostgresWebhookRegistry, TenantID) async throws -> Result
-    ) async throws -> Result {
-        guard let keys = try TokenSecrets.sealingKeys() else { throw CommandError.noTokenSecret }
-        let allowed = try Settings.outboundAllow.value(allowed.isEmpty ? nil : allowed.flatMap(\.self))
-        return try await withPool { pool, _, tenant in
-            try await body(PostgresWebhookRegistry(pool, keys: keys, allowing: allowed), tenant.id)
-        }
+        try await withAPI(
+            webhooks: { try PostgresWebhookRegistry(administering: $0, allowing: allowed) }, body)
     }
 }
 
-// MARK: - What a server is asked for
+extension PostgresWebhookRegistry {
+    /// The webhooks of a database, whose secrets the environment's secret seals.
+    fileprivate init(administering pool: ConnectionPool, allowing allowed: [[AddressRange]] = []) throws {
+        guard let keys = try TokenSecrets.sealingKeys() else { throw CommandError.noTokenSecret }
+        let allowed = try Settings.outboundAllow.value(allowed.isEmpty ? nil : allowed.flatMap(\.self))
+        self.init(pool, keys: keys, allowing: allowed)
+    }
+}
+
+// MARK: - Requests
 
 extension Set<WebhookEvent> {
     fileprivate var json: JSONValue { .array(names.map(JSONValue.string)) }

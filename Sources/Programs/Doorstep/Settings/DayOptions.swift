@@ -14,17 +14,11 @@ struct DayOptions: ParsableArguments {
         }
         if let from, let to, from.start > to.start { throw ValidationError("--from comes before --to") }
     }
-
-    /// The first moment.
-    var start: Date { (day ?? from)?.start ?? .distantPast }
-    /// The moment after the last.
-    var end: Date { (day ?? to)?.end ?? .distantFuture }
 }
 
 /// A day of UTC.
 struct Day: ExpressibleByArgument {
     let start: Date
-    var end: Date { start.addingTimeInterval(86_400) }
     /// As it is written.
     var text: String { String(start.rfc3339.prefix(10)) }
 

@@ -1,5 +1,9 @@
 import Administration
 import ArgumentParser
+import HTTPAPI
+import Notifications
+import Persistence
+import PostgreSQL
 import ServerClient
 import Tenancy
 
@@ -43,7 +47,7 @@ struct InstallationOptions: ParsableArguments {
     /// - Parameter slug: The tenant that the key must belong to; nil for any. The server is asked only about a key from the
     ///   environment: `doorstep login` has asked about the others.
     func withServer<Result: Sendable>(
-        of slug: TenantSlug?, _ body: (RemoteServer) async throws -> Result
+        of slug: TenantSlug?, _ body: (APIConnection) async throws -> Result
     ) async throws -> Result? {
         guard let login = try login(of: slug) else { return nil }
         return try await login.withServer { server in
@@ -52,6 +56,27 @@ struct InstallationOptions: ParsableArguments {
                 guard own == slug else { throw CommandError.keyOfAnotherTenant(own) }
             }
             return try await body(server)
+        }
+    }
+
+    /// Lends a tenant's API: at a server over HTTP, or of a database in this process, as its operator.
+    /// - Parameters:
+    ///   - slug: the tenant; nil for the tenant of the server's key.
+    ///   - webhooks: gives what manages the webhooks of a database; nil for a command that does not.
+    func withAPI<Result: Sendable>(
+        of slug: TenantSlug?, webhooks: (ConnectionPool) throws -> (any WebhookRegistry)? = { _ in nil },
+        _ body: (APIConnection) async throws -> Result
+    ) async throws -> Result {
+        if let result = try await withServer(of: slug, body) { return result }
+        return try await database.withPool { pool in
+            let store = PostgresAdministrationStore(pool, actor: TenantOptions.actor)
+            let tenant = try await store.tenant(slug.named)
+            let parts = ManagementParts(
+                catalogue: ManagedCatalogue(administering: store), webhooks: try webhooks(pool),
+                confirmations: PostgresConfirmationHistory(pool),
+                deliveries: PostgresDeliveryLedger(pool))
+            let api = LocalAPI(of: tenant.id, by: TenantOptions.actor, parts)
+            return try await body(APIConnection(LocalTransport(api: api)))
         }
     }
 

@@ -1,6 +1,7 @@
 import Administration
 import ArgumentParser
 import Foundation
+import Notifications
 import Persistence
 import PostgreSQL
 import ServerClient
@@ -17,31 +18,28 @@ struct TenantOptions: ParsableArguments {
 
     private func slug() throws -> TenantSlug? { try Settings.tenant.value(tenant) }
 
-    /// Lends the tenant's items of one kind, in the database or at the server.
+    /// Lends the tenant's API.
+    func withAPI<Result: Sendable>(
+        webhooks: (ConnectionPool) throws -> (any WebhookRegistry)? = { _ in nil },
+        _ body: (APIConnection) async throws -> Result
+    ) async throws -> Result {
+        try await installation.withAPI(of: slug(), webhooks: webhooks, body)
+    }
+
+    /// Lends the tenant's items of one kind.
     func withItems<Item: CatalogueItem, Result: Sendable>(
         _ kind: KeyPath<CatalogueStores, any CatalogueStore<Item>>,
         _ body: (TenantItems<Item>) async throws -> Result
     ) async throws -> Result {
-        try await withTenant { store, tenant in
-            try await body(TenantItems(store.items[keyPath: kind], of: tenant.id, by: Self.actor))
-        } atServer: { server in
+        try await withAPI { api in
             try await body(
-                TenantItems(server.items[keyPath: kind], of: RemoteServer.tenantOfKey, by: Self.actor))
+                TenantItems(api.items[keyPath: kind], of: APIConnection.tenantOfKey, by: Self.actor))
         }
-    }
-
-    /// Works on the tenant in the database or at the server.
-    func withTenant<Result: Sendable>(
-        _ inDatabase: (PostgresAdministrationStore, Tenant) async throws -> Result,
-        atServer: (RemoteServer) async throws -> Result
-    ) async throws -> Result {
-        if let result = try await withServer(atServer) { return result }
-        return try await withTenant(inDatabase)
     }
 
     /// Lends the server; nil where a database is named.
     func withServer<Result: Sendable>(
-        _ body: (RemoteServer) async throws -> Result
+        _ body: (APIConnection) async throws -> Result
     ) async throws -> Result? {
         try await installation.withServer(of: slug(), body)
     }
@@ -93,14 +91,11 @@ struct TenantArgument: ParsableArguments {
 
     func named() throws -> TenantSlug? { try Settings.tenant.value(slug) }
 
-    /// Works on the tenant in the database or at the server.
-    func withTenant<Result: Sendable>(
-        _ inDatabase: (PostgresAdministrationStore, TenantSlug) async throws -> Result,
-        atServer: (RemoteServer) async throws -> Result
+    /// Lends the tenant's API.
+    func withAPI<Result: Sendable>(
+        _ body: (APIConnection) async throws -> Result
     ) async throws -> Result {
-        let slug = try named()
-        if let result = try await installation.withServer(of: slug, atServer) { return result }
-        return try await installation.database.withStore { try await inDatabase($0, slug.named) }
+        try await installation.withAPI(of: named(), body)
     }
 }
 

@@ -1,45 +1,33 @@
 public import Administration
-import AsyncHTTPClient
 import Foundation
-import IPAddresses
 public import JSON
-import NIOCore
 import NIOHTTP1
-import OutboundHTTP
 public import Tenancy
 
-/// A server that is asked over HTTP with a secret key, which says whose tenant is meant.
+/// A tenant's API: at a server over HTTP, or in this process as the operator of a database.
 ///
-/// What it refuses is a ``ServerError``. No redirect is followed. Safe to use from many tasks.
-public struct RemoteServer: Sendable {
-    private let url: ServerURL
-    private let key: String
-    private let client: OutboundClient
+/// A refusal is a ``ServerError``. Safe to use from many tasks.
+public struct APIConnection: Sendable {
+    private let transport: any APITransport
 
-    /// How many bytes of an answer are taken: a page of a list is 1 MiB, and an item more.
-    private static let responseLimit = 4_194_304
-    /// For how long an answer is waited for: longer than the server waits for its own lookups to know of a change.
+    /// Longer than a server waits for its own lookups to know of a change.
     static let timeout = Duration.seconds(60)
     /// Of a page of a list.
     private static let pageLength = 1_000
 
-    /// Lends a server.
+    public init(_ transport: any APITransport) {
+        self.transport = transport
+    }
+
+    /// Lends a server's API. A key authenticates the requests and selects the tenant; no redirect is followed.
     /// - Parameter authorities: a PEM file with certificates to trust instead of the system's.
     /// - Throws: ``ServerError/invalidKey``, and what the closure throws.
     public static func with<Result: Sendable>(
         _ url: ServerURL, key: String, authorities: String? = nil,
-        _ body: (RemoteServer) async throws -> Result
+        _ body: (APIConnection) async throws -> Result
     ) async throws -> Result {
-        // In a header field it would be refused by an error that shows it.
-        guard !key.isEmpty, key.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
-            throw ServerError.invalidKey
-        }
-        // Whoever runs a command says where it connects to.
-        let everywhere = ["0.0.0.0/0", "::/0"].compactMap { AddressRange($0) }
-        let settings = OutboundClient.Settings(
-            authorities: authorities, allowed: everywhere, timeout: timeout, responseBudget: nil)
-        return try await OutboundClient.withClient(settings) { client in
-            try await body(RemoteServer(url: url, key: key, client: client))
+        try await HTTPTransport.with(url, key: key, authorities: authorities) {
+            try await body(APIConnection($0))
         }
     }
 
@@ -128,25 +116,19 @@ public struct RemoteServer: Sendable {
 
     /// Asks for something that is answered with other bytes than JSON.
     /// - Parameter limit: how many there may be.
-    func bytes(_ path: String, limit: Int) async throws(ServerError) -> [UInt8] {
-        var request = HTTPClientRequest(url: url.description + path)
-        request.headers.add(name: "Authorization", value: "Bearer \(key)")
-        let response: OutboundResponse
-        do throws(OutboundError) {
-            response = try await client.execute(request, limit: limit, timeout: Self.timeout)
-        } catch {
-            throw .unreached(error)
-        }
+    func bytes(_ path: String, limit: Int) async throws -> [UInt8] {
+        let response = try await transport.send(
+            APICall(.GET, path, query: "", timeout: Self.timeout, responseLimit: limit))
         guard (200..<300).contains(response.status) else {
             if case .object(let members) = try? JSONValue(parsing: response.body),
                 let problem = ServerProblem(members)
             {
-                throw .refused(problem)
+                throw ServerError.refused(problem)
             }
-            throw .unexpected(status: response.status)
+            throw ServerError.unexpected(status: response.status)
         }
-        guard !response.isCutOff else { throw .unexpected(status: response.status) }
-        return Array(response.body)
+        guard !response.isCutOff else { throw ServerError.unexpected(status: response.status) }
+        return response.body
     }
 
     /// Has something done by JSON.
@@ -170,7 +152,7 @@ public struct RemoteServer: Sendable {
     func ask(
         _ method: HTTPMethod, _ path: String, _ query: [(String, String)] = [],
         fields: [(String, String)] = [], body: JSONObject? = nil, problems: Set<String> = []
-    ) async throws(ServerError) -> Reply {
+    ) async throws -> Reply {
         let type = method == .PATCH ? "application/merge-patch+json" : "application/json"
         return try await ask(
             method, path, query, fields: fields,
@@ -184,46 +166,35 @@ public struct RemoteServer: Sendable {
     ///   - problems: codes of problems that are answers here; any other is thrown.
     func ask(
         _ method: HTTPMethod, _ path: String, _ query: [(String, String)], fields: [(String, String)] = [],
-        content: (type: String, body: HTTPClientRequest.Body)?, within timeout: Duration,
-        problems: Set<String>
-    ) async throws(ServerError) -> Reply {
-        var request = HTTPClientRequest(url: url.description + path + Self.text(of: query))
-        request.method = method
-        request.headers.add(name: "Authorization", value: "Bearer \(key)")
-        for (name, value) in fields { request.headers.add(name: name, value: value) }
-        if let content {
-            request.headers.add(name: "Content-Type", value: content.type)
-            request.body = content.body
-        }
-        let response: OutboundResponse
-        do throws(OutboundError) {
-            response = try await client.execute(request, limit: Self.responseLimit, timeout: timeout)
-        } catch {
-            throw .unreached(error)
-        }
+        content: (type: String, body: APICall.Body)?, within timeout: Duration, problems: Set<String>
+    ) async throws -> Reply {
+        let response = try await transport.send(
+            APICall(
+                method, path, query: Self.text(of: query), fields: fields, content: content, timeout: timeout)
+        )
         var members: JSONObject = [:]
         if !response.body.isEmpty {
             guard !response.isCutOff, case .object(let object) = try? JSONValue(parsing: response.body) else {
-                throw .unexpected(status: response.status)
+                throw ServerError.unexpected(status: response.status)
             }
             members = object
         }
         if (200..<300).contains(response.status) {
             return Reply(status: response.status, entityTag: response.entityTag, json: members, problem: nil)
         }
-        guard let problem = ServerProblem(members) else { throw .unexpected(status: response.status) }
-        guard problems.contains(problem.code) else { throw .refused(problem) }
+        guard let problem = ServerProblem(members) else {
+            throw ServerError.unexpected(status: response.status)
+        }
+        guard problems.contains(problem.code) else { throw ServerError.refused(problem) }
         return Reply(status: response.status, entityTag: nil, json: members, problem: problem)
     }
 
     private static func text(of query: [(String, String)]) -> String {
         guard !query.isEmpty else { return "" }
         // A plus would be read as a space.
-        return "?"
-            + query.map {
-                "\($0)=\($1.addingPercentEncoding(withAllowedCharacters: .alphanumericASCII) ?? "")"
-            }
-            .joined(separator: "&")
+        return query.map {
+            "\($0)=\($1.addingPercentEncoding(withAllowedCharacters: .alphanumericASCII) ?? "")"
+        }.joined(separator: "&")
     }
 
     /// What the server answers.

@@ -8,7 +8,7 @@ import Testing
 
 @testable import ServerClient
 
-@Suite struct RemoteServerTests {
+@Suite struct APIConnectionTests {
     private static let key = "dsk_secret"
     private static let clip = #"{"bundleID":"a.b.c","teamID":"ABCDE12345","multiBusiness":false}"#
     private static let problem = #"""
@@ -25,7 +25,7 @@ import Testing
             requests.withLock { $0.append(request) }
             return page
         }) { server in
-            try await RemoteServer.with(try ServerURL("http://127.0.0.1:\(server.port)/"), key: key) {
+            try await APIConnection.with(try ServerURL("http://127.0.0.1:\(server.port)/"), key: key) {
                 try await $0.items.clips.item(try BundleID("a.b.c"), of: TenantID(.init()))
             }
         }

@@ -1,12 +1,9 @@
 public import Administration
-import AsyncHTTPClient
 import JSON
-import NIOCore
 import NIOHTTP1
-import Synchronization
 import Tenancy
 
-extension RemoteServer {
+extension APIConnection {
     /// Has the tenant's locations imported, from a CSV file that is sent while it is read.
     public func importLocations(
         _ file: FileChunks, _ options: ImportOptions
@@ -36,51 +33,14 @@ extension RemoteServer {
         if options.prunes { query.append(("prune", "true")) }
         if options.isDryRun { query.append(("dryRun", "true")) }
         if let allowed = options.allowedRemovals { query.append(("allowRemovals", "\(allowed)")) }
-        let body = UploadedFile(file)
-        let reply: Reply
-        do {
-            reply = try await ask(
-                .PATCH, Item.path, query,
-                content: ("text/csv", .stream(body, length: .unknown)), within: Self.importTimeout,
-                problems: ["invalid_rows"])
-        } catch {
-            // What ended the file ended the request too, and is what went wrong.
-            throw body.failure ?? error
-        }
+        let reply = try await ask(
+            .PATCH, Item.path, query, content: ("text/csv", .chunks(file)), within: Self.importTimeout,
+            problems: ["invalid_rows"])
         return try reply.reading { fields in
             if reply.problem != nil { return .refused(try ImportProblems(&fields)) }
             let counts = try ImportCounts(&fields)
             guard var plan = try fields.optionalObject("plan") else { return .done(counts) }
             return .planned(try ImportPlan(counts, of: Item.self, &plan))
-        }
-    }
-}
-
-/// A file as the body of a request.
-private final class UploadedFile: AsyncSequence, Sendable {
-    private let file: FileChunks
-    private let thrown = Mutex<(any Error)?>(nil)
-
-    init(_ file: FileChunks) {
-        self.file = file
-    }
-
-    /// Why the file could not be read to its end.
-    var failure: (any Error)? { thrown.withLock { $0 } }
-
-    func makeAsyncIterator() -> Iterator { Iterator(chunks: file.makeAsyncIterator(), body: self) }
-
-    struct Iterator: AsyncIteratorProtocol {
-        fileprivate var chunks: FileChunks.Iterator
-        fileprivate let body: UploadedFile
-
-        mutating func next() async throws -> ByteBuffer? {
-            do {
-                return try await chunks.next().map { ByteBuffer(bytes: $0) }
-            } catch {
-                body.thrown.withLock { $0 = error }
-                throw error
-            }
         }
     }
 }

@@ -8,7 +8,7 @@ import NIOHTTP1
 public import Notifications
 import Tenancy
 
-extension RemoteServer {
+extension APIConnection {
     /// Changes to the tenant's data, the newest first, from before one on, up to `limit`.
     public func auditEntries(
         before: Int?, limit: Int, where filter: [(String, String)]

@@ -1,0 +1,178 @@
+public import Administration
+public import Foundation
+import HTTPTypes
+import JSON
+public import Locations
+import Lookups
+import NIOCore
+public import Notifications
+import RateLimiting
+import Synchronization
+public import Tenancy
+
+/// The endpoints by which a tenant is managed, called in this process, without a socket, as an operator.
+///
+/// The caller has the rights of its database login: no key is required, no limit applies, and no lookup index is read. A handler's
+/// errors that are not refusals, such as PostgreSQL's, are thrown as they are.
+public struct LocalAPI: Sendable {
+    private let endpoints: [Endpoint]
+    private let holder: KeyHolder
+    private let actor: Actor
+    private let table: TenantTable
+
+    /// - Parameter actor: the actor's name in the audit log.
+    public init(of tenant: TenantID, by actor: String, _ parts: ManagementParts) {
+        endpoints = APIServer.managementEndpoints(parts, limits: .none)
+        self.actor = .administrator(actor)
+        holder = KeyHolder(
+            tenant: tenant, key: KeyID(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))),
+            kind: .secret, scopes: .all, locations: nil, limits: RequestLimits(), tenantIsSuspended: false)
+        table = LookupIndex().of(tenant)
+    }
+
+    /// A request's body.
+    public enum Body: Sendable {
+        case bytes([UInt8])
+        case chunks(FileChunks)
+    }
+
+    /// What an endpoint answers.
+    public struct Response: Sendable {
+        public let status: Int
+        public let entityTag: String?
+        /// JSON; of a problem without a request ID.
+        public let body: [UInt8]
+    }
+
+    /// Calls an endpoint.
+    /// - Parameters:
+    ///   - path: percent-encoded.
+    ///   - query: without the question mark, percent-encoded.
+    public func respond(
+        to method: String, _ path: String, query: String, fields: [(name: String, value: String)], body: Body?
+    ) async throws -> Response {
+        guard let method = HTTPRequest.Method(method) else { return Self.response(.notFound) }
+        var header: HTTPFields = [:]
+        for (name, value) in fields {
+            guard let name = HTTPField.Name(name) else { continue }
+            header.append(HTTPField(name: name, value: value))
+        }
+        do {
+            let response = try await Problem.managing { [header] in
+                try await self.response(method, path, query, header, body)
+            }
+            return Response(
+                status: response.status.code, entityTag: response.headers[.eTag],
+                body: response.body.map { Array($0.buffer.readableBytesView) } ?? [])
+        } catch let problem as Problem {
+            return Self.response(problem)
+        } catch let error as QuotaExceeded {
+            return Self.response(Problem(error))
+        }
+    }
+
+    private static func response(_ problem: Problem) -> Response {
+        Response(
+            status: problem.status.code, entityTag: nil, body: JSONValue.object(problem.json).serialized())
+    }
+
+    private func response(
+        _ method: HTTPRequest.Method, _ path: String, _ query: String, _ fields: HTTPFields, _ body: Body?
+    ) async throws -> APIResponse {
+        guard let (endpoint, parameters) = endpoint(method, path) else { throw Problem.notFound }
+        var request = AdmittedRequest(
+            APIRequest(
+                client: Client(address: Client.Address(nil), isBehindProxy: false), query: query[...],
+                parameters: parameters, target: path, fields: RequestFields(fields)),
+            of: holder, in: table, RequestAllowance(), by: actor, at: Date())
+        if endpoint.takesBody { try request.read(body: ByteBuffer(bytes: Self.bytes(of: body))) }
+        switch endpoint.handler {
+        case .stored(_, let handler): return try await handler(request)
+        case .storedWithin(_, let handler): return try await handler(request, nil)
+        case .streamed(_, let handler):
+            let take = try handler(request)
+            switch body {
+            case .chunks(let chunks): return try await take(.chunks(chunks))
+            case .bytes, nil:
+                return try await take(.chunks(FileChunks(source: OneChunk(Self.bytes(of: body)).next)))
+            }
+        case .open, .openStored, .memory, .anySecretKey: throw Problem.notFound
+        }
+    }
+
+    private static func bytes(of body: Body?) -> [UInt8] {
+        guard case .bytes(let bytes) = body, !bytes.isEmpty else { return Array("{}".utf8) }
+        return bytes
+    }
+
+    /// The endpoint of a path, with the parameters that the path has; literal components go before parameters.
+    private func endpoint(
+        _ method: HTTPRequest.Method, _ path: String
+    ) -> (endpoint: Endpoint, parameters: [Substring: Substring])? {
+        let components = path.split(separator: "/")
+        let matches = endpoints.compactMap { endpoint -> (Endpoint, [Substring: Substring])? in
+            let names = endpoint.path.split(separator: "/")
+            guard endpoint.method == method, names.count == components.count else { return nil }
+            var parameters: [Substring: Substring] = [:]
+            for (name, component) in zip(names, components) where name != component {
+                guard name.hasPrefix("{") else { return nil }
+                parameters[name.dropFirst().dropLast()] = component
+            }
+            return (endpoint, parameters)
+        }
+        return matches.min { $0.1.count < $1.1.count }
+    }
+}
+
+/// All bytes as one chunk.
+private final class OneChunk: Sendable {
+    private let rest: Mutex<[UInt8]?>
+
+    init(_ bytes: [UInt8]) {
+        rest = Mutex(bytes)
+    }
+
+    func next() -> [UInt8]? {
+        rest.withLock { rest in
+            defer { rest = nil }
+            return rest
+        }
+    }
+}
+
+/// What the endpoints need by which a tenant is managed.
+public struct ManagementParts: Sendable {
+    let catalogue: ManagedCatalogue
+    let proveDomain: ProveDomain?
+    let webhooks: (any WebhookRegistry)?
+    let confirmations: any ConfirmationHistory
+    let deliveries: any DeliveryLedger
+
+    /// Looks for the proof of a domain, for an actor by its name in the audit log; bounded in time.
+    public typealias ProveDomain =
+        @Sendable (DomainName, TenantID, _ actor: String, Date) async throws -> DomainVerification.Outcome
+
+    /// - Parameters:
+    ///   - proveDomain: nil for an API without the endpoint that looks for proofs.
+    ///   - webhooks: nil where webhooks' secrets cannot be sealed.
+    public init(
+        catalogue: ManagedCatalogue, webhooks: (any WebhookRegistry)?,
+        confirmations: any ConfirmationHistory, deliveries: any DeliveryLedger,
+        proveDomain: ProveDomain? = nil
+    ) {
+        self.catalogue = catalogue
+        self.webhooks = webhooks
+        self.confirmations = confirmations
+        self.deliveries = deliveries
+        self.proveDomain = proveDomain
+    }
+}
+
+extension APIServer.Dependencies {
+    /// What keys manage a tenant by.
+    var management: ManagementParts {
+        ManagementParts(
+            catalogue: catalogue, webhooks: webhooks, confirmations: confirmations, deliveries: deliveries,
+            proveDomain: proveDomain)
+    }
+}
