@@ -160,6 +160,12 @@ let package = Package(
         Layer.adapters.library("PostgreSQL", ["CLibPQ"]),
         Layer.adapters.library("EmbeddedPostgreSQL", []),
         Layer.adapters.library("Platform", []),
+        Layer.adapters.library(
+            "HTTPServer",
+            [
+                "HTTPSyntax", "IPAddresses", httpTypes, logging, nioCore, nioHPACK, nioHTTP1, nioHTTP2,
+                nioPosix, nioSSL, nioTLS,
+            ]),
         Layer.adapters.systemLibrary("CResolv", package: "libc6-dev"),
         Layer.adapters.library(
             "OutboundHTTP", ["IPAddresses", "Platform", asyncHTTPClient, nioCore, nioHTTP1, nioPosix, nioSSL]),
@@ -197,12 +203,12 @@ let package = Package(
         Layer.simulators.library(
             "APNsSimulator",
             [
-                "APNsPayload", "Encodings", "JSON", "Platform", crypto, nioCore, nioHPACK, nioHTTP1, nioHTTP2,
-                nioPosix, nioSSL, nioTLS, swiftASN1, x509,
+                "APNsPayload", "Encodings", "HTTPServer", "JSON", "Platform", crypto, httpTypes, nioCore,
+                nioHPACK, nioHTTP2, nioPosix, nioSSL, nioTLS, swiftASN1, x509,
             ]),
         Layer.simulators.library(
             "AppStoreConnectSimulator",
-            ["Cards", "Encodings", "JSON", crypto, nioCore, nioHTTP1, nioPosix],
+            ["Cards", "Encodings", "HTTPServer", "JSON", crypto, httpTypes, nioCore, nioPosix],
             resources: [.embedInCode("specification.json")]),
         Layer.simulators.library(
             "AppAttestSimulator", ["AppAttest", "AppSiteAssociation", crypto, swiftASN1, x509]),
@@ -367,6 +373,12 @@ let package = Package(
         Layer.adapters.tests(
             "ServerClientTests", ["Administration", "JSON", "LocalServers", "ServerClient", "Tenancy"]),
         Layer.adapters.tests("PlatformTests", ["Platform"]),
+        Layer.adapters.tests(
+            "HTTPServerTests",
+            [
+                "HTTPServer", crypto, httpTypes, logging, nioCore, nioEmbedded, nioHPACK, nioHTTP1, nioHTTP2,
+                nioPosix, nioSSL, swiftASN1, x509,
+            ]),
         Layer.adapters.tests(
             "EmbeddedPostgreSQLTests", ["EmbeddedPostgreSQL", "PostgreSQL", "ProcessSupport", "TestSupport"]),
         Layer.adapters.tests(

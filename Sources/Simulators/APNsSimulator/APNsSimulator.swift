@@ -1,6 +1,6 @@
 import Foundation
+import HTTPServer
 import NIOCore
-import NIOHTTP1
 import NIOHTTP2
 import NIOPosix
 import NIOSSL
@@ -19,17 +19,17 @@ public final class APNsSimulator: Sendable {
     public let authority: String?
     private let state: SimulatorState
     let server: any Channel
-    private let control: (any Channel)?
+    private let control: RunningServer?
     private let group: MultiThreadedEventLoopGroup
 
     private init(
-        state: SimulatorState, server: any Channel, control: (any Channel)?,
+        state: SimulatorState, server: any Channel, control: RunningServer?,
         group: MultiThreadedEventLoopGroup, authority: String?
     ) {
         self.state = state
         self.server = server
         self.control = control
-        controlPort = control?.localAddress?.port
+        controlPort = control?.port
         self.group = group
         self.authority = authority
         port = server.localAddress?.port ?? 0
@@ -83,18 +83,14 @@ public final class APNsSimulator: Sendable {
 
     private static func control(
         _ options: Options, _ state: SimulatorState, _ group: MultiThreadedEventLoopGroup
-    ) async throws -> (any Channel)? {
+    ) async throws -> RunningServer? {
         guard let port = options.controlPort else { return nil }
-        return try await ServerBootstrap(group: group)
-            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    let pipeline = channel.pipeline.syncOperations
-                    try pipeline.configureHTTPServerPipeline()
-                    try pipeline.addHandler(SimulatorControl(SimulatorActions(state: state)))
-                }
-            }
-            .bind(host: "127.0.0.1", port: port).get()
+        var settings = ServerSettings()
+        settings.port = port
+        // All clients have one address.
+        settings.maximumConnectionsOfClient = settings.maximumConnections
+        return try await RunningServer.start(
+            settings, SimulatorControl(SimulatorActions(state: state)), on: group)
     }
 
     private static func initialize(
@@ -127,6 +123,7 @@ public final class APNsSimulator: Sendable {
     /// Closes all connections at once, and the port.
     public func stop() async throws {
         try? await server.close()
+        await control?.stop()
         cutConnections()
         try await group.shutdownGracefully()
     }

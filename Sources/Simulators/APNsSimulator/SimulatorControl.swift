@@ -1,6 +1,7 @@
+import HTTPServer
+import HTTPTypes
 public import JSON
 import NIOCore
-import NIOHTTP1
 
 /// How a simulator that is a process of its own is told what to do, and asked what it was sent: plain HTTP on a port of
 /// its own, for this machine alone, since APNs has nothing like it.
@@ -9,15 +10,8 @@ import NIOHTTP1
 /// - `GET /requests` (those it has looked at), `DELETE /requests`
 /// - `GET /counters`
 /// - `POST /goaway` (all connections; `?reason=`), `POST /cut` (all connections), `POST /streams?count=`
-///
-/// Belongs to its channel's event loop.
-final class SimulatorControl: ChannelInboundHandler {
-    typealias InboundIn = HTTPServerRequestPart
-    typealias OutboundOut = HTTPServerResponsePart
-
+struct SimulatorControl: ServerResponder {
     private let simulator: SimulatorActions
-    private var head: HTTPRequestHead?
-    private var body: [UInt8] = []
 
     /// More is no list of rules.
     private static let maximumBody = 1 << 20
@@ -26,50 +20,42 @@ final class SimulatorControl: ChannelInboundHandler {
         self.simulator = simulator
     }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        switch unwrapInboundIn(data) {
-        case .head(let head):
-            self.head = head
-            body = []
-        case .body(let piece):
-            if body.count < Self.maximumBody { body += piece.readableBytesView }
-        case .end:
-            guard let head else { return }
-            self.head = nil
-            let (status, value) = response(head)
-            write(status, value, keepAlive: head.isKeepAlive, context: context)
+    func reply(to request: ServerRequest, on connection: ConnectionMemory) -> ServerReply { .later }
+
+    func respond(to request: ServerRequest, body: ServerRequestBody) async -> ServerResponse {
+        guard let bytes = try? await body.bytes(upTo: Self.maximumBody) else {
+            return ServerResponse(.contentTooLarge)
         }
+        let (status, value) = response(request, bytes)
+        let content = value.map { ServerResponse.Body.bytes($0.serialized()) }
+        return ServerResponse(status, [.contentType: "application/json"], body: content ?? .empty)
     }
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        context.close(promise: nil)
-    }
+    func refusal(of defect: RequestDefect) -> ServerResponse { ServerResponse(.badRequest) }
 
-    private func response(_ head: HTTPRequestHead) -> (HTTPResponseStatus, JSONValue?) {
-        let parts = head.uri.split(separator: "?", maxSplits: 1)
-        let path = parts.first.map(String.init) ?? ""
-        let query = parts.count > 1 ? String(parts[1]) : ""
+    private func response(_ request: ServerRequest, _ body: [UInt8]) -> (HTTPResponse.Status, JSONValue?) {
+        let query = String(request.query)
         do throws(JSONFieldError) {
-            switch (head.method, path) {
-            case (.GET, "/rules"):
+            switch (request.method, request.path) {
+            case ("GET", "/rules"):
                 return (.ok, .array(simulator.state.rules.map { .object($0.json) }))
-            case (.PUT, "/rules"):
-                guard let values = (try json()).arrayValue else {
+            case ("PUT", "/rules"):
+                guard let values = try json(body).arrayValue else {
                     throw .invalid(path: "", reason: "must be an array")
                 }
                 var rules: [Rule] = []
                 for value in values { rules.append(try Rule(json: value)) }
                 simulator.state.rules = rules
-            case (.POST, "/rules"): simulator.state.append(try Rule(json: try json()))
-            case (.DELETE, "/rules"): simulator.state.rules = []
-            case (.GET, "/requests"):
+            case ("POST", "/rules"): simulator.state.append(try Rule(json: try json(body)))
+            case ("DELETE", "/rules"): simulator.state.rules = []
+            case ("GET", "/requests"):
                 return (.ok, .array(simulator.state.received.map { .object($0.json) }))
-            case (.DELETE, "/requests"): simulator.state.forgetReceived()
-            case (.GET, "/counters"): return (.ok, .object(simulator.state.counters.json))
-            case (.POST, "/goaway"):
+            case ("DELETE", "/requests"): simulator.state.forgetReceived()
+            case ("GET", "/counters"): return (.ok, .object(simulator.state.counters.json))
+            case ("POST", "/goaway"):
                 simulator.fire(.goAway(reason: Self.value("reason", in: query) ?? "Shutdown"))
-            case (.POST, "/cut"): simulator.fire(.cut)
-            case (.POST, "/streams"):
+            case ("POST", "/cut"): simulator.fire(.cut)
+            case ("POST", "/streams"):
                 guard let count = Self.value("count", in: query).flatMap(Int.init), count >= 0,
                     count <= Int(Int32.max)
                 else { throw .invalid(path: "count", reason: "must be a number of streams") }
@@ -82,7 +68,7 @@ final class SimulatorControl: ChannelInboundHandler {
         }
     }
 
-    private func json() throws(JSONFieldError) -> JSONValue {
+    private func json(_ body: [UInt8]) throws(JSONFieldError) -> JSONValue {
         do throws(JSONError) {
             return try JSONValue(parsing: body)
         } catch {
@@ -95,25 +81,6 @@ final class SimulatorControl: ChannelInboundHandler {
             return String(pair.dropFirst(name.count + 1))
         }
         return nil
-    }
-
-    private func write(
-        _ status: HTTPResponseStatus, _ value: JSONValue?, keepAlive: Bool, context: ChannelHandlerContext
-    ) {
-        let bytes = value?.serialized() ?? []
-        var headers: HTTPHeaders = ["content-type": "application/json"]
-        if status != .noContent { headers.add(name: "content-length", value: String(bytes.count)) }
-        if !keepAlive { headers.add(name: "connection", value: "close") }
-        context.write(
-            wrapOutboundOut(.head(HTTPResponseHead(version: .http1_1, status: status, headers: headers))),
-            promise: nil)
-        if !bytes.isEmpty {
-            context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: bytes)))), promise: nil)
-        }
-        let written = context.writeAndFlush(wrapOutboundOut(.end(nil)))
-        if !keepAlive {
-            written.assumeIsolated().whenComplete { _ in context.close(promise: nil) }
-        }
     }
 }
 

@@ -1,6 +1,6 @@
 import Foundation
+import HTTPServer
 import NIOCore
-import NIOHTTP1
 import NIOPosix
 import Synchronization
 
@@ -13,7 +13,7 @@ public final class AppStoreConnectSimulator: Sendable {
     /// Nil unless it was asked for.
     public let controlPort: Int?
     private let state: State
-    private let channels: [any Channel]
+    private let servers: [RunningServer]
     private let group: MultiThreadedEventLoopGroup
 
     /// What the connections share.
@@ -35,13 +35,13 @@ public final class AppStoreConnectSimulator: Sendable {
     }
 
     private init(
-        _ state: State, server: any Channel, control: (any Channel)?, _ group: MultiThreadedEventLoopGroup
+        _ state: State, server: RunningServer, control: RunningServer?, _ group: MultiThreadedEventLoopGroup
     ) {
         self.state = state
         self.group = group
-        channels = [server] + [control].compactMap(\.self)
-        port = server.localAddress?.port ?? 0
-        controlPort = control?.localAddress?.port
+        servers = [server] + [control].compactMap(\.self)
+        port = server.port
+        controlPort = control?.port
     }
 
     /// Lends a simulator.
@@ -65,10 +65,11 @@ public final class AppStoreConnectSimulator: Sendable {
         let state = try State(options)
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         do {
-            let server = try await bind(options.port, group) { StoreConnection { state.response($0) } }
-            var control: (any Channel)?
+            let server = try await listen(options.port, group, StoreResponder { state.response($0) })
+            var control: RunningServer?
             if let port = options.controlPort {
-                control = try await bind(port, group) { StoreConnection { StoreControl(state).response($0) } }
+                control = try await listen(
+                    port, group, StoreResponder { StoreControl(state).response($0) })
             }
             let simulator = AppStoreConnectSimulator(state, server: server, control: control, group)
             state.with { simulation, _ in simulation.host = simulator.host }
@@ -79,27 +80,19 @@ public final class AppStoreConnectSimulator: Sendable {
         }
     }
 
-    private static func bind(
-        _ port: Int, _ group: MultiThreadedEventLoopGroup,
-        _ connection: @escaping @Sendable () -> StoreConnection
-    ) async throws -> any Channel {
-        try await ServerBootstrap(group: group)
-            .serverChannelOption(.backlog, value: 256)
-            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-            .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    let pipeline = channel.pipeline.syncOperations
-                    try pipeline.configureHTTPServerPipeline()
-                    try pipeline.addHandler(connection())
-                }
-            }
-            .bind(host: "127.0.0.1", port: port).get()
+    private static func listen(
+        _ port: Int, _ group: MultiThreadedEventLoopGroup, _ responder: StoreResponder
+    ) async throws -> RunningServer {
+        var settings = ServerSettings()
+        settings.port = port
+        // All clients have one address.
+        settings.maximumConnectionsOfClient = settings.maximumConnections
+        return try await RunningServer.start(settings, responder, on: group)
     }
 
     /// Closes all connections at once, and the ports.
     public func stop() async throws {
-        for channel in channels { try? await channel.close() }
+        for server in servers { await server.stop() }
         try await group.shutdownGracefully()
     }
 

@@ -1,0 +1,65 @@
+import NIOCore
+
+/// Keeps the bytes that arrive while their client has to wait, in front of the decoder.
+///
+/// Decoded they would take many times their memory. Reads are delayed meanwhile, but the library reads all that the system
+/// has once a client ends its side, and whole records with TLS.
+final class ReadThrottle: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+
+    private let connection: HTTP1Connection
+    private var pieces = CircularBuffer<ByteBuffer>(initialCapacity: 1)
+    /// Whether the client has ended its side behind them.
+    private var isEnd = false
+    private var isPassingOn = false
+
+    init(of connection: HTTP1Connection) {
+        self.connection = connection
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        connection.whenResumed = { self.passOn(context) }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { connection.whenResumed = nil }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if pieces.isEmpty, !connection.isHeldBack {
+            context.fireChannelRead(data)
+        } else {
+            pieces.append(unwrapInboundIn(data))
+        }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if !pieces.isEmpty, let event = event as? ChannelEvent, event == .inputClosed {
+            isEnd = true
+        } else {
+            context.fireUserInboundEventTriggered(event)
+        }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        pieces.removeAll()
+        context.fireChannelInactive()
+    }
+
+    private func passOn(_ context: ChannelHandlerContext) {
+        guard !pieces.isEmpty, !isPassingOn else { return }
+        isPassingOn = true
+        defer { isPassingOn = false }
+        while !connection.isHeldBack, let piece = pieces.popFirst() {
+            context.fireChannelRead(wrapInboundOut(piece))
+            // Sends its responses; if they are taken at once, this is called again from there.
+            context.fireChannelReadComplete()
+        }
+        guard pieces.isEmpty else { return }
+        // However many there were.
+        pieces = CircularBuffer(initialCapacity: 1)
+        if isEnd {
+            isEnd = false
+            context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        }
+    }
+}

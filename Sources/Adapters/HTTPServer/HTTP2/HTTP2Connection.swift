@@ -1,0 +1,554 @@
+import HTTPSyntax
+import HTTPTypes
+import IPAddresses
+import NIOCore
+import NIOHPACK
+import NIOHTTP2
+
+/// The requests of a connection of HTTP/2. Each stream is an entry in a table, without a channel of its own.
+///
+/// Stands behind `NIOHTTP2Handler`, which checks frames against RFC 9113, keeps outbound DATA within the client's windows and
+/// limits RST_STREAM, PING, SETTINGS, CONTINUATION and empty DATA frames. Left for this handler are the inbound windows,
+/// time limits, and the end of the connection.
+///
+/// - A stream whose client sends no body, or takes nothing of its response, for too long is reset.
+/// - A connection without streams, or that takes no bytes at all, for too long is closed.
+/// - While the client reads nothing, nothing is read of it.
+final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTP2Frame
+    typealias InboundOut = Never
+    typealias OutboundIn = Never
+    typealias OutboundOut = HTTP2Frame
+
+    private final class Stream {
+        let request: ServerRequest
+        /// Nil if a task responds.
+        let respond: ((ByteBuffer) -> ServerResponse)?
+        let maximumBodyLength: Int
+        var body = ByteBuffer()
+        var source: BodySource?
+        /// Whether a task responds, or the event loop after a delay.
+        var isHandled = false
+        /// Whether the request has arrived.
+        var isReceived = false
+        var hasBegunResponse = false
+        var isAnswered = false
+        var awaitsContinue = false
+        /// The size of the inbound window, as the client knows it.
+        var window = HTTP2Connection.windowSize
+        var discarded = 0
+        /// When bytes of its body arrived, or a piece of its response left, or it was last waited for.
+        var lastProgress: NIODeadline
+
+        init(
+            _ request: ServerRequest, respond: ((ByteBuffer) -> ServerResponse)?, maximumBodyLength: Int,
+            _ now: NIODeadline
+        ) {
+            self.request = request
+            self.respond = respond
+            self.maximumBodyLength = maximumBodyLength
+            lastProgress = now
+        }
+    }
+
+    private let responder: any ServerResponder
+    private let settings: ConnectionSettings
+    private var streams: [HTTP2StreamID: Stream] = [:]
+    /// Those whose requests arrive at the moment.
+    private var arriving: [HTTP2StreamID] = []
+    private var lastStream = HTTP2StreamID.rootStream
+    private let idleTimeout: ReadTimeout
+    private var isUnflushed = false
+    private var isReadDelayed = false
+    /// When the client stopped taking bytes.
+    private var unwritableSince: NIODeadline?
+    private var look: Scheduled<Void>?
+    /// Whether the client was told that the connection ends.
+    private var isDraining = false
+    private var isOver = false
+    private var memory = ConnectionMemory(peer: nil)
+    private var context: ChannelHandlerContext?
+    /// Starts the task that responds to a request. Tests replace it.
+    var start: ((ServerRequest, ServerRequestBody, HTTP2StreamID) -> Void)?
+
+    /// The inbound window of a stream, and of the connection, in bytes: the initial one of HTTP/2.
+    private static var windowSize: Int { 65_535 }
+    /// The longest body that is collected for a task, if it arrives together with the head. [ours]
+    private static var collectedLength: Int { 8_192 }
+
+    /// The server announces 100 concurrent streams, and 16 KiB of header fields.
+    static let initialSettings: HTTP2Settings = nioDefaultSettings
+
+    init(_ responder: any ServerResponder, _ settings: ConnectionSettings) {
+        self.responder = responder
+        self.settings = settings
+        idleTimeout = ReadTimeout(settings.idleTimeout)
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        memory = ConnectionMemory(peer: context.channel.remoteAddress.flatMap(IPAddress.init))
+        idleTimeout.begin(on: context.eventLoop, now: settings.idleTimeoutNow.map { now in { now() } }) {
+            [unowned self] in
+            if streams.isEmpty, let context = self.context { end(context) }
+        }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        idleTimeout.end()
+        look?.cancel()
+        start = nil
+        self.context = nil
+    }
+
+    // MARK: Inbound
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let frame = unwrapInboundIn(data)
+        switch frame.payload {
+        case .headers(let headers): receive(headers, frame.streamID, context)
+        case .data(let data): receive(data, frame.streamID, context)
+        default: break
+        }
+    }
+
+    private func receive(
+        _ headers: HTTP2Frame.FramePayload.Headers, _ id: HTTP2StreamID, _ context: ChannelHandlerContext
+    ) {
+        if let stream = streams[id] {
+            // Trailers: nobody reads their fields.
+            if headers.endStream { endOfRequest(stream, id, context) }
+            return
+        }
+        lastStream = max(lastStream, id)
+        let head = HTTP2RequestHead(headers.headers, from: memory.peer)
+        let reply: ServerReply =
+            head.defect != nil || head.expectsContinue
+            ? .later : responder.reply(to: head.request, on: memory)
+        let stream =
+            switch reply {
+            case .atOnce(let length, let respond):
+                Stream(head.request, respond: respond, maximumBodyLength: length, context.eventLoop.now)
+            case .later:
+                Stream(
+                    head.request, respond: nil, maximumBodyLength: Self.collectedLength,
+                    context.eventLoop.now)
+            }
+        streams[id] = stream
+        lookLater(context)
+        if let defect = head.defect {
+            stream.isHandled = true
+            stream.isReceived = headers.endStream
+            return write(responder.refusal(of: defect), stream, id, context)
+        }
+        if headers.endStream { return endOfRequest(stream, id, context) }
+        if head.expectsContinue {
+            stream.awaitsContinue = true
+            handle(stream, id, context)
+        } else {
+            arriving.append(id)
+        }
+    }
+
+    private func receive(
+        _ data: HTTP2Frame.FramePayload.Data, _ id: HTTP2StreamID, _ context: ChannelHandlerContext
+    ) {
+        guard let stream = streams[id], case .byteBuffer(let bytes) = data.data else { return }
+        stream.lastProgress = context.eventLoop.now
+        stream.awaitsContinue = false
+        if stream.isAnswered {
+            stream.discarded += bytes.readableBytes
+            guard stream.discarded <= HTTP1Connection.discardedLength else {
+                return reset(id, .cancel, context)
+            }
+        } else if let source = stream.source {
+            if bytes.readableBytes > 0 { source.add(bytes) }
+        } else if !stream.isHandled {
+            stream.body.writeImmutableBuffer(bytes)
+            if stream.body.readableBytes > stream.maximumBodyLength { handle(stream, id, context) }
+        }
+        if data.endStream { endOfRequest(stream, id, context) }
+    }
+
+    private func endOfRequest(
+        _ stream: Stream, _ id: HTTP2StreamID, _ context: ChannelHandlerContext
+    ) {
+        stream.isReceived = true
+        stream.awaitsContinue = false
+        stream.lastProgress = context.eventLoop.now
+        if let source = stream.source {
+            source.finish()
+            stream.source = nil
+        } else if !stream.isHandled {
+            stream.isHandled = true
+            guard let respond = stream.respond else {
+                return startTask(stream, id, ServerRequestBody(stream.body), context)
+            }
+            write(respond(stream.body), delaying: stream, id, context)
+        }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        if !arriving.isEmpty {
+            let ids = arriving
+            arriving.removeAll(keepingCapacity: true)
+            for id in ids {
+                // The rest of the body is still to come: a task waits for it.
+                if let stream = streams[id], !stream.isHandled { handle(stream, id, context) }
+            }
+        }
+        if isUnflushed { flush(context) }
+        context.fireChannelReadComplete()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event {
+        case let event as StreamClosedEvent: closed(event.streamID, context)
+        case let event as NIOHTTP2WindowUpdatedEvent: windowChanges(event, context)
+        case is NIOHTTP2StreamCreatedEvent: break
+        case is RoomIsWanted: if streams.isEmpty { end(context) }
+        case is ChannelShouldQuiesceEvent: beginDrain(context)
+        case let event as ChannelEvent where event == .inputClosed: context.close(promise: nil)
+        default: context.fireUserInboundEventTriggered(event)
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        switch error {
+        // Ends a stream, which is reset already, and not the connection.
+        case is NIOHTTP2Errors.StreamError, is NIOHTTP2Errors.NoSuchStream, is NIOHTTP2Errors.StreamClosed:
+            break
+        // The library has told the client why.
+        default: context.channel.cutOnceWritten()
+        }
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if context.channel.isWritable {
+            unwritableSince = nil
+            readIfDelayed(context)
+        } else {
+            unwritableSince = context.eventLoop.now
+            lookLater(context)
+        }
+        context.fireChannelWritabilityChanged()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        let open = streams
+        streams.removeAll()
+        for stream in open.values { stream.source?.fail(ChannelError.inputClosed) }
+        context.fireChannelInactive()
+    }
+
+    /// A client that does not read its responses waits.
+    func read(context: ChannelHandlerContext) {
+        if context.channel.isWritable { context.read() } else { isReadDelayed = true }
+    }
+
+    private func readIfDelayed(_ context: ChannelHandlerContext) {
+        guard isReadDelayed else { return }
+        isReadDelayed = false
+        context.read()
+    }
+
+    // MARK: Windows
+
+    private func windowChanges(_ event: NIOHTTP2WindowUpdatedEvent, _ context: ChannelHandlerContext) {
+        guard let size = event.inboundWindowSize else { return }
+        if event.streamID == .rootStream {
+            if size <= Self.windowSize / 2 { open(.rootStream, by: Self.windowSize - size, context) }
+        } else if let stream = streams[event.streamID], size != stream.window {
+            stream.window = size
+            openWindow(of: stream, event.streamID, context)
+        }
+    }
+
+    /// Lets the client send more of a body once half of the window is used, unless the reader is behind.
+    private func openWindow(
+        of stream: Stream, _ id: HTTP2StreamID, _ context: ChannelHandlerContext
+    ) {
+        guard !stream.isReceived, stream.source?.isFull != true, stream.window <= Self.windowSize / 2 else {
+            return
+        }
+        let increment = Self.windowSize - stream.window
+        stream.window = Self.windowSize
+        open(id, by: increment, context)
+    }
+
+    private func open(_ id: HTTP2StreamID, by increment: Int, _ context: ChannelHandlerContext) {
+        write(id, .windowUpdate(windowSizeIncrement: increment), nil, context)
+    }
+
+    // MARK: Tasks
+
+    private func handle(_ stream: Stream, _ id: HTTP2StreamID, _ context: ChannelHandlerContext) {
+        stream.isHandled = true
+        let loop = context.eventLoop
+        let connection = NIOLoopBound(self, eventLoop: loop)
+        let source = BodySource(
+            want: { loop.execute { connection.value.wantBody(id) } },
+            resume: { loop.execute { connection.value.bodyResumes(id) } })
+        stream.source = source
+        if stream.body.readableBytes > 0 { source.add(stream.body) }
+        stream.body = ByteBuffer()
+        startTask(stream, id, source.body, context)
+    }
+
+    private func startTask(
+        _ stream: Stream, _ id: HTTP2StreamID, _ body: ServerRequestBody, _ context: ChannelHandlerContext
+    ) {
+        if let start { return start(stream.request, body, id) }
+        let connection = NIOLoopBound(self, eventLoop: context.eventLoop)
+        let exchange = Exchange(
+            loop: context.eventLoop,
+            begin: { connection.value.respond(with: $0, id) },
+            write: { connection.value.write($0, $1, id) },
+            end: { connection.value.endResponse(id, isComplete: $0) })
+        exchange.run(responder, stream.request, body)
+    }
+
+    private func wantBody(_ id: HTTP2StreamID) {
+        guard let stream = streams[id], stream.awaitsContinue, let context else { return }
+        stream.awaitsContinue = false
+        var headers = HPACKHeaders()
+        headers.add(name: ":status", value: "100")
+        write(id, .headers(.init(headers: headers)), nil, context)
+        flush(context)
+    }
+
+    private func bodyResumes(_ id: HTTP2StreamID) {
+        guard let stream = streams[id], let source = stream.source, source.isFull, let context else { return }
+        source.resumed()
+        openWindow(of: stream, id, context)
+        if isUnflushed { flush(context) }
+    }
+
+    /// Writes the response of a task, or the head of one that is streamed.
+    func respond(with response: ServerResponse, _ id: HTTP2StreamID) {
+        guard let stream = streams[id], !stream.hasBegunResponse, let context else { return }
+        write(response, stream, id, context)
+        flush(context)
+    }
+
+    private func write(_ piece: ByteBuffer, _ promise: EventLoopPromise<Void>, _ id: HTTP2StreamID) {
+        guard let stream = streams[id], let context else {
+            return promise.fail(ChannelError.ioOnClosedChannel)
+        }
+        write(piece, isEnd: false, promise, stream, id, context)
+        flush(context)
+    }
+
+    private func endResponse(_ id: HTTP2StreamID, isComplete: Bool) {
+        guard let stream = streams[id], let context else { return }
+        guard isComplete else { return reset(id, .internalError, context) }
+        write(id, .data(.init(data: .byteBuffer(ByteBuffer()), endStream: true)), nil, context)
+        answered(stream, id, context)
+        flush(context)
+    }
+
+    // MARK: Responses
+
+    private func write(
+        _ response: ServerResponse, delaying stream: Stream, _ id: HTTP2StreamID,
+        _ context: ChannelHandlerContext
+    ) {
+        guard let delay = response.delay else { return write(response, stream, id, context) }
+        context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(delay.duration)) { [weak self] in
+            // The permit is held for as long as the response is.
+            defer { withExtendedLifetime(delay) {} }
+            guard let self, let context = self.context, let stream = self.streams[id] else { return }
+            self.write(response, stream, id, context)
+            self.flush(context)
+        }
+    }
+
+    /// Writes a response, or the head of one whose body is streamed.
+    private func write(
+        _ response: ServerResponse, _ stream: Stream, _ id: HTTP2StreamID, _ context: ChannelHandlerContext
+    ) {
+        if case .cut = response.body { return reset(id, .internalError, context) }
+        stream.hasBegunResponse = true
+        stream.lastProgress = context.eventLoop.now
+        let mayHaveBody = response.status.mayHaveBody
+        var fields = FieldWriter(headers: HPACKHeaders())
+        fields.headers?.reserveCapacity(12)
+        fields.headers?.add(name: ":status", value: response.status.codeText)
+        if mayHaveBody, let length = response.body.length {
+            fields.headers?.add(name: "content-length", value: String(length), indexing: .nonIndexable)
+        }
+        response.write(to: &fields, server: settings.server)
+        let hasBody = mayHaveBody && response.body.length != 0 && stream.request.method != "HEAD"
+        write(id, .headers(.init(headers: fields.headers ?? [:], endStream: !hasBody)), nil, context)
+        guard hasBody else { return answered(stream, id, context) }
+        switch response.body {
+        case .bytes(let bytes): write(ByteBuffer(bytes: bytes), isEnd: true, nil, stream, id, context)
+        case .buffer(let bytes): write(bytes, isEnd: true, nil, stream, id, context)
+        // The task writes the body.
+        case .stream, .empty, .cut: return
+        }
+        answered(stream, id, context)
+    }
+
+    /// Writes bytes of a body. Long ones are written in pieces, so that it is seen how much of them the client takes.
+    private func write(
+        _ bytes: ByteBuffer, isEnd: Bool, _ promise: EventLoopPromise<Void>?, _ stream: Stream,
+        _ id: HTTP2StreamID, _ context: ChannelHandlerContext
+    ) {
+        var rest = bytes
+        while rest.readableBytes > ByteBuffer.pieceLength, let piece = rest.readPiece() {
+            write(
+                id, .data(.init(data: .byteBuffer(piece))), progress(of: stream, nil, context), context)
+        }
+        let promise = promise == nil ? nil : progress(of: stream, promise, context)
+        write(id, .data(.init(data: .byteBuffer(rest), endStream: isEnd)), promise, context)
+    }
+
+    private func progress(
+        of stream: Stream, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext
+    ) -> EventLoopPromise<Void> {
+        let promise = promise ?? context.eventLoop.makePromise()
+        let loop = context.eventLoop
+        promise.futureResult.assumeIsolated().whenSuccess { stream.lastProgress = loop.now }
+        return promise
+    }
+
+    /// The whole response is written, and leaves as the client's windows allow.
+    private func answered(_ stream: Stream, _ id: HTTP2StreamID, _ context: ChannelHandlerContext) {
+        stream.isAnswered = true
+        stream.source = nil
+        guard !stream.isReceived else { return }
+        // The client may send the rest for a while, so that it gets to read the response (RFC 9113 §8.1).
+        context.eventLoop.assumeIsolated().scheduleTask(in: HTTP1Connection.discardingTime) { [weak self] in
+            guard let self, let context = self.context, self.streams[id] === stream else { return }
+            self.reset(id, .noError, context)
+        }
+    }
+
+    private func write(
+        _ id: HTTP2StreamID, _ payload: HTTP2Frame.FramePayload, _ promise: EventLoopPromise<Void>?,
+        _ context: ChannelHandlerContext
+    ) {
+        isUnflushed = true
+        context.write(wrapOutboundOut(HTTP2Frame(streamID: id, payload: payload)), promise: promise)
+    }
+
+    private func flush(_ context: ChannelHandlerContext) {
+        isUnflushed = false
+        context.flush()
+    }
+
+    private func reset(_ id: HTTP2StreamID, _ code: NIOHTTP2.HTTP2ErrorCode, _ context: ChannelHandlerContext)
+    {
+        write(id, .rstStream(code), nil, context)
+        flush(context)
+    }
+
+    // MARK: Ends
+
+    private func closed(_ id: HTTP2StreamID, _ context: ChannelHandlerContext) {
+        guard let stream = streams.removeValue(forKey: id) else { return }
+        stream.source?.fail(ChannelError.inputClosed)
+        idleTimeout.hasRead(at: context.eventLoop.now)
+        if isDraining, streams.isEmpty { end(context) }
+    }
+
+    /// Looks after streams that do not move, as long as there are any.
+    private func lookLater(_ context: ChannelHandlerContext) {
+        guard look == nil else { return }
+        let interval = min(settings.responseTimeout, settings.idleTimeout).nanoseconds / 4
+        look = context.eventLoop.assumeIsolated().scheduleTask(in: .nanoseconds(interval)) { [weak self] in
+            guard let self, let context = self.context else { return }
+            self.look = nil
+            self.resetSilent(context)
+        }
+    }
+
+    private func resetSilent(_ context: ChannelHandlerContext) {
+        let now = context.eventLoop.now
+        if let unwritableSince, now - unwritableSince >= settings.responseTimeout {
+            return context.channel.cut()
+        }
+        for (id, stream) in streams {
+            let limit: TimeAmount? =
+                if stream.hasBegunResponse { settings.responseTimeout } else if !stream.isReceived {
+                    settings.idleTimeout
+                } else { nil }
+            if let limit, now - stream.lastProgress >= limit { write(id, .rstStream(.cancel), nil, context) }
+        }
+        if isUnflushed { flush(context) }
+        if !streams.isEmpty || unwritableSince != nil { lookLater(context) }
+    }
+
+    /// Ends the connection once its streams are over. The library refuses further ones, which clients may repeat on another
+    /// connection (RFC 9113 §6.8, §8.7).
+    private func beginDrain(_ context: ChannelHandlerContext) {
+        guard !streams.isEmpty else { return end(context) }
+        sayGoodbye(context)
+    }
+
+    private func end(_ context: ChannelHandlerContext) {
+        guard !isOver else { return }
+        isOver = true
+        sayGoodbye(context)
+        context.channel.cutOnceWritten()
+    }
+
+    private func sayGoodbye(_ context: ChannelHandlerContext) {
+        guard !isDraining else { return }
+        isDraining = true
+        write(
+            .rootStream, .goAway(lastStreamID: lastStream, errorCode: .noError, opaqueData: nil), nil, context
+        )
+        flush(context)
+    }
+}
+
+/// The head of a request of HTTP/2.
+private struct HTTP2RequestHead {
+    let request: ServerRequest
+    let expectsContinue: Bool
+    let defect: RequestDefect?
+
+    init(_ headers: HPACKHeaders, from peer: IPAddress?) {
+        var (method, target, authority) = ("", "", String?.none)
+        var host: String?
+        var expectsContinue = false
+        var isMalformed = false
+        for (name, value, _) in headers {
+            isMalformed = isMalformed || !value.utf8.span.isFieldValue
+            switch name {
+            case ":method": method = value
+            case ":path": target = value
+            case ":authority": authority = value
+            case "host":
+                isMalformed = isMalformed || host != nil
+                host = value
+            case "expect": expectsContinue = value.isEqualIgnoringCase(to: "100-continue")
+            default: break
+            }
+        }
+        self.expectsContinue = expectsContinue
+        let contradicts =
+            if let host, let authority { !Authority.isSame(authority, host, defaultPort: 443) } else { false }
+        defect = isMalformed ? .syntax : contradicts ? .host : nil
+        request = ServerRequest(
+            method: method, target: target, authority: authority ?? host, peer: peer, .http2(headers))
+    }
+}
+
+extension Span<UInt8> {
+    /// Whether none of the bytes ends a line (RFC 9113 §8.2.1).
+    fileprivate var isFieldValue: Bool {
+        var isOther: UInt8 = 0
+        for index in indices {
+            let byte = self[index]
+            isOther |= byte == 0 || byte == 10 || byte == 13 ? 1 : 0
+        }
+        return isOther == 0
+    }
+}
+
+extension HTTPResponse.Status {
+    fileprivate var codeText: String { code == 200 ? "200" : String(code) }
+}

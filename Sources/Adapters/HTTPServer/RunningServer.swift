@@ -1,0 +1,234 @@
+package import IPAddresses
+package import Logging
+import NIOCore
+import NIOHTTP1
+import NIOHTTP2
+package import NIOPosix
+import NIOSSL
+import NIOTLS
+import Synchronization
+
+/// Where a server listens, and what it allows.
+package struct ServerSettings: Sendable {
+    package var host = "127.0.0.1"
+    /// 0 takes any free port: ``RunningServer/port``.
+    package var port = 0
+    /// PEM files of a certificate chain and its key. With them the server speaks TLS 1.2 and 1.3, HTTP/2 and HTTP/1.1.
+    package var tls: (certificate: String, key: String)?
+    /// The `Server` field of all responses; nil for none.
+    package var name: String?
+    /// How long a request's head may take to arrive once it has begun.
+    package var headTimeout = Duration.seconds(10)
+    /// How long a connection may be silent.
+    package var idleTimeout = Duration.seconds(60)
+    /// How long the two sides may take to agree on TLS.
+    package var handshakeTimeout = Duration.seconds(10)
+    /// How long a client may take nothing of a response.
+    package var responseTimeout = Duration.seconds(30)
+    /// How many connections are open at once. When nearly all are open, idle ones are closed for new ones.
+    package var maximumConnections = 10_000
+    /// How many connections one client may have; nil for a tenth of all.
+    package var maximumConnectionsOfClient: Int?
+    /// Whether a peer is a trusted proxy, whose connections carry other clients' requests.
+    package var isProxy: @Sendable (IPAddress?) -> Bool = { _ in false }
+    /// Called with the number of open connections whenever it changes.
+    package var onConnectionCount: (@Sendable (Int) -> Void)?
+
+    package init() {}
+}
+
+/// The settings of a server that matter to each of its connections.
+struct ConnectionSettings: Sendable {
+    var server: String?
+    var headTimeout = TimeAmount.seconds(10)
+    var idleTimeout = TimeAmount.seconds(60)
+    /// The idle timeout at the moment, never longer than `idleTimeout`; nil if it never changes.
+    var idleTimeoutNow: (@Sendable () -> TimeAmount)?
+    var handshakeTimeout = TimeAmount.seconds(10)
+    var responseTimeout = TimeAmount.seconds(30)
+}
+
+/// A server of HTTP/1.1, and of HTTP/2 over TLS, that accepts connections until it is drained or stopped.
+package final class RunningServer: Sendable {
+    private let channel: any Channel
+    private let connections: OpenConnections
+    private let isEnding = Atomic(false)
+
+    package var port: Int { channel.localAddress?.port ?? 0 }
+
+    private init(_ channel: any Channel, _ connections: OpenConnections) {
+        self.channel = channel
+        self.connections = connections
+    }
+
+    /// How many bytes are read of a connection at once. [ours]
+    ///
+    /// Bytes that are read at once are decoded at once, and a request takes many times its bytes: a client that sends hundreds of
+    /// small ones and reads no response must not get the memory for them.
+    private static var readLength: Int { 4_096 }
+
+    /// The limits of a header: of one field, of all together, and the number of fields.
+    private static let headerLimits = {
+        var limits = NIOHTTPDecoderLimitConfiguration()
+        limits.maxHeaderFieldSize = 16_384
+        limits.maxHeaderListSize = 32_768
+        limits.maxHeaderFieldCount = 100
+        return limits
+    }()
+
+    /// The cipher suites of TLS 1.2: only forward secrecy and authenticated encryption (RFC 9325 §4.2, RFC 9113 §9.2.2). TLS 1.3
+    /// has no others.
+    private static let cipherSuites: [NIOTLSCipher] = [
+        .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
+        .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
+        .TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, .TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
+    ]
+
+    /// Starts a server.
+    /// - Throws: If the address, certificate or key cannot be used.
+    package static func start(
+        _ settings: ServerSettings, _ responder: any ServerResponder,
+        logger: Logger = Logger(label: "http-server") { _ in SwiftLogNoOpLogHandler() },
+        on group: MultiThreadedEventLoopGroup = .singleton
+    ) async throws -> RunningServer {
+        let connections = OpenConnections(
+            maximum: settings.maximumConnections, share: settings.maximumConnectionsOfClient,
+            isProxy: settings.isProxy, logger: logger, onCount: settings.onConnectionCount)
+        let usual = TimeAmount(settings.idleTimeout)
+        let connectionSettings = ConnectionSettings(
+            server: settings.name, headTimeout: TimeAmount(settings.headTimeout), idleTimeout: usual,
+            idleTimeoutNow: { connections.idleTime(of: usual) },
+            handshakeTimeout: TimeAmount(settings.handshakeTimeout),
+            responseTimeout: TimeAmount(settings.responseTimeout))
+        let tls = try settings.tls.map { try context(certificate: $0.certificate, key: $0.key) }
+        let channel = try await ServerBootstrap(group: group)
+            .serverChannelOption(.backlog, value: 1024)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .serverChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(AcceptHandler(connections))
+                }
+            }
+            .childChannelOption(.allowRemoteHalfClosure, value: true)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: readLength))
+            .childChannelOption(.maxMessagesPerRead, value: 1)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    guard let known = connections.add(channel) else {
+                        // Not at once: a closed connection cannot be set up.
+                        return channel.eventLoop.execute { channel.close(promise: nil) }
+                    }
+                    try channel.pipeline.syncOperations.addHandler(ReadTimeHandler(known))
+                    if let tls {
+                        try configure(tls: tls, channel, responder, connectionSettings)
+                    } else {
+                        try configureHTTP1(channel, responder, connectionSettings)
+                    }
+                }
+            }
+            .bind(host: settings.host, port: settings.port).get()
+        return RunningServer(channel, connections)
+    }
+
+    private static func context(certificate: String, key: String) throws -> NIOSSLContext {
+        var configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: try NIOSSLCertificate.fromPEMFile(certificate).map { .certificate($0) },
+            privateKey: .privateKey(try NIOSSLPrivateKey(file: key, format: .pem)))
+        configuration.minimumTLSVersion = .tlsv12
+        configuration.cipherSuiteValues = cipherSuites
+        configuration.applicationProtocols = ["h2", "http/1.1"]
+        return try NIOSSLContext(configuration: configuration)
+    }
+
+    private static func configure(
+        tls: NIOSSLContext, _ channel: any Channel, _ responder: any ServerResponder,
+        _ settings: ConnectionSettings
+    ) throws {
+        try channel.pipeline.syncOperations.addHandlers(
+            // Longer than a connection may be idle, so that the server can say good-bye.
+            SilenceHandler(settings.idleTimeout + .seconds(10)),
+            NIOSSLServerHandler(context: tls), TLSDeadlineHandler(settings.handshakeTimeout),
+            ApplicationProtocolNegotiationHandler { result, channel in
+                channel.eventLoop.makeCompletedFuture {
+                    if case .negotiated("h2") = result {
+                        try configureHTTP2(channel, responder, settings)
+                    } else {
+                        try configureHTTP1(channel, responder, settings)
+                    }
+                }
+            })
+    }
+
+    static func configureHTTP1(
+        _ channel: any Channel, _ responder: any ServerResponder, _ settings: ConnectionSettings
+    ) throws {
+        let connection = HTTP1Connection(responder, settings)
+        let decoder = HTTPRequestDecoder(limitConfiguration: headerLimits)
+        try channel.pipeline.syncOperations.addHandlers(
+            ReadThrottle(of: connection), ByteToMessageHandler(decoder), connection)
+    }
+
+    static func configureHTTP2(
+        _ channel: any Channel, _ responder: any ServerResponder, _ settings: ConnectionSettings
+    ) throws {
+        try channel.pipeline.syncOperations.addHandlers(
+            NIOHTTP2Handler(mode: .server, initialSettings: HTTP2Connection.initialSettings),
+            HTTP2Connection(responder, settings))
+    }
+
+    // MARK: Ends
+
+    /// Accepts no more connections, and ends those that are open once their requests are over.
+    /// - Parameter limit: How long that may take; connections that are open then are cut.
+    /// - Returns: The number of connections that were cut.
+    package func drain(within limit: Duration) async -> Int {
+        try? await channel.close()
+        connections.drainAll()
+        let clock = ContinuousClock()
+        let end = clock.now + limit
+        while !connections.isEmpty, clock.now < end, !Task.isCancelled {
+            try? await Task.sleep(for: .milliseconds(10))
+        }
+        return connections.cutAll()
+    }
+
+    /// Accepts no more connections, and cuts those that are open.
+    package func stop() async {
+        try? await channel.close()
+        _ = connections.cutAll()
+    }
+}
+
+/// Accepts connections as long as there is room for them.
+private final class AcceptHandler: ChannelDuplexHandler {
+    typealias InboundIn = any Channel
+    typealias InboundOut = any Channel
+    typealias OutboundIn = Never
+
+    private let connections: OpenConnections
+    private var isWaiting = false
+
+    init(_ connections: OpenConnections) {
+        self.connections = connections
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let channel = unwrapInboundIn(data)
+        connections.connectionOpened()
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        channel.closeFuture.hop(to: context.eventLoop).whenComplete { _ in
+            let (handler, context) = bound.value
+            handler.connections.connectionClosed()
+            guard handler.isWaiting, handler.connections.isAcceptingNewConnections() else { return }
+            handler.isWaiting = false
+            context.read()
+        }
+        context.fireChannelRead(data)
+    }
+
+    func read(context: ChannelHandlerContext) {
+        guard connections.isAcceptingNewConnections() else { return isWaiting = true }
+        context.read()
+    }
+}

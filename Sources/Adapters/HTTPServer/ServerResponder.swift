@@ -1,0 +1,47 @@
+package import IPAddresses
+package import NIOCore
+
+/// Responds to the requests of a server.
+package protocol ServerResponder: Sendable {
+    /// Decides who responds to a request whose head has arrived. Called on the connection's event loop, and never waits.
+    func reply(to request: ServerRequest, on connection: ConnectionMemory) -> ServerReply
+
+    /// Responds from a task of the request's own.
+    func respond(to request: ServerRequest, body: ServerRequestBody) async -> ServerResponse
+
+    /// The response to input that is no valid request, which is the last of its connection.
+    func refusal(of defect: RequestDefect) -> ServerResponse
+}
+
+/// Who responds to a request.
+package enum ServerReply {
+    /// The event loop, as soon as the whole body is there. ``ServerResponder/respond(to:body:)`` is called instead if
+    /// the body is longer, or does not arrive together with the head.
+    case atOnce(maximumBodyLength: Int, (ByteBuffer) -> ServerResponse)
+    /// ``ServerResponder/respond(to:body:)``.
+    case later
+}
+
+/// Why input is no valid request.
+package enum RequestDefect: Sendable {
+    /// It is not HTTP.
+    case syntax
+    /// The header is too large.
+    case headerLength
+    /// It has no host or several, or two that contradict each other (RFC 9112 §3.2, RFC 9113 §8.3.1).
+    case host
+    /// Its body has another transfer coding than `chunked` (RFC 9112 §6.1).
+    case transferCoding
+}
+
+/// Values that a responder keeps for one connection. To be used on the connection's event loop.
+package final class ConnectionMemory {
+    /// The other end of the connection: the client, or a proxy.
+    package let peer: IPAddress?
+    /// Kept by the responder from one request to the next.
+    package var value: (any Sendable)?
+
+    package init(peer: IPAddress?) {
+        self.peer = peer
+    }
+}

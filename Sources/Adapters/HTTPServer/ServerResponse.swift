@@ -1,0 +1,132 @@
+package import HTTPTypes
+package import NIOCore
+import NIOHPACK
+
+/// A response, before the server adds the fields that every response has.
+package struct ServerResponse: Sendable {
+    package var status: HTTPResponse.Status
+    /// Without `Content-Length`, `Transfer-Encoding` and `Connection`, which the server writes.
+    package var fields: HTTPFields
+    /// Writes more fields behind `fields`. It costs less than building them.
+    package var writeFields: (@Sendable (inout FieldWriter) -> Void)?
+    package var body: Body
+    /// How long the server waits before it sends a response of an event loop.
+    package var delay: Delay?
+
+    package enum Body: Sendable {
+        case empty
+        case bytes([UInt8])
+        case buffer(ByteBuffer)
+        /// Pieces that are written as the client takes them, of so many bytes in all if that is known.
+        case stream(length: Int?, @Sendable (BodyWriter) async throws -> Void)
+        /// No response: the connection, or stream of HTTP/2, is ended.
+        case cut
+
+        /// Nil if it is not known.
+        package var length: Int? {
+            switch self {
+            case .empty, .cut: 0
+            case .bytes(let bytes): bytes.count
+            case .buffer(let buffer): buffer.readableBytes
+            case .stream(let length, _): length
+            }
+        }
+    }
+
+    package struct Delay: Sendable {
+        package let duration: Duration
+        /// Held until the response is sent.
+        package let permit: any Sendable
+
+        package init(_ duration: Duration, holding permit: any Sendable) {
+            self.duration = duration
+            self.permit = permit
+        }
+    }
+
+    package init(
+        _ status: HTTPResponse.Status, _ fields: HTTPFields = [:], body: Body = .empty,
+        writingFields writeFields: (@Sendable (inout FieldWriter) -> Void)? = nil, delay: Delay? = nil
+    ) {
+        self.status = status
+        self.fields = fields
+        self.body = body
+        self.writeFields = writeFields
+        self.delay = delay
+    }
+}
+
+/// Writes the pieces of a response's body.
+package struct BodyWriter: Sendable {
+    private let send: @Sendable (ByteBuffer) async throws -> Void
+
+    package init(_ send: @escaping @Sendable (ByteBuffer) async throws -> Void) {
+        self.send = send
+    }
+
+    /// Returns once the piece has left, so that a slow client holds one piece in memory.
+    package func write(_ piece: ByteBuffer) async throws { try await send(piece) }
+}
+
+/// Writes header fields: lines of HTTP/1.1, or a list for HTTP/2.
+package struct FieldWriter {
+    /// The bytes of HTTP/1.1 so far.
+    var bytes = ByteBuffer()
+    /// Nil for HTTP/1.1.
+    var headers: HPACKHeaders?
+
+    package mutating func append(_ name: HTTPField.Name, _ value: String) {
+        if headers == nil { return bytes.writeField(name.rawName, value) }
+        // HPACK sends a value again as one byte only if it stays the same.
+        let indexing: HPACKIndexing = Self.constants.contains(name) ? .indexable : .nonIndexable
+        headers?.add(name: name.canonicalName, value: value, indexing: indexing)
+    }
+
+    /// Appends a field whose value is written in place.
+    /// - Parameters:
+    ///   - length: The largest number of bytes.
+    ///   - write: Writes ASCII and returns the number of bytes.
+    package mutating func append(
+        _ name: HTTPField.Name, upTo length: Int, _ write: (UnsafeMutableBufferPointer<UInt8>) -> Int
+    ) {
+        if headers == nil { return bytes.writeField(name.rawName, upTo: length, write) }
+        headers?.add(
+            name: name.canonicalName,
+            value: String(unsafeUninitializedCapacity: length, initializingUTF8With: write),
+            indexing: .nonIndexable)
+    }
+
+    mutating func append(_ fields: HTTPFields) {
+        for field in fields where !Self.ofServer.contains(field.name) { append(field.name, field.value) }
+    }
+
+    /// Fields with few different values.
+    private static let constants: Set<HTTPField.Name> = [
+        .cacheControl, .contentType, .server, .vary, .contentEncoding,
+    ]
+    private static let ofServer: Set<HTTPField.Name> = [.connection, .contentLength, .transferEncoding]
+}
+
+extension ServerResponse {
+    /// Writes all header fields but those that depend on the version of HTTP. The fields that every response has are added here.
+    func write(to writer: inout FieldWriter, server: String?) {
+        if !fields.isEmpty { writer.append(fields) }
+        writeFields?(&writer)
+        writer.append(.date, HTTPDate.now())
+        if let server { writer.append(.server, server) }
+    }
+}
+
+extension HTTPResponse.Status {
+    /// RFC 9110 §6.4.1.
+    var mayHaveBody: Bool { kind != .informational && code != 204 && code != 304 }
+}
+
+extension ByteBuffer {
+    /// Takes the bytes that are written at once: a client that reads a long body slowly must be seen to read.
+    mutating func readPiece() -> ByteBuffer? {
+        readableBytes > 0 ? readSlice(length: min(readableBytes, Self.pieceLength)) : nil
+    }
+
+    static var pieceLength: Int { 16_384 }
+}

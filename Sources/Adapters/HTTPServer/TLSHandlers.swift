@@ -1,0 +1,96 @@
+import NIOCore
+import NIOSSL
+import NIOTLS
+
+/// Cuts a connection on which nothing has moved for a while, in neither direction.
+///
+/// It looks four times in that while, and so is up to a quarter of it late: what moves then leaves a mark and costs no more.
+final class SilenceHandler: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = NIOAny
+    typealias OutboundIn = NIOAny
+
+    private let interval: TimeAmount
+    private var hasMoved = false
+    private var silentIntervals = 0
+    private var look: Scheduled<Void>?
+
+    private static let intervals = 4
+
+    init(_ timeout: TimeAmount) {
+        interval = .nanoseconds(timeout.nanoseconds / Int64(Self.intervals))
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) { lookLater(context) }
+    func handlerRemoved(context: ChannelHandlerContext) { look?.cancel() }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        hasMoved = true
+        context.fireChannelRead(data)
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        hasMoved = true
+        context.write(data, promise: promise)
+    }
+
+    private func lookLater(_ context: ChannelHandlerContext) {
+        look = context.eventLoop.assumeIsolated().scheduleTask(in: interval) {
+            self.silentIntervals = self.hasMoved ? 0 : self.silentIntervals + 1
+            self.hasMoved = false
+            if self.silentIntervals < Self.intervals {
+                self.lookLater(context)
+            } else {
+                context.channel.cut()
+            }
+        }
+    }
+}
+
+/// Cuts a connection on which TLS is not agreed on in time, and is gone when it is.
+final class TLSDeadlineHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let timeout: TimeAmount
+    private var deadline: Scheduled<Void>?
+
+    init(_ timeout: TimeAmount) {
+        self.timeout = timeout
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        deadline = context.eventLoop.assumeIsolated().scheduleTask(in: timeout) { context.channel.cut() }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { deadline?.cancel() }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        // Nothing has been asked for yet.
+        if event is ChannelShouldQuiesceEvent || event is RoomIsWanted { return context.channel.cut() }
+        context.fireUserInboundEventTriggered(event)
+        if case TLSUserEvent.handshakeCompleted = event {
+            context.pipeline.syncOperations.removeHandler(self, promise: nil)
+        }
+    }
+}
+
+extension Channel {
+    /// Cuts the connection after all earlier bytes were sent.
+    ///
+    /// To be called on the channel's event loop.
+    func cutOnceWritten() {
+        guard let tls = try? pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self) else {
+            return close(promise: nil)
+        }
+        let isWritten = eventLoop.makePromise(of: Void.self)
+        isWritten.futureResult.whenComplete { _ in self.cut() }
+        tls.writeAndFlush(NIOAny(ByteBuffer()), promise: isWritten)
+    }
+
+    /// Closes the connection at once, from below TLS: its good-bye would wait for an answer.
+    ///
+    /// To be called on the channel's event loop.
+    func cut() {
+        let tls = try? pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self)
+        if let tls { tls.close(promise: nil) } else { close(promise: nil) }
+    }
+}

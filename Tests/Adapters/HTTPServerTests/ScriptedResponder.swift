@@ -1,0 +1,109 @@
+import Foundation
+import HTTPTypes
+import NIOCore
+import Synchronization
+
+@testable import HTTPServer
+
+/// Responds by the path: `/now` on the event loop, `/delayed` there after a second, and any other from a task.
+///
+/// Responses have the request's `X-Request-ID`. Their body is the request's.
+final class ScriptedResponder: ServerResponder {
+    /// How many requests had a task.
+    let tasks = Atomic(0)
+    /// How many requests the event loop was asked about.
+    let replies = Atomic(0)
+    /// The most bytes of a body that were read and not yet responded to.
+    let read = Atomic(0)
+    private let gate = Mutex<[CheckedContinuation<Void, Never>]?>([])
+
+    static let maximumBodyLength = 64
+    static let requestID = HTTPField.Name("X-Request-ID") ?? .age
+
+    func reply(to request: ServerRequest, on connection: ConnectionMemory) -> ServerReply {
+        replies.wrappingAdd(1, ordering: .relaxed)
+        let fields = Self.fields(of: request)
+        switch request.path {
+        case "/now":
+            return .atOnce(maximumBodyLength: Self.maximumBodyLength) {
+                ServerResponse(.ok, fields, body: .buffer($0))
+            }
+        case "/not-modified":
+            return .atOnce(maximumBodyLength: 0) { _ in ServerResponse(.notModified, fields) }
+        case "/delayed":
+            return .atOnce(maximumBodyLength: Self.maximumBodyLength) { _ in
+                ServerResponse(
+                    .tooManyRequests, fields, delay: ServerResponse.Delay(.seconds(1), holding: 0))
+            }
+        default: return .later
+        }
+    }
+
+    func respond(to request: ServerRequest, body: ServerRequestBody) async -> ServerResponse {
+        tasks.wrappingAdd(1, ordering: .relaxed)
+        let fields = Self.fields(of: request)
+        switch request.path {
+        case "/wait":
+            await waitAtGate()
+            return ServerResponse(.ok, fields)
+        // Reads nothing until the gate opens.
+        case "/slow": await waitAtGate()
+        case "/nothing": return ServerResponse(.ok, body: .cut)
+        case "/unread": return ServerResponse(.forbidden, fields, body: .bytes(Array("no".utf8)))
+        case "/stream", "/cut":
+            return ServerResponse(
+                .ok, fields,
+                body: .stream(length: nil) { writer in
+                    for number in 0..<8 { try await writer.write(Self.piece(number)) }
+                    if request.path == "/cut" { throw ChannelError.eof }
+                })
+        case "/large":
+            return ServerResponse(.ok, fields, body: .buffer(ByteBuffer(repeating: 1, count: 1 << 20)))
+        default: break
+        }
+        var bytes = ByteBuffer()
+        do {
+            for try await piece in body {
+                read.wrappingAdd(piece.readableBytes, ordering: .relaxed)
+                bytes.writeImmutableBuffer(piece)
+            }
+        } catch {
+            return ServerResponse(.badRequest, fields)
+        }
+        return ServerResponse(.ok, fields, body: .buffer(bytes))
+    }
+
+    func refusal(of defect: RequestDefect) -> ServerResponse {
+        switch defect {
+        case .syntax: ServerResponse(.badRequest, [Self.requestID: "syntax"])
+        case .headerLength: ServerResponse(.requestHeaderFieldsTooLarge, [Self.requestID: "length"])
+        case .host: ServerResponse(.badRequest, [Self.requestID: "host"])
+        case .transferCoding: ServerResponse(.notImplemented, [Self.requestID: "coding"])
+        }
+    }
+
+    static func piece(_ number: Int) -> ByteBuffer { ByteBuffer(repeating: UInt8(number), count: 1_000) }
+
+    private static func fields(of request: ServerRequest) -> HTTPFields {
+        request.fields[requestID].map { [requestID: $0] } ?? [:]
+    }
+
+    private func waitAtGate() async {
+        await withCheckedContinuation { continuation in
+            let isOpen = gate.withLock { waiting in
+                waiting?.append(continuation)
+                return waiting == nil
+            }
+            if isOpen { continuation.resume() }
+        }
+    }
+
+    /// Lets all tasks that wait go on, and those to come.
+    func openGate() {
+        let waiting = gate.withLock { waiting in
+            defer { waiting = nil }
+            return waiting ?? []
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+}
