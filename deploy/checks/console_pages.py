@@ -110,7 +110,7 @@ def pages(browser, origin, cookies):
         for name, rows in (("import-diff", rows), ("import-refused", rows + "bad,Bad,91,0,1\n<b>,,0,0,x\n")):
             page.goto(f"{start}/import")
             page.locator("textarea").fill(rows)
-            page.get_by_role("button", name="Show what they would do").click()
+            page.get_by_role("button", name="Review rows").click()
             page.wait_for_url("**/import/*")
             found[prefix + name] = page.url[len(origin):]
     edit = found["hostile-place"] + "/edit"

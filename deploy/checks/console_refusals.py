@@ -36,7 +36,7 @@ def refuse(browser, origin, port, options, failures):
     again = browser.new_context().new_page()
     again.goto(reading)
     again.wait_for_load_state()
-    failures.expect("was used already" in again.locator("main").inner_text(), "used link", "it signs in again")
+    failures.expect("was already used" in again.locator("main").inner_text(), "used link", "it signs in again")
 
     # A name that leads here by another's DNS.
     for host in ("evil.example.com", f"evil.example.com:{port}", f"{here}.evil.example.com", "localhost.evil.example.com"):

@@ -48,7 +48,7 @@ def walk_by_keys(browser, origin, link, failures):
     page.keyboard.type("Renamed by keys")
     # A letter that is written does nothing else.
     failures.expect(page.url.endswith("/edit"), what, "a letter in a field leads elsewhere")
-    tab_to(page, "Review the change", failures, what)
+    tab_to(page, "Review changes", failures, what)
     page.keyboard.press("Enter")
     arrive(page, "**/edit?name=*")
     tab_to(page, "Save", failures, what)
@@ -85,18 +85,18 @@ def walk_without_scripts(browser, origin, link, failures):
     page = context.new_page()
     watch(page, origin, failures, lambda: what)
     page.goto(f"{origin}/")
-    page.get_by_label("The link, or what stands after its #").fill(link)
+    page.get_by_label("Link, or its token (the part after #)").fill(link)
     page.get_by_role("button", name="Sign in").click()
     page.wait_for_url("**/")
     page.goto(f"{origin}/t/many/places")
-    page.get_by_label("Find a place, or paste a URL").fill("p00006")
+    page.get_by_label("Find a location, or paste a URL").fill("p00006")
     page.get_by_role("button", name="Find").click()
     page.wait_for_url("**/places/p00006")
     page.get_by_role("link", name="Edit").click()
     page.get_by_label("Name").fill("Renamed without scripts")
     page.get_by_label("Latitude").fill("52.5")
-    page.get_by_role("button", name="Review the change").click()
-    failures.expect("The place moves" in page.locator("main").inner_text(), what, "no distance is shown")
+    page.get_by_role("button", name="Review changes").click()
+    failures.expect("The location moves" in page.locator("main").inner_text(), what, "no distance is shown")
     page.get_by_role("button", name="Save").click()
     page.wait_for_url("**/places/p00006?saved=1")
     failures.expect("Renamed without scripts" in page.locator("h1").inner_text(), what, "the name is not shown")
@@ -109,14 +109,14 @@ def walk_without_scripts(browser, origin, link, failures):
     failures.expect("console:Ben" in page.locator("main").inner_text(), what, "the audit log does not say by whom")
     page.goto(f"{origin}/t/many/import")
     page.locator("textarea").fill(ROWS.replace("restaurant_a", "p00002"))
-    page.get_by_role("button", name="Show what they would do").click()
+    page.get_by_role("button", name="Review rows").click()
     page.wait_for_url("**/import/*")
     failures.expect("Moved more than 500 m" in page.locator("main").inner_text(), what, "no distance is shown")
     page.get_by_role("button", name="Import this file").click()
     page.wait_for_url("**/import?added=1*")
     failures.expect("1 changed" in page.locator("main").inner_text(), what, "nothing is said of the import")
     page.goto(f"{origin}/t/restaurants/retry?state=refused&reason=InternalServerError")
-    page.get_by_role("button", name="again").click()
+    page.get_by_role("button", name="Retry").click()
     page.wait_for_url("**/deliveries?*queued=*")
     failures.expect("queued again" in page.locator("main").inner_text(), what, "nothing is said of another try")
     page.goto(f"{origin}/t/many/images")
@@ -145,7 +145,7 @@ def send_files(browser, origin, link, failures):
     page.goto(f"{origin}/t/many/import")
     rows = ROWS.replace("restaurant_a", "p00003").encode()
     page.set_input_files("#file", files=[{"name": "places.csv", "mimeType": "text/csv", "buffer": rows}])
-    page.get_by_role("button", name="Show what it would do").click()
+    page.get_by_role("button", name="Review file").click()
     page.wait_for_url("**/import/*")
     failures.expect("Moved more than 500 m" in page.locator("main").inner_text(), what, "no distance is shown")
     context.close()
@@ -187,7 +187,7 @@ def show_keys_once(browser, origin, link, failures):
     watch(page, origin, failures, lambda: what)
     for path, fill, button, start in (
         ("/t/restaurants/keys", lambda: page.get_by_label("Kind", exact=True).select_option("secret"),
-         "Create and show it once", "dsk_"),
+         "Create and show the key once", "dsk_"),
         ("/t/restaurants/webhooks", lambda: page.get_by_label("URL", exact=True).fill("https://hooks.example.com/b"),
          "Register and show the secret once", "whsec_"),
     ):
@@ -199,7 +199,7 @@ def show_keys_once(browser, origin, link, failures):
         answer = response.value
         failures.expect(answer.status == 200, what, f"{path} is answered {answer.status}")
         failures.expect(answer.headers.get("cache-control") == "no-store", what, f"{path} may be kept")
-        shown = page.locator("section[aria-label='Shown this once'] code").inner_text()
+        shown = page.locator("section[aria-label='Shown once'] code").inner_text()
         failures.expect(shown.startswith(start), what, f"{path} shows none")
         failures.expect(start not in page.url, what, f"{path} has it in its address")
         for violation in violations(page):
@@ -233,7 +233,7 @@ def ask_first(browser, origin, link, other, failures):
 
     page.goto(f"{origin}/t/restaurants/diagnose?url=https%3A%2F%2Fexample.com%2Frestaurants&live=1")
     with page.expect_response(lambda response: response.request.method == "POST") as response:
-        page.get_by_role("button", name="Ask the site, too").click()
+        page.get_by_role("button", name="Check the live site, too").click()
     page.wait_for_load_state()
     failures.expect(response.value.status == 200, what, f"the site is asked by {response.value.status}")
     look("Diagnose")

@@ -133,7 +133,7 @@ struct LandingPage {
                 svg.element(.rect, .width(side), .height(side), .fill("#fff"))
                 svg.element(.path, .d(symbol.path))
             }
-            figure.element(.figcaption, text: "Scan with an iPhone's camera.")
+            figure.element(.figcaption, text: "Scan with the camera of an iPhone.")
         }
     }
 }
@@ -141,13 +141,14 @@ struct LandingPage {
 extension LandingPage {
     /// The page of what is not there: of no URL, so that it is the same at each, and asks for no App Clip.
     static let notFound = HTMLWriter.page(language: ownLanguage) { head in
-        head.element(.title, text: "Nothing here")
+        head.element(.title, text: "Page not found")
         head.raw(#"<meta name="viewport" content="width=device-width, initial-scale=1">"#)
         head.style(style)
     } body: { body in
         body.element(.main) { main in
-            main.element(.h1, text: "Nothing here")
-            main.element(.p, text: "No page has this address. If a code led here, ask those who put it up.")
+            main.element(.h1, text: "Page not found")
+            main.element(
+                .p, text: "This address leads to no page. If you scanned a code, ask the staff for help.")
         }
     }
 

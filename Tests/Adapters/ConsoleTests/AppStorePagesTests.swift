@@ -49,7 +49,9 @@ import Testing
             let cookie = try await console.signIn()
             let list = try await console.get("/t/acme/appstore", cookie).text
             #expect(list.contains(Self.path) && list.contains("2026-11-24 08:00:00"))
-            #expect(list.contains("nothing could be seen") && list.contains("unauthorized&lt;b&gt;"))
+            #expect(
+                list.contains("App Store Connect could not be read") && list.contains("unauthorized&lt;b&gt;")
+            )
             let page = try await console.get(Self.path, cookie)
             #expect(page.status == .ok)
             for text in [
@@ -72,7 +74,7 @@ import Testing
             #expect(try await console.get(Self.path, cookie).status == .notFound)
             try await Self.connect(console)
             let page = try await console.get(Self.path, cookie)
-            #expect(page.status == .ok && page.text.contains("nobody has looked yet"))
+            #expect(page.status == .ok && page.text.contains("never checked"))
             #expect(try await console.get("/t/other/appstore/\(Self.clip)", cookie).status == .notFound)
         }
     }

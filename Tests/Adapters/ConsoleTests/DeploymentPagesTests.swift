@@ -30,7 +30,7 @@ import Testing
             #expect(try await console.store.tenant(slug).limits == expected)
             // They are others now than those that were seen.
             let late = try await console.post("/tenants/acme/limits", limits, cookie)
-            #expect(late.status == .conflict && late.text.contains("Somebody has changed the limits"))
+            #expect(late.status == .conflict && late.text.contains("The limits have changed"))
             #expect(try await console.get("/tenants/acme", cookie).text.contains("value=\"50:200 5:25 - -\""))
             let list = try await console.get("/tenants", cookie).text
             #expect(list.contains("50:200") && list.contains("5:25") && list.contains("Other"))
@@ -51,7 +51,7 @@ import Testing
             let form = ["state": "suspended", "slug": "acme"]
             #expect(try await console.post(path, form, cookie).status == .seeOther)
             #expect(try await console.store.tenant(slug).suspendedAt != nil)
-            #expect(try await console.get("/tenants/acme", cookie).text.contains("Resume it"))
+            #expect(try await console.get("/tenants/acme", cookie).text.contains("Resume this tenant"))
             #expect(try await console.post(path, ["state": "resumed"], cookie).status == .seeOther)
             #expect(try await console.store.tenant(slug).suspendedAt == nil)
             #expect(try await console.post(path, ["state": "x"], cookie).status == .badRequest)
@@ -89,7 +89,7 @@ import Testing
     @Test func outdatedLookupIndexIsReported() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
-            let words = "What lookups are answered from is"
+            let words = "The lookup index is"
             #expect(try await !console.get("/t/acme/places", cookie).text.contains(words))
             console.table.confirm(asOf: Date().addingTimeInterval(-600))
             #expect(try await console.get("/t/acme/places", cookie).text.contains("\(words) 60"))
@@ -114,7 +114,7 @@ import Testing
             let cookie = try await console.signIn()
             let page = try await console.get("/status", cookie).text
             for text in [
-                "1 of 2", "not up to date", "seconds ago", "door&lt;b&gt;", "Deliveries of notifications",
+                "1 of 2", "out of date", "seconds ago", "door&lt;b&gt;", "Deliveries of notifications",
             ] {
                 #expect(page.contains(text), "\(text)")
             }
@@ -151,7 +151,7 @@ import Testing
             let page = try await console.get("/t/acme/urls", cookie).text
             #expect(page.contains("5 experiences") && page.contains("Title 0") && page.contains("7 of 30"))
             #expect(page.contains("%3Ci%3E") && !page.contains("<i>"))
-            #expect(page.contains("At its URL another one is: "))
+            #expect(page.contains("Another experience is chosen at this URL: "))
             let part = try await console.get("/t/acme/urls?at=example.com%2Fa", cookie).text
             #expect(part.contains("2 experiences") && !part.contains("Title 2"))
             #expect(try await console.get("/t/acme/urls?at=example.com%2Fz", cookie).status == .notFound)
@@ -177,7 +177,7 @@ import Testing
                             url: URLPrefix(url), kind: .advanced, clip: BundleID("com.example.MyApp.Clip"))))
             let id = ExperienceID(.advanced, try URLPrefix(url)).text
             let page = try await console.get("/t/other/urls/\(id)", cookie).text
-            #expect(page.contains("bytes, as the server writes it now"))
+            #expect(page.contains("bytes, as servers send it now"))
             #expect(page.contains("Other tenant") && page.contains("com.example.MyApp.Clip"))
         }
     }

@@ -14,7 +14,7 @@ import Testing
     @Test func imageIsAddedUnchangedAndShown() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
-            #expect(try await console.get("/t/acme/images", cookie).text.contains("There is no image yet"))
+            #expect(try await console.get("/t/acme/images", cookie).text.contains("No images yet"))
             let file = HeaderPicture.png()
             let added = try await console.send(file, as: "image/png", "/t/acme/images", cookie)
             #expect(added.status == .ok)
@@ -22,7 +22,7 @@ import Testing
             let path = try #require(next).prefix { $0 != "?" }
             let digest = try #require(path.split(separator: "/").last)
             #expect(try await console.get("/t/acme/images", cookie).text.contains("\(path)/file"))
-            #expect(try await console.get(String(path), cookie).text.contains("No card names it"))
+            #expect(try await console.get(String(path), cookie).text.contains("No card uses it"))
             let shown = try await console.get("\(path)/file", cookie)
             #expect(shown.headers[.contentType] == "image/png" && Array(buffer: shown.body) == file)
             #expect(shown.headers[.xContentTypeOptions] == "nosniff")
@@ -56,7 +56,7 @@ import Testing
             let refused = try await console.send(
                 HeaderPicture.png(), as: "image/png", "/t/acme/images", reader)
             #expect(refused.status == .forbidden)
-            #expect(try await console.get("/t/acme/images", cookie).text.contains("There is no image yet"))
+            #expect(try await console.get("/t/acme/images", cookie).text.contains("No images yet"))
         }
     }
 }

@@ -216,7 +216,7 @@ import Testing
             let reader = try await console.signIn(isReadOnly: true)
             for page in ["import", "images"] {
                 let text = try await console.get("/t/acme/\(page)", reader).text
-                #expect(text.contains("may read, and change nothing") && !text.contains("data-upload"))
+                #expect(text.contains("This session is read-only") && !text.contains("data-upload"))
             }
         }
     }

@@ -178,9 +178,9 @@ import Testing
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             let page = try await console.get("/t/acme/diagnose?url=https://example.com/door", cookie).text
-            #expect(page.contains("Ask the site, too") && !page.contains("--live"))
+            #expect(page.contains("Check the live site, too") && !page.contains("--live"))
             let live = try await console.post("/t/acme/diagnose", ["url": "https://example.com/door"], cookie)
-            #expect(live.text.contains("--live") && !live.text.contains("Ask the site, too"))
+            #expect(live.text.contains("--live") && !live.text.contains("Check the live site, too"))
         }
     }
 
@@ -205,7 +205,8 @@ import Testing
             ] as [HTTPFields] {
                 func expectRefusal(_ response: TestResponse, _ path: String) {
                     #expect(
-                        response.status == .forbidden && response.text.contains("not sent by a page"),
+                        response.status == .forbidden
+                            && response.text.contains("does not come from a console page"),
                         "\(path) \(fields)")
                 }
                 for (path, form) in forms {
@@ -299,7 +300,7 @@ import Testing
             }
             let wrong = try await console.post(
                 "/t/acme/places/door/try", ["latitude": "91", "longitude": "0"], cookie)
-            #expect(wrong.text.contains("Latitude is from"))
+            #expect(wrong.text.contains("Enter a latitude from"))
         }
     }
 
@@ -313,7 +314,7 @@ import Testing
                 let place = try await console.get("/t/acme/places/door", cookie).text
                 return [
                     !unused.contains("/places/door"), list.contains("<td><time"),
-                    !place.contains("There was no confirmation in the last 30 days."),
+                    !place.contains("No confirmations in the last 30 days."),
                 ]
             }
             func confirm(_ minute: String) -> Query {
@@ -338,8 +339,8 @@ import Testing
             let path = "/t/acme/places/door"
             let fields = "name=The+gate&latitude=52.003&longitude=13&radius=50"
             let review = try await console.get("\(path)/edit?\(fields)", cookie).text
-            #expect(review.contains("The place moves 333.8 m.") && review.contains("do not meet"))
-            #expect(review.contains("1 URL or short code leads here"))
+            #expect(review.contains("The location moves 333.8 m.") && review.contains("do not overlap"))
+            #expect(review.contains("(1 URL or short code)"))
             #expect(
                 try await console.store.items.locations.item(LocationIdentifier("door"), of: console.acme.id)
                     == .door)
@@ -354,7 +355,7 @@ import Testing
             #expect(audit.contains("update locations") && audit.contains("The gate"))
 
             let late = try await console.post("\(path)/edit", form, cookie)
-            #expect(late.status == .conflict && late.text.contains("Nothing of yours was saved"))
+            #expect(late.status == .conflict && late.text.contains("Your changes were not saved"))
         }
     }
 
@@ -452,19 +453,19 @@ import Testing
             }
             try console.follow(places)
             let first = try await console.get("/t/acme/places", cookie).text
-            #expect(first.contains("100 of 106 places") && first.contains("at 0, 0"))
+            #expect(first.contains("100 of 106 locations") && first.contains("at 0, 0"))
             let next = try #require(first.firstMatch(of: /href="([^"]+after=[^"]+)"/)).1
             let second = try await console.get(String(next).replacing("&amp;", with: "&"), cookie).text
             #expect(
-                second.contains("6 of 106 places") && second.contains("Place 204")
+                second.contains("6 of 106 locations") && second.contains("Place 204")
                     && !second.contains("Place 100"))
-            #expect(try await console.get("/t/acme/places?q=place+20", cookie).text.contains("5 places"))
+            #expect(try await console.get("/t/acme/places?q=place+20", cookie).text.contains("5 locations"))
             #expect(
                 try await console.get("/t/acme/places?problem=null_island", cookie).text.contains(
-                    "100 of 105 places"))
+                    "100 of 105 locations"))
             #expect(
                 try await console.get("/t/acme/places?q=nothing", cookie).text.contains(
-                    "No place is like that"))
+                    "No locations match"))
             #expect(try await console.get("/t/acme/places?after=%25", cookie).status == .badRequest)
 
             let cells = try await console.get("/t/acme/places.cells?bbox=-180,-85,180,85&z=2", cookie)

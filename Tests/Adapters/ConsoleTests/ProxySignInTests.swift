@@ -157,7 +157,7 @@ import Testing
             let user = try #require(HTTPField.Name("X-Forwarded-User"))
             let groups = try #require(HTTPField.Name("X-Forwarded-Groups"))
             let response = try await console.get("/", nil, [user: "ada", groups: "operators"])
-            #expect(response.status == .forbidden && response.text.contains("trusted proxy"))
+            #expect(response.status == .forbidden && response.text.contains("Only trusted proxies"))
             let cookie = try await console.signIn()
             // Whoever has signed in by a link, too.
             #expect(try await console.get("/", cookie, [groups: "operators"]).status == .forbidden)

@@ -47,7 +47,7 @@ import Testing
             let known = try await client.send(.get, Self.page, key: nil, headers: [.ifNoneMatch: tag])
             #expect(known.status == 304 && known.text.isEmpty)
             let missing = try await client.send(.get, "/nothing", key: nil)
-            #expect(missing.status == 404 && missing.text.contains("<h1>Nothing here</h1>"))
+            #expect(missing.status == 404 && missing.text.contains("<h1>Page not found</h1>"))
             let icon = try await client.send(.get, "/favicon.ico", key: nil)
             #expect(icon.status == 404 && icon.text.isEmpty)
             // Whoever asks, by whatever means.
@@ -109,7 +109,7 @@ import Testing
             }
             for path in ["/readyz", "/tls/allowed?host=localhost"] {
                 let response = try await client.send(.get, path, key: nil)
-                #expect(response.status == 404 && response.text.contains("Nothing here"), "\(path)")
+                #expect(response.status == 404 && response.text.contains("Page not found"), "\(path)")
             }
         }
     }

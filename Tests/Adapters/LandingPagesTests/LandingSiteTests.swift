@@ -13,7 +13,7 @@ import Testing
         _ response: TestResponse, sourceLocation: SourceLocation = #_sourceLocation
     ) {
         #expect(response.status == 404, sourceLocation: sourceLocation)
-        #expect(response.title == "Nothing here", sourceLocation: sourceLocation)
+        #expect(response.title == "Page not found", sourceLocation: sourceLocation)
         #expect(response.meta("apple-itunes-app") == nil, sourceLocation: sourceLocation)
         #expect(!response.html.contains("<svg"), sourceLocation: sourceLocation)
         #expect(response.headers[.cacheControl] == "public, max-age=60", sourceLocation: sourceLocation)

@@ -83,7 +83,7 @@ for (const form of document.querySelectorAll("[data-upload]")) {
       status.textContent = told.error ?? "";
       if (answer.ok) location.href = told.next;
     } catch {
-      status.textContent = "It could not be sent. Sign in again, or try it later.";
+      status.textContent = "The upload failed. Sign in again, or try again later.";
     }
   });
 }

@@ -2,7 +2,7 @@
 const base = new URL(".", import.meta.url);
 const element = document.querySelector("[data-map]");
 const says = document.getElementById("map-says");
-if (element) draw().catch(() => { if (says) says.textContent = "The map cannot be drawn."; });
+if (element) draw().catch(() => { if (says) says.textContent = "The map could not be loaded."; });
 
 async function draw() {
   const L = await import(new URL("leaflet.js", base));
@@ -108,7 +108,7 @@ async function cells(L, map) {
         dot.on("click", () => map.setView(at, Math.min(map.getZoom() + 3, 18))).addTo(drawn);
       }
     }
-    says.textContent = `${inView.toLocaleString("en")} ${inView === 1 ? "place" : "places"} in view${found.complete ? "" : ", of the fullest cells"}.`;
+    says.textContent = `${inView.toLocaleString("en")} ${inView === 1 ? "location" : "locations"} in view${found.complete ? "" : " (only the densest areas)"}.`;
   };
   const remembered = /^#(\d+)\/(-?[\d.]+)\/(-?[\d.]+)$/.exec(location.hash);
   if (remembered) {
@@ -123,7 +123,7 @@ async function cells(L, map) {
   map.on("moveend", () => {
     const { lat, lng } = map.getCenter();
     history.replaceState(null, "", `#${map.getZoom()}/${lat.toFixed(4)}/${lng.toFixed(4)}`);
-    show().catch(() => { says.textContent = "The places cannot be read just now."; });
+    show().catch(() => { says.textContent = "The locations could not be loaded. Try again in a moment."; });
   });
 }
 
@@ -143,11 +143,11 @@ function place(L, map) {
     point.setLatLng(latlng).addTo(map);
     const metres = Math.round(map.distance(at, latlng));
     says.textContent = element.dataset.map === "edit"
-      ? `The fields say ${metres.toLocaleString("en")} m from where it is now.`
-      : `${metres.toLocaleString("en")} m from the centre: try it below.`;
+      ? `The new centre is ${metres.toLocaleString("en")} m from the current one.`
+      : `${metres.toLocaleString("en")} m from the centre. Select "Try" below.`;
   });
   says.textContent = element.dataset.map === "edit"
-    ? "A click on the map fills the fields." : "A click on the map fills the point that is tried below.";
+    ? "Click the map to set the centre." : "Click the map to set the point to test below.";
 }
 
 const short = (count) => count < 1000 ? `${count}` : `${(count / 1000).toFixed(count < 10000 ? 1 : 0)}k`;

@@ -25,7 +25,7 @@ enum AppStorePage {
                 main.element(
                     .p, .class("hint"),
                     text:
-                        "What Doorstep has sent and what came of it, as it is stored here. What is registered at this moment the commands ask Apple."
+                        "Last known state. Run a command to ask Apple now."
                 )
                 connections(tenant, stored.connections, &main)
                 self.checks(tenant, checks, &main)
@@ -39,7 +39,7 @@ enum AppStorePage {
         _ tenant: Tenant, _ connections: [StoreConnection], _ html: inout HTMLWriter
     ) {
         guard !connections.isEmpty else {
-            html.element(.p, text: "No clip is connected. A command connects one:")
+            html.element(.p, text: "No clips connected. Connect one:")
             return html.element(.pre, .tabindex(0)) { pre in
                 pre.element(
                     .code,
@@ -48,17 +48,17 @@ enum AppStorePage {
                 )
             }
         }
-        html.table("Connected clips", columns: ["Clip", "Key", "Of", "Since"]) { rows in
+        html.table("Connected clips", columns: ["Clip", "Key", "Key type", "Since"]) { rows in
             for connection in connections {
                 rows.element(.tr) { row in
                     row.element(.th, .scope("row")) { $0.name(connection.clip.text) }
                     row.element(.td) { td in td.element(.code) { $0.name(connection.keyID) } }
                     row.element(.td) { td in
                         if let issuer = connection.issuerID {
-                            td.text("a team, ")
+                            td.text("team key, ")
                             td.element(.code) { $0.name(issuer) }
                         } else {
-                            td.text("a person")
+                            td.text("personal key")
                         }
                     }
                     row.element(.td) { $0.time(connection.connectedAt) }
@@ -69,8 +69,8 @@ enum AppStorePage {
 
     private static func checks(_ tenant: Tenant, _ checks: [LatestCheck], _ html: inout HTMLWriter) {
         guard !checks.isEmpty else { return }
-        html.element(.h2, text: "Plans and findings")
-        html.table("What was seen last, by clip", columns: ["Clip", "Seen", "Last look", "In step"]) { rows in
+        html.element(.h2, text: "Plans and drift")
+        html.table("Last check by clip", columns: ["Clip", "Checked", "Result", "In sync"]) { rows in
             for check in checks {
                 rows.element(.tr) { row in
                     row.element(.th, .scope("row")) { th in
@@ -84,7 +84,7 @@ enum AppStorePage {
                     row.element(.td) { $0.outcome(of: check) }
                     row.element(
                         .td,
-                        text: check.summary.map { $0["inStep"] == true ? "yes" : "no" } ?? "not known")
+                        text: check.summary.map { $0["inStep"] == true ? "yes" : "no" } ?? "unknown")
                 }
             }
         }
@@ -92,11 +92,11 @@ enum AppStorePage {
 
     private static func clips(_ clips: [StoredSyncs.OfClip], _ html: inout HTMLWriter) {
         html.element(.h2, text: "Experiences")
-        guard !clips.isEmpty else { return html.element(.p, text: "None was sent to Apple.") }
+        guard !clips.isEmpty else { return html.element(.p, text: "No experiences sent to Apple yet.") }
         html.table(
             "Experiences by clip",
             columns: [
-                "Clip", "Registered", "Not answered yet", "In the catalogue no more", "Refused", "Last sent",
+                "Clip", "Registered", "No response yet", "To be removed at Apple", "Refused", "Last sent",
             ]
         ) { rows in
             for clip in clips {
@@ -116,8 +116,8 @@ enum AppStorePage {
     ) {
         guard !refusals.isEmpty else { return }
         html.element(.h2, text: "Refused")
-        html.element(.p, text: "What Apple has refused is not sent again before it changes.")
-        html.table("Refused by Apple", columns: ["URL", "Clip", "Apple's code", "When"]) { rows in
+        html.element(.p, text: "Doorstep sends a refused experience again only after it changes.")
+        html.table("Refused by Apple", columns: ["URL", "Clip", "Apple's error code", "Time"]) { rows in
             for refusal in refusals {
                 rows.element(.tr) { row in
                     row.element(.th, .scope("row")) { th in
@@ -138,21 +138,21 @@ enum AppStorePage {
             }
         }
         if refusals.count == limit {
-            html.element(.p, .class("hint"), text: "There may be more than are shown here.")
+            html.element(.p, .class("hint"), text: "This list may be incomplete.")
         }
     }
 
     private static func runs(_ runs: [StoredSyncs.Run], _ html: inout HTMLWriter) {
         guard !runs.isEmpty else { return }
         html.element(.h2, text: "Runs")
-        html.table("Runs, the newest first", columns: ["Begun", "Ended", "Clip", "By", "Outcome"]) { rows in
+        html.table("Runs, newest first", columns: ["Started", "Ended", "Clip", "By", "Outcome"]) { rows in
             for run in runs {
                 rows.element(.tr) { row in
                     row.element(.td) { $0.time(run.startedAt) }
                     row.element(.td) { td in if let endedAt = run.endedAt { td.time(endedAt) } }
                     row.element(.td) { $0.name(run.clip.text) }
                     row.element(.td) { $0.name(run.actor) }
-                    row.element(.td, text: run.outcome ?? "under way")
+                    row.element(.td, text: run.outcome ?? "running")
                 }
             }
         }

@@ -38,18 +38,18 @@ enum AppStorePlanPage {
             main.element(
                 .p, .class("hint"),
                 text:
-                    "As it was seen then: App Store Connect is not asked for this page. The commands ask it.")
+                    "Result of the last check. Run a command to ask App Store Connect now.")
             main.facts([
-                ("Seen", { dd in if let at = check.checkedAt { dd.time(at) } else { dd.text("never") } }),
-                ("Last look", { $0.outcome(of: check) }),
-                ("Clip", { $0.name(check.release?.text ?? "whether it is on the App Store is not known") }),
+                ("Checked", { dd in if let at = check.checkedAt { dd.time(at) } else { dd.text("never") } }),
+                ("Result", { $0.outcome(of: check) }),
+                ("Clip", { $0.name(check.release?.text ?? "unknown whether it is on the App Store") }),
             ])
             guard let summary = check.summary else { return }
-            main.counts("What there would be to do", summary["counts"])
-            main.counts("What is to be said of it", summary["findings"])
-            main.counts("Places that Maps has found, looks for and has not", summary["places"])
+            main.counts("Planned steps", summary["counts"])
+            main.counts("Findings", summary["findings"])
+            main.counts("Apple Maps places: found, pending, not found", summary["places"])
             missing((summary["missing"]?.arrayValue ?? []).compactMap(\.stringValue), &main)
-            main.element(.h2, text: "Row by row")
+            main.element(.h2, text: "Experiences")
             list(tenant, check, rows, isFirst: isFirst, &main)
         }
     }
@@ -57,12 +57,12 @@ enum AppStorePlanPage {
     private static func missing(_ urls: [String], _ html: inout HTMLWriter) {
         guard !urls.isEmpty else { return }
         html.element(.h2, text: "Missing at Apple")
-        html.element(.p, text: "Doorstep had them there, and they are not listed any more.")
+        html.element(.p, text: "Doorstep registered these URLs, and Apple no longer lists them.")
         html.element(.ul) { list in
             for url in urls.prefix(maximumMissing) { list.element(.li) { $0.name(url) } }
         }
         if urls.count >= maximumMissing {
-            html.element(.p, .class("hint"), text: "No more are named here: the command names all.")
+            html.element(.p, .class("hint"), text: "This list is incomplete. The command lists all URLs.")
         }
     }
 
@@ -71,10 +71,10 @@ enum AppStorePlanPage {
         _ html: inout HTMLWriter
     ) {
         guard !rows.isEmpty else {
-            return html.element(.p, text: "Of no experience is there anything to be done or said.")
+            return html.element(.p, text: "No changes and no findings.")
         }
         let shown = rows.prefix(pageLength)
-        html.table("Experiences, by URL", columns: ["URL", "Step", "What of it"]) { table in
+        html.table("Experiences by URL", columns: ["URL", "Step", "Details"]) { table in
             for one in shown {
                 table.element(.tr) { row in
                     row.element(.th, .scope("row")) { th in
@@ -109,15 +109,15 @@ extension HTMLWriter {
         let (kind, sign, text) =
             switch (check.failure, check.checkedAt) {
             case (_?, _): ("failed", "✕ ", "failed")
-            case (nil, _?): ("ok", "✓ ", "all was seen")
-            case (nil, nil): ("unknown", "– ", "nobody has looked yet")
+            case (nil, _?): ("ok", "✓ ", "complete")
+            case (nil, nil): ("unknown", "– ", "never checked")
             }
         element(.span, .class("status \(kind)")) { span in
             span.element(.span, .ariaHidden, text: sign)
             span.text(text)
         }
         guard let failure = check.failure else { return }
-        self.text(", nothing could be seen: ")
+        self.text(", App Store Connect could not be read: ")
         name(failure)
     }
 
@@ -127,7 +127,7 @@ extension HTMLWriter {
             value.numberValue?.int.map { (name, $0) }
         }.filter { $0.1 > 0 }.sorted { $0.0 < $1.0 }
         guard !counts.isEmpty else { return }
-        table(caption, columns: ["What", "How many"]) { rows in
+        table(caption, columns: ["Kind", "Count"]) { rows in
             for (name, count) in counts {
                 rows.element(.tr) { row in
                     row.element(.th, .scope("row")) { $0.name(name.replacing("_", with: " ")) }
@@ -161,7 +161,7 @@ extension HTMLWriter {
             }
             if let former = row["formerURL"]?.stringValue {
                 list.element(.li) { item in
-                    item.text("in the place of ")
+                    item.text("replaces ")
                     item.name(former)
                 }
             }

@@ -32,7 +32,7 @@ enum AuditPage {
             ]
         ) { main in
             main.element(.form, .class("filter"), .action(HTMLLink(.audit, of: tenant))) { form in
-                for (name, label) in [("relation", "Of what"), ("actor", "By whom")] {
+                for (name, label) in [("relation", "Table"), ("actor", "Actor")] {
                     form.element(.div, .class("field")) { div in
                         div.element(.label, .for(name), text: label)
                         div.void(
@@ -42,9 +42,9 @@ enum AuditPage {
                 }
                 form.element(.button, text: "Filter")
             }
-            guard !entries.isEmpty else { return main.element(.p, text: "No entry is like that.") }
+            guard !entries.isEmpty else { return main.element(.p, text: "No entries match.") }
             let shown = entries.prefix(pageLength)
-            main.entries(Array(shown), caption: "Changes, the newest first")
+            main.entries(Array(shown), caption: "Changes, newest first")
             let query = AuditEntry.filters.map { ($0, filter[$0]) }
             main.element(.p, .class("paging")) { p in
                 if !isFirst {
@@ -63,7 +63,7 @@ enum AuditPage {
 extension HTMLWriter {
     /// Entries of an audit log, each with what it changed.
     mutating func entries(_ entries: [AuditEntry], caption: String) {
-        table(caption, columns: ["When", "Who", "What", "Before and after"]) { rows in
+        table(caption, columns: ["Time", "Actor", "Change", "Before and after"]) { rows in
             for entry in entries {
                 rows.element(.tr) { row in
                     row.element(.td) { $0.time(entry.at) }

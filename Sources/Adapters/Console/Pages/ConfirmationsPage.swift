@@ -24,7 +24,8 @@ struct ConfirmationsPage: Sendable {
                 title: "Confirmations", tenant: tenant, section: .confirmations,
                 commands: ["doorstep confirmation count --tenant \(tenant.slug)"]
             ) { main in
-                main.element(.p, text: "Of all places, and of URLs that led to none.")
+                main.element(
+                    .p, text: "Confirmations at all locations, and for URLs that lead to no location.")
                 main.confirmations(chart)
             })
     }
@@ -73,7 +74,7 @@ extension HTMLWriter {
     /// Bars, and the same as a table.
     mutating func confirmations(_ chart: ConfirmationChart) {
         guard chart.total > 0 else {
-            return element(.p, text: "There was no confirmation in the last \(LocationsPage.days) days.")
+            return element(.p, text: "No confirmations in the last \(LocationsPage.days) days.")
         }
         let (step, height) = (12.0, 96.0)
         element(.figure, .class("chart")) { figure in
@@ -107,7 +108,7 @@ extension HTMLWriter {
             }
         }
         element(.details) { details in
-            details.element(.summary, text: "The same as a table")
+            details.element(.summary, text: "Show as a table")
             details.table(
                 "Confirmations by day", columns: ["Day"] + ConfirmationChart.outcomes.map(\.title)
             ) { rows in

@@ -29,7 +29,7 @@ enum DeliveriesPage {
     private static func last(_ query: FormFields) throws -> DeliveryID? {
         guard let text = query["before"] else { return nil }
         guard let uuid = UUID(text: text) else {
-            throw ConsoleRefusal.malformed("The page of the list is not one that was given.")
+            throw ConsoleRefusal.malformed("The page cursor in the URL is not valid. Open the list again.")
         }
         return DeliveryID(uuid)
     }
@@ -45,7 +45,7 @@ enum DeliveriesPage {
         ) { main in
             self.form(tenant, filter, &main)
             guard !counts.isEmpty else {
-                return main.element(.p, text: "Nothing was sent in this time, or to be sent.")
+                return main.element(.p, text: "No deliveries in this period.")
             }
             states(tenant, filter, counts, &main)
             if request.mayChange, filter.isRetriable {
@@ -53,7 +53,7 @@ enum DeliveriesPage {
                     p.element(
                         .a, .class("button"),
                         .href(HTMLLink(to: "t", tenant.slug.text, "retry", query: filter.query)),
-                        text: "Try these again")
+                        text: "Retry these deliveries")
                 }
             }
             list(tenant, filter, deliveries, isFirst: isFirst, &main)
@@ -67,7 +67,7 @@ enum DeliveriesPage {
                 chosen: filter.state?.rawValue ?? "any")
             form.field("Reason", name: "reason", value: filter.reason ?? "", isRequired: false)
             form.choice(
-                "Made in so many days", name: "days", DeliveryFilter.periods.map(String.init),
+                "Created in the last (days)", name: "days", DeliveryFilter.periods.map(String.init),
                 chosen: "\(filter.days)")
             form.element(.button, text: "Filter")
         }
@@ -79,8 +79,8 @@ enum DeliveriesPage {
         let total = counts.reduce(0) { $0 + $1.count }
         let caption =
             total == maximumCount
-            ? "Of the newest \(total.grouped), by state and reason" : "By state and reason"
-        html.table(caption, columns: ["State", "Reason", "How many"]) { rows in
+            ? "Newest \(total.grouped) by state and reason" : "By state and reason"
+        html.table(caption, columns: ["State", "Reason", "Count"]) { rows in
             for state in DeliveryState.allCases {
                 for count in counts where count.state == state {
                     rows.element(.tr) { row in
@@ -105,10 +105,10 @@ enum DeliveriesPage {
         _ tenant: Tenant, _ filter: DeliveryFilter, _ deliveries: [ListedDelivery], isFirst: Bool,
         _ html: inout HTMLWriter
     ) {
-        guard !deliveries.isEmpty else { return html.element(.p, text: "No delivery is like that.") }
+        guard !deliveries.isEmpty else { return html.element(.p, text: "No deliveries match.") }
         let shown = deliveries.prefix(pageLength)
         html.table(
-            "Deliveries, the newest first", columns: ["Delivery", "Made", "State", "Reason", "Attempts"]
+            "Deliveries, newest first", columns: ["Delivery", "Created", "State", "Reason", "Attempts"]
         ) { rows in
             for one in shown {
                 rows.element(.tr) { row in

@@ -46,9 +46,9 @@ enum DeliveryTracePage {
     private static func notice(_ outcome: String?) -> String? {
         switch outcome {
         case "queued": "Queued again."
-        case "late": "Nothing was done: it is too late for it."
-        case "dead": "Nothing was done: APNs reported its token as dead. Send a new notification."
-        case "none": "Nothing was done: it is neither refused, uncertain nor expired any more."
+        case "late": "Not retried: the delivery is too old."
+        case "dead": "Not retried: APNs reported its token as dead. Send a new notification."
+        case "none": "Not retried: only refused, uncertain and expired deliveries can be retried."
         default: nil
         }
     }
@@ -72,7 +72,7 @@ enum DeliveryTracePage {
                 }
                 responses(delivery, &main)
             }
-            main.element(.h2, text: isDelivery ? "Its notification" : "What it says")
+            main.element(.h2, text: isDelivery ? "Notification" : "Content")
             notification(tenant, trace, linked: isDelivery, &main)
             if !isDelivery { deliveries(tenant, trace, &main) }
         }
@@ -89,7 +89,7 @@ enum DeliveryTracePage {
             list.fact("Attempts") { $0.text("\(delivery.attempt)") }
             for (name, date) in [
                 ("Due", delivery.dueAt), ("Finished", delivery.finishedAt),
-                ("Good until", delivery.expiresAt),
+                ("Expires", delivery.expiresAt),
             ] {
                 if let date { list.fact(name) { $0.time(date) } }
             }
@@ -103,19 +103,19 @@ enum DeliveryTracePage {
         if delivery.state == .uncertain {
             html.element(
                 .p, .class("hint"),
-                text: "APNs may have taken it: the device may show it twice if it is tried again.")
+                text: "APNs may have accepted this delivery. If you retry it, the device may show it twice.")
         }
         html.element(
             .form, .post,
             .action(HTMLLink(to: "t", tenant.slug.text, "deliveries", delivery.id.description, "retry"))
-        ) { $0.element(.button, .class("main"), text: "Try it again") }
+        ) { $0.element(.button, .class("main"), text: "Retry") }
     }
 
     private static func responses(_ delivery: RecordedDelivery, _ html: inout HTMLWriter) {
         guard !delivery.responses.isEmpty else {
-            return html.element(.p, text: "APNs has not been asked yet.")
+            return html.element(.p, text: "No attempt yet.")
         }
-        html.table("What came of each attempt", columns: ["Attempt", "When", "Answer"]) { rows in
+        html.table("Attempts", columns: ["Attempt", "Time", "APNs response"]) { rows in
             for response in delivery.responses {
                 rows.element(.tr) { row in
                     row.element(.th, .scope("row"), text: "\(response.attempt)")
@@ -126,7 +126,7 @@ enum DeliveryTracePage {
                             td.text("\(status) ")
                             td.name(reason ?? "")
                         case .failed(let failure):
-                            td.text("no answer: ")
+                            td.text("no response: ")
                             td.name(failure)
                         }
                     }
@@ -150,15 +150,15 @@ enum DeliveryTracePage {
                     dd.element(.code, text: notification.id.description)
                 }
             }
-            list.fact("Made") { $0.time(notification.createdAt) }
-            list.fact("Leads to") { dd in
+            list.fact("Created") { $0.time(notification.createdAt) }
+            list.fact("URL") { dd in
                 dd.element(.a, .href(HTMLLink(.diagnose, of: tenant, query: [("url", notification.url)]))) {
                     $0.name(notification.url)
                 }
             }
             list.fact("Clip") { $0.name(notification.clip.text) }
             if let location = notification.location {
-                list.fact("Place") { dd in
+                list.fact("Location") { dd in
                     dd.element(.a, .href(HTMLLink(place: location, of: tenant))) { $0.name(location.text) }
                 }
             }
@@ -175,11 +175,13 @@ enum DeliveryTracePage {
     private static func deliveries(
         _ tenant: Tenant, _ trace: NotificationTrace, _ html: inout HTMLWriter
     ) {
-        html.element(.h2, text: "Its deliveries")
+        html.element(.h2, text: "Deliveries")
         if !trace.isComplete {
-            html.element(.p, text: "Its audience is still being taken in: there are more to come.")
+            html.element(
+                .p,
+                text: "Doorstep is still adding this notification's audience. More deliveries will follow.")
         }
-        html.table("How many stand where", columns: ["State", "Reason", "How many"]) { rows in
+        html.table("Deliveries by state and reason", columns: ["State", "Reason", "Count"]) { rows in
             for count in trace.counts {
                 rows.element(.tr) { row in
                     row.element(.th, .scope("row")) { $0.state(count.state) }
@@ -199,7 +201,10 @@ enum DeliveryTracePage {
                 }
             }
         }
-        if trace.hasMore { html.element(.p, .class("hint"), text: "The command shows those behind them.") }
+        if trace.hasMore {
+            html.element(
+                .p, .class("hint"), text: "This list is incomplete. The command lists all deliveries.")
+        }
     }
 }
 

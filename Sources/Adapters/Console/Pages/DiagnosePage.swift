@@ -26,7 +26,7 @@ struct DiagnosePage: Sendable {
     @Sendable func askSite(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         guard let url = request.form["url"] else {
-            throw ConsoleRefusal.malformed("The form has no URL. Nothing was done.")
+            throw ConsoleRefusal.malformed("The form has no URL.")
         }
         return try await checks.with(tenant.id) { try await diagnose(url, tenant, asksSite: true) }
     }
@@ -54,13 +54,13 @@ struct DiagnosePage: Sendable {
             guard let url, let diagnosis else { return }
             Self.verdict(tenant, url, diagnosis, location, &main)
             let checks = (diagnosis["checks"]?.arrayValue ?? []).compactMap(\.objectValue)
-            main.table("Point by point", columns: ["Point", "Result", "What was found"]) { rows in
+            main.table("Checks", columns: ["Check", "Result", "Details"]) { rows in
                 for check in checks { Self.row(check, &rows) }
             }
             guard !asksSite else { return }
             main.element(.form, .post, .action(HTMLLink(.diagnose, of: tenant))) { form in
                 form.hiddenField("url", url)
-                form.element(.p) { $0.element(.button, text: "Ask the site, too") }
+                form.element(.p) { $0.element(.button, text: "Check the live site, too") }
             }
         }
     }
@@ -68,7 +68,7 @@ struct DiagnosePage: Sendable {
     private static func form(_ tenant: Tenant, url: String?, _ html: inout HTMLWriter) {
         html.element(.form, .class("filter"), .action(HTMLLink(.diagnose, of: tenant))) { form in
             form.element(.div, .class("field wide")) { div in
-                div.element(.label, .for("url"), text: "Invocation URL, as a code or a tag has it")
+                div.element(.label, .for("url"), text: "Invocation URL, as in a code or tag")
                 div.void(
                     .input, .id("url"), .name("url"), .type("text"), .inputmode("url"), .value(url ?? ""),
                     .required,

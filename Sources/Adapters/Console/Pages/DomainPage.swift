@@ -55,7 +55,8 @@ struct DomainPage: Sendable {
         let tenant = try await request.tenant()
         let domain = try await domain(request, tenant)
         guard let pages = request.form["pages"].flatMap(DomainPages.init(rawValue:)) else {
-            throw ConsoleRefusal.malformed("The form does not say whether pages are shown. Nothing was done.")
+            throw ConsoleRefusal.malformed(
+                "The form has no valid value for landing pages. Nothing was changed.")
         }
         _ = try await TenantItems(
             request.stores.items.domains, of: tenant.id, by: request.session.access.actor
@@ -70,8 +71,8 @@ struct DomainPage: Sendable {
 
     private static func notice(_ request: ConsoleRequest) -> String? {
         switch request.query["done"] {
-        case "proved": "Proved. The association file is served."
-        case "pages": "Saved. Pages follow within a second."
+        case "proved": "Proved. Servers now serve the association file."
+        case "pages": "Saved. Servers apply it within a second."
         default: nil
         }
     }
@@ -114,14 +115,14 @@ struct DomainPage: Sendable {
                     { dd in
                         if let time = domain.contestedAt { dd.time(time) } else { dd.text("not contested") }
                     }
-                ), ("Pages", { $0.text(domain.pages.title) }),
+                ), ("Landing pages", { $0.text(domain.pages.title) }),
             ])
             Self.proof(request, tenant, domain, lack, &main)
-            main.element(.h2, text: "Pages for people")
+            main.element(.h2, text: "Landing pages")
             Self.pages(request, tenant, domain, &main)
-            main.element(.h2, text: "The association file, as it is served")
+            main.element(.h2, text: "Association file")
             file(tenant, domain, &main)
-            main.element(.h2, .id("check"), text: "What iOS would say of the live site")
+            main.element(.h2, .id("check"), text: "Live site check")
             Self.check(tenant, domain, check, &main)
         }
     }
@@ -134,15 +135,15 @@ struct DomainPage: Sendable {
         if let lack {
             html.element(.p, .class("error"), .role("alert")) { p in
                 p.text(
-                    lack.isUnanswered ? "Nobody answered, so nothing was changed: " : "No proof was found: ")
+                    lack.isUnanswered ? "No response, so nothing was changed: " : "No proof found: ")
                 p.name(lack.reason)
             }
         }
-        html.element(.p, text: "Publish one of these, and leave it there: it is looked for again each day.")
-        html.element(.h3, text: "A TXT record")
+        html.element(.p, text: "Publish one of these and keep it: Doorstep checks it every day.")
+        html.element(.h3, text: "TXT record")
         html.copyable(domain.recordName)
         html.copyable(domain.recordValue)
-        html.element(.h3, text: "Or a file")
+        html.element(.h3, text: "File")
         html.copyable(domain.fileURL)
         html.copyable(domain.challenge)
         guard request.mayChange else { return html.readOnlyHint() }
@@ -159,15 +160,15 @@ struct DomainPage: Sendable {
         html.element(
             .p,
             text: """
-                Whoever scans a code without an iPhone sees a page at its URL, once the domain is proved and where its paths are led \
-                to the server.
+                People who open a URL without an iPhone see its landing page. The domain must be proved, and its paths must lead to the \
+                server.
                 """)
         guard request.mayChange else { return html.readOnlyHint() }
         html.element(
             .form, .class("filter"), .post, .action(HTMLLink(.domains, of: tenant, domain.name.text, "pages"))
         ) { form in
             form.element(.div, .class("field")) { div in
-                div.element(.label, .for("pages"), text: "Pages")
+                div.element(.label, .for("pages"), text: "Landing pages")
                 div.element(.select, .id("pages"), .name("pages")) { select in
                     for pages in DomainPages.allCases {
                         select.element(
@@ -182,13 +183,13 @@ struct DomainPage: Sendable {
 
     private func file(_ tenant: Tenant, _ domain: DomainRecord, _ html: inout HTMLWriter) {
         guard let site = table.current?.table.site(ofHost: domain.name.text), site.tenant == tenant.id else {
-            return html.element(.p, text: "None is, as long as the domain is not proved.")
+            return html.element(.p, text: "Servers serve no association file until the domain is proved.")
         }
         let bytes = sites.association(site)
         html.element(.p) { p in
             p.element(.code, text: SiteCheck.url(of: domain.name))
             p.text(" has \(bytes.count.grouped) bytes.")
-            if bytes.count > Self.shownLength { p.text(" The first \(Self.shownLength.grouped) are:") }
+            if bytes.count > Self.shownLength { p.text(" The first \(Self.shownLength.grouped) bytes:") }
         }
         html.element(.pre, .tabindex(0), .role("region"), .ariaLabel("Association file")) { pre in
             pre.element(.code, text: String(decoding: bytes.prefix(Self.shownLength), as: UTF8.self))
@@ -202,12 +203,12 @@ struct DomainPage: Sendable {
             return html.element(
                 .form, .post, .action(HTMLLink(.domains, of: tenant, domain.name.text, "check"))
             ) { form in
-                form.element(.p) { $0.element(.button, text: "Ask the site") }
+                form.element(.p) { $0.element(.button, text: "Check the live site") }
             }
         }
         html.table(
-            check.hasFailed ? "What was found: something fails" : "What was found: nothing fails",
-            columns: ["Point", "Result", "Who says that it matters", "What was found"]
+            check.hasFailed ? "Findings: the check fails" : "Findings: the check passes",
+            columns: ["Check", "Result", "Source of the rule", "Details"]
         ) { rows in
             for finding in check.findings {
                 rows.element(.tr) { row in

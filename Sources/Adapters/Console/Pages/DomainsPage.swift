@@ -61,10 +61,10 @@ struct DomainsPage: Sendable {
                 form.field(
                     "Domain", name: "host", value: host,
                     hint:
-                        "Such as shop.example.com. A claim keeps nobody else from claiming it too: the proof counts.",
+                        "For example shop.example.com. Several tenants may claim a domain; the proof decides.",
                     error: error, inputmode: "url")
                 form.element(.p) {
-                    $0.element(.button, .class("main"), text: "Claim and see how to prove it")
+                    $0.element(.button, .class("main"), text: "Claim domain")
                 }
             }
         }
@@ -77,9 +77,13 @@ struct DomainsPage: Sendable {
     ) {
         guard !domains.isEmpty else {
             return html.element(
-                .p, text: "No domain is claimed: for none does the server answer with an association file.")
+                .p,
+                text:
+                    "No domains claimed yet. Servers serve association files only for claimed and proved domains."
+            )
         }
-        html.table("Domains", columns: ["Domain", "Status", "Proved by", "Last checked", "Pages"]) { rows in
+        html.table("Domains", columns: ["Domain", "Status", "Proved by", "Last checked", "Landing pages"]) {
+            rows in
             for domain in domains.prefix(listLength) {
                 rows.element(.tr) { row in
                     row.element(.th, .scope("row")) { th in
@@ -97,7 +101,7 @@ struct DomainsPage: Sendable {
             }
         }
         if domains.count > listLength {
-            html.element(.p, .class("hint"), text: "\(listLength) are shown; the command lists all.")
+            html.element(.p, .class("hint"), text: "Showing \(listLength). The command lists all domains.")
         }
     }
 }
@@ -116,7 +120,7 @@ extension DomainPages {
         switch self {
         case .off: "off"
         case .on: "on"
-        case .redirectingShortCodes: "on, short codes are redirected"
+        case .redirectingShortCodes: "on, redirect short codes"
         }
     }
 }
@@ -139,7 +143,7 @@ extension HTMLWriter {
         let hours = max(0, Int((end.timeIntervalSince(now) / 3_600).rounded(.down)))
         text(
             hours == 0
-                ? "; the next check that misses the proof withdraws it"
+                ? "; withdrawn if the next check finds no proof"
                 : "; served for \(hours / 24) days and \(hours % 24) hours more, until ")
         if hours > 0 { time(end) }
     }

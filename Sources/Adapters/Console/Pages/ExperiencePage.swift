@@ -47,7 +47,7 @@ struct ExperiencePage: Sendable {
                     div.facts([
                         ("Kind", { $0.text(experience.kind.rawValue) }),
                         ("App Clip", { $0.text(experience.clip.text) }),
-                        ("Place", { $0.binding(experience.binding, of: tenant) }),
+                        ("Location", { $0.binding(experience.binding, of: tenant) }),
                         ("ID", { $0.element(.code, text: record.key.text) }),
                     ])
                     div.winner(
@@ -61,7 +61,7 @@ struct ExperiencePage: Sendable {
             }
             main.element(.h2, text: "Card")
             Self.card(record, card, &main)
-            main.element(.h2, text: "The page that people see without an iPhone")
+            main.element(.h2, text: "Landing page")
             self.preview(tenant, experience, &main)
         }
     }
@@ -71,9 +71,9 @@ struct ExperiencePage: Sendable {
         html.facts([
             ("Title", { $0.length(record.title, of: CardText.maximumTitleLength) }),
             ("Subtitle", { $0.length(record.subtitle, of: CardText.maximumSubtitleLength) }),
-            ("Default language", { $0.text(card.defaultLanguage?.rawValue ?? "not said") }),
-            ("Button", { $0.text(card.action?.rawValue ?? "not said") }),
-            ("Category", { $0.text(card.businessCategory?.rawValue ?? "not said") }),
+            ("Default language", { $0.text(card.defaultLanguage?.rawValue ?? "not set") }),
+            ("Button", { $0.text(card.action?.rawValue ?? "not set") }),
+            ("Category", { $0.text(card.businessCategory?.rawValue ?? "not set") }),
             (
                 "Image",
                 { dd in
@@ -82,7 +82,7 @@ struct ExperiencePage: Sendable {
             ),
         ])
         guard !card.texts.isEmpty else { return }
-        html.table("Texts in other languages", columns: ["Language", "Title", "Subtitle"]) { rows in
+        html.table("Texts by language", columns: ["Language", "Title", "Subtitle"]) { rows in
             for (language, text) in card.texts.sorted(by: { $0.key < $1.key }) {
                 rows.element(.tr) { row in
                     row.element(.th, .scope("row"), text: language.rawValue)
@@ -93,13 +93,16 @@ struct ExperiencePage: Sendable {
         }
         html.element(
             .p, .class("hint"),
-            text: "What the experience does not say, its place's card says, and then its clip's.")
+            text:
+                "Values that the experience does not set come from its location's card, then from its clip's card."
+        )
     }
 
     /// As the page itself says it, which is read as Messages reads it.
     private func preview(_ tenant: Tenant, _ experience: Experience, _ html: inout HTMLWriter) {
         guard let state = table.current, let url = try? InvocationURL(experience.url.canonical) else {
-            return html.element(.p, text: "Nothing is known of it yet.")
+            return html.element(
+                .p, text: "The lookup index is not loaded yet. Open the page again in a moment.")
         }
         guard let host = state.provedHost(experience.url.host), host.tenant == tenant.id else {
             return html.element(.p) { p in
@@ -116,7 +119,7 @@ struct ExperiencePage: Sendable {
             }
         }
         guard let page = sites.page(url, host, state) else {
-            return html.element(.p, text: "None: at this URL the server answers with none.")
+            return html.element(.p, text: "None: servers show no landing page at this URL.")
         }
         let metadata = PageMetadata(ofPage: page)
         let properties = [
@@ -129,7 +132,7 @@ struct ExperiencePage: Sendable {
         facts.append(("App Clip", { $0.text(metadata.banner?.clip ?? "none") }))
         facts.append(("App Store ID", { $0.text(metadata.banner?.appID ?? "none") }))
         html.facts(facts)
-        html.element(.p, .class("hint"), text: "\(page.count.grouped) bytes, as the server writes it now.")
+        html.element(.p, .class("hint"), text: "\(page.count.grouped) bytes, as servers send it now.")
         if let link = HTMLLink(https: experience.url.canonical) {
             html.element(.p) { $0.element(.a, .href(link), .rel("noreferrer"), text: "Open the live page") }
         }
@@ -138,7 +141,7 @@ struct ExperiencePage: Sendable {
 
 extension HTMLWriter {
     fileprivate mutating func length(_ text: String?, of maximum: Int) {
-        guard let text else { return self.text("not said") }
+        guard let text else { return self.text("not set") }
         name(text)
         self.text(" (\(text.unicodeScalars.count) of \(maximum))")
     }

@@ -66,16 +66,16 @@ struct FindPage: Sendable {
     private static func isURL(_ text: String) -> Bool { text.contains("://") }
 
     private func page(_ tenants: [Tenant], section: Page.Section, text: String?, hits: [Hit]) -> Page {
-        Page(title: text == nil ? "Tenants" : "Found", commands: ["doorstep tenant list"]) { main in
+        Page(title: text == nil ? "Tenants" : "Search results", commands: ["doorstep tenant list"]) { main in
             if let text {
                 if hits.isEmpty {
                     main.element(.p) { p in
                         p.text("No tenant has ")
                         p.name(text)
-                        p.text(". Open a tenant to look for a part of a name.")
+                        p.text(". Open a tenant to search by part of a name.")
                     }
                 } else {
-                    main.table("What was found", columns: ["Tenant", "What"]) { rows in
+                    main.table("Results", columns: ["Tenant", "Result"]) { rows in
                         for hit in hits {
                             rows.element(.tr) { row in
                                 row.element(.th, .scope("row")) { $0.name(hit.tenant.name.text) }
@@ -108,7 +108,7 @@ struct FindPage: Sendable {
     }
 
     private func empty(_ html: inout HTMLWriter) {
-        html.element(.p, text: "There is no tenant yet. A command makes one:")
+        html.element(.p, text: "No tenants yet. Create one:")
         html.element(.pre) { $0.element(.code, text: "doorstep tenant create acme --name 'Acme'") }
     }
 }

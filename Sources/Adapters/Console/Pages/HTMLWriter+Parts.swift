@@ -66,7 +66,7 @@ extension HTMLWriter {
     mutating func errors(_ errors: [(field: String, error: String?)]) {
         guard errors.contains(where: { $0.error != nil }) else { return }
         element(.div, .class("error"), .role("alert")) { div in
-            div.element(.p, text: "Some fields cannot be taken:")
+            div.element(.p, text: "Correct these fields:")
             div.element(.ul) { list in
                 for case (let field, let error?) in errors { list.element(.li, text: "\(field): \(error)") }
             }
@@ -102,7 +102,7 @@ extension HTMLWriter {
 
     /// What is shown this once.
     mutating func secret(_ text: String, _ explanation: String) {
-        element(.section, .class("commands"), .ariaLabel("Shown this once")) { box in
+        element(.section, .class("commands"), .ariaLabel("Shown once")) { box in
             box.copyable(text)
             box.element(.p, .class("hint"), text: explanation)
         }
@@ -113,7 +113,7 @@ extension HTMLWriter {
 
     /// In the place of forms, for who may read and change nothing.
     mutating func readOnlyHint() {
-        element(.p, .class("hint"), text: "This session may read, and change nothing.")
+        element(.p, .class("hint"), text: "This session is read-only.")
     }
 
     mutating func hiddenField(_ name: String, _ value: String) {

@@ -4,24 +4,24 @@ import HTML
 enum HelpPage {
     @Sendable static func response(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         .page(
-            Page(title: "Help and keys", commands: ["doorstep --help"]) { main in
+            Page(title: "Help and shortcuts", commands: ["doorstep --help"]) { main in
                 main.element(
                     .p,
                     text: """
-                        The box at the top finds places by their identifiers and names. A URL that is pasted there is diagnosed: \
-                        which experience it matches, which place it leads to, and which of Apple's launches can lead to it.
+                        Use the search field at the top to find locations by identifier or name. Paste a URL to diagnose it: the \
+                        experience that it matches, the location that it leads to, and the launches by Apple that can use it.
                         """)
                 main.element(
                     .p,
                     text: """
-                        Whatever is changed here stands in the tenant's audit log under your name. Lookups follow within a second.
+                        The tenant's audit log records each change under your name. Lookups use a change within a second.
                         """)
-                main.element(.h2, text: "Keys")
-                main.table("Keys, where no field has the focus", columns: ["Key", "What it does"]) { rows in
+                main.element(.h2, text: "Keyboard shortcuts")
+                main.table("Keyboard shortcuts, outside text fields", columns: ["Key", "Action"]) { rows in
                     let keys =
-                        [("/", "to the box that finds")]
+                        [("/", "search")]
                         + Page.Section.allCases.map { ("g \($0.key)", $0.title) } + [
-                            ("j k", "down and up a list"), ("e", "edit the place"), ("?", "this page"),
+                            ("j k", "next and previous row"), ("e", "edit the location"), ("?", "this page"),
                         ]
                     for (key, text) in keys {
                         rows.element(.tr) { row in
@@ -32,8 +32,8 @@ enum HelpPage {
                 }
                 main.element(.p) { p in
                     p.element(
-                        .button, .type("button"), .id("keys"), .hidden, .data("off", "Switch the keys on"),
-                        text: "Switch the keys off")
+                        .button, .type("button"), .id("keys"), .hidden, .data("off", "Turn shortcuts on"),
+                        text: "Turn shortcuts off")
                 }
             })
     }

@@ -17,7 +17,8 @@ enum ImagesPage {
         let tenant = try await request.tenant()
         let after = try request.query["after"].map { text in
             guard let digest = try? ImageDigest(text) else {
-                throw ConsoleRefusal.malformed("The page of the list is not one that was given.")
+                throw ConsoleRefusal.malformed(
+                    "The page cursor in the URL is not valid. Open the list again.")
             }
             return digest
         }
@@ -37,7 +38,7 @@ enum ImagesPage {
             ]
         ) { main in
             if images.isEmpty {
-                main.element(.p, text: "There is no image yet.")
+                main.element(.p, text: "No images yet.")
             } else {
                 main.element(.ul, .class("images")) { list in
                     for image in images.prefix(pageLength) { item(tenant, image, &list) }
@@ -56,13 +57,13 @@ enum ImagesPage {
             main.element(
                 .p, .class("hint"),
                 text:
-                    "PNG or JPEG of 1800 × 1200 pixels in RGB without transparency, at most 10 MiB. One that is there already stays."
+                    "PNG or JPEG, 1800 × 1200 pixels, RGB without transparency, at most 10 MiB."
             )
             guard request.mayChange else { return main.readOnlyHint() }
             main.upload(
                 to: HTMLLink(.images, of: tenant), types: types, button: "Add",
                 otherwise:
-                    "Without JavaScript a page cannot send a file that the console reads: the command below adds it."
+                    "Uploads need JavaScript. Without it, use the command below."
             )
         }
     }
@@ -92,19 +93,19 @@ enum ImagesPage {
             Page(
                 title: "Image", tenant: tenant, section: .images,
                 commands: ["doorstep image show --tenant \(tenant.slug) \(image.key)"],
-                notice: request.query["added"] == nil ? nil : "Kept: cards can name it."
+                notice: request.query["added"] == nil ? nil : "Image added. Cards can use it."
             ) { main in
                 main.void(
                     .img, .class("image"), .src(HTMLLink(image: image.key, of: tenant, "file")),
-                    .alt("The image, as cards show it"), .width(1_800), .height(1_200))
+                    .alt("Card image"), .width(1_800), .height(1_200))
                 main.element(.dl, .class("facts")) { list in
                     list.fact("SHA-256") { $0.element(.code, text: image.key.description) }
                     list.fact("Type") { $0.text(image.format.rawValue) }
                     list.fact("Bytes") { $0.text(image.byteCount.grouped) }
                     list.fact("Added") { $0.time(image.addedAt) }
                 }
-                main.element(.h2, text: "Where it is used")
-                guard !dependents.isEmpty else { return main.element(.p, text: "No card names it.") }
+                main.element(.h2, text: "Used by")
+                guard !dependents.isEmpty else { return main.element(.p, text: "No card uses it.") }
                 main.element(.ul) { list in
                     for referent in dependents { list.element(.li) { $0.name(referent.description) } }
                 }

@@ -44,11 +44,11 @@ struct MovedLocations: Sendable {
 extension HTMLWriter {
     /// What an import would do.
     mutating func diff(_ plan: ImportPlan, _ moved: MovedLocations, prunes: Bool) {
-        table("What would be done", columns: ["What", "How many"]) { rows in
+        table("Changes by kind", columns: ["Change", "Count"]) { rows in
             let counts = [
                 ("new", plan.counts.added), ("changed", plan.counts.changed),
                 ("moved more than \(LocationsPage.meters(MovedLocations.threshold))", moved.count),
-                ("removed", plan.counts.removed), ("as they are", plan.counts.unchanged),
+                ("removed", plan.counts.removed), ("unchanged", plan.counts.unchanged),
             ]
             for (what, count) in counts {
                 rows.element(.tr) { row in
@@ -61,7 +61,7 @@ extension HTMLWriter {
             element(
                 .p, .class("error"), .role("alert"),
                 text:
-                    "More would be removed than half of what there is: say how many may be, or leave the others where they are."
+                    "The import would remove more than half of the locations. Set a higher limit, or import without removals."
             )
         }
         for quota in plan.quotas where quota.isExceeded {
@@ -72,8 +72,10 @@ extension HTMLWriter {
         if plan.inUse.count > 0 {
             element(
                 .p, .class("error"), .role("alert"),
-                text: "Some that would be removed are in use: nothing can be done before they are not.")
-            items("In use, and by what", plan.inUse.first, of: plan.inUse.count)
+                text:
+                    "Some locations to be removed are in use. Remove the references first; until then nothing can be imported."
+            )
+            items("In use", plan.inUse.first, of: plan.inUse.count)
         }
         if moved.count > 0 {
             element(.h2, text: "Moved more than \(LocationsPage.meters(MovedLocations.threshold))")
@@ -103,7 +105,8 @@ extension HTMLWriter {
             for cleared in fields {
                 list.element(.li) { item in
                     item.element(.code) { $0.name(cleared.field) }
-                    item.text(": of \(cleared.count.grouped) \(cleared.count == 1 ? "place" : "places")")
+                    item.text(
+                        ": at \(cleared.count.grouped) \(cleared.count == 1 ? "location" : "locations")")
                 }
             }
         }
@@ -130,9 +133,9 @@ extension HTMLWriter {
         element(
             .p, .class("error"), .role("alert"),
             text:
-                "\(problems.count.grouped) \(problems.count == 1 ? "row is" : "rows are") refused, so that nothing would be imported."
+                "\(problems.count.grouped) \(problems.count == 1 ? "row is" : "rows are") refused. Correct the file; nothing can be imported until then."
         )
-        table("Rows that are refused", columns: ["Line", "Place", "Why", "Value"]) { rows in
+        table("Refused rows", columns: ["Line", "Location", "Reason", "Value"]) { rows in
             for problem in problems.first {
                 rows.element(.tr) { row in
                     row.element(.th, .scope("row"), text: "\(problem.line)")

@@ -111,7 +111,7 @@ struct ImportPage: Sendable {
             throw ConsoleRefusal(
                 status: .notFound, title: "No such file",
                 text:
-                    "You have sent no such file in the last \(Int(HeldFiles.lifetime / 60)) minutes. Nothing was done: send it again."
+                    "The console keeps an uploaded file for \(Int(HeldFiles.lifetime / 60)) minutes. Nothing was done. Upload the file again."
             )
         }
         return (digest, file)
@@ -140,7 +140,7 @@ struct ImportPage: Sendable {
         }
         let moved = try await MovedLocations(in: file, from: request.table(table, of: tenant))
         var page = Page(
-            title: "What the import would do", tenant: tenant, section: .import,
+            title: "Review the import", tenant: tenant, section: .import,
             commands: [
                 "doorstep location import --tenant \(tenant.slug) places.csv --dry-run\(choice.arguments)",
                 "doorstep location import --tenant \(tenant.slug) places.csv\(choice.arguments)",
@@ -150,7 +150,8 @@ struct ImportPage: Sendable {
                 main.element(
                     .p, .class("error"), .role("alert"),
                     text:
-                        "Somebody has changed places after you saw this. Nothing was done: look at it again.")
+                        "Locations have changed since you reviewed the import. Nothing was done. Review it again."
+                )
             }
             main.element(.dl, .class("facts")) { list in
                 list.fact("SHA-256 of the file") { $0.element(.code, text: digest) }
@@ -166,7 +167,7 @@ struct ImportPage: Sendable {
                 break
             }
             main.element(.p) { p in
-                p.element(.a, .href(HTMLLink(.import, of: tenant)), text: "Send another file")
+                p.element(.a, .href(HTMLLink(.import, of: tenant)), text: "Upload another file")
             }
         }
         if case .refused = outcome { page.status = .unprocessableContent }
@@ -181,7 +182,7 @@ struct ImportPage: Sendable {
             return
         }
         guard plan.counts.added + plan.counts.changed + plan.counts.removed > 0 else {
-            return html.element(.p, text: "Nothing would change.")
+            return html.element(.p, text: "No changes.")
         }
         html.element(
             .form, .class("stack"), .post, .action(HTMLLink(to: "t", tenant.slug.text, "import", digest))
@@ -200,7 +201,7 @@ struct ImportPage: Sendable {
         let (digest, file) = try await file(request, tenant)
         let choice = Choice(request.form)
         guard let state = request.form["state"] else {
-            throw ConsoleRefusal.malformed("The form is not whole. Nothing was done.")
+            throw ConsoleRefusal.malformed("The form is incomplete. Nothing was done.")
         }
         // What is there now is what was seen, or it is looked at again.
         let counts: ImportCounts
@@ -230,46 +231,46 @@ struct ImportPage: Sendable {
         _ request: ConsoleRequest, _ tenant: Tenant, notice: String? = nil, error: String? = nil
     ) -> Page {
         Page(
-            title: "Import places", tenant: tenant, section: .import,
+            title: "Import locations", tenant: tenant, section: .import,
             commands: [
                 "doorstep location import --tenant \(tenant.slug) places.csv --dry-run",
                 "doorstep location import --tenant \(tenant.slug) places.csv",
             ], notice: notice
         ) { main in
             if let error { main.element(.p, .class("error"), .role("alert"), text: error) }
-            main.element(.p, text: "All rows are imported, or none. The first line names the columns:")
+            main.element(.p, text: "An import adds all rows or none. The first line names the columns:")
             main.element(.pre, .tabindex(0)) {
                 $0.element(.code, text: LocationRecord.requiredColumns.joined(separator: ","))
             }
             main.element(
                 .p, .class("hint"),
                 text:
-                    "Further columns are metadata; details.NAME is what lookups give back, and card.PATH what Apple's card says. You see what would be done before anything is."
+                    "Optional columns: details.NAME for values in lookup responses, card.PATH for Apple's card. All other columns are metadata. You review the changes before the import."
             )
             guard request.mayChange else { return main.readOnlyHint() }
-            main.element(.h2, text: "A file")
+            main.element(.h2, text: "Upload a file")
             main.upload(
                 to: HTMLLink(to: "t", tenant.slug.text, "import.csv"), types: ["text/csv"],
-                button: "Show what it would do",
+                button: "Review file",
                 otherwise:
-                    "Without JavaScript a page cannot send a file that the console reads: paste its rows below, or take the command."
+                    "Uploads need JavaScript. Without it, paste the rows below, or use the command."
             ) { Self.choices("file", &$0) }
-            main.element(.h2, text: "Or rows that are pasted")
+            main.element(.h2, text: "Paste rows")
             main.element(.form, .class("stack"), .post, .action(HTMLLink(.import, of: tenant))) { form in
                 form.element(.div, .class("field")) { div in
                     div.element(
-                        .label, .for("rows"), text: "Rows, with the line of the columns")
+                        .label, .for("rows"), text: "Rows, with the header line")
                     div.element(
                         .textarea, .id("rows"), .name("rows"), .rows(8), .required, .spellcheck(false),
                         .autocomplete("off"), .ariaDescribedby("rows-hint"))
                     div.element(
                         .p, .id("rows-hint"), .class("hint"),
                         text:
-                            "At most 1 MB as a browser sends them: a letter that is not of ASCII takes three times its bytes, and so does a comma."
+                            "Up to 1 MB (commas and accented letters count threefold). For more rows, upload a file."
                     )
                 }
                 Self.choices("rows", &form)
-                form.element(.p) { $0.element(.button, .class("main"), text: "Show what they would do") }
+                form.element(.p) { $0.element(.button, .class("main"), text: "Review rows") }
             }
         }
     }
@@ -277,10 +278,12 @@ struct ImportPage: Sendable {
     private static func choices(_ prefix: String, _ html: inout HTMLWriter) {
         html.element(.label, .class("check")) { label in
             label.void(.input, .type("checkbox"), .name("prune"), .value("1"))
-            label.text("also remove the places that it does not have")
+            label.text("Remove locations that are not in the file")
         }
         html.element(.div, .class("field")) { div in
-            div.element(.label, .for("\(prefix)-allow"), text: "Remove so many at most; half of all without")
+            div.element(
+                .label, .for("\(prefix)-allow"),
+                text: "Stop if more than this many locations would be removed (default: half)")
             div.void(
                 .input, .id("\(prefix)-allow"), .name("allow"), .type("text"), .inputmode("numeric"),
                 .autocomplete("off"), .maxlength(9))

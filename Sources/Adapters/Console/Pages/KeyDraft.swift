@@ -40,22 +40,23 @@ struct KeyDraft {
     mutating func checked() -> Scopes? {
         if !kind.scopes.isSuperset(of: scopes) {
             let allowed = kind.scopes.list.map(\.rawValue).joined(separator: ", ")
-            errors["scopes"] = "A \(kind.rawValue) key can have \(allowed) alone."
+            errors["scopes"] = "A \(kind.rawValue) key can have only these scopes: \(allowed)."
         }
         let counts = KeyRecord.locationCounts
         if !texts.isEmpty {
             if identifiers?.count != texts.count || !counts.contains(texts.count) {
                 errors["locations"] =
-                    "From \(counts.lowerBound) to \(counts.upperBound) identifiers of places, each once."
+                    "Enter \(counts.lowerBound) to \(counts.upperBound) location identifiers, each once."
             } else if kind != .secret {
-                errors["locations"] = "A \(kind.rawValue) key cannot be restricted."
+                errors["locations"] = "A \(kind.rawValue) key cannot be restricted to locations."
             } else if !kind.scopesAtLocations.isSuperset(of: scopes) {
                 let allowed = kind.scopesAtLocations.list.map(\.rawValue).joined(separator: ", ")
-                errors["scopes"] = "A key that is restricted can have \(allowed) alone."
+                errors["scopes"] =
+                    "A key that is restricted to locations can have only these scopes: \(allowed)."
             }
         }
         if !lifetime.isEmpty, !(days.map { $0 > 0 && APIKey.lifetimes.contains($0) } ?? false) {
-            errors["days"] = "A number more than 0 and at most 36500, or nothing."
+            errors["days"] = "Enter a number above 0 and at most 36500, or leave the field empty."
         }
         return errors.isEmpty ? scopes : nil
     }

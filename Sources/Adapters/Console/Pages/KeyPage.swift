@@ -26,7 +26,8 @@ struct KeyPage: Sendable {
         let key = try await key(request, tenant)
         let text = request.form["overlap"] ?? ""
         guard let hours = Double(decimal: text), APIKey.overlaps.contains(hours) else {
-            return .page(page(request, tenant, key, overlap: text, overlapError: "Hours, from 0 to 8760."))
+            return .page(
+                page(request, tenant, key, overlap: text, overlapError: "Enter hours from 0 to 8760."))
         }
         let (successor, record) = try await forms.once(request) {
             try await request.stores.keys.rotateKey(
@@ -34,7 +35,7 @@ struct KeyPage: Sendable {
                 to: APIKey.generate, oldExpiresAt: request.now.addingTimeInterval(hours * 3_600),
                 of: tenant.id)
         }
-        return .page(list.shown(successor, record, request, tenant, "The key has a successor"))
+        return .page(list.shown(successor, record, request, tenant, "Key rotated"))
     }
 
     /// The beginning of the key has to be typed: a wrong one of a list is soon hit.
@@ -45,7 +46,7 @@ struct KeyPage: Sendable {
             return .page(
                 page(
                     request, tenant, key,
-                    hintError: "This is not how the key begins. It was not revoked: type \(key.hint)."))
+                    hintError: "The key does not begin with this. It was not revoked. Type \(key.hint)."))
         }
         _ = try await request.stores.keys.revokeKey(key.id, of: tenant.id)
         return .seeOther(HTMLLink(.keys, of: tenant, query: [("revoked", "1")]))
@@ -76,32 +77,37 @@ struct KeyPage: Sendable {
             title: "Key \(key.hint)…", tenant: tenant, section: .keys,
             commands: isActive ? commands : [commands[0]]
         ) { main in
-            main.errors([("Hours", overlapError), ("How the key begins", hintError)])
+            main.errors([("Overlap", overlapError), ("Beginning of the key", hintError)])
             main.keyFacts(key, at: request.now)
             guard isActive else { return }
             guard request.mayChange else { return main.readOnlyHint() }
             let id = key.id.description
-            main.element(.h2, text: "Replace it")
+            main.element(.h2, text: "Rotate this key")
             main.element(
                 .p,
-                text: "A successor that may do the same is made and shown once; for a while both are good.")
+                text:
+                    "Doorstep creates a new key with the same permissions and shows it once. Both keys work during the overlap."
+            )
             main.element(
                 .form, .class("stack"), .post, .action(HTMLLink(.keys, of: tenant, id, "rotate"))
             ) { form in
                 form.formNumber()
                 form.field(
-                    "Hours in which both are good", name: "overlap", value: overlap ?? Self.usualOverlap,
+                    "Overlap in hours", name: "overlap", value: overlap ?? Self.usualOverlap,
                     error: overlapError, inputmode: "decimal")
-                form.element(.p) { $0.element(.button, text: "Rotate and show the successor once") }
+                form.element(.p) { $0.element(.button, text: "Rotate and show the new key once") }
             }
-            main.element(.h2, text: "Revoke it")
+            main.element(.h2, text: "Revoke this key")
             main.element(
-                .p, text: "Servers refuse it within a second, and for ever. What uses it stops working.")
+                .p,
+                text:
+                    "Servers refuse a revoked key within a second. Clients that use it stop working. You cannot undo this."
+            )
             main.element(
                 .form, .class("stack"), .post, .action(HTMLLink(.keys, of: tenant, id, "revoke"))
             ) { form in
                 form.field(
-                    "How the key begins, to be sure", name: "hint", value: "", hint: key.hint,
+                    "Type the beginning of the key to confirm", name: "hint", value: "", hint: key.hint,
                     error: hintError)
                 form.element(.p) { $0.element(.button, .class("danger"), text: "Revoke") }
             }

@@ -35,7 +35,7 @@ struct KeysPage: Sendable {
                     expiresAt: checked.days.map { request.now.addingTimeInterval($0 * 86_400) }, of: tenant.id
                 )
             }
-            return .page(shown(key, record, request, tenant, "The key was created"))
+            return .page(shown(key, record, request, tenant, "Key created"))
         } catch let error as AdministrationError where error.code == "unknown_location" {
             draft.errors["locations"] = "\(error)".capitalizedSentence + "."
             return .page(try await page(request, tenant, draft))
@@ -52,11 +52,11 @@ struct KeysPage: Sendable {
         ) { main in
             main.secret(
                 key.text,
-                "This is shown once. Doorstep stores its SHA-256 alone: put it where it is used before you leave this page."
+                "Save this key now. Doorstep stores only its SHA-256 and cannot show it again."
             )
             main.keyFacts(record, at: request.now)
             main.element(.p) { p in
-                p.element(.a, .href(HTMLLink(.keys, of: tenant)), text: "It is stored: back to the keys")
+                p.element(.a, .href(HTMLLink(.keys, of: tenant)), text: "I have saved the key – done")
             }
         }
     }
@@ -70,12 +70,13 @@ struct KeysPage: Sendable {
             commands: [
                 "doorstep key list --tenant \(tenant.slug)",
                 "doorstep key create --tenant \(tenant.slug) \(draft.arguments)",
-            ], notice: request.query["revoked"] == nil ? nil : "Revoked. Servers refuse it within a second."
+            ],
+            notice: request.query["revoked"] == nil ? nil : "Key revoked. Servers refuse it within a second."
         ) { main in
             main.errors(
                 [
-                    ("Scopes", draft.errors["scopes"]), ("Places", draft.errors["locations"]),
-                    ("Days", draft.errors["days"]),
+                    ("Permissions", draft.errors["scopes"]), ("Locations", draft.errors["locations"]),
+                    ("Lifetime", draft.errors["days"]),
                 ])
             Self.list(keys, tenant, at: request.now, &main)
             main.element(.h2, .id("create"), text: "Create a key")
@@ -89,13 +90,13 @@ struct KeysPage: Sendable {
         _ keys: [KeyRecord], _ tenant: Tenant, at now: Date, _ html: inout HTMLWriter
     ) {
         guard !keys.isEmpty else {
-            return html.element(.p, text: "There is no key yet: apps and servers cannot ask for anything.")
+            return html.element(.p, text: "No keys yet. Apps and servers need a key to call the API.")
         }
         let columns = ["Key", "Kind", "Scopes", "Restricted to", "Created", "Last used", "Expires", "Status"]
         let shown = keys.prefix(listLength)
         html.table(
             keys.count == 1
-                ? "1 key" : "\(shown.count.grouped) keys, those that are good first, and of these the newest",
+                ? "1 key" : "\(shown.count.grouped) keys: active keys first, then newest first",
             columns: columns
         ) { rows in
             for key in shown {
@@ -119,7 +120,7 @@ struct KeysPage: Sendable {
             }
         }
         if keys.count > listLength {
-            html.element(.p, .class("hint"), text: "\(listLength) are shown; the command lists all.")
+            html.element(.p, .class("hint"), text: "Showing \(listLength). The command lists all keys.")
         }
     }
 
@@ -137,13 +138,14 @@ struct KeysPage: Sendable {
                 }
                 div.element(
                     .p, .id("kind-hint"), .class("hint"),
-                    text: "A publishable key may ship in an app; a secret one stays on servers.")
+                    text: "Publishable keys may ship in apps. Keep secret keys on servers.")
             }
             form.element(
                 .div, .class("field"), .role("group"), .ariaLabelledby("scopes"),
                 draft.errors["scopes"].map { _ in .ariaDescribedby("scopes-error") }
             ) { div in
-                div.element(.p, .id("scopes"), text: "What it may do; none for what is usual of its kind")
+                div.element(
+                    .p, .id("scopes"), text: "Permissions (none selected = the default for this kind)")
                 for scope in Scope.allCases {
                     div.tick(
                         scope.rawValue, name: "scope.\(scope.rawValue)", isOn: draft.scopes.contains(scope))
@@ -153,7 +155,7 @@ struct KeysPage: Sendable {
                 }
             }
             form.element(.div, .class("field")) { div in
-                div.element(.label, .for("locations"), text: "Restricted to these places, one a line")
+                div.element(.label, .for("locations"), text: "Restricted to these locations, one per line")
                 div.element(
                     .textarea, .id("locations"), .name("locations"), .rows(3), .spellcheck(false),
                     draft.errors["locations"].map { _ in .ariaInvalid },
@@ -163,22 +165,24 @@ struct KeysPage: Sendable {
                     text: draft.locations)
                 div.element(
                     .p, .id("locations-hint"), .class("hint"),
-                    text: "Identifiers; empty for all. For secret keys that neither register nor manage.")
+                    text:
+                        "Location identifiers. Empty = all locations. Only for secret keys without permission to register or manage."
+                )
                 if let error = draft.errors["locations"] {
                     div.element(.p, .id("locations-error"), .class("error"), text: error)
                 }
             }
             form.field(
-                "Days until it expires", name: "days", value: draft.lifetime, hint: "Empty for never.",
+                "Lifetime in days", name: "days", value: draft.lifetime, hint: "Empty = never expires",
                 error: draft.errors["days"], inputmode: "decimal", isRequired: false)
-            form.element(.p) { $0.element(.button, .class("main"), text: "Create and show it once") }
+            form.element(.p) { $0.element(.button, .class("main"), text: "Create and show the key once") }
         }
     }
 }
 
 extension HTMLWriter {
     mutating func restriction(of key: KeyRecord) {
-        guard let locations = key.locations else { return text("nothing") }
+        guard let locations = key.locations else { return text("All locations") }
         let identifiers = locations.map(\.text).sorted()
         name(identifiers.prefix(3).joined(separator: ", "))
         if identifiers.count > 3 { text(" and \(identifiers.count - 3) more") }
@@ -197,12 +201,13 @@ extension HTMLWriter {
         let facts: [(String, (inout HTMLWriter) -> Void)] = [
             ("ID", { $0.element(.code, text: key.id.description) }),
             ("Begins with", { $0.element(.code, text: key.hint) }), ("Kind", { $0.text(key.kind.rawValue) }),
-            ("May", { $0.text(key.scopes.list.map(\.rawValue).joined(separator: ", ")) }),
+            ("Permissions", { $0.text(key.scopes.list.map(\.rawValue).joined(separator: ", ")) }),
             (
                 "Restricted to",
                 {
                     $0.name(
-                        key.locations.map { $0.map(\.text).sorted().joined(separator: ", ") } ?? "nothing")
+                        key.locations.map { $0.map(\.text).sorted().joined(separator: ", ") }
+                            ?? "All locations")
                 }
             ),
             ("Created", { $0.time(key.createdAt) }), ("Last used", { $0.text(key.lastUsedOn ?? "never") }),

@@ -36,7 +36,7 @@ struct Layout: Sendable {
                 head.void(.meta, .name("tiles-attribution"), .content(tiles.attribution))
             }
         } body: { body in
-            body.element(.a, .class("skip"), .href(HTMLLink("#main")), text: "Skip to what the page is about")
+            body.element(.a, .class("skip"), .href(HTMLLink("#main")), text: "Skip to the content")
             body.element(.header, .class("top")) { header(page, session, &$0) }
             if let tenant = page.tenant {
                 body.element(.nav, .ariaLabel("Tenant")) { nav(page, tenant, session, &$0) }
@@ -50,7 +50,7 @@ struct Layout: Sendable {
                     main.element(
                         .p, .class("finding"), .role("status"),
                         text:
-                            "What lookups are answered from is \(Int(tableAge).grouped) seconds old: maps, searches by name, counts and URLs here are, too."
+                            "The lookup index is \(Int(tableAge).grouped) seconds old. Maps, searches by name, counts and URLs on this page may be out of date."
                     )
                 }
                 page.body(&main)
@@ -76,17 +76,17 @@ struct Layout: Sendable {
         guard let session else { return }
         let action = page.tenant.map { HTMLLink(to: "t", $0.slug.text, "find") } ?? .home
         html.element(.form, .class("find"), .role("search"), .action(action)) { form in
-            form.element(.label, .class("quiet"), .for("find"), text: "Find a place, or paste a URL")
+            form.element(.label, .class("quiet"), .for("find"), text: "Find a location, or paste a URL")
             form.void(
                 .input, .id("find"), .name("q"), .type("search"), .autocomplete("off"), .spellcheck(false),
-                .maxlength(2_048), .placeholder("Find a place, or paste a URL"))
+                .maxlength(2_048), .placeholder("Find a location, or paste a URL"))
             form.element(.button, text: "Find")
         }
         for detour in apnsDetours { html.badge(detour, "warning") }
         html.element(.form, .class("person"), .post, .action(HTMLLink("/logout"))) { form in
             form.element(.span) { span in
                 span.element(.bdi, text: session.access.name.text)
-                if session.access.isReadOnly { span.element(.span, .class("badge"), text: "may only read") }
+                if session.access.isReadOnly { span.element(.span, .class("badge"), text: "read-only") }
             }
             // Whom a proxy has signed in, it signs out.
             if !session.isByProxy { form.element(.button, .class("plain"), text: "Sign out") }
@@ -121,7 +121,7 @@ struct Layout: Sendable {
 
     private func commands(_ lines: [String], _ html: inout HTMLWriter) {
         html.element(.section, .class("commands"), .ariaLabelledby("commands")) { box in
-            box.element(.h2, .id("commands"), text: "The same by command")
+            box.element(.h2, .id("commands"), text: "Equivalent commands")
             for line in lines {
                 box.copyable(line)
             }
@@ -131,7 +131,7 @@ struct Layout: Sendable {
     private func footer(_ session: ConsoleSession?, _ html: inout HTMLWriter) {
         html.element(.p) { p in
             if session != nil {
-                p.element(.a, .href(HTMLLink("/help")), .data("key", "?"), text: "Help and keys")
+                p.element(.a, .href(HTMLLink("/help")), .data("key", "?"), text: "Help and shortcuts")
                 p.text(" · ")
                 p.element(.a, .href(HTMLLink("/sessions")), text: "Sessions")
                 p.text(" · ")

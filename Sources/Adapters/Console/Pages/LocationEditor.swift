@@ -59,14 +59,15 @@ struct LocationEditor: Sendable {
             }
             let (latitudeNumber, longitudeNumber) = (Double(decimal: latitude), Double(decimal: longitude))
             if latitudeNumber.map({ (-90...90).contains($0) }) != true {
-                errors["latitude"] = "Degrees from −90 to 90, with a point and no comma."
+                errors["latitude"] = "Enter degrees from −90 to 90 with a decimal point, for example 51.5142."
             }
             if longitudeNumber.map({ (-180...180).contains($0) }) != true {
-                errors["longitude"] = "Degrees from −180 to 180, with a point and no comma."
+                errors["longitude"] =
+                    "Enter degrees from −180 to 180 with a decimal point, for example -0.1312."
             }
             let meters = Double(decimal: radius)
             if meters.map({ $0 > 0 && $0 <= CircularRegion.maximumRadius.meters }) != true {
-                errors["radius"] = "Metres, more than 0 and at most 500."
+                errors["radius"] = "Enter metres above 0 and at most 500."
             }
             guard errors.isEmpty, let displayName, let latitudeNumber, let longitudeNumber, let meters,
                 let region = try? CircularRegion(
@@ -158,21 +159,21 @@ struct LocationEditor: Sendable {
                     form.field("Name", name: "name", value: draft.name, error: draft.errors["name"])
                     form.field(
                         "Latitude", name: "latitude", value: draft.latitude,
-                        hint: "Of the centre, in degrees; a click on the map fills it.",
+                        hint: "Centre, in degrees. Click the map to fill both coordinates.",
                         error: draft.errors["latitude"], inputmode: "text")
                     form.field(
                         "Longitude", name: "longitude", value: draft.longitude,
                         error: draft.errors["longitude"],
                         inputmode: "text")
                     form.field(
-                        "Radius", name: "radius", value: draft.radius, hint: "In metres, at most 500.",
+                        "Radius", name: "radius", value: draft.radius, hint: "Metres, at most 500.",
                         error: draft.errors["radius"], inputmode: "decimal")
                     form.element(.p) { p in
-                        p.element(.button, .class("main"), text: "Review the change")
+                        p.element(.button, .class("main"), text: "Review changes")
                         p.text(" ")
                         p.element(
                             .a, .href(HTMLLink(place: location.identifier, of: tenant)),
-                            text: "Leave it as it is")
+                            text: "Cancel")
                     }
                 }
                 if self.hasMap { LocationPage.map(location, isTrial: false, &div) }
@@ -186,10 +187,11 @@ struct LocationEditor: Sendable {
     ) -> Page {
         page("Review", tenant, location, draft) { main in
             guard changed.json != location.json else {
-                main.element(.p, text: "Nothing would change.")
+                main.element(.p, text: "No changes.")
                 main.element(.p) { p in
                     p.element(
-                        .a, .href(HTMLLink(place: location.identifier, of: tenant)), text: "Back to the place"
+                        .a, .href(HTMLLink(place: location.identifier, of: tenant)),
+                        text: "Back to the location"
                     )
                 }
                 return
@@ -208,7 +210,7 @@ struct LocationEditor: Sendable {
                     let back = draft.values.map { ($0, Optional($1)) } + [("back", "1")]
                     p.element(
                         .a, .href(HTMLLink(place: location.identifier, of: tenant, "edit", query: back)),
-                        text: "Back to the fields")
+                        text: "Back to the form")
                 }
             }
         }
@@ -218,7 +220,7 @@ struct LocationEditor: Sendable {
         from old: LocationRecord, to new: LocationRecord, _ html: inout HTMLWriter
     ) {
         let (before, after) = (Draft(old), Draft(new))
-        html.table("What would change", columns: ["Field", "Now", "Then"]) { rows in
+        html.table("Changes", columns: ["Field", "Current", "New"]) { rows in
             for ((name, now), (_, then)) in zip(before.values, after.values) where now != then {
                 rows.element(.tr) { row in
                     row.element(.th, .scope("row"), text: name.capitalizedSentence)
@@ -237,27 +239,27 @@ struct LocationEditor: Sendable {
         html.element(.ul, .class("meaning")) { list in
             if moved.meters > 0 {
                 list.element(.li) { item in
-                    item.element(.strong, text: "The place moves \(LocationsPage.meters(moved)).")
+                    item.element(.strong, text: "The location moves \(LocationsPage.meters(moved)).")
                     if moved.meters > old.region.radius.meters + new.region.radius.meters {
-                        item.text(" The old circle and the new one do not meet.")
+                        item.text(" The old and new circles do not overlap.")
                     }
                 }
             }
             list.element(.li) { item in
                 item.text(
                     urls.count == 0
-                        ? "No URL or short code leads here that a code may be printed of."
-                        : "\(codes) \(urls.count == 1 && !urls.isCut ? "URL or short code leads" : "URLs and short codes lead") here: codes that are printed of them stay good, and confirm by the new circle."
+                        ? "No URL or short code leads here."
+                        : "Printed codes keep working (\(codes) \(urls.count == 1 && !urls.isCut ? "URL or short code" : "URLs and short codes")). Customers must be inside the new circle to be confirmed."
                 )
             }
         }
     }
 
     private func conflict(_ tenant: Tenant, _ now: LocationRecord, _ draft: Draft) -> Page {
-        var page = page("Changed meanwhile:", tenant, now, draft) { main in
+        var page = page("Edit conflict:", tenant, now, draft) { main in
             main.element(
                 .p, .class("error"), .role("alert"),
-                text: "Somebody has changed the place after you saw it. Nothing of yours was saved.")
+                text: "This location has changed since you opened it. Your changes were not saved.")
             var mine = draft
             if let wanted = mine.change(now) { Self.differences(from: now, to: wanted, &main) }
             main.element(.p) { p in
@@ -265,10 +267,10 @@ struct LocationEditor: Sendable {
                 p.element(
                     .a, .class("button"),
                     .href(HTMLLink(place: now.identifier, of: tenant, "edit", query: again)),
-                    text: "Review your change of what it is now")
+                    text: "Review your changes against the current values")
                 p.text(" ")
                 p.element(
-                    .a, .href(HTMLLink(place: now.identifier, of: tenant)), text: "Leave it as it is now")
+                    .a, .href(HTMLLink(place: now.identifier, of: tenant)), text: "Discard your changes")
             }
         }
         page.status = .conflict

@@ -71,12 +71,12 @@ struct LocationPage: Sendable {
                 let point = try? Coordinate(latitude: latitude, longitude: longitude)
             else {
                 trial.error =
-                    "Latitude is from −90 to 90, longitude from −180 to 180, with a point and no comma."
+                    "Enter a latitude from −90 to 90 and a longitude from −180 to 180, each with a decimal point."
                 return
             }
             let accuracy = Double(decimal: trial.accuracy)
             guard trial.accuracy.isEmpty || accuracy?.isFinite == true else {
-                trial.error = "The accuracy is a number of metres."
+                trial.error = "Enter the accuracy in metres."
                 return
             }
             evidence = .coordinate(point, horizontalAccuracy: accuracy.map(Distance.init(meters:)))
@@ -134,10 +134,10 @@ struct LocationPage: Sendable {
                 main.element(
                     .p,
                     text:
-                        "Among the tenant's newest \(Self.historyReach.grouped) changes there is none of it; the command looks through all."
+                        "The tenant's newest \(Self.historyReach.grouped) changes include none to this location. The command searches all changes."
                 )
             } else {
-                main.entries(history, caption: "Its changes, the newest first")
+                main.entries(history, caption: "Changes, newest first")
             }
         }
     }
@@ -176,7 +176,7 @@ struct LocationPage: Sendable {
             }
         }
         html.element(.details) { details in
-            details.element(.summary, text: "The region as an app takes it")
+            details.element(.summary, text: "Region in Swift")
             details.element(.pre, .tabindex(0)) { pre in
                 pre.element(.code) { code in
                     code.text(
@@ -193,7 +193,7 @@ struct LocationPage: Sendable {
     /// - Parameter isTrial: whether a click fills the fields of a point that is tried, rather than those of an edit.
     static func map(_ location: LocationRecord, isTrial: Bool, _ html: inout HTMLWriter) {
         let center = location.region.center
-        html.element(.section, .class("map-box"), .ariaLabel("Map of the place")) { section in
+        html.element(.section, .class("map-box"), .ariaLabel("Map of the location")) { section in
             section.element(
                 .div, .class("map"), .data("map", isTrial ? "place" : "edit"), .hidden,
                 .data("latitude", "\(center.latitude)"), .data("longitude", "\(center.longitude)"),
@@ -221,7 +221,7 @@ struct LocationPage: Sendable {
                 "Accuracy in metres", name: "accuracy", value: trial.accuracy, inputmode: "decimal",
                 isRequired: false)
             form.choice(
-                "Launched from", name: "source", InvocationSource.allCases.map(\.rawValue),
+                "Launch source", name: "source", InvocationSource.allCases.map(\.rawValue),
                 chosen: trial.source.rawValue)
             form.choice(
                 "Location access", name: "access",
@@ -231,7 +231,9 @@ struct LocationPage: Sendable {
         }
         html.element(
             .p, .class("hint"),
-            text: "Nothing is recorded. Without a point the answer is what a clip gets that sends none.")
+            text:
+                "A test records nothing. If you enter no point, the result is that of a clip that sends no position."
+        )
     }
 
     private static func outcome(

@@ -63,7 +63,7 @@ extension HTMLWriter {
             return element(
                 .p,
                 text:
-                    "No registered URL leads here: bind an experience to the place, or register one with a rule that reads its identifier."
+                    "No registered URL leads here. Bind an experience to this location, or register an experience with a rule that reads the location's identifier."
             )
         }
         element(.ul, .class("urls")) { list in
@@ -73,13 +73,13 @@ extension HTMLWriter {
                     item.element(.div) { div in
                         div.element(.p) { p in p.element(.code) { $0.name(lead.url) } }
                         div.element(.p, .class("hint")) { p in
-                            p.text("\(lead.experience.kind.rawValue), of \(lead.experience.clip); ")
+                            p.text("\(lead.experience.kind.rawValue), \(lead.experience.clip); ")
                             switch lead.experience.binding {
-                            case .rule(let rule): p.text("by the rule \(rule.description)")
-                            default: p.text("bound to this place")
+                            case .rule(let rule): p.text("rule \(rule.description)")
+                            default: p.text("bound to this location")
                             }
                             if let title = lead.title {
-                                p.text("; its card says ")
+                                p.text("; card title: ")
                                 p.name(title)
                             }
                         }
@@ -110,6 +110,6 @@ extension HTMLWriter {
                 }
             }
         }
-        if urls.isCut { element(.p, .class("hint"), text: "There may be more than are shown here.") }
+        if urls.isCut { element(.p, .class("hint"), text: "This list may be incomplete.") }
     }
 }

@@ -46,7 +46,7 @@ struct LocationsPage: Sendable {
     private func cursor(_ query: FormFields) throws -> LocationIdentifier? {
         guard let text = query["after"] else { return nil }
         guard let after = PageCursor.name(in: text).flatMap({ try? LocationIdentifier($0) }) else {
-            throw ConsoleRefusal.malformed("The page of the list is not one that was given.")
+            throw ConsoleRefusal.malformed("The page cursor in the URL is not valid. Open the list again.")
         }
         return after
     }
@@ -59,7 +59,7 @@ struct LocationsPage: Sendable {
         let filter = filtered.filter
         let places = Array(part.places.prefix(Self.pageLength))
         return Page(
-            title: "Places", tenant: tenant, section: .places,
+            title: "Locations", tenant: tenant, section: .places,
             commands: [
                 "doorstep location list --tenant \(tenant.slug)",
                 "doorstep location export --tenant \(tenant.slug) --output places.csv",
@@ -72,14 +72,14 @@ struct LocationsPage: Sendable {
                     if filtered.found == nil { list.findingsToCome() }
                     guard !places.isEmpty else {
                         return list.element(
-                            .p, text: "No place is like that. Search for less, or for another word.")
+                            .p, text: "No locations match. Use fewer filters or another search term.")
                     }
                     self.table(tenant, places, part, isFirst: isFirst, filtered.found, &list)
                     if part.isCut {
                         list.element(
                             .p, .class("hint"),
                             text:
-                                "Of those that the rest of the filter finds the first \(LocationFilter.maximumCount.grouped) were looked through. Search for less to see all."
+                                "Only the first \(LocationFilter.maximumCount.grouped) matches were checked for confirmations. Use a narrower filter to see all."
                         )
                     }
                     self.paging(
@@ -88,7 +88,7 @@ struct LocationsPage: Sendable {
                         &list)
                 }
                 guard self.hasMap, part.count > 0 else { return }
-                div.element(.section, .class("map-box"), .ariaLabel("Map of these places")) { section in
+                div.element(.section, .class("map-box"), .ariaLabel("Map of these locations")) { section in
                     section.element(
                         .div, .class("map"), .data("map", "cells"), .hidden,
                         .data(
@@ -140,8 +140,8 @@ struct LocationsPage: Sendable {
         let all = part.isCut ? "\(count.grouped) or more" : count.grouped
         let caption =
             isFirst && places.count == count && !part.isCut
-            ? (count == 1 ? "1 place" : "\(all) places") : "\(places.count.grouped) of \(all) places"
-        html.table(caption, columns: ["Place", "Identifier", "Radius", "Last confirmation"]) { rows in
+            ? (count == 1 ? "1 location" : "\(all) locations") : "\(places.count.grouped) of \(all) locations"
+        html.table(caption, columns: ["Location", "Identifier", "Radius", "Last confirmation"]) { rows in
             for place in places {
                 rows.element(.tr) { row in
                     row.element(.th, .scope("row")) { th in
@@ -185,13 +185,13 @@ struct LocationsPage: Sendable {
     }
 
     private static func empty(_ tenant: Tenant, _ html: inout HTMLWriter) {
-        html.element(.p, text: "There is no place yet. A file of them begins with a line like this:")
+        html.element(.p, text: "No locations yet. A CSV file of locations begins with this header line:")
         html.element(.pre, .tabindex(0)) {
             $0.element(.code, text: LocationRecord.requiredColumns.joined(separator: ","))
         }
         html.element(.p) { p in
-            p.element(.a, .href(HTMLLink(.import, of: tenant)), text: "Import such a file")
-            p.text(" here, or by a command, all rows or none:")
+            p.element(.a, .href(HTMLLink(.import, of: tenant)), text: "Import a CSV file")
+            p.text(" here or with the command:")
         }
         html.element(.pre, .tabindex(0)) { pre in
             pre.element(.code, text: "doorstep location import --tenant \(tenant.slug) places.csv")
@@ -217,7 +217,7 @@ struct LocationsPage: Sendable {
             let grid = MapGrid(south: south, west: west, north: north, east: east, zoom: zoom)
         else {
             throw ConsoleRefusal.malformed(
-                "bbox is west,south,east,north in degrees, and z a zoom from 0 to 18.")
+                "bbox must be west,south,east,north in degrees; z must be a zoom from 0 to 18.")
         }
         let (cells, isComplete) = try await filtered(request, tenant).cells(in: grid)
         let json: JSONObject = [
@@ -251,6 +251,6 @@ extension HTMLWriter {
     mutating func findingsToCome() {
         element(
             .p, .class("hint"), .role("status"),
-            text: "Problems are being looked for: open the page again in a moment to see them.")
+            text: "Doorstep is still checking for problems. Open the page again in a moment.")
     }
 }

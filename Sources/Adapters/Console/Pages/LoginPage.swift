@@ -10,18 +10,18 @@ enum LoginPage {
             if hasFailed {
                 main.element(.p, .class("error"), .role("alert"), .id("token-error")) { p in
                     p.text(
-                        "This link was used already, is older than ten minutes, or never was one. Make another."
+                        "This link was already used, has expired (ten minutes) or is not valid. Create another link."
                     )
                 }
             }
             main.element(
                 .p,
                 text:
-                    "Whoever may write the database may sign in: a command prints a link that is good once, for ten minutes."
+                    "Run the command below on the server, and open the link within ten minutes. Each link works once."
             )
             main.element(.form, .id("login"), .class("stack"), .post, .action(HTMLLink("/login"))) { form in
                 form.element(.div, .class("field")) { div in
-                    div.element(.label, .for("token"), text: "The link, or what stands after its #")
+                    div.element(.label, .for("token"), text: "Link, or its token (the part after #)")
                     div.void(
                         .input, .id("token"), .name("token"), .type("text"), .required, .autocomplete("off"),
                         .spellcheck(false), .maxlength(2_048),
@@ -44,21 +44,21 @@ enum LoginPage {
                     "Signed in",
                     { dd in
                         dd.name(current.name.text)
-                        dd.text(", who \(current.rights)")
+                        dd.text(", \(current.rights)")
                     }
                 ),
                 (
                     "The link",
                     { dd in
                         dd.name(next.name.text)
-                        dd.text(", who \(next.rights)")
+                        dd.text(", \(next.rights)")
                     }
                 ),
             ])
             main.element(
                 .p,
                 text:
-                    "To continue ends your session. If you do not know who made the link, stay signed in, and do not use it."
+                    "If you continue, your session ends. If you do not know who created the link, do not use it, and stay signed in."
             )
             main.element(.form, .id("continue"), .post, .action(HTMLLink("/login"))) { form in
                 form.hiddenField("token", link.text)

@@ -52,7 +52,7 @@ struct Page {
 
         var title: String {
             switch self {
-            case .places: "Places"
+            case .places: "Locations"
             case .diagnose: "Diagnose"
             case .problems: "Problems"
             case .urls: "URLs"

@@ -28,12 +28,12 @@ struct Problem: Sendable {
             switch code {
             case .unbound:
                 Problem(
-                    code.rawValue, "for no place",
+                    code.rawValue, "no location",
                     "Bind the experience to a location, or give it a rule that reads one from the URL.")
             case .notBusinessSpecific:
                 Problem(
                     code.rawValue, "no notifications",
-                    "Register an advanced experience that is bound to the location; else notifications are refused."
+                    "Register an advanced experience that is bound to the location. Without it, notifications are refused."
                 )
             case .missingDefaultExperience:
                 Problem(
@@ -42,54 +42,56 @@ struct Problem: Sendable {
             case .unpublished:
                 Problem(
                     code.rawValue, "not published",
-                    "Release a version of the app with the clip: until then only testers can launch it.")
+                    "Release a version of the app with the clip. Until then only testers can launch the clip."
+                )
             case .unknownIdentifier:
                 Problem(
                     code.rawValue, "unknown identifier",
-                    "Register the location or the short code that the experience's own URL names, or another URL."
+                    "Register the location or short code in the experience's URL, or use another URL."
                 )
             case .deadShortCode:
                 Problem(
-                    code.rawValue, "dead short code", "Let the code stand for a URL that leads to a location."
+                    code.rawValue, "dead short code", "Assign the code a URL that leads to a location."
                 )
             case .unreachableLocation:
                 Problem(
                     code.rawValue, "no URL",
-                    "Register a URL for the place, or a rule that reads its identifier.",
+                    "Register a URL for the location, or a rule that reads its identifier.",
                     isOfPlaces: true)
             case .nullIsland:
                 Problem(
                     code.rawValue, "at 0, 0",
-                    "Give the place its coordinates: they seem to have been left out.",
+                    "Set the location's coordinates. They seem to be missing.",
                     isOfPlaces: true)
             case .repeatedCoordinates:
                 Problem(
-                    code.rawValue, "same spot",
-                    "Look whether it is one place twice, or a row that was copied.",
+                    code.rawValue, "same coordinates",
+                    "Check for a duplicate location or a copied row.",
                     isOfPlaces: true)
             case .smallRadius:
                 Problem(
                     code.rawValue, "small radius",
-                    "Make the radius 10 m or more: a phone's position is often no better than that.",
+                    "Set the radius to 10 m or more. A phone's position is often no more accurate than that.",
                     isOfPlaces: true)
             case .noPreviewImage:
                 Problem(
                     code.rawValue, "no preview image",
-                    "Give the card of the clip, the location or the experience an image: Messages shows none now."
+                    "Add an image to the card of the clip, the location or the experience. Messages shows none now."
                 )
             case .shadowedByAPI:
                 Problem(
                     code.rawValue, "shadowed by the API",
-                    "Register a URL whose path is none of the API's: the API answers there, and no page.")
+                    "Register a URL whose path the API does not use. At this path the API responds, not a landing page."
+                )
             case .wholeSite:
                 Problem(
                     code.rawValue, "whole site",
-                    "Register the URLs below one path, such as /r/: the app opens every page of the host now, but for the "
-                        + "excludes of the domain's content.")
+                    "Register the URLs below one path, such as /r/. Now the app opens every page of the host, except for the "
+                        + "paths that the domain's association file excludes.")
             case .notRedirected:
                 Problem(
                     code.rawValue, "not redirected",
-                    "Register an experience for the long URL, at a host that is proved: the short one leads to no page."
+                    "Register an experience for the long URL, at a proved domain. Now the short URL leads to no landing page."
                 )
             }
     }
@@ -99,8 +101,8 @@ struct Problem: Sendable {
             switch code {
             case .rawPrefixDivergence:
                 Problem(
-                    code.rawValue, "text is no prefix",
-                    "Look whether the longer URL was meant to be below the other: only whole components count."
+                    code.rawValue, "not a path prefix",
+                    "Check whether the longer URL should be below the shorter one. Only whole path components match."
                 )
             case .queryTie:
                 Problem(code.rawValue, "tie", "Make one of the two URLs more specific.")
@@ -109,8 +111,8 @@ struct Problem: Sendable {
                     code.rawValue, "never chosen", "Remove the experience, or make its URL more specific.")
             case .codeUnfit:
                 Problem(
-                    code.rawValue, "not for a code",
-                    "Choose another URL if an App Clip Code is to be made of it; QR codes and tags take it.")
+                    code.rawValue, "unfit for an App Clip Code",
+                    "Choose another URL if you need an App Clip Code. QR codes and tags can use this URL.")
             case .demoLink:
                 Problem(code.rawValue, "no demo link", "Use the demo link that App Store Connect shows.")
             }

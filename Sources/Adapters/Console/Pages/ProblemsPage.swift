@@ -25,12 +25,12 @@ struct ProblemsPage: Sendable {
             ) { main in
                 guard let found else { return main.findingsToCome() }
                 main.element(.p, .class("hint")) { p in
-                    p.text("Warnings about what is registered, as of ")
+                    p.text("Warnings about the catalogue, as of ")
                     p.time(found.at)
                     p.text(".")
                 }
                 guard !found.all.isEmpty else {
-                    main.element(.p, text: "No findings.")
+                    main.element(.p, text: "No problems found.")
                     return
                 }
                 Self.counts(tenant, found, &main)
@@ -39,7 +39,7 @@ struct ProblemsPage: Sendable {
     }
 
     private static func counts(_ tenant: Tenant, _ found: FindingsCache.Found, _ html: inout HTMLWriter) {
-        html.table("Problems by kind", columns: ["Problem", "How many", "What to do"]) { rows in
+        html.table("Problems by kind", columns: ["Problem", "Count", "Remedy"]) { rows in
             for problem in Problem.all {
                 guard let count = found.counts[problem.code] else { continue }
                 rows.element(.tr) { row in
@@ -81,7 +81,7 @@ struct ProblemsPage: Sendable {
         }
         if all.count > maximumListed {
             html.element(
-                .p, text: "And \((all.count - maximumListed).grouped) more, which the command lists.")
+                .p, text: "And \((all.count - maximumListed).grouped) more. The command lists all.")
         }
     }
 }

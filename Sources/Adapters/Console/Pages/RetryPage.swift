@@ -28,11 +28,11 @@ enum RetryPage {
         guard let count = request.form["count"].flatMap({ Int($0) }), (1...maximumCount).contains(count)
         else {
             throw ConsoleRefusal.malformed(
-                "How many are to be tried again is from 1 to \(maximumCount.grouped).")
+                "The number of deliveries must be from 1 to \(maximumCount.grouped).")
         }
         // Those of the days that were seen: by now they begin later.
         guard let since = request.form["since"].flatMap({ Date(rfc3339: $0) }) else {
-            throw ConsoleRefusal.malformed("The form is not whole. Nothing was done.")
+            throw ConsoleRefusal.malformed("The form is incomplete. Nothing was done.")
         }
         do {
             let counts = try await request.stores.deliveries.retry(
@@ -49,7 +49,7 @@ enum RetryPage {
     private static func filter(_ fields: FormFields) throws -> DeliveryFilter {
         let filter = DeliveryFilter(fields)
         guard let state = filter.state, DeliveryState.retriable.contains(state) else {
-            throw ConsoleRefusal.malformed("What is tried again is refused, uncertain or expired.")
+            throw ConsoleRefusal.malformed("Only refused, uncertain and expired deliveries can be retried.")
         }
         return filter
     }
@@ -59,37 +59,41 @@ enum RetryPage {
         _ count: Int, isOther: Bool = false
     ) -> Page {
         Page(
-            title: "Try again", tenant: tenant, section: .deliveries,
+            title: "Retry deliveries", tenant: tenant, section: .deliveries,
             commands: ["doorstep delivery retry --tenant \(tenant.slug)\(filter.arguments(at: request.now))"]
         ) { main in
             if isOther {
                 main.element(
                     .p, .class("error"), .role("alert"),
-                    text: "They are not as many any more as you have seen. None was tried again.")
+                    text: "The number of deliveries has changed. None was retried. Review them again.")
             }
             main.element(.dl, .class("facts")) { list in
                 list.fact("State") { dd in if let state = filter.state { dd.state(state) } }
                 if let reason = filter.reason { list.fact("Reason") { $0.name(reason) } }
-                list.fact("Of the last") { $0.text("\(filter.days) \(filter.days == 1 ? "day" : "days")") }
-                list.fact("To be tried again") {
+                list.fact("Created in the last") {
+                    $0.text("\(filter.days) \(filter.days == 1 ? "day" : "days")")
+                }
+                list.fact("Deliveries to retry") {
                     $0.text(count > maximumCount ? "more than \(maximumCount.grouped)" : count.grouped)
                 }
             }
             main.element(
                 .p, .class("hint"),
                 text:
-                    "Deliveries that have expired, or have no expiration and are older than a day, stay as they are. So do deliveries whose token APNs reported as dead, such as Unregistered: a new notification goes to the instance's next token."
+                    "Expired notifications, and those without an expiry older than 24 h, are not retried. Deliveries to a token that APNs reported as dead (such as Unregistered) are not retried either. Send a new notification instead."
             )
             if filter.state == .uncertain {
                 main.element(
-                    .p, text: "APNs may have taken them: devices may show them twice if they are tried again."
+                    .p,
+                    text:
+                        "APNs may have accepted these deliveries. If you retry them, devices may show them twice."
                 )
             }
             if count > maximumCount {
                 main.element(
                     .p, .class("error"),
                     text:
-                        "At most \(maximumCount.grouped) are tried again at once here: choose a reason or fewer days, or take the command."
+                        "The console retries at most \(maximumCount.grouped) deliveries at once. Choose a reason or fewer days, or use the command."
                 )
             } else if !request.mayChange {
                 main.readOnlyHint()
@@ -100,13 +104,13 @@ enum RetryPage {
                     for (name, value) in filter.query { form.hiddenField(name, value ?? "") }
                     form.hiddenField("since", since.rfc3339)
                     form.hiddenField("count", "\(count)")
-                    form.element(.button, .class("main"), text: "Try \(count.grouped) again")
+                    form.element(.button, .class("main"), text: "Retry \(count.grouped)")
                 }
             }
             main.element(.p) { p in
                 p.element(
                     .a, .href(HTMLLink(.deliveries, of: tenant, query: filter.query)),
-                    text: "Leave them as they are")
+                    text: "Cancel")
             }
         }
     }

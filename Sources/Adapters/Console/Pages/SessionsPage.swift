@@ -25,22 +25,24 @@ struct SessionsPage: Sendable {
                 commands: [
                     "doorstep console sessions", "doorstep console events", "doorstep console end --all",
                 ],
-                notice: request.query["ended"] == nil ? nil : "Ended."
+                notice: request.query["ended"] == nil ? nil : "Session ended."
             ) { main in
-                main.table("Under way", columns: ["Who", "Since", "Last seen", "Ends at", "Rights", "End"]) {
+                main.table(
+                    "Active sessions", columns: ["Name", "Since", "Last seen", "Ends at", "Rights", "End"]
+                ) {
                     rows in
                     for session in all {
                         rows.element(.tr) { row in
                             row.element(.th, .scope("row")) { th in
                                 th.name(session.access.name.text)
-                                if session.id == own.id { th.badge("this one") }
+                                if session.id == own.id { th.badge("this session") }
                             }
                             row.element(.td) { $0.time(session.createdAt) }
                             row.element(.td) { $0.time(session.seenAt) }
                             row.element(.td) { $0.time(session.expiresAt) }
                             row.element(.td, text: session.access.rights)
                             row.element(.td) { td in
-                                if session.isByProxy { return td.text("at the proxy") }
+                                if session.isByProxy { return td.text("ends at the proxy") }
                                 td.element(.form, .post, .action(HTMLLink("/sessions/end"))) { form in
                                     form.hiddenField("id", session.id.uuidString)
                                     form.element(
@@ -54,7 +56,7 @@ struct SessionsPage: Sendable {
                 if own.access.mayEndOthers {
                     main.element(.form, .post, .action(HTMLLink("/sessions/end"))) { form in
                         form.hiddenField("all", "1")
-                        form.element(.button, .class("danger"), text: "End all sessions, this one too")
+                        form.element(.button, .class("danger"), text: "End all sessions, including this one")
                     }
                 }
                 if own.access.tenant == nil { Self.write(events, isFirst: before == nil, &main) }
@@ -65,9 +67,9 @@ struct SessionsPage: Sendable {
     private static let eventCount = 50
 
     private static func write(_ events: [ConsoleEvent], isFirst: Bool, _ html: inout HTMLWriter) {
-        html.element(.h2, text: "What happened")
-        guard !events.isEmpty else { return html.element(.p, text: "Nothing that is still kept.") }
-        html.table("Events, the newest first", columns: ["When", "Who", "What"]) { rows in
+        html.element(.h2, text: "Events")
+        guard !events.isEmpty else { return html.element(.p, text: "No events.") }
+        html.table("Events, newest first", columns: ["Time", "Name", "Event"]) { rows in
             for event in events.prefix(eventCount) {
                 rows.element(.tr) { row in
                     row.element(.td) { $0.time(event.at) }
@@ -107,12 +109,12 @@ struct SessionsPage: Sendable {
 extension ConsoleEvent.Kind {
     fileprivate var title: String {
         switch self {
-        case .linkMade: "a link was made"
+        case .linkMade: "link created"
         case .signedIn: "signed in"
         case .signedOut: "signed out"
-        case .sessionEnded: "ended somebody's session"
+        case .sessionEnded: "ended another session"
         case .allSessionsEnded: "ended all sessions"
-        case .keyShown: "was shown a key or a secret"
+        case .keyShown: "saw a key or a secret"
         }
     }
 }

@@ -30,8 +30,8 @@ struct StatusPage: Sendable {
 
     /// The console's own: each server has another, of which its `/metrics` tell.
     private func responses(at now: Date, _ html: inout HTMLWriter) {
-        html.element(.h2, text: "What this console answers from")
-        guard let state = table.current else { return html.element(.p, text: "Nothing yet.") }
+        html.element(.h2, text: "Lookup index of this console")
+        guard let state = table.current else { return html.element(.p, text: "Not loaded yet.") }
         html.facts([
             (
                 "As of",
@@ -39,7 +39,7 @@ struct StatusPage: Sendable {
                     dd.time(state.asOf)
                     dd.text(", \(max(0, Int(now.timeIntervalSince(state.asOf)))) seconds ago")
                 }
-            ), ("From", { $0.text(state.source.rawValue) }),
+            ), ("Source", { $0.text(state.source.rawValue) }),
             ("Tenants", { $0.text(state.table.tenantCount.grouped) }),
             ("Experiences", { $0.text(state.table.experienceCount.grouped) }),
             ("Locations", { $0.text(state.table.locationCount.grouped) }),
@@ -48,7 +48,7 @@ struct StatusPage: Sendable {
         html.element(
             .p, .class("hint"),
             text:
-                "Each server has a table of its own, and tells of it at /metrics: doorstep_lookup_index_age_seconds."
+                "Each server has its own lookup index. See the metric doorstep_lookup_index_age_seconds at the server's /metrics."
         )
     }
 
@@ -61,7 +61,7 @@ struct StatusPage: Sendable {
                 { dd in
                     dd.text("\(status.schemaVersion) of \(status.knownSchemaVersion)")
                     if status.schemaVersion != status.knownSchemaVersion {
-                        dd.badge("not up to date", "warning")
+                        dd.badge("out of date", "warning")
                     }
                 }
             ),
@@ -69,8 +69,8 @@ struct StatusPage: Sendable {
     }
 
     private static func queues(_ status: InstallationStatus, at now: Date, _ html: inout HTMLWriter) {
-        html.element(.h2, text: "What waits to be sent")
-        html.table("Queues of all tenants", columns: ["What", "Waiting", "Overdue"]) { rows in
+        html.element(.h2, text: "Queues")
+        html.table("Queues of all tenants", columns: ["Queue", "Waiting", "Overdue"]) { rows in
             for queue in status.queues {
                 rows.element(.tr) { row in
                     row.element(.th, .scope("row"), text: queue.kind.title)
@@ -78,7 +78,7 @@ struct StatusPage: Sendable {
                     row.element(
                         .td, .class("number"), text: "\(queue.count.grouped)\(isCut ? " or more" : "")")
                     row.element(.td) { td in
-                        guard let due = queue.firstDueAt, due < now else { return td.text("nothing") }
+                        guard let due = queue.firstDueAt, due < now else { return td.text("no") }
                         td.text("by \(Int(now.timeIntervalSince(due)).grouped) seconds")
                     }
                 }
@@ -92,14 +92,14 @@ struct StatusPage: Sendable {
             return html.element(
                 .p,
                 text:
-                    "The console knows of no detour: give it --apns-production and --apns-sandbox as the server has them."
+                    "Notifications go to Apple, as far as the console knows. If a server uses --apns-production or --apns-sandbox, start the console with the same options."
             )
         }
         for detour in detours { html.element(.p) { $0.badge(detour, "warning") } }
     }
 
     private static func connections(_ status: InstallationStatus, _ html: inout HTMLWriter) {
-        html.element(.h2, text: "Who is connected to the database")
+        html.element(.h2, text: "Database connections")
         html.table("Connections", columns: ["Login", "Program", "Connections"]) { rows in
             for connections in status.connections {
                 rows.element(.tr) { row in
@@ -109,7 +109,7 @@ struct StatusPage: Sendable {
                 }
             }
         }
-        html.element(.p, .class("hint"), text: "Each server has several; none when it is not running.")
+        html.element(.p, .class("hint"), text: "Each running server has several connections.")
     }
 }
 

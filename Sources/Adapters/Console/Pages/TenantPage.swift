@@ -39,7 +39,7 @@ enum TenantPage {
         _ = try await request.stores.tenants.changeLimits(of: tenant.slug) { [limits] current in
             guard Self.text(current) == seen else {
                 throw ConsoleRefusal.conflict(
-                    "Somebody has changed the limits since you saw them. Nothing was changed: open the page again."
+                    "The limits have changed since you opened the page. Nothing was saved. Open the page again."
                 )
             }
             for limit in TenantLimit.allCases {
@@ -55,14 +55,14 @@ enum TenantPage {
         case "suspended":
             // Typed, since all that a tenant has stops working.
             guard request.form["slug"] == tenant.slug.text else {
-                throw ConsoleRefusal.malformed("This is not the tenant's slug. It was not suspended.")
+                throw ConsoleRefusal.malformed("The slug does not match. The tenant was not suspended.")
             }
             _ = try await request.stores.tenants.setSuspended(true, tenant.slug)
             return seeOther(tenant, "suspended")
         case "resumed":
             _ = try await request.stores.tenants.setSuspended(false, tenant.slug)
             return seeOther(tenant, "resumed")
-        default: throw ConsoleRefusal.malformed("The form does not say what to do. Nothing was done.")
+        default: throw ConsoleRefusal.malformed("The form is incomplete. Nothing was done.")
         }
     }
 
@@ -83,9 +83,9 @@ enum TenantPage {
 
     private static func notice(_ request: ConsoleRequest) -> String? {
         switch request.query["done"] {
-        case "limited": "Saved. Servers follow within a second."
-        case "suspended": "Suspended. Servers refuse its keys within a second."
-        case "resumed": "Resumed. Servers take its keys within a second."
+        case "limited": "Saved. Servers apply it within a second."
+        case "suspended": "Tenant suspended. Servers refuse its keys within a second."
+        case "resumed": "Tenant resumed. Servers accept its keys within a second."
         default: nil
         }
     }
@@ -136,10 +136,10 @@ enum TenantPage {
                 TenantLimit.allCases.map { ($0.title, wrong.contains($0) ? Self.wrongLimit : nil) })
             form(request, tenant, texts, wrong: wrong, &main)
             TenantQuotasForm.write(request, tenant, wrong: wrongQuotas, &main)
-            main.element(.h2, text: isSuspended ? "Resume it" : "Suspend it")
+            main.element(.h2, text: isSuspended ? "Resume this tenant" : "Suspend this tenant")
             suspension(tenant, &main)
             main.element(
-                .p, .class("hint"), text: "Deleting a tenant, with all that it has, is left to the command.")
+                .p, .class("hint"), text: "Use the command to delete a tenant and all its data.")
         }
         if !wrong.isEmpty || !wrongQuotas.isEmpty { page.status = .unprocessableContent }
         return page
@@ -156,7 +156,8 @@ enum TenantPage {
             for limit in TenantLimit.allCases {
                 form.field(
                     limit.title, name: limit.rawValue, value: texts[limit] ?? "",
-                    hint: "Requests per second : burst, for example 50:200, or off. Empty = server default",
+                    hint:
+                        "Requests per second : burst, for example 50:200, or off. Empty = server default. Limits apply per server.",
                     error: wrong.contains(limit) ? wrongLimit : nil,
                     isRequired: false)
             }
@@ -164,21 +165,23 @@ enum TenantPage {
         }
     }
 
-    private static let wrongLimit = "Such as 50, 50:200 or off; each number from 1 to 1000000."
+    private static let wrongLimit =
+        "Enter 50, 50:200 or off, for example. Each number must be from 1 to 1000000."
 
     private static func suspension(_ tenant: Tenant, _ html: inout HTMLWriter) {
         let isSuspended = tenant.suspendedAt != nil
         html.element(
             .p,
             text: isSuspended
-                ? "Its keys are refused, and pages are not shown. Nothing was deleted."
-                : "Its keys are refused until it is resumed: its clips get no answers. Nothing is deleted.")
+                ? "Servers refuse this tenant's keys and show none of its landing pages. No data was deleted."
+                : "Servers refuse this tenant's keys until you resume it, so its clips stop working. No data is deleted."
+        )
         html.element(
             .form, .class("stack"), .post, .action(HTMLLink(to: "tenants", tenant.slug.text, "suspension"))
         ) { form in
             form.hiddenField("state", isSuspended ? "resumed" : "suspended")
             if !isSuspended {
-                form.field("The slug, to be sure", name: "slug", value: "", hint: tenant.slug.text)
+                form.field("Type the slug to confirm", name: "slug", value: "", hint: tenant.slug.text)
             }
             form.element(.p) { p in
                 p.element(

@@ -21,7 +21,7 @@ enum TenantQuotasForm {
         _ = try await request.stores.tenants.changeQuotas(of: tenant.slug) { [quotas] current in
             guard text(current) == seen else {
                 throw ConsoleRefusal.conflict(
-                    "The quotas have changed since this page was made. Nothing was saved. Open the page again."
+                    "The quotas have changed since you opened the page. Nothing was saved. Open the page again."
                 )
             }
             current = quotas
@@ -68,7 +68,7 @@ enum TenantQuotasForm {
 
     private static let kinds = QuotaKind.allCases
 
-    private static let wrongQuota = "Such as 5000, 5000:64MiB, :64MiB or off."
+    private static let wrongQuota = "Enter 5000, 5000:64MiB, :64MiB or off, for example."
 
     private static func name(_ kind: QuotaKind) -> String { "quota-\(kind.rawValue)" }
 

@@ -15,7 +15,7 @@ enum TenantsPage {
             Page(title: "Tenants and limits", commands: ["doorstep tenant list"]) { main in
                 main.element(
                     .p,
-                    text: "What is empty is as the servers' own settings say. Each server counts for itself.")
+                    text: "Empty = the server's default. Limits apply per server.")
                 let columns = ["Tenant", "Slug", "Since"] + TenantLimit.allCases.map(\.title)
                 main.table(
                     tenants.count == 1 ? "1 tenant" : "\(tenants.count.grouped) tenants", columns: columns
@@ -30,7 +30,7 @@ enum TenantsPage {
     static func rest(_ count: Int, _ html: inout HTMLWriter) {
         guard count > listLength else { return }
         html.element(
-            .p, .class("hint"), text: "\(listLength) are shown; the box above finds one by its slug.")
+            .p, .class("hint"), text: "Showing \(listLength). Search above for another tenant by its slug.")
     }
 
     private static func row(_ tenant: Tenant, _ rows: inout HTMLWriter) {
@@ -59,10 +59,10 @@ enum TenantLimit: String, CaseIterable {
 
     var title: String {
         switch self {
-        case .key: "Of each key"
-        case .client: "Of each address"
+        case .key: "Per API key"
+        case .client: "Per client IP"
         case .newInstances: "New instances"
-        case .clientNewInstances: "New instances of each address"
+        case .clientNewInstances: "New instances per client IP"
         }
     }
 

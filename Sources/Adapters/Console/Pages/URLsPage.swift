@@ -38,7 +38,7 @@ struct URLsPage: Sendable {
                 Self.introduction(part, tenant, &main)
                 guard part.count > 0 else {
                     return main.element(
-                        .p, text: "No URL is registered: 'doorstep experience import' takes a table of them.")
+                        .p, text: "No URLs registered yet. Import them with 'doorstep experience import'.")
                 }
                 if found == nil { main.findingsToCome() }
                 main.element(.ul, .class("tree")) { list in
@@ -63,10 +63,10 @@ struct URLsPage: Sendable {
         html.element(.p) { p in
             p.text("\(part.count.grouped) \(part.count == 1 ? "experience" : "experiences"). ")
             p.text(
-                "Of those that match a URL, the one with the longest path is chosen, then the one with more query items. "
+                "If several experiences match a URL, Doorstep chooses the longest path, then the most query items. "
             )
             p.element(.a, .href(HTMLLink(.diagnose, of: tenant)), text: "Diagnose")
-            p.text(" tells of any URL which one that is.")
+            p.text(" shows the choice for any URL.")
         }
     }
 
@@ -89,7 +89,7 @@ struct URLsPage: Sendable {
         }
         let cut = max(part.children.count, part.experiences.count)
         if cut > maximumListed {
-            list.element(.li, text: "and more: \(maximumListed) of \(cut.grouped) are shown")
+            list.element(.li, text: "Showing \(maximumListed) of \(cut.grouped)")
         }
     }
 
@@ -129,10 +129,10 @@ extension HTMLWriter {
     /// What says of an experience which place it is for.
     mutating func binding(_ binding: LocationBinding, of tenant: Tenant) {
         switch binding {
-        case .unbound: text("for no place")
-        case .rule(let rule): text("place by the rule \(rule.description)")
+        case .unbound: text("no location")
+        case .rule(let rule): text("location by the rule \(rule.description)")
         case .location(let identifier):
-            text("for ")
+            text("location ")
             element(.a, .href(HTMLLink(place: identifier, of: tenant))) { $0.name(identifier.text) }
         }
     }
@@ -144,8 +144,8 @@ extension HTMLWriter {
         guard chosen?.url != experience.url.canonical || chosen?.kind != experience.kind else { return }
         element(.p, .class("finding")) { p in
             p.badge("not chosen", "warning")
-            guard let chosen else { return p.text(" Nothing is chosen at its URL yet.") }
-            p.text(" At its URL another one is: ")
+            guard let chosen else { return p.text(" No experience is chosen at this URL yet.") }
+            p.text(" Another experience is chosen at this URL: ")
             p.name(chosen.url)
             p.text(", \(chosen.kind.rawValue).")
         }

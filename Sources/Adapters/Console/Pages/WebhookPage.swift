@@ -56,7 +56,7 @@ struct WebhookPage: Sendable {
             change.events = Set(ticked: request.form)
             guard change.events?.isEmpty == false else {
                 throw ConsoleRefusal.malformed(
-                    "A webhook is told of one event at least. Nothing was changed.")
+                    "Select at least one event. Nothing was changed.")
             }
         }
         let seen = request.form["seen"]
@@ -66,7 +66,7 @@ struct WebhookPage: Sendable {
         ) { webhook in
             guard !isOfEvents || Self.text(webhook.events) == seen else {
                 throw ConsoleRefusal.conflict(
-                    "Somebody has changed what it is told of since you saw it. Nothing was changed: open the page again."
+                    "The events have changed since you opened the page. Nothing was saved. Open the page again."
                 )
             }
         }
@@ -80,7 +80,7 @@ struct WebhookPage: Sendable {
             try await subject.registry.replaceSecret(
                 of: subject.reference, by: secret, actor: request.session.access.actor)
         }
-        return .page(list.shown(secret, webhook, subject.tenant, "The secret was replaced"))
+        return .page(list.shown(secret, webhook, subject.tenant, "Secret replaced"))
     }
 
     /// The server sends it as any other message: how it was answered is in the list, soon after.
@@ -110,7 +110,8 @@ struct WebhookPage: Sendable {
                 start, state: request.form["givenup"] == "1" ? .givenUp : nil,
                 after: request.form["after"].flatMap { UUID(text: $0) })
         } else {
-            throw ConsoleRefusal.malformed("It takes a message, or hours from 0 to 168. Nothing was sent.")
+            throw ConsoleRefusal.malformed(
+                "Choose a message, or enter hours from 0 to 168. Nothing was sent.")
         }
         let (count, last) = try await subject.registry.replay(
             selection, of: subject.reference, by: request.session.access.actor)
@@ -140,11 +141,11 @@ struct WebhookPage: Sendable {
     private static func notice(_ request: ConsoleRequest) -> String? {
         switch request.query["done"] {
         case "changed": return "Saved."
-        case "tested": return "The server sends the message now: how it was answered is below, soon."
+        case "tested": return "A server sends the message now. Its response appears below soon."
         case "replayed":
             let count = request.query["count"].flatMap { Int($0) } ?? 0
-            let more = request.query["after"] == nil ? "" : " There may be more behind them: go on below."
-            return "\(count.grouped) \(count == 1 ? "message is" : "messages are") sent now.\(more)"
+            let more = request.query["after"] == nil ? "" : " There may be more messages. Continue below."
+            return "\(count.grouped) \(count == 1 ? "message is" : "messages are") queued.\(more)"
         default: return nil
         }
     }
@@ -169,7 +170,7 @@ struct WebhookPage: Sendable {
         ) { main in
             main.facts([
                 ("ID", { $0.element(.code, text: id) }), ("Status", { $0.status(of: webhook) }),
-                ("Told of", { $0.text(webhook.events.names.joined(separator: ", ")) }),
+                ("Events", { $0.text(webhook.events.names.joined(separator: ", ")) }),
                 ("Created", { $0.time(webhook.createdAt) }),
                 ("Waiting", { $0.text(webhook.waitingCount.grouped) }),
             ])
@@ -184,10 +185,10 @@ struct WebhookPage: Sendable {
         _ messages: [RecordedMessage], _ request: ConsoleRequest, _ subject: Subject, isFirst: Bool,
         _ html: inout HTMLWriter
     ) {
-        guard !messages.isEmpty else { return html.element(.p, text: "There is none.") }
+        guard !messages.isEmpty else { return html.element(.p, text: "No messages.") }
         let shown = messages.prefix(pageLength)
         html.table(
-            "Messages, the newest first", columns: ["Made", "Type", "State", "Attempts", "Send now"]
+            "Messages, newest first", columns: ["Created", "Type", "State", "Attempts", "Send again"]
         ) { rows in
             for message in shown {
                 rows.element(.tr) { row in
@@ -228,11 +229,11 @@ struct WebhookPage: Sendable {
     private static func forms(_ request: ConsoleRequest, _ subject: Subject, _ html: inout HTMLWriter) {
         let isOn = subject.webhook.switchOff == nil
         if isOn {
-            html.element(.h2, text: "Try it")
+            html.element(.h2, text: "Test")
             html.element(.form, .post, .action(action(subject, "test"))) { form in
-                form.element(.p) { $0.element(.button, text: "Send a message of the type doorstep.test") }
+                form.element(.p) { $0.element(.button, text: "Send a test message (doorstep.test)") }
             }
-            html.element(.h2, text: "Send messages now")
+            html.element(.h2, text: "Send messages again")
             if let after = request.query["after"], let hours = request.query["hours"] {
                 html.element(.form, .post, .action(action(subject, "replay"))) { form in
                     for (name, value) in [
@@ -242,20 +243,20 @@ struct WebhookPage: Sendable {
                     ] {
                         if let value { form.hiddenField(name, value) }
                     }
-                    form.element(.p) { $0.element(.button, .class("main"), text: "Send those behind them") }
+                    form.element(.p) { $0.element(.button, .class("main"), text: "Send the next messages") }
                 }
             }
             html.element(.form, .class("stack"), .post, .action(action(subject, "replay"))) { form in
                 form.field(
-                    "Those of so many hours back", name: "hours", value: "24",
+                    "Messages of the last hours", name: "hours", value: "24",
                     hint:
-                        "Up to 168, at most \(ReplaySelection.limit.grouped) at a time, with the IDs they had.",
+                        "Up to 168 hours, at most \(ReplaySelection.limit.grouped) messages at a time. Message IDs stay the same.",
                     inputmode: "decimal")
-                form.tick("only those that were given up", name: "givenup")
+                form.tick("Only messages that were given up", name: "givenup")
                 form.element(.p) { $0.element(.button, text: "Send now") }
             }
         }
-        html.element(.h2, text: "Change it")
+        html.element(.h2, text: "Settings")
         html.element(.form, .class("stack"), .post, .action(action(subject, "change"))) { form in
             form.hiddenField("seen", text(subject.webhook.events))
             form.events(subject.webhook.events)
@@ -266,15 +267,15 @@ struct WebhookPage: Sendable {
             form.element(.p) { p in
                 p.element(
                     .button, isOn ? .class("danger") : nil,
-                    text: isOn ? "Switch it off" : "Switch it on again")
-                if isOn { p.text(" What waits for it is given up.") }
+                    text: isOn ? "Disable" : "Enable")
+                if isOn { p.text(" Doorstep gives up all waiting messages.") }
             }
         }
         html.element(.form, .post, .action(action(subject, "rotate"))) { form in
             form.formNumber()
             form.element(.p) { p in
-                p.element(.button, .class("danger"), text: "Replace the secret, and show it once")
-                p.text(" What is sent from then on is signed with the new one.")
+                p.element(.button, .class("danger"), text: "Replace the secret and show it once")
+                p.text(" Doorstep signs all later messages with the new secret.")
             }
         }
     }

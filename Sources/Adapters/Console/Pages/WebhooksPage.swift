@@ -34,7 +34,7 @@ struct WebhooksPage: Sendable {
                 Webhook(url: url, secret: secret), events: events, of: tenant.id,
                 by: request.session.access.actor)
         }
-        return .page(shown(secret, webhook, tenant, "The webhook was created"))
+        return .page(shown(secret, webhook, tenant, "Webhook created"))
     }
 
     /// The answer to the form itself: no address has the secret, and whoever loads the page again is refused.
@@ -48,11 +48,11 @@ struct WebhooksPage: Sendable {
         ) { main in
             main.secret(
                 secret.text,
-                "Messages are signed with it, as Standard Webhooks has it. It is shown once, and stored sealed."
+                "Doorstep signs messages with this secret by Standard Webhooks. It is stored encrypted and shown once. Save it now."
             )
             main.element(.p) { p in
                 p.element(
-                    .a, .href(HTMLLink(.webhooks, of: tenant, id)), text: "It is stored: on to the webhook")
+                    .a, .href(HTMLLink(.webhooks, of: tenant, id)), text: "I have saved the secret – done")
             }
         }
     }
@@ -65,7 +65,7 @@ struct WebhooksPage: Sendable {
             main.element(
                 .p,
                 text: """
-                    Webhooks' secrets are stored sealed: start the console with the DOORSTEP_TOKEN_SECRET that the server has.
+                    Webhook secrets are stored encrypted. Start the console with the server's DOORSTEP_TOKEN_SECRET.
                     """)
         }
     }
@@ -82,7 +82,7 @@ struct WebhooksPage: Sendable {
                 "doorstep webhook create --tenant \(tenant.slug) \(draft.arguments)",
             ]
         ) { main in
-            main.errors([("URL", draft.urlError), ("Told of", draft.eventsError)])
+            main.errors([("URL", draft.urlError), ("Events", draft.eventsError)])
             Self.list(webhooks, tenant, &main)
             main.element(.h2, text: "Register a webhook")
             guard request.mayChange else { return main.readOnlyHint() }
@@ -93,7 +93,7 @@ struct WebhooksPage: Sendable {
                 form.formNumber()
                 form.field(
                     "URL", name: "url", value: draft.url,
-                    hint: "https; http for the server's own machine alone.", error: draft.urlError,
+                    hint: "https URL; http only for the server's own machine.", error: draft.urlError,
                     inputmode: "url")
                 form.events(draft.events, error: draft.eventsError)
                 form.element(.p) {
@@ -109,9 +109,9 @@ struct WebhooksPage: Sendable {
         _ webhooks: [RegisteredWebhook], _ tenant: Tenant, _ html: inout HTMLWriter
     ) {
         guard !webhooks.isEmpty else {
-            return html.element(.p, text: "There is none: nobody is told of events.")
+            return html.element(.p, text: "No webhooks yet.")
         }
-        html.table("Webhooks", columns: ["URL", "Told of", "Status", "Waiting"]) { rows in
+        html.table("Webhooks", columns: ["URL", "Events", "Status", "Waiting"]) { rows in
             for webhook in webhooks {
                 rows.element(.tr) { row in
                     row.element(.th, .scope("row")) { th in
@@ -143,7 +143,7 @@ struct WebhooksPage: Sendable {
 
         /// Nil where a field is wrong, and says so.
         mutating func checked() -> WebhookURL? {
-            if events.isEmpty { eventsError = "One at least." }
+            if events.isEmpty { eventsError = "Select at least one event." }
             do throws(WebhookURL.Refusal) {
                 let url = try WebhookURL(url)
                 return eventsError == nil ? url : nil
@@ -174,7 +174,7 @@ extension HTMLWriter {
             .div, .class("field"), .role("group"), .ariaLabelledby("events"),
             error.map { _ in .ariaDescribedby("events-error") }
         ) { div in
-            div.element(.p, .id("events"), text: "Told of")
+            div.element(.p, .id("events"), text: "Events")
             for event in WebhookEvent.allCases {
                 div.tick(event.rawValue, name: "event.\(event.rawValue)", isOn: events.contains(event))
             }

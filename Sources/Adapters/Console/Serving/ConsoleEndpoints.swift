@@ -178,16 +178,16 @@ struct ConsoleEndpoints: Sendable {
     private func file(of request: Request, _ types: [String], limit: Int) async throws -> [UInt8] {
         guard let type = request.headers[.contentType], types.contains(type) else {
             throw ConsoleRefusal(
-                status: .unsupportedMediaType, title: "Not such a file",
-                text: "A file of \(types.joined(separator: " or ")) was expected here. Nothing was done.")
+                status: .unsupportedMediaType, title: "Wrong file type",
+                text: "The file must have the type \(types.joined(separator: " or ")). Nothing was done.")
         }
         var request = request
         do {
             return Array(buffer: try await request.collectBody(upTo: limit))
         } catch is NIOTooManyBytesError {
             throw ConsoleRefusal(
-                status: .contentTooLarge, title: "Too long",
-                text: "The file may have at most \(limit.grouped) bytes here. Nothing was done.")
+                status: .contentTooLarge, title: "File too large",
+                text: "The file may have at most \(limit.grouped) bytes. Nothing was done.")
         }
     }
 
@@ -251,7 +251,7 @@ struct ConsoleEndpoints: Sendable {
                 let tenant = try await dependencies.stores(access).tenants.tenant(slug)
                 access = ConsoleAccess(name: name, tenant: tenant.id, isReadOnly: group.isReadOnly)
             } catch let error as AdministrationError where error.code == "unknown_tenant" {
-                throw ConsoleRefusal.forbidden("There is no tenant that your group may see.")
+                throw ConsoleRefusal.forbidden("Your group has access to no tenant.")
             }
         }
         let now = Date()
@@ -262,7 +262,7 @@ struct ConsoleEndpoints: Sendable {
                 people.forget(access)
                 throw error
             }
-            logger.notice("a proxy has signed somebody in", metadata: ["name": "\(name)"])
+            logger.notice("signed in by a proxy", metadata: ["name": "\(name)"])
         }
         return .byProxy(access, at: now)
     }
@@ -294,7 +294,7 @@ struct ConsoleEndpoints: Sendable {
                 by: link, insteadOf: Entrance.secret(of: request, isSecure: context.isSecure),
                 isSecure: context.isSecure, at: now)
         else { return html(LoginPage.page(hasFailed: true)) }
-        logger.notice("somebody signed in", metadata: ["name": "\(session.access.name)"])
+        logger.notice("signed in", metadata: ["name": "\(session.access.name)"])
         var response = ConsoleResponse.redirect(to: HTMLLink("/"))
         response.setCookie(cookie)
         return response

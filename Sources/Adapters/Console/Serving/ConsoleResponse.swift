@@ -54,19 +54,19 @@ struct ConsoleRefusal: Error {
     let text: String
 
     static let notFound = ConsoleRefusal(
-        status: .notFound, title: "Not found", text: "There is no such page, or you may not see it.")
+        status: .notFound, title: "Not found", text: "The page does not exist, or you have no access to it.")
     static let notReady = ConsoleRefusal(
-        status: .serviceUnavailable, title: "Not yet",
-        text: "The console has not read what there is yet. Try again in a moment.")
+        status: .serviceUnavailable, title: "Not ready",
+        text: "The console is still loading. Try again in a moment.")
     static let unreadableForm = ConsoleRefusal(
-        status: .unsupportedMediaType, title: "Not a form",
-        text: "A form was expected here. Nothing was done.")
+        status: .unsupportedMediaType, title: "Form expected",
+        text: "The request has no form. Nothing was done.")
     static let tooManyInvalidLinks = ConsoleRefusal(
         status: .tooManyRequests, title: "Too many tries",
-        text: "Your address has sent too many invalid links. Use a valid link, or wait for a minute.")
+        text: "Your address has sent too many invalid links. Use a valid link, or wait a minute.")
     static let tooManyTriesOfLink = ConsoleRefusal(
         status: .tooManyRequests, title: "Too many tries",
-        text: "This link was tried too often. Wait for a minute, or ask for another link.")
+        text: "This link was tried too often. Wait a minute, or create another link.")
 
     static func signedInByProxy(_ name: DisplayName) -> ConsoleRefusal {
         .conflict("The proxy has signed you in as \(name), so a link changes nothing. The link was not used.")
@@ -74,11 +74,13 @@ struct ConsoleRefusal: Error {
 
     static let tooManyChecks = ConsoleRefusal(
         status: .tooManyRequests, title: "Too many checks",
-        text: "Several checks of this tenant's sites are under way. Wait for one of them to end.")
+        text: "Several site checks of this tenant are running. Try again when one has finished.")
 
     static let tooManyFiles = ConsoleRefusal(
         status: .tooManyRequests, title: "Too many files",
-        text: "Other files of yours are being read. Wait for one of them. Nothing was done.")
+        text:
+            "The console is still reading your other files. Nothing was done. Try again when it has finished."
+    )
 
     static func forbidden(_ text: String) -> ConsoleRefusal {
         ConsoleRefusal(status: .forbidden, title: "Not allowed", text: text)
@@ -89,7 +91,7 @@ struct ConsoleRefusal: Error {
     }
 
     static func malformed(_ text: String) -> ConsoleRefusal {
-        ConsoleRefusal(status: .badRequest, title: "That cannot be read", text: text)
+        ConsoleRefusal(status: .badRequest, title: "Invalid request", text: text)
     }
 }
 

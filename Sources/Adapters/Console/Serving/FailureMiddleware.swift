@@ -24,7 +24,7 @@ struct FailureMiddleware: RouterMiddleware {
             let refusal = refusal(for: error, request)
             let page = Page(title: refusal.title, status: refusal.status) { main in
                 main.element(.p, text: refusal.text)
-                main.element(.p) { $0.element(.a, .href(.home), text: "Find something else") }
+                main.element(.p) { $0.element(.a, .href(.home), text: "Go to the tenants") }
             }
             return ConsoleResponse.html(layout.html(page, for: nil), refusal.status, hasMap: false)
         }
@@ -49,17 +49,17 @@ struct FailureMiddleware: RouterMiddleware {
             return .notFound
         case is NIOTooManyBytesError:
             return ConsoleRefusal(
-                status: .contentTooLarge, title: "Too long",
-                text: "A form has at most \(FormFields.maximumLength) bytes. Nothing was done.")
+                status: .contentTooLarge, title: "Form too large",
+                text: "A form may have at most \(FormFields.maximumLength) bytes. Nothing was done.")
         default:
             let id = UUID().uuidString.lowercased()
             logger.error(
-                "a page of the console failed",
+                "a console page failed",
                 metadata: ["error": "\(error)", "id": "\(id)", "method": "\(request.method)"])
             return ConsoleRefusal(
                 status: .internalServerError, title: "Something went wrong",
                 text:
-                    "The console's log says what, under \(id). Try again: the database may not have answered."
+                    "See the console's log for the error with the ID \(id). Try again in a moment: the database may be unreachable."
             )
         }
     }

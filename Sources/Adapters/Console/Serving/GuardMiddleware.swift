@@ -30,17 +30,18 @@ struct GuardMiddleware: RouterMiddleware {
             if proxySignIn?.isIn(request) == true, !context.isBehindProxy {
                 response = ConsoleResponse.plain(
                     .forbidden,
-                    "A trusted proxy alone says who somebody is: --console-proxy names those that there are.")
+                    "Only trusted proxies may send sign-in header fields. Set --console-proxy to the addresses of your proxies."
+                )
             } else if Self.isAllowed(request, at: origin.text) {
                 response = try await next(request, context)
             } else {
                 response = ConsoleResponse.plain(
-                    .forbidden, "This was not sent by a page of the console: nothing was done.")
+                    .forbidden, "The request does not come from a console page. Nothing was done.")
             }
         } else {
             response = ConsoleResponse.plain(
                 .misdirectedRequest,
-                "The console does not go by this name: --console-origin names those that it does, and a proxy passes Host on."
+                "The console does not serve this host name. Set --console-origin to its public origin, and let your proxy pass the Host field on."
             )
         }
         for (name, value) in Self.fields where response.headers[name] == nil {

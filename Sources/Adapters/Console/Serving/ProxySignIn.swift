@@ -38,16 +38,17 @@ public struct ProxySignIn: Sendable {
         let users = request.headers[values: userField]
         guard users.count == 1, let name = try? DisplayName(users[0].trimmingCharacters(in: .whitespaces))
         else {
-            throw ConsoleRefusal.forbidden("The proxy does not say who you are, or says it more than once.")
+            throw ConsoleRefusal.forbidden(
+                "The proxy must send the user field once. It sent none or several.")
         }
         // And so may a second list of groups, which is what decides.
         let lists = request.headers[values: groupsField]
         guard lists.count <= 1 else {
-            throw ConsoleRefusal.forbidden("The proxy says more than once of which groups you are.")
+            throw ConsoleRefusal.forbidden("The proxy must send the groups field once. It sent several.")
         }
         let own = (lists.first ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
         guard let group = groups.first(where: { own.contains($0.name) }) else {
-            throw ConsoleRefusal.forbidden("You are of no group that may work at the console.")
+            throw ConsoleRefusal.forbidden("None of your groups has access to the console.")
         }
         return (name, group)
     }

@@ -25,7 +25,7 @@ final class SubmittedForms: Sendable {
     func once<Made>(_ request: ConsoleRequest, _ make: () async throws -> Made) async throws -> Made {
         try request.requireChange()
         guard let number = request.form[Self.field].flatMap({ UUID(uuidString: $0) }) else {
-            throw ConsoleRefusal.malformed("The form is not whole. Nothing was done.")
+            throw ConsoleRefusal.malformed("The form is incomplete. Nothing was done.")
         }
         try take(number)
         do {
