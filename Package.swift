@@ -22,11 +22,11 @@ enum Layer: String {
     /// - Parameter hasGuide: Whether its README.md stands beside it.
     func library(
         _ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource] = [],
-        hasGuide: Bool = false
+        hasGuide: Bool = false, excluding excluded: [String] = []
     ) -> Target {
         .target(
             name: name, dependencies: dependencies, path: sources(name),
-            exclude: hasGuide ? ["README.md"] : [],
+            exclude: excluded + (hasGuide ? ["README.md"] : []),
             resources: resources, swiftSettings: settings)
     }
 
@@ -226,7 +226,8 @@ let package = Package(
                 metrics, nioCore,
                 nioHTTP1,
                 nioHTTPTypes, nioSSL, nioTLS, serviceLifecycle,
-            ]),
+            ],
+            excluding: ["OpenAPI"]),
         Layer.adapters.library(
             "LandingPages",
             [

@@ -7,21 +7,12 @@ import pathlib
 import sys
 
 from doorstep_client import AuthenticatedClient
-from doorstep_client.api.app_clips import confirm_location, lookup_location
-from doorstep_client.api.managing import (
-    clip,
-    create_experience,
-    delete_clip,
-    delete_location,
-    delete_short_code,
-    list_experiences,
-    list_locations,
-    location,
-    patch_location,
-    put_clip,
-    put_location,
-    put_short_code,
-)
+from doorstep_client.api.app_clips import delete_clip, get_clip, put_clip
+from doorstep_client.api.confirmations import confirm_location
+from doorstep_client.api.experiences import create_experience, list_experiences
+from doorstep_client.api.locations import delete_location, get_location, list_locations, patch_location, put_location
+from doorstep_client.api.lookups import look_up_location
+from doorstep_client.api.short_codes import delete_short_code, put_short_code
 from doorstep_client.models import (
     ClipInput,
     ConfirmationRequest,
@@ -75,9 +66,9 @@ def use(client):
         ("https://example.com/first", "b/1"),
         ("https://example.com/s?h=lunch", "b/2"),
     ]:
-        found = expect(lookup_location.sync_detailed(client=client, url_query=url), 200, f"a lookup of {url}")
+        found = expect(look_up_location.sync_detailed(client=client, url_query=url), 200, f"a lookup of {url}")
         expect_equal(found.location.identifier, identifier, f"where {url} leads")
-    unknown = lookup_location.sync_detailed(client=client, url_query="https://example.com/branches?branch=b/3")
+    unknown = look_up_location.sync_detailed(client=client, url_query="https://example.com/branches?branch=b/3")
     expect_equal(expect(unknown, 404, "an unknown place").code, "unknown_identifier", "the refusal")
 
     request = ConfirmationRequest(
@@ -105,7 +96,7 @@ def walk_pages(client):
 
 
 def change(client):
-    read = location.sync_detailed("b/1", client=client)
+    read = get_location.sync_detailed("b/1", client=client)
     expect(read, 200, "a location")
     patch = LocationPatch(name="First Branch")
     arguments = {"client": client, "body": patch, "if_match": read.headers["ETag"]}
@@ -114,7 +105,7 @@ def change(client):
     late = expect(patch_location.sync_detailed("b/1", **arguments), 412, "a change of what is no longer so")
     expect_equal(late.code, "precondition_failed", "the refusal")
     url = "https://example.com/first"
-    found = expect(lookup_location.sync_detailed(client=client, url_query=url), 200, "a lookup after the change")
+    found = expect(look_up_location.sync_detailed(client=client, url_query=url), 200, "a lookup after the change")
     expect_equal(found.location.name, "First Branch", "the name that is looked up")
 
 
@@ -123,12 +114,12 @@ def take_down(client):
     expect_equal(refusal.code, "in_use", "the refusal")
     expect_equal(refusal.additional_properties["by"][0]["rows"], 1, "how much refers to it")
     expect(delete_location.sync_detailed("b/1", client=client, cascade=True), 204, "a deletion by cascade")
-    gone = lookup_location.sync_detailed(client=client, url_query="https://example.com/first")
+    gone = look_up_location.sync_detailed(client=client, url_query="https://example.com/first")
     expect_equal(expect(gone, 404, "a lookup of what is gone").code, "does_not_match", "the refusal")
     expect(delete_short_code.sync_detailed("lunch", client=client), 204, "a deletion of a short code")
     expect(delete_clip.sync_detailed(BUNDLE_ID, client=client), 409, "a deletion of a clip in use")
     expect(delete_clip.sync_detailed(BUNDLE_ID, client=client, cascade=True), 204, "a deletion of a clip by cascade")
-    expect(clip.sync_detailed(BUNDLE_ID, client=client), 404, "the clip afterwards")
+    expect(get_clip.sync_detailed(BUNDLE_ID, client=client), 404, "the clip afterwards")
     left = expect(list_experiences.sync_detailed(client=client), 200, "the experiences afterwards")
     expect_equal(left.data, [], "the experiences that are left")
 

@@ -52,7 +52,7 @@ final class MemoryLatestChecks: LatestChecks {
 /// That what is found is what there is, is tested with the database.
 @Suite struct AppStoreEndpointTests {
     /// Those that this suite holds to their tenants.
-    static let operations: Set = ["appStorePlan"]
+    static let operations: Set = ["getAppStorePlan"]
 
     private static let path = "/v1/appstore/plan"
     private static let summary: JSONObject = ["version": 1, "inStep": false]

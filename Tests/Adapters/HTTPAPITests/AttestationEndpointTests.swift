@@ -21,7 +21,7 @@ import Testing
 
 /// What a clip's requests must bring, from the challenge to the confirmation, and what is refused.
 @Suite struct AttestationEndpointTests {
-    static let operations: Set = ["attestationChallenge", "attestKey", "attestationToken"]
+    static let operations: Set = ["createAttestationChallenge", "attestKey", "createAttestationToken"]
 
     private static let tenant = TenantID(number: 1)
     private static let clip = "com.example.MyApp.Clip"

@@ -1,5 +1,6 @@
 import Administration
 import AppAttest
+import Cards
 import Foundation
 import HTTPTypes
 import JSON
@@ -117,10 +118,11 @@ import Testing
     /// Those that this suite holds to their tenants.
     static let operations = Set(
         [
-            ("Location", "location", "Locations"), ("Clip", "clip", "Clips"),
-            ("Experience", "experience", "Experiences"), ("ShortCode", "shortCode", "ShortCodes"),
-        ].flatMap { name, one, many in [one, "put\(name)", "patch\(name)", "delete\(name)", "list\(many)"] }
-            + ["createExperience"])
+            ("Location", "Locations"), ("Clip", "Clips"), ("Experience", "Experiences"),
+            ("ShortCode", "ShortCodes"),
+        ].flatMap { one, many in
+            ["get\(one)", "put\(one)", "patch\(one)", "delete\(one)", "list\(many)"]
+        } + ["createExperience"])
 
     /// An item of each kind: its path, what is put there, and what is answered.
     struct Sample: Sendable, CustomTestStringConvertible {
@@ -547,10 +549,12 @@ import Testing
             let by: JSONValue = [["relation": "experiences", "rows": 4, "first": ["a", "b", "c"]]]
             #expect(inUse["by"] == by)
             for (error, status, code) in [
-                (AdministrationError.unknownClip(try BundleID("a.b.c")), 404, "unknown_clip"),
+                (
+                    AdministrationError.unknownImage(try ImageDigest(String(repeating: "0", count: 64))), 404,
+                    "unknown_image"
+                ),
                 (AdministrationError.tenantDeleted, 401, "unauthorized"),
                 (StoreUnavailable(), 503, "unavailable"),
-                (AdministrationError.tooManyImports, 503, "too_many_imports"),
                 (QuotaExceeded(Self.forecast), 409, "quota_exceeded"),
             ] as [(any Error, Int, String)] {
                 api.locations.refuse(error)

@@ -13,7 +13,7 @@ import Testing
 
 @Suite struct DeliveryEndpointTests {
     /// The operations whose tenant isolation this suite tests.
-    static let operations: Set = ["listDeliveries", "delivery", "retryDeliveries"]
+    static let operations: Set = ["listDeliveries", "getDelivery", "retryDeliveries"]
 
     private static let tenant = TenantID(number: 1)
     private static let now = Date(timeIntervalSince1970: 1_772_368_200)

@@ -11,7 +11,7 @@ import Testing
 @Suite struct DomainEndpointTests {
     /// Those that this suite holds to their tenants.
     static let operations: Set = [
-        "listDomains", "domain", "putDomain", "patchDomain", "deleteDomain", "verifyDomain",
+        "listDomains", "getDomain", "putDomain", "patchDomain", "deleteDomain", "verifyDomain",
     ]
 
     private static let path = "/v1/domains/shop.example.com"

@@ -11,7 +11,7 @@ import Testing
 
 /// The images that cards name, as keys keep them.
 @Suite struct ImageEndpointTests {
-    static let operations: Set = ["listImages", "image", "putImage", "deleteImage", "imageFile"]
+    static let operations: Set = ["listImages", "getImage", "putImage", "deleteImage", "getImageFile"]
 
     private static func put(
         _ file: [UInt8], at digest: String? = nil, as type: String = "image/png", _ client: TestAPI.Client

@@ -12,7 +12,7 @@ import Testing
 @Suite struct KeyEndpointTests {
     /// Those that this suite holds to their tenants.
     static let operations: Set = [
-        "listKeys", "createKey", "key", "updateKey", "revokeKey", "rotateKey", "listAuditLog",
+        "listKeys", "createKey", "getKey", "patchKey", "revokeKey", "rotateKey", "listAuditLog",
         "listAttestKeys", "revokeAttestKey",
     ]
 

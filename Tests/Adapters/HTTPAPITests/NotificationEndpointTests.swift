@@ -13,7 +13,7 @@ import Testing
 
 @Suite struct NotificationEndpointTests {
     /// Those that this suite holds to their tenants.
-    static let operations = ["sendNotification", "notification"]
+    static let operations = ["sendNotification", "getNotification"]
 
     private static let tenant = TenantID(number: 1)
     private static let url = "https://example.com/restaurants/restaurant_a/order/1234"

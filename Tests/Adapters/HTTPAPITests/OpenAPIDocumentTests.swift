@@ -7,8 +7,45 @@ import Testing
 
 @testable import HTTPAPI
 
-/// What the document says as often as the code says it once.
+/// The served document against the endpoints, fragments and values it is derived from.
 @Suite struct OpenAPIDocumentTests {
+    /// With `DOORSTEP_OPENAPI_DUMP`, the test also writes the document there: that remakes the dump in the tree.
+    @Test func documentMatchesEndpointsAndFragments() throws {
+        let package = (1...4).reduce(URL(filePath: #filePath)) { url, _ in url.deletingLastPathComponent() }
+        var generator = try OpenAPIGenerator(
+            fragments: package.appending(path: "Sources/Adapters/HTTPAPI/OpenAPI"))
+        let document = Array(try generator.document(of: TestAPI().responder.endpoints).utf8)
+        if let path = ProcessInfo.processInfo.environment["DOORSTEP_OPENAPI_DUMP"] {
+            try Data(document).write(to: URL(filePath: path))
+        }
+        let isCurrent = document == OpenAPIDocument.bytes
+        #expect(
+            isCurrent,
+            """
+            Sources/Adapters/COpenAPI/openapi.json is out of date. Remake it: \
+            DOORSTEP_OPENAPI_DUMP=Sources/Adapters/COpenAPI/openapi.json \
+            deploy/swift test --filter documentMatchesEndpointsAndFragments
+            """)
+    }
+
+    @Test func referencesHaveTargetsAndSchemasAreUsed() throws {
+        let document = try Self.document()
+        var used: Set<String> = []
+        func collect(_ value: JSONValue) {
+            if let reference = value["$ref"]?.stringValue { used.insert(reference) }
+            value.objectValue?.forEach { collect($0.value) }
+            value.arrayValue?.forEach(collect)
+        }
+        collect(document)
+        let components = try #require(document["components"]?.objectValue)
+        let targets = Set(
+            components.flatMap { kind in
+                (kind.value.objectValue ?? [:]).map { "#/components/\(kind.key)/\($0.key)" }
+            })
+        #expect(used.subtracting(targets) == [])
+        #expect(targets.subtracting(used) == ["#/components/securitySchemes/key"])
+    }
+
     private static func document() throws -> JSONValue {
         try JSONValue(parsing: OpenAPIDocument.bytes)
     }

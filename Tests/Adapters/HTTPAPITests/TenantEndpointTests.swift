@@ -10,7 +10,7 @@ import Testing
 
 @Suite struct TenantEndpointTests {
     /// Those that this suite holds to their tenants.
-    static let operations: Set = ["tenant", "patchTenant", "currentKey"]
+    static let operations: Set = ["getTenant", "patchTenant", "getCurrentKey"]
 
     private static let path = "/v1/tenant"
 

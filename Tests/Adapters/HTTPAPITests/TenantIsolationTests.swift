@@ -216,7 +216,7 @@ import Testing
 
     private static let probes: [String: Probe] = [
         "lookUpLocation": Probe(isFound: { $0.status == 200 && $0["location"] != nil }, status: 404),
-        "nearbyLocations": Probe(
+        "listNearbyLocations": Probe(
             body: { url in
                 let isNeighbours = url.contains("neighbour")
                 return [
@@ -264,15 +264,16 @@ import Testing
 
     /// Operations on an instance by its ID, with the body they take, in an order in which each finds it.
     private static let instanceProbes: [(operation: String, body: JSONValue?)] = [
-        ("instance", nil), ("registerActivity", ["token": "00fc13adff785122"]), ("deleteActivity", nil),
+        ("getInstance", nil), ("registerActivity", ["token": "00fc13adff785122"]), ("deleteActivity", nil),
         ("deleteInstance", nil),
     ]
 
     /// What those who have no key are told of tenants, by operation: nothing, but the apps of the host that is asked.
     private static let openOperations: [String: [String]] = [
-        "siteAssociation": ["com.example.MyApp", "ABCDE12345"], "livez": [], "readyz": [], "metrics": [],
-        "allowedHost": [], "cardImage": [],
-        "openAPI": [], "receiptKeys": [], "problems": [], "problem": [],
+        "getSiteAssociation": ["com.example.MyApp", "ABCDE12345"], "checkLiveness": [], "checkReadiness": [],
+        "getMetrics": [],
+        "checkAllowedHost": [], "getCardImage": [],
+        "getOpenAPI": [], "getReceiptKeys": [], "listProblems": [], "getProblem": [],
     ]
 
     // MARK: Tests
@@ -369,7 +370,7 @@ import Testing
                 for probe in Self.instanceProbes {
                     let theirs = try await send(probe, Self.instance, key)
                     let nobodys = try await send(probe, Self.noInstance, key)
-                    let isAllowed = probe.operation != "instance" || key.kind == .secret
+                    let isAllowed = probe.operation != "getInstance" || key.kind == .secret
                     #expect(theirs.status == (isAllowed ? 404 : 403), "\(probe.operation)")
                     #expect(theirs.status == nobodys.status && theirs.text == nobodys.text)
                     #expect(Self.comparable(theirs.headers) == Self.comparable(nobodys.headers))
@@ -461,16 +462,16 @@ import Testing
             for operation in operations where !operation.needsKey {
                 let allowed = try #require(Self.openOperations[operation.id])
                 // Monitors are told nothing at a host that a tenant has proved.
-                try fixture.api.proveHost(operation.id == "siteAssociation")
+                try fixture.api.proveHost(operation.id == "getSiteAssociation")
                 for key in [nil, client.api.secret, fixture.secret] {
                     let path = operation.path.replacing("{code}", with: "not_found")
                         .replacing("{sha256}", with: String(repeating: "0", count: 64))
                     let response = try await client.send(operation.method, path, key: key)
                     // Without a host it is told of none, and without a proved one of no image.
-                    let status = ["allowedHost", "cardImage"].contains(operation.id) ? 404 : 200
+                    let status = ["checkAllowedHost", "getCardImage"].contains(operation.id) ? 404 : 200
                     #expect(response.status == status, "\(operation.id)")
                     // Its examples are Apple's, and so are the owner's data here.
-                    guard operation.id != "openAPI" else {
+                    guard operation.id != "getOpenAPI" else {
                         #expect(response.text.utf8.elementsEqual(OpenAPIDocument.bytes))
                         continue
                     }

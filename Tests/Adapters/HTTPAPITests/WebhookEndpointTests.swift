@@ -13,7 +13,7 @@ import Testing
 @Suite struct WebhookEndpointTests {
     /// Those that this suite holds to their tenants.
     static let operations: Set = [
-        "listWebhooks", "createWebhook", "webhook", "changeWebhook", "deleteWebhook", "rotateWebhookSecret",
+        "listWebhooks", "createWebhook", "getWebhook", "patchWebhook", "deleteWebhook", "rotateWebhookSecret",
         "testWebhook", "listWebhookMessages", "replayWebhookMessages",
     ]
 

@@ -1,0 +1,262 @@
+import Foundation
+import HTTPTypes
+import JSON
+
+@testable import HTTPAPI
+
+/// Makes the OpenAPI document from the endpoints and the fragments in `Sources/Adapters/HTTPAPI/OpenAPI`.
+///
+/// A fragment holds what only people can write: summaries, schemas, responses of success, examples. The generator adds what an
+/// ``Endpoint`` and its problems already say: security, path parameters, header fields, media types and errors.
+struct OpenAPIGenerator {
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// What is shared: the document's head and `components`.
+    private var document: JSONObject
+    /// Members, header fields and an example for each problem's code.
+    private let problems: JSONObject
+    private var operations: [String: Operation] = [:]
+    private var tags: [JSONValue] = []
+    private var schemas: JSONObject
+    private var responses: JSONObject
+
+    private struct Operation {
+        let fragment: JSONObject
+        let tag: JSONValue
+        let pathParameters: JSONObject
+    }
+
+    /// - Throws: If two fragments describe the same operation or schema.
+    init(fragments folder: URL) throws {
+        var files: [String: JSONObject] = [:]
+        for url in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil) {
+            files[url.lastPathComponent] = try Self.object(JSONValue(parsing: [UInt8](Data(contentsOf: url))))
+        }
+        document = files.removeValue(forKey: "Document.json") ?? [:]
+        problems = files.removeValue(forKey: "Problems.json") ?? [:]
+        let components = try Self.object(document["components"])
+        schemas = try Self.object(components["schemas"])
+        responses = JSONObject()
+        for (name, response) in try Self.object(components["responses"]) {
+            responses[name] = .object(Self.success(try Self.object(response), requiresKey: true))
+        }
+        for (name, file) in files.sorted(by: { $0.key < $1.key }) { try add(file, name) }
+    }
+
+    private mutating func add(_ file: JSONObject, _ name: String) throws {
+        let tag = try Self.object(file["tag"])
+        tags.append(.object(tag))
+        for (key, fragment) in try Self.object(file["operations"]) {
+            guard operations[key] == nil else {
+                throw Failure(description: "\(name): \(key) is described twice")
+            }
+            operations[key] = Operation(
+                fragment: try Self.object(fragment), tag: tag["name"] ?? .null,
+                pathParameters: file["pathParameters"]?.objectValue ?? [:])
+        }
+        for (key, schema) in file["schemas"]?.objectValue ?? [:] {
+            guard schemas[key] == nil else {
+                throw Failure(description: "\(name): schema \(key) exists already")
+            }
+            schemas[key] = schema
+        }
+    }
+
+    private static func object(_ value: JSONValue?) throws -> JSONObject {
+        guard let object = value?.objectValue else {
+            throw Failure(description: "a fragment lacks an object")
+        }
+        return object
+    }
+
+    /// The whole document.
+    /// - Throws: If an endpoint has no fragment, or a fragment no endpoint.
+    mutating func document(of endpoints: [Endpoint]) throws -> String {
+        var paths: JSONObject = [:]
+        for endpoint in endpoints {
+            let key = "\(endpoint.method) \(endpoint.path)"
+            guard let operation = operations.removeValue(forKey: key) else {
+                throw Failure(description: "no fragment describes \(key)")
+            }
+            var path = paths[endpoint.path]?.objectValue ?? [:]
+            path[endpoint.method.rawValue.lowercased()] = .object(try described(endpoint, operation))
+            paths[endpoint.path] = .object(path)
+        }
+        guard operations.isEmpty else {
+            throw Failure(description: "fragments without an endpoint: \(operations.keys.sorted())")
+        }
+        var components = try Self.object(document["components"])
+        components["schemas"] = .object(schemas)
+        components["responses"] = .object(responses)
+        document["components"] = .object(components)
+        document["paths"] = .object(paths)
+        document["tags"] = .array(tags)
+        return JSONValue.object(document).prettyPrinted() + "\n"
+    }
+
+    // MARK: Operations
+
+    private mutating func described(_ endpoint: Endpoint, _ operation: Operation) throws -> JSONObject {
+        var described = operation.fragment
+        described["tags"] = [operation.tag]
+        described["security"] = endpoint.requiresKey ? [["key": []]] : []
+        let parameters =
+            try pathParameters(of: endpoint, operation) + headerParameters(of: endpoint)
+            + (operation.fragment["parameters"]?.arrayValue ?? [])
+        if !parameters.isEmpty { described["parameters"] = .array(parameters) }
+        if let body = operation.fragment["requestBody"]?.objectValue {
+            described["requestBody"] = [
+                "required": .bool(!endpoint.isBodyOptional),
+                "content": body["content"] ?? .object(Self.content(body, endpoint.bodyTypes)),
+            ]
+        }
+        guard endpoint.bodyTypes.isEmpty == (described["requestBody"] == nil) else {
+            throw Failure(
+                description: "\(endpoint.method) \(endpoint.path): requestBody and bodyTypes differ")
+        }
+        var all: JSONObject = [:]
+        for (status, response) in try Self.object(operation.fragment["responses"]) {
+            all[status] = .object(
+                Self.success(
+                    try Self.object(response), requiresKey: endpoint.requiresKey,
+                    storesResponse: endpoint.idempotency == .storedResponse))
+        }
+        for (status, problems) in Dictionary(grouping: endpoint.problems, by: \.status.code) {
+            all["\(status)"] = error(status, problems.sorted { $0.code < $1.code })
+        }
+        described["responses"] = .object(all)
+        return described
+    }
+
+    private func pathParameters(of endpoint: Endpoint, _ operation: Operation) throws -> [JSONValue] {
+        try endpoint.path.split(separator: "/").filter { $0.hasPrefix("{") }.map { segment in
+            let name = String(segment.dropFirst().dropLast())
+            guard var parameter = operation.pathParameters[name]?.objectValue else {
+                throw Failure(description: "\(endpoint.path): pathParameters lack \(name)")
+            }
+            parameter["name"] = .string(name)
+            parameter["in"] = "path"
+            parameter["required"] = true
+            return .object(parameter)
+        }
+    }
+
+    private func headerParameters(of endpoint: Endpoint) -> [JSONValue] {
+        let codes = Set(endpoint.problems.map(\.code))
+        let names = [
+            (endpoint.idempotency != .refused, "IdempotencyKey"),
+            (codes.contains(ProblemType.attestationRequired.code), "Attestation"),
+            (codes.contains(ProblemType.preconditionFailed.code), "IfMatch"),
+            (codes.contains(ProblemType.preconditionFailed.code) && endpoint.method == .put, "IfNoneMatch"),
+        ]
+        return names.filter(\.0).map { ["$ref": .string("#/components/parameters/\($0.1)")] }
+    }
+
+    /// The same schema for each type; the examples once.
+    private static func content(_ body: JSONObject, _ types: [BodyType]) -> JSONObject {
+        var content: JSONObject = [:]
+        for (index, type) in types.enumerated() {
+            content["\(type.name)"] = index == 0 ? .object(body) : ["schema": body["schema"] ?? true]
+        }
+        return content
+    }
+
+    // MARK: Responses
+
+    private static func success(
+        _ fragment: JSONObject, requiresKey: Bool, storesResponse: Bool = false
+    ) -> JSONObject {
+        guard fragment["$ref"] == nil else { return fragment }
+        var response = fragment
+        var content: JSONObject = [:]
+        for key in ["schema", "example", "examples"] {
+            content[key] = response[key]
+            response[key] = nil
+        }
+        if !content.isEmpty { response["content"] = ["application/json": .object(content)] }
+        var headers = Self.headers(["X-Request-ID": "RequestID"])
+        if fragment["headers"]?.objectValue?["Cache-Control"] == nil {
+            headers["Cache-Control"] = reference("headers", "NoStore")
+        }
+        if requiresKey {
+            headers["RateLimit-Policy"] = reference("headers", "RateLimitPolicy")
+            headers["RateLimit"] = reference("headers", "RateLimit")
+        }
+        if storesResponse {
+            headers["Idempotent-Replayed"] = reference("headers", "IdempotentReplayed")
+        }
+        for (name, header) in fragment["headers"]?.objectValue ?? [:] { headers[name] = header }
+        response["headers"] = .object(headers)
+        return response
+    }
+
+    /// A reference to a shared response, which is added where it is not there yet.
+    private mutating func error(_ status: Int, _ types: [ProblemType]) -> JSONValue {
+        let named = types.filter { $0.code != ProblemType.malformedRequest.code }
+        let name = (named.isEmpty ? types : named).map { Self.pascalCase($0.code) }.joined(separator: "Or")
+        if responses[name] == nil { responses[name] = .object(errorResponse(status, types)) }
+        return Self.reference("responses", name)
+    }
+
+    private func errorResponse(_ status: Int, _ types: [ProblemType]) -> JSONObject {
+        var schema: JSONObject = ["allOf": [Self.reference("schemas", "Problem")]]
+        var members: [String: [JSONValue]] = [:]
+        var headers = Self.headers(["X-Request-ID": "RequestID"])
+        var examples: JSONObject = [:]
+        for type in types {
+            let problem = problems[type.code]?.objectValue ?? [:]
+            for (name, member) in problem["properties"]?.objectValue ?? [:]
+            where members[name]?.contains(member) != true { members[name, default: []].append(member) }
+            for (name, header) in problem["headers"]?.objectValue ?? [:] {
+                var header = header.objectValue ?? [:]
+                // The other problems of the response may come without it.
+                if types.count > 1 { header["required"] = nil }
+                headers[name] = .object(header)
+            }
+            if types.count == 1 { schema["required"] = problem["required"] }
+            guard var example = problem["example"]?.objectValue else { continue }
+            for (name, value) in [
+                "type": .string(type.path), "title": .string(type.title), "status": JSONValue(status),
+                "code": .string(type.code), "requestID": "7M2V9QK4T1XE",
+            ] as JSONObject { example[name] = value }
+            examples[type.code] = ["value": .object(example)]
+        }
+        var properties: JSONObject = [
+            "status": ["const": JSONValue(status)],
+            "code": ["enum": .array(types.map { .string($0.code) })],
+        ]
+        for (name, schemas) in members {
+            properties[name] = schemas.count == 1 ? schemas[0] : ["anyOf": .array(schemas)]
+        }
+        schema["properties"] = .object(properties)
+        var content: JSONObject = ["schema": .object(schema)]
+        if !examples.isEmpty { content["examples"] = .object(examples) }
+        return [
+            "description": .string(Self.description(of: types)), "headers": .object(headers),
+            "content": ["application/problem+json": .object(content)],
+        ]
+    }
+
+    private static func description(of types: [ProblemType]) -> String {
+        if types.count == 1 { return types[0].cause }
+        return types.map { "`\($0.code)`: \($0.title)." }.joined(separator: " ")
+    }
+
+    // MARK: Parts
+
+    private static func headers(_ names: KeyValuePairs<String, String>) -> JSONObject {
+        var headers: JSONObject = [:]
+        for (field, name) in names { headers[field] = reference("headers", name) }
+        return headers
+    }
+
+    private static func reference(_ kind: String, _ name: String) -> JSONValue {
+        ["$ref": .string("#/components/\(kind)/\(name)")]
+    }
+
+    private static func pascalCase(_ code: String) -> String {
+        code.split(separator: "_").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+    }
+}
