@@ -8,6 +8,8 @@ import Tenancy
 // database holds it to the images that there are.
 
 extension Card {
+    static let imageColumn = "card_image"
+    static let storedColumnNames = ["card", imageColumn]
     static let storedColumns = "card, card_image"
 
     /// Reads ``storedColumns``.
@@ -31,12 +33,6 @@ extension Card {
         card.image = nil
         return JSONValue.object(card.json).text
     }
-
-    /// As columns of rows that are staged.
-    static let stagedColumns = [
-        StagedColumn("card", "jsonb", .card(empty: "'{}'")),
-        StagedColumn("card_image", #"text COLLATE "C""#, .card(empty: "''"), field: "card.image"),
-    ]
 
     /// - Parameter card: nil keeps the card that is there.
     static func staged(_ card: Card?) -> [String?] {

@@ -1,28 +1,21 @@
 import Administration
 import Cards
-import Foundation
 import PostgreSQL
 import Tenancy
 
-extension CardImage: StoredItem {
-    static func page(
-        of tenant: TenantID, after: ImageDigest?, limit: Int, where filter: [String: String]
-    ) -> Query {
-        """
-        SELECT \(unsafeSQL: columns) FROM doorstep.card_images
-        WHERE tenant_id = \(tenant.uuid) AND sha256 > \(after?.description ?? "")
-        ORDER BY sha256 LIMIT \(limit)
-        """
-    }
+extension CardImage: StoredResource {
+    static let relation = "card_images"
 
-    /// Never locked, which would take the right to change an image: whoever adds a card that names it holds it.
+    /// Special: never locked, which would take the right to change an image. A transaction that adds a card which names the image
+    /// locks it.
     static func selection(_ digest: ImageDigest, of tenant: TenantID, lock: String) -> Query {
         """
-        SELECT \(unsafeSQL: columns) FROM doorstep.card_images
+        SELECT \(unsafeSQL: columnList) FROM doorstep.card_images
         WHERE tenant_id = \(tenant.uuid) AND sha256 = \(digest.description)
         """
     }
 
+    /// Special: with the file.
     func insertion(into tenant: TenantID) -> Query {
         """
         WITH added AS (
@@ -60,21 +53,6 @@ extension CardImage: StoredItem {
         Reference(
             relation: "experiences", column: "card_image", name: "kind || ' ' || url", isCleared: true),
     ]
-
-    private static let columns = "sha256, media_type, byte_count, added_at"
-
-    /// Takes ``columns``.
-    init(row: Row) throws {
-        let (digest, mediaType, byteCount, addedAt) = try row.decode(
-            String.self, String.self, Int32.self, Date.self)
-        guard let format = HeaderImage.Format(rawValue: mediaType) else {
-            throw PersistenceError.unreadable("card_images")
-        }
-        self = try PersistenceError.reading("card_images") {
-            CardImage(
-                key: try ImageDigest(digest), format: format, byteCount: Int(byteCount), addedAt: addedAt)
-        }
-    }
 }
 
 extension TenantTransaction {

@@ -181,7 +181,7 @@ private struct ArchiveLoad {
         counts.append(RowCount(relation: "domains", count: count))
     }
 
-    private mutating func load<Item: StagedItem>(_ row: (ArchiveRecord) -> Item?) async throws {
+    private mutating func load<Item: ImportedResource>(_ row: (ArchiveRecord) -> Item?) async throws {
         var archive = archive
         let (count, _) = try await transaction.copy(Item.self) {
             try archive.next(row).map { ImportedRow.row($0.value, line: $0.line) }

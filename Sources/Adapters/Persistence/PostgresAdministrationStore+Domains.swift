@@ -1,6 +1,5 @@
 public import Administration
 import AppSiteAssociation
-import Foundation
 import JSON
 import Lookups
 import PostgreSQL
@@ -35,25 +34,11 @@ extension AssociationContent {
     var jsonText: JSONText { JSONText(JSONValue.object(json).text) }
 }
 
-extension DomainRecord: StoredItem {
-    static func page(
-        of tenant: TenantID, after: DomainName?, limit: Int, where filter: [String: String]
-    ) -> Query {
-        """
-        SELECT \(unsafeSQL: columns) FROM doorstep.domains
-        WHERE tenant_id = \(tenant.uuid) AND host > \(after?.text ?? "")
-        ORDER BY host LIMIT \(limit)
-        """
-    }
+extension DomainRecord: StoredResource {
+    static let relation = "domains"
+    static let furtherColumns = ["challenge"]
 
-    static func selection(_ name: DomainName, of tenant: TenantID, lock: String) -> Query {
-        """
-        SELECT \(unsafeSQL: columns) FROM doorstep.domains
-        WHERE tenant_id = \(tenant.uuid) AND host = \(name.text) \(unsafeSQL: lock)
-        """
-    }
-
-    /// A new claim, which nothing is known of yet.
+    /// Special: a new claim without results of checks.
     func insertion(into tenant: TenantID) -> Query {
         """
         INSERT INTO doorstep.domains (tenant_id, host, challenge, claimed_at, content, pages)
@@ -62,6 +47,7 @@ extension DomainRecord: StoredItem {
         """
     }
 
+    /// Special: neither the challenge nor the time of the claim changes.
     func update(of tenant: TenantID) -> Query {
         """
         UPDATE doorstep.domains
@@ -80,42 +66,5 @@ extension DomainRecord: StoredItem {
     ) async throws {
         guard let content, content != before?.content else { return }
         try content.check(against: Set(try await transaction.clips().map(\.appID)))
-    }
-
-    static func delete(
-        _ name: DomainName, cascade: Bool, _ transaction: TenantTransaction
-    ) async throws -> [RowCount] {
-        [
-            RowCount(
-                relation: "domains",
-                count: try await transaction.delete(from: "domains", where: "host", is: name.text))
-        ]
-    }
-
-    fileprivate static let columns =
-        "host, challenge, claimed_at, proved_at, method, checked_at, lapsed_at, contested_at, content, pages"
-
-    /// Takes ``columns``.
-    init(row: Row) throws {
-        let (host, challenge, claimedAt, provedAt, method, checkedAt, lapsedAt, contestedAt, content, pages) =
-            try row.decode(
-                String.self, String.self, Date.self, Date?.self, String?.self, Date?.self, Date?.self,
-                Date?.self,
-                JSONText?.self, String.self)
-        let name = try PersistenceError.reading("domains") { try DomainName(host) }
-        var proof: Proof?
-        if let provedAt {
-            guard let method = method.flatMap(ProofMethod.init) else {
-                throw PersistenceError.unreadable("domains")
-            }
-            proof = Proof(method: method, provedAt: provedAt)
-        }
-        guard let pages = DomainPages(rawValue: pages) else { throw PersistenceError.unreadable("domains") }
-        self.init(
-            name: name, challenge: challenge, claimedAt: claimedAt, proof: proof, checkedAt: checkedAt,
-            lapsedAt: lapsedAt, contestedAt: contestedAt,
-            content: try PersistenceError.reading("domains") {
-                try content.map { try AssociationContent(parsing: $0.text.utf8) }
-            }, pages: pages)
     }
 }

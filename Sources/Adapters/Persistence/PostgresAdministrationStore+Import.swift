@@ -9,7 +9,7 @@ extension PostgresAdministrationStore {
     ///
     /// A tenant's imports wait for each other: the second sees what the first has done.
     /// - Throws: `AdministrationError.tenantDeleted` when the tenant was deleted before its turn came.
-    func importRows<Item: StagedItem>(
+    func importRows<Item: ImportedResource>(
         of tenant: TenantID, _ rows: some AsyncSequence<ImportedRow<Item>, any Error>,
         _ options: ImportOptions
     ) async throws -> ImportOutcome {
@@ -32,7 +32,7 @@ extension TenantTransaction {
 
     /// Imports all rows. What is there is looked at, and locked, when they are all with the server.
     /// - Throws: `ImportRefused`, so that the transaction is rolled back; it has changed nothing that lasts.
-    func importRows<Item: StagedItem>(
+    func importRows<Item: ImportedResource>(
         _ rows: some AsyncSequence<ImportedRow<Item>, any Error>, _ options: ImportOptions
     ) async throws -> ImportOutcome {
         var rows = rows.makeAsyncIterator()
@@ -68,7 +68,7 @@ extension TenantTransaction {
     }
 
     /// What is there, locked, where it has to be what was planned for; nil where it may be anything.
-    private func expected<Item: StagedItem>(
+    private func expected<Item: ImportedResource>(
         _: Item.Type, _ options: ImportOptions
     ) async throws -> (hash: String, total: Int, staged: Int)? {
         guard let expected = options.expectedState else { return nil }
@@ -77,7 +77,7 @@ extension TenantTransaction {
         return state
     }
 
-    private func state<Item: StagedItem>(
+    private func state<Item: ImportedResource>(
         _: Item.Type, prunes: Bool, locks: Bool
     ) async throws -> (hash: String, total: Int, staged: Int) {
         let row = try await execute(Item.state(of: tenant, prunes: prunes, locks: locks)).one()
@@ -89,12 +89,13 @@ extension TenantTransaction {
     ///   - replaces: whether each row is the whole item.
     ///   - next: the next row, until there is none.
     /// - Returns: How many rows there are, and what is wrong with those that were refused.
-    func copy<Item: StagedItem>(
+    func copy<Item: ImportedResource>(
         _: Item.Type, replaces: Bool = true, _ next: () async throws -> ImportedRow<Item>?
     ) async throws -> (count: Int, problems: ImportProblems) {
         try await execute(Item.stagingTable)
         try await execute(Item.refusalTable)
         var problems = ImportProblems()
+        let fields = Item.changeableFields
         let all = ClearedFields(members: Item.changeableColumns.map(\.field))
         // All rows of a table clear the same fields, which are written once.
         var first: ClearedFields?
@@ -104,12 +105,13 @@ extension TenantTransaction {
                 case .row(let row, let line, let clears):
                     let clears = (replaces ? all : clears ?? all).storable
                     if first == nil { first = clears }
+                    let card = row.stagedCard
                     let keepsCard =
-                        clears.card.isEmpty && row.stagedCard?.isEmpty != false
+                        clears.card.isEmpty && card?.isEmpty != false
                         && !clears.members.contains("card")
                     try await writer.writeRow(
                         [String(line), clears == first ? nil : JSONValue.object(clears.json).text]
-                            + row.fields(with: keepsCard ? nil : row.stagedCard))
+                            + row.copyTexts(fields, with: keepsCard ? nil : card))
                 case .refused(let problem): problems.add(problem)
                 }
             }
@@ -122,7 +124,7 @@ extension TenantTransaction {
     /// Locks the existing rows if a staged row changes a part of a card: the card is merged here, not by the database, so no other
     /// transaction may change it before the import does.
     /// - Returns: How many rows exist; nil if nothing was locked.
-    private func lockForPartialCards<Item: StagedItem>(_: Item.Type) async throws -> Int? {
+    private func lockForPartialCards<Item: ImportedResource>(_: Item.Type) async throws -> Int? {
         guard Item.hasCard, try await execute(Item.hasPartialCards).one().decode(at: 0, as: Bool.self) else {
             return nil
         }
@@ -131,7 +133,7 @@ extension TenantTransaction {
 
     /// Puts into `pg_temp.staged` the whole cards of rows that set or clear a part of one: what a card may be, ``Card`` knows.
     /// - Returns: Problems of the rows whose merged card would be invalid.
-    private func mergeCards<Item: StagedItem>(_: Item.Type) async throws -> ImportProblems {
+    private func mergeCards<Item: ImportedResource>(_: Item.Type) async throws -> ImportProblems {
         var problems = ImportProblems()
         guard Item.hasCard else { return problems }
         try await execute(
@@ -178,7 +180,7 @@ extension TenantTransaction {
     }
 
     /// What is wrong with the rows in `pg_temp.staged`.
-    func problems<Item: StagedItem>(_: Item.Type, prunes: Bool = false) async throws -> ImportProblems {
+    func problems<Item: ImportedResource>(_: Item.Type, prunes: Bool = false) async throws -> ImportProblems {
         // A row is refused once, for the first reason found.
         for query in [Item.repetitions] + Item.problems(of: tenant, prunes: prunes) {
             try await execute(query)
@@ -196,7 +198,9 @@ extension TenantTransaction {
     /// Adds and changes rows as they are in `pg_temp.staged`, which are `count`.
     /// - Parameter removed: how many were removed before.
     @discardableResult
-    func merge<Item: StagedItem>(_: Item.Type, _ count: Int, removed: Int = 0) async throws -> ImportCounts {
+    func merge<Item: ImportedResource>(
+        _: Item.Type, _ count: Int, removed: Int = 0
+    ) async throws -> ImportCounts {
         let added = try await execute(Item.addition(to: tenant)).affectedRows
         // After the addition, so that rows which another transaction added meanwhile are changed too.
         let changed = added == count ? 0 : try await execute(Item.change(of: tenant)).affectedRows
@@ -206,7 +210,7 @@ extension TenantTransaction {
 
     /// Removes what is not in `pg_temp.staged`.
     /// - Returns: How many items went.
-    private func removeOthers<Item: StagedItem>(_: Item.Type, _ allowed: Int?) async throws -> Int {
+    private func removeOthers<Item: ImportedResource>(_: Item.Type, _ allowed: Int?) async throws -> Int {
         let (total, count) = try await execute(Item.removals(of: tenant)).one().decode(Int.self, Int.self)
         let allowed = allowed ?? ImportOptions.allowedRemovals(of: total)
         guard count <= allowed else {
@@ -221,7 +225,7 @@ extension TenantTransaction {
         return count
     }
 
-    private func removalsInUse<Item: StagedItem>(_: Item.Type) async throws -> RemovalsInUse {
+    private func removalsInUse<Item: ImportedResource>(_: Item.Type) async throws -> RemovalsInUse {
         guard let reference = Item.reference else { return RemovalsInUse() }
         var total = 0
         let first = try await execute(Item.removalsInUse(of: tenant, by: reference)).map { row in
@@ -234,7 +238,7 @@ extension TenantTransaction {
     }
 
     /// Refuses what COMMIT would refuse, before anything is written.
-    private func checkQuotas<Item: StagedItem>(_: Item.Type, _ count: Int, prunes: Bool) async throws {
+    private func checkQuotas<Item: ImportedResource>(_: Item.Type, _ count: Int, prunes: Bool) async throws {
         let usage = try await usage()
         let bytes = try await execute(Item.stagedBytes).one().decode(at: 0, as: Int.self)
         // At most this much is added, which is known without a look at each row that exists.
@@ -249,7 +253,7 @@ extension TenantTransaction {
     private func usage() async throws -> [QuotaKind: QuotaUsage] { try await tenant()?.usage ?? [:] }
 
     /// What the import would make of the quotas that have a limit.
-    private func forecast<Item: StagedItem>(
+    private func forecast<Item: ImportedResource>(
         _: Item.Type, prunes: Bool, _ usage: [QuotaKind: QuotaUsage]
     ) async throws -> [QuotaForecast] {
         let (rows, bytes) = try await execute(Item.growth(of: tenant, prunes: prunes)).one()
@@ -268,7 +272,7 @@ extension TenantTransaction {
         }
     }
 
-    private func plan<Item: StagedItem>(
+    private func plan<Item: ImportedResource>(
         _: Item.Type, _ count: Int, _ options: ImportOptions
     ) async throws -> ImportPlan {
         // Before the plan: what somebody changes in between is then another state.
@@ -309,7 +313,7 @@ extension TenantTransaction {
     }
 
     /// What changes of some items, by their keys: field by field in the order of the columns.
-    private func changes<Item: StagedItem>(
+    private func changes<Item: ImportedResource>(
         _: Item.Type, _ keys: [[String]]
     ) async throws -> [[String]: [ImportPlan.Change]] {
         guard !keys.isEmpty else { return [:] }
@@ -348,7 +352,7 @@ extension ImportPlan.Change {
     }
 }
 
-extension StagedItem {
+extension ImportedResource {
     fileprivate static func planned(
         _ columns: [String], _ detail: String, _ members: JSONObject
     ) throws -> ImportPlan.Item {

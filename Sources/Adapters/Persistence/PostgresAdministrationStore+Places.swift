@@ -70,18 +70,18 @@ extension PostgresAdministrationStore: LocationDirectory {
         try await read(tenant) { transaction in
             let bound = try await transaction.execute(
                 """
-                SELECT \(unsafeSQL: ExperienceRecord.columns) FROM doorstep.experiences
+                SELECT \(unsafeSQL: ExperienceRecord.columnList) FROM doorstep.experiences
                 WHERE tenant_id = \(tenant.uuid) AND location_identifier = \(location.text)
                 ORDER BY kind, url LIMIT \(limit)
                 """)
             let reading = try await transaction.execute(
                 """
-                SELECT \(unsafeSQL: ExperienceRecord.columns) FROM doorstep.experiences
+                SELECT \(unsafeSQL: ExperienceRecord.columnList) FROM doorstep.experiences
                 WHERE tenant_id = \(tenant.uuid) AND location_identifier IS NULL
                     AND (identifier_rule LIKE 'path:%' OR identifier_rule LIKE 'query:%')
                 ORDER BY kind, url LIMIT \(limit)
                 """)
-            return try (Array(bound) + Array(reading)).map { try ExperienceRecord(row: $0) }
+            return try ExperienceRecord.items(in: Array(bound) + Array(reading))
         }
     }
 
@@ -89,12 +89,12 @@ extension PostgresAdministrationStore: LocationDirectory {
         of urls: [String], of tenant: TenantID, limit: Int
     ) async throws -> [ShortCode] {
         try await read(tenant) { transaction in
-            try await transaction.execute(
+            let rows = try await transaction.execute(
                 """
                 SELECT code, url FROM doorstep.short_codes
                 WHERE tenant_id = \(tenant.uuid) AND url = ANY (\(urls)) ORDER BY code LIMIT \(limit)
-                """
-            ).map { try ShortCode(row: $0) }
+                """)
+            return try ShortCode.items(in: rows)
         }
     }
 }

@@ -84,41 +84,36 @@ struct PostgresCatalogueReader: CatalogueReader {
     }
 
     func eachLocation(_ body: (LocationRecord) throws -> Void) async throws {
-        try await eachRow(
-            """
-            DECLARE catalogue NO SCROLL CURSOR FOR
-            SELECT \(unsafeSQL: LocationRecord.columnList) FROM doorstep.locations
-            WHERE tenant_id = \(tenant.id.uuid) ORDER BY identifier
-            """
-        ) { try body(LocationRecord(row: $0)) }
+        try await each("identifier", body)
     }
 
     func eachExperience(_ body: (ExperienceRecord) throws -> Void) async throws {
-        try await eachRow(
-            """
-            DECLARE catalogue NO SCROLL CURSOR FOR
-            SELECT \(unsafeSQL: ExperienceRecord.columns)
-            FROM doorstep.experiences WHERE tenant_id = \(tenant.id.uuid) ORDER BY url, kind
-            """
-        ) { try body(ExperienceRecord(row: $0)) }
+        try await each("url, kind", body)
     }
 
-    func eachShortCode(_ body: (ShortCode) throws -> Void) async throws {
-        try await eachRow(
+    func eachShortCode(_ body: (ShortCode) throws -> Void) async throws { try await each("code", body) }
+
+    private func each<Item: StoredResource>(_ order: String, _ body: (Item) throws -> Void) async throws {
+        try await eachPart(
             """
             DECLARE catalogue NO SCROLL CURSOR FOR
-            SELECT code, url FROM doorstep.short_codes WHERE tenant_id = \(tenant.id.uuid) ORDER BY code
+            SELECT \(unsafeSQL: Item.columnList) FROM doorstep.\(identifier: Item.relation)
+            WHERE tenant_id = \(tenant.id.uuid) ORDER BY \(unsafeSQL: order)
             """
-        ) { try body(ShortCode(row: $0)) }
+        ) { for item in try Item.items(in: $0) { try body(item) } }
+    }
+
+    private func eachRow(_ declaration: Query, _ body: (Row) throws -> Void) async throws {
+        try await eachPart(declaration) { for row in $0 { try body(row) } }
     }
 
     /// - Parameter declaration: of a cursor named `catalogue`.
-    private func eachRow(_ declaration: Query, _ body: (Row) throws -> Void) async throws {
+    private func eachPart(_ declaration: Query, _ body: (QueryResult) throws -> Void) async throws {
         try await transaction.execute(declaration)
         while true {
             let rows = try await transaction.execute(
                 "FETCH \(unsafeSQL: String(Self.rowsAtATime)) FROM catalogue")
-            for row in rows { try body(row) }
+            try body(rows)
             guard rows.count == Self.rowsAtATime else { break }
         }
         try await transaction.execute("CLOSE catalogue")

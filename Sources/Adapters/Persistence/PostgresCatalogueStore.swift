@@ -3,7 +3,7 @@ public import PostgreSQL
 import Tenancy
 
 /// A tenant's items of one kind, for keys and for operators.
-struct PostgresCatalogueStore<Item: StoredItem>: CatalogueStore {
+struct PostgresCatalogueStore<Item: StoredResource>: CatalogueStore {
     let access: any CatalogueAccess
 
     func items(
@@ -38,7 +38,7 @@ struct PostgresCatalogueStore<Item: StoredItem>: CatalogueStore {
 }
 
 /// All of a tenant's items of one kind, for keys.
-struct PostgresCollectionStore<Item: StagedItem>: CollectionStore {
+struct PostgresCollectionStore<Item: ImportedResource>: CollectionStore {
     let access: ManagerAccess
 
     func importRows(
@@ -71,7 +71,7 @@ struct PostgresCollectionStore<Item: StagedItem>: CollectionStore {
 }
 
 /// All of a tenant's items of one kind, for operators: an import waits for another of the tenant's, however long that takes.
-struct PostgresOperatorCollectionStore<Item: StagedItem>: CollectionStore {
+struct PostgresOperatorCollectionStore<Item: ImportedResource>: CollectionStore {
     let store: PostgresAdministrationStore
 
     func importRows(
@@ -84,7 +84,7 @@ struct PostgresOperatorCollectionStore<Item: StagedItem>: CollectionStore {
 
 extension TenantTransaction {
     /// - Returns: What the item was and is.
-    fileprivate func change<Item: StoredItem>(
+    fileprivate func change<Item: StoredResource>(
         _ key: Item.Key, force: Bool, _ make: (Item?) throws -> Item
     ) async throws -> (before: Item?, after: Item) {
         while true {

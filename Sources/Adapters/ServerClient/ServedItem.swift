@@ -1,12 +1,11 @@
 import Administration
 import AppSiteAssociation
 import Cards
-import Foundation
 import JSON
 import Lookups
 
 /// An item that is made of what a server says of it.
-protocol ServedItem: CatalogueItem {
+protocol ServedItem: Resource {
     /// - Parameter key: by which it was asked for; nil where the item says it.
     static func served(_ json: JSONObject, as key: Key?) throws -> Self
     /// What the server is sent to have it so.
@@ -21,7 +20,7 @@ extension ServedItem {
     }
 }
 
-extension ServedItem where Self: WrittenItem {
+extension ServedItem where Self: WritableResource {
     static func served(_ json: JSONObject, as key: Key?) throws -> Self { try read(json, as: key) }
     var sent: JSONObject { patchable }
 }
@@ -53,22 +52,7 @@ extension CardImage: ServedItem {
 extension DomainRecord: ServedItem {
     static func served(_ json: JSONObject, as _: DomainName?) throws -> DomainRecord {
         var fields = JSONObjectReader(json.withoutNulls)
-        let name = try DomainName(try fields.requiredString("host"))
-        var file = try fields.requiredObject("file")
-        guard let claimedAt = try fields.optionalDate("claimedAt") else {
-            throw JSONFieldError.missing(path: "claimedAt")
-        }
-        var proof: Proof?
-        if let provedAt = try fields.optionalDate("provedAt") {
-            proof = Proof(
-                method: try fields.requiredCase("method", of: ProofMethod.self), provedAt: provedAt)
-        }
-        return DomainRecord(
-            name: name, challenge: try file.requiredString("content"), claimedAt: claimedAt, proof: proof,
-            checkedAt: try fields.optionalDate("checkedAt"), lapsedAt: try fields.optionalDate("lapsedAt"),
-            contestedAt: try fields.optionalDate("contestedAt"),
-            content: try fields.optionalMembers("content").map { try AssociationContent($0) },
-            pages: try fields.optionalCase("pages", of: DomainPages.self) ?? .off)
+        return try DomainRecord(&fields)
     }
 
     /// The content and the pages alone: the rest is the server's.

@@ -232,12 +232,4 @@ public struct CSVFields {
     public subscript(name: String) -> String {
         header.position(of: name).map { values[$0] } ?? ""
     }
-
-    /// Hands over the values of the columns that are not required; the empty ones are left out.
-    func forEachOther(_ body: (_ name: String, _ value: String) throws(RowRefusal) -> Void) throws(RowRefusal)
-    {
-        for (name, position) in header.others where !values[position].isEmpty {
-            try body(name, values[position])
-        }
-    }
 }

@@ -90,11 +90,6 @@ extension Card {
         parts[1] = language.rawValue
         return parts.joined(separator: ".")
     }
-
-    /// Adds it to the members of what has it, unless it says nothing.
-    func add(to members: inout JSONObject) {
-        if !isEmpty { members["card"] = .object(json) }
-    }
 }
 
 extension JSONObjectReader {
@@ -110,17 +105,6 @@ extension JSONObjectReader {
             case .wrongType, .unknown: throw error
             }
         }
-    }
-}
-
-extension CSVFields {
-    /// What a row sets of its card.
-    func card() throws(RowRefusal) -> Card {
-        var columns: [(name: String, text: String)] = []
-        try forEachOther { name, text throws(RowRefusal) in
-            if name.isOfCard { columns.append((name, text)) }
-        }
-        return try Card(columns: columns)
     }
 }
 

@@ -1,9 +1,8 @@
 public import Cards
 public import Foundation
-public import JSON
 
 /// An image that a tenant's cards can name: kept once, by the SHA-256 of its file.
-public struct CardImage: CatalogueItem {
+public struct CardImage: Resource {
     public let key: ImageDigest
     public let format: HeaderImage.Format
     public let byteCount: Int
@@ -41,22 +40,32 @@ public struct CardImage: CatalogueItem {
     public static func unknown(_ key: ImageDigest) -> AdministrationError { .unknownImage(key) }
     public static let collection = "images"
 
-    public var json: JSONObject {
-        [
-            "sha256": .string(key.description), "mediaType": .string(format.rawValue),
-            "byteCount": JSONValue(byteCount), "addedAt": JSONValue(addedAt),
-        ]
-    }
+    public static let fields: [Field<CardImage>] = [
+        Field(
+            "sha256", .identifier(64...64, pattern: "^[0-9a-f]{64}$"), .key,
+            "The SHA-256 of the file; cards name it."
+        ) {
+            .text($0.key.description)
+        },
+        Field(
+            "mediaType", .choice(HeaderImage.Format.allCases.map(\.rawValue)), .readOnly,
+            "The file's format.",
+            column: "media_type"
+        ) { .text($0.format.rawValue) },
+        Field(
+            "byteCount", .integer(1...10_485_760), .readOnly, "The file's length in bytes.",
+            column: "byte_count"
+        ) { .integer($0.byteCount) },
+        Field("addedAt", .date, .readOnly, "When the image was added.", column: "added_at") {
+            .date($0.addedAt)
+        },
+    ]
 
-    /// Reads what ``json`` says.
-    public init(_ fields: inout JSONObjectReader) throws {
-        let digest = try fields.requiredString("sha256")
-        guard let addedAt = try fields.optionalDate("addedAt") else {
-            throw JSONFieldError.missing(path: fields.path(of: "addedAt"))
-        }
+    /// Without the file.
+    public init(_ values: inout some FieldValues) throws {
         self.init(
-            key: try RowRefusal.naming("sha256") { () throws(CardError) in try ImageDigest(digest) },
-            format: try fields.requiredCase("mediaType", of: HeaderImage.Format.self),
-            byteCount: try fields.requiredInteger("byteCount"), addedAt: addedAt)
+            key: try values.text("sha256") { text throws(CardError) in try ImageDigest(text) },
+            format: try values.choice("mediaType", of: HeaderImage.Format.self),
+            byteCount: try values.integer("byteCount"), addedAt: try values.date("addedAt"))
     }
 }

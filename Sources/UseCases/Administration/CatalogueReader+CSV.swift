@@ -12,10 +12,10 @@ extension CatalogueReader {
         let columns = try await furtherLocationColumns()
         var writer = CSVWriter(forSpreadsheets: forSpreadsheets, sink)
         var count = 0
-        try writer.append(LocationRecord.requiredColumns + columns)
+        try writer.append(LocationRecord.ownColumns + columns)
         try await eachLocation { location in
             let further = location.furtherFields
-            try writer.append(location.ownFields + columns.map { further[$0].text })
+            try writer.append(location.ownCells + columns.map { further[$0].text })
             count += 1
         }
         try writer.finish()
@@ -30,10 +30,10 @@ extension CatalogueReader {
         let columns = try await furtherExperienceColumns()
         var writer = CSVWriter(forSpreadsheets: forSpreadsheets, sink)
         var count = 0
-        try writer.append(ExperienceRecord.columns + columns)
+        try writer.append(ExperienceRecord.ownColumns + columns)
         try await eachExperience { record in
             let further = record.furtherFields
-            try writer.append(record.fields + columns.map { further[$0] ?? "" })
+            try writer.append(record.ownCells + columns.map { further[$0] ?? "" })
             count += 1
         }
         try writer.finish()

@@ -6,10 +6,10 @@ public import Tenancy
 ///
 /// What the database refuses is an `AdministrationError`.
 public protocol CatalogueStore<Item>: Sendable {
-    associatedtype Item: CatalogueItem
+    associatedtype Item: Resource
 
     /// By key, after one, up to `limit`: whatever comes and goes meanwhile, an item that stays is in one page.
-    /// - Parameter filter: values by their names, as ``CatalogueItem/filters`` writes them.
+    /// - Parameter filter: values by their names, as ``Resource/filters`` writes them.
     func items(
         of tenant: TenantID, after: Item.Key?, limit: Int, where filter: [String: String]
     ) async throws -> [Item]
@@ -71,7 +71,7 @@ public struct CatalogueDeletion: Sendable, Hashable {
 
 /// Where tenants' items of one kind are written many at once, as an import does.
 public protocol CollectionStore<Item>: Sendable {
-    associatedtype Item: CatalogueItem
+    associatedtype Item: Resource
 
     /// Adds and changes items as rows say, and where it is asked for removes the others: all of it or nothing.
     ///
@@ -102,7 +102,7 @@ public protocol ImageDirectory: ImageFiles {
 }
 
 /// What became of an item.
-public struct CatalogueChange<Item: CatalogueItem>: Sendable {
+public struct CatalogueChange<Item: Resource>: Sendable {
     /// Nil for one that is new.
     public let before: Item?
     public let after: Item

@@ -4,7 +4,7 @@ import JSON
 /// clears the field, also within metadata, details and card; a member that is absent leaves it.
 ///
 /// Memory is bounded by one line. A line without anything in it is no row.
-public struct JSONLineReader<Item: WrittenItem>: RowReader {
+public struct JSONLineReader<Item: WritableResource>: RowReader {
     private let maximumLineLength: Int
     private var line: [UInt8] = []
     private var number = 1
@@ -66,14 +66,13 @@ public struct JSONLineReader<Item: WrittenItem>: RowReader {
             var members = written
             let clears = ClearedFields(removingNullsFrom: &members)
             let item = try Item.read(members)
-            try item.refuseUnknown(clears.members)
+            try Item.refuseUnknown(clears.members)
             return .row(item, line: number, clears: clears)
         } catch {
             let column = (error as? RowRefusal)?.column
-            let naming = (Item.self as? any ImportableRow.Type)?.namingColumn
             return .refused(
                 ImportProblem(
-                    line: number, reason: "\(error)", item: naming.flatMap { written[$0]?.stringValue },
+                    line: number, reason: "\(error)", item: written[Item.namingColumn]?.stringValue,
                     value: column.flatMap { written[$0] }.map { $0.stringValue ?? $0.text }))
         }
     }

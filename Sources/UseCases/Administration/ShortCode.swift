@@ -30,21 +30,3 @@ extension ShortCode: Hashable {
         hasher.combine(url)
     }
 }
-
-extension ShortCode: ImportableRow {
-    public static let requiredColumns = ["code", "url"]
-    public static let namingColumn = "code"
-
-    public static func read(_ fields: CSVFields) throws(RowRefusal) -> ShortCode {
-        try fields["code"].requireVisibleEdges(in: "code")
-        let url = try RowRefusal.naming("url") { () throws(InvocationURLError) in
-            try InvocationURL(fields["url"])
-        }
-        return try RowRefusal.naming({ $0 == .invalidShortCode ? "code" : "url" }) {
-            () throws(AdministrationError) in
-            try ShortCode(code: fields["code"], url: url)
-        }
-    }
-
-    public static func cleared(by header: CSVHeader) -> ClearedFields { ClearedFields() }
-}

@@ -64,11 +64,12 @@ where Chunks.Element == [UInt8] {
 }
 
 /// The rows of a CSV file that is read piece by piece.
-public typealias TableRows<Row: ImportableRow> = FileRows<FileChunks, TableReader<Row>>
+public typealias TableRows<Row: WritableResource> = FileRows<FileChunks, TableReader<Row>>
 
 extension FileRows where Chunks == FileChunks {
     /// - Parameter source: gives the next bytes of the file, nil at its end.
-    public init<Row: ImportableRow>(_ source: @escaping FileChunks.Source) where Reader == TableReader<Row> {
+    public init<Row: WritableResource>(_ source: @escaping FileChunks.Source)
+    where Reader == TableReader<Row> {
         self.init(FileChunks(source: source), TableReader())
     }
 }
@@ -93,23 +94,23 @@ public struct FileChunks: AsyncSequence, Sendable {
     }
 }
 
-/// Reads rows of CSV. `Row` says what a row is made of.
+/// Reads items from rows of CSV.
 ///
 /// Throws `AdministrationError.invalidHeader`.
-public struct TableReader<Row: ImportableRow>: RowReader {
+public struct TableReader<Row: WritableResource>: RowReader {
     private var table: CSVTable
-    /// What each row of the file clears, unless it sets it.
-    private var clears: ClearedFields?
+    /// The columns of the file; nil until they are read.
+    private var layout: CSVLayout?
 
     public var blankLineCount: Int { table.blankLineCount }
 
     public init() {
-        table = CSVTable(Row.columns)
+        table = CSVTable(Row.csvColumns)
     }
 
     /// - Parameter maximumRowLength: In bytes; a longer row is refused.
     public init(maximumRowLength: Int) {
-        table = CSVTable(Row.columns, maximumRowLength: maximumRowLength)
+        table = CSVTable(Row.csvColumns, maximumRowLength: maximumRowLength)
     }
 
     public mutating func rows(in chunk: [UInt8]) throws -> [ImportedRow<Row>] {
@@ -121,8 +122,9 @@ public struct TableReader<Row: ImportableRow>: RowReader {
     }
 
     private mutating func rows(_ rows: [CSVTable.Row]) -> [ImportedRow<Row>] {
-        if clears == nil, let header = table.header { clears = Row.cleared(by: header) }
-        return rows.map { ImportedRow($0, clears: clears) }
+        if layout == nil, let header = table.header { layout = CSVLayout(header, Row.self) }
+        guard let layout else { return [] }
+        return rows.map { ImportedRow($0, layout) }
     }
 }
 
@@ -134,38 +136,21 @@ public enum ImportedRow<Row: Sendable>: Sendable {
     case refused(ImportProblem)
 }
 
-extension ImportedRow where Row: ImportableRow {
-    fileprivate init(_ row: CSVTable.Row, clears: ClearedFields?) {
+extension ImportedRow where Row: WritableResource {
+    fileprivate init(_ row: CSVTable.Row, _ layout: CSVLayout) {
         switch row {
         case .refused(let reason, let line): self = .refused(ImportProblem(line: line, reason: reason))
         case .fields(let fields, let line):
-            do throws(RowRefusal) {
-                self = .row(try Row.read(fields), line: line, clears: clears)
+            do {
+                self = .row(try Row.read(fields, layout), line: line, clears: layout.cleared)
             } catch {
                 self = .refused(
                     ImportProblem(
-                        line: line, reason: error.reason, item: fields[Row.namingColumn],
-                        value: fields[error.column]))
+                        line: line, reason: "\(error)", item: fields[Row.namingColumn],
+                        value: (error as? RowRefusal).map { fields[$0.column] }))
             }
         }
     }
-}
-
-/// Something that a row of a CSV file describes.
-public protocol ImportableRow: Sendable {
-    static var requiredColumns: [String] { get }
-    /// The columns that are not required and have a name of their own.
-    static var optionalColumns: [String] { get }
-    /// The column that names a row to people.
-    static var namingColumn: String { get }
-    static func read(_ fields: CSVFields) throws(RowRefusal) -> Self
-    /// The fields that have a column: rows set or clear them. All others stay as they are.
-    static func cleared(by header: CSVHeader) -> ClearedFields
-}
-
-extension ImportableRow {
-    public static var optionalColumns: [String] { [] }
-    static var columns: CSVColumns { CSVColumns(required: requiredColumns, optional: optionalColumns) }
 }
 
 /// Why one row was refused, or an item that is written as JSON, whose members have the names of columns.

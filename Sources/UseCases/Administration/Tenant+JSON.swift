@@ -3,48 +3,63 @@ public import JSON
 import RateLimiting
 public import Tenancy
 
-extension Tenant: CatalogueItem {
+extension Tenant: Resource {
+    public static let fields: [Field<Tenant>] =
+        [
+            Field("id", .identifier(36...36), .key, "The tenant's UUID.", column: "tenant_id") {
+                .text($0.id.description)
+            },
+            Field("slug", .identifier(1...63), .readOnly, "The tenant's name in paths.") {
+                .text($0.slug.text)
+            },
+            Field("name", .text(1...128), .required, "The tenant's name for people.") { .text($0.name.text) },
+            Field("createdAt", .date, .readOnly, "When the tenant was created.", column: "created_at") {
+                .date($0.createdAt)
+            },
+            Field(
+                "suspendedAt", .date, .readOnly, "Since when the tenant is suspended.", column: "suspended_at"
+            ) { FieldValue($0.suspendedAt) },
+            Field(
+                "collapsePolicy", .choice(CollapsePolicy.allCases.map(\.rawValue)), .optional,
+                "Which notifications of a location replace each other.", column: "collapse_policy",
+                default: .string(CollapsePolicy.none.rawValue)
+            ) { .text($0.collapsePolicy.rawValue) },
+            Field("quotas", .object("Quotas"), .readOnly, "The quotas with their usage.") {
+                .members($0.usage.json)
+            },
+        ]
+        + RequestLimits.members.map { name, limit in
+            Field(
+                name, .text(1...32), .readOnly,
+                "Requests per second and burst; null is the server's default.",
+                isStored: false
+            ) { FieldValue($0.limits[keyPath: limit]?.description) }
+        }
+
+    public init(_ values: inout some FieldValues) throws {
+        guard let id = Self.key(named: try values.text("id")) else { throw RowRefusal("id", "not a UUID") }
+        self.init(
+            id: id, slug: try values.text("slug") { text throws(TenancyError) in try TenantSlug(text) },
+            name: try values.displayName("name"), createdAt: try values.date("createdAt"),
+            suspendedAt: try values.optionalDate("suspendedAt"), limits: try RequestLimits(&values),
+            collapsePolicy: try values.choice("collapsePolicy", of: CollapsePolicy.self),
+            usage: try values.optionalMembers("quotas").map { members in
+                var quotas = JSONObjectReader(members, path: "quotas")
+                return try [QuotaKind: QuotaUsage](&quotas)
+            } ?? [:])
+    }
+
     public static func key(named text: String) -> TenantID? { UUID(text: text).map(TenantID.init) }
     public static func name(of key: TenantID) -> String { key.description }
     public static func unknown(_ key: TenantID) -> AdministrationError { .tenantDeleted }
     public static let collection = "tenant"
     public var key: TenantID { id }
 
-    public var json: JSONObject {
-        limits.adding(to: [
-            "id": .string(id.description), "slug": .string(slug.text), "name": .string(name.text),
-            "createdAt": JSONValue(createdAt), "suspendedAt": suspendedAt.map { JSONValue($0) } ?? .null,
-            "collapsePolicy": .string(collapsePolicy.rawValue), "quotas": .object(usage.json),
-        ])
-    }
-
     /// Without the quotas, whose usage changes with each write and would fail every condition.
     public var validatedJSON: JSONObject {
         var json = json
         json["quotas"] = nil
         return json
-    }
-
-    /// Reads what ``json`` says.
-    /// - Throws: `JSONFieldError` or ``RowRefusal``, which name the field.
-    public init(_ fields: inout JSONObjectReader) throws {
-        guard let id = Self.key(named: try fields.requiredString("id")) else {
-            throw RowRefusal("id", "not a UUID")
-        }
-        let (slug, name) = (try fields.requiredString("slug"), try fields.requiredString("name"))
-        guard let createdAt = try fields.optionalDate("createdAt") else {
-            throw JSONFieldError.missing(path: fields.path(of: "createdAt"))
-        }
-        self.init(
-            id: id, slug: try RowRefusal.naming("slug") { () throws(TenancyError) in try TenantSlug(slug) },
-            name: try RowRefusal.naming("name") { () throws(AdministrationError) in try DisplayName(name) },
-            createdAt: createdAt, suspendedAt: try fields.optionalDate("suspendedAt"),
-            limits: try RequestLimits(&fields),
-            collapsePolicy: try fields.requiredCase("collapsePolicy", of: CollapsePolicy.self),
-            usage: try fields.optionalObject("quotas").map { fields in
-                var fields = fields
-                return try [QuotaKind: QuotaUsage](&fields)
-            } ?? [:])
     }
 
     /// The tenant after a merge patch (RFC 7396), which can change its name and which notifications collapse.
@@ -106,7 +121,7 @@ extension ArchivedTenant {
             slug: try RowRefusal.naming("slug") { () throws(TenancyError) in try TenantSlug(slug) },
             name: try RowRefusal.naming("name") { () throws(AdministrationError) in try DisplayName(name) },
             isSuspended: try fields.requiredBool("suspended"),
-            limits: try RequestLimits(&fields),
+            limits: try Self.limits(&fields),
             quotas: try fields.optionalObject("quotas").map { fields in
                 var fields = fields
                 return try [QuotaKind: Quota](&fields)
@@ -114,28 +129,41 @@ extension ArchivedTenant {
     }
 }
 
+extension ArchivedTenant {
+    private static func limits(_ fields: inout JSONObjectReader) throws -> RequestLimits {
+        var values = JSONFieldValues(reader: fields)
+        defer { fields = values.reader }
+        return try RequestLimits(&values)
+    }
+}
+
 extension RequestLimits {
-    /// A limit that is left to the server is null.
+    fileprivate static let members:
+        [(name: String, limit: any KeyPath<RequestLimits, RateLimit?> & Sendable)] = [
+            ("keyLimit", \.key), ("clientLimit", \.client), ("newInstanceLimit", \.newInstances),
+            ("clientNewInstanceLimit", \.clientNewInstances),
+        ]
+
+    /// Adds the limits; null is the server's default.
     fileprivate func adding(to tenant: JSONObject) -> JSONObject {
         var tenant = tenant
-        for (name, limit) in [
-            ("keyLimit", key), ("clientLimit", client), ("newInstanceLimit", newInstances),
-            ("clientNewInstanceLimit", clientNewInstances),
-        ] { tenant[name] = limit.map { .string($0.description) } ?? .null }
+        for (name, limit) in Self.members {
+            tenant[name] = self[keyPath: limit].map { .string($0.description) } ?? .null
+        }
         return tenant
     }
 
-    fileprivate init(_ fields: inout JSONObjectReader) throws {
+    fileprivate init(_ values: inout some FieldValues) throws {
         self.init(
-            key: try Self.limit("keyLimit", &fields), client: try Self.limit("clientLimit", &fields),
-            newInstances: try Self.limit("newInstanceLimit", &fields),
-            clientNewInstances: try Self.limit("clientNewInstanceLimit", &fields))
+            key: try Self.limit("keyLimit", &values), client: try Self.limit("clientLimit", &values),
+            newInstances: try Self.limit("newInstanceLimit", &values),
+            clientNewInstances: try Self.limit("clientNewInstanceLimit", &values))
     }
 
-    private static func limit(_ key: String, _ fields: inout JSONObjectReader) throws -> RateLimit? {
-        guard let text = try fields.optionalString(key) else { return nil }
+    private static func limit(_ field: String, _ values: inout some FieldValues) throws -> RateLimit? {
+        guard let text = try values.optionalText(field) else { return nil }
         guard let limit = RateLimit(text) else {
-            throw RowRefusal(key, "not a rate and a burst from 1 to 1000000, such as 100:200, nor off")
+            throw RowRefusal(field, "not a rate and a burst from 1 to 1000000, such as 100:200, nor off")
         }
         return limit
     }

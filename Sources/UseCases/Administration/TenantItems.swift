@@ -5,7 +5,7 @@ public import Tenancy
 /// One tenant's items of one kind, as one actor reads and changes them.
 ///
 /// What is refused is an `AdministrationError`, or another error with its sentence where a server refuses it.
-public struct TenantItems<Item: CatalogueItem>: Sendable {
+public struct TenantItems<Item: Resource>: Sendable {
     private let store: any CatalogueStore<Item>
     private let tenant: TenantID
     private let actor: String
@@ -56,7 +56,7 @@ public struct TenantItems<Item: CatalogueItem>: Sendable {
     }
 }
 
-extension TenantItems where Item: WrittenItem {
+extension TenantItems where Item: WritableResource {
     public func create(_ item: Item) async throws {
         _ = try await store.change(item.key, of: tenant, by: actor) { current in
             guard current == nil else { throw Item.existing(item.key) }

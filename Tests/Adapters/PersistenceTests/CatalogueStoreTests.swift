@@ -548,7 +548,7 @@ import Testing
 
     /// Rows are held apart from their table until all are there: nobody who changes that waits.
     @Test func stagingLocksNoTable() async throws {
-        func check<Item: StagedItem>(_: Item.Type, _ transaction: TenantTransaction) async throws {
+        func check<Item: ImportedResource>(_: Item.Type, _ transaction: TenantTransaction) async throws {
             try await transaction.execute(Item.stagingTable)
             let locks = try await transaction.execute(
                 """

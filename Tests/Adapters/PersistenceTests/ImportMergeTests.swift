@@ -25,13 +25,13 @@ import Testing
         }
     }
 
-    private static func rows<Item: ImportableRow>(
+    private static func rows<Item: WritableResource>(
         csv text: String
     ) -> FileRows<FileChunks, TableReader<Item>> {
         FileRows(chunks(text), TableReader())
     }
 
-    private static func rows<Item: WrittenItem>(
+    private static func rows<Item: WritableResource>(
         lines text: String
     ) -> FileRows<FileChunks, JSONLineReader<Item>> {
         FileRows(chunks(text), JSONLineReader(maximumLineLength: 1 << 20))

@@ -8,7 +8,8 @@ import Testing
 
 /// Cards as columns of tables, and as JSON of items.
 @Suite struct CardColumnTests {
-    private static func rows<Row: ImportableRow>(_ text: String, _: Row.Type) throws -> [ImportedRow<Row>] {
+    private static func rows<Row: WritableResource>(_ text: String, _: Row.Type) throws -> [ImportedRow<Row>]
+    {
         var reader = TableReader<Row>()
         return try reader.rows(in: Array(text.utf8)) + reader.finish()
     }
@@ -20,7 +21,7 @@ import Testing
         }
     }
 
-    private static func refusals<Row: ImportableRow>(_ text: String, _: Row.Type) throws -> [String] {
+    private static func refusals<Row: WritableResource>(_ text: String, _: Row.Type) throws -> [String] {
         try rows(text, Row.self).compactMap { row in
             guard case .refused(let problem) = row else { return nil }
             return problem.reason

@@ -10,9 +10,10 @@ import Testing
 /// What each column of an import takes, and how a refusal names it.
 @Suite struct RecordRowTests {
     /// Reads a row of the given columns.
-    private func read<Row: ImportableRow>(_: Row.Type, _ columns: [(String, String)]) throws -> Row {
-        let header = try CSVHeader(columns.map(\.0), Row.columns)
-        return try Row.read(CSVFields(header: header, values: columns.map(\.1)))
+    private func read<Row: WritableResource>(_: Row.Type, _ columns: [(String, String)]) throws -> Row {
+        let header = try CSVHeader(columns.map(\.0), Row.csvColumns)
+        return try Row.read(
+            CSVFields(header: header, values: columns.map(\.1)), CSVLayout(header, Row.self))
     }
 
     private func location(_ changed: (String, String)...) throws -> LocationRecord {

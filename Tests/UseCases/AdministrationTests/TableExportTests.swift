@@ -8,7 +8,7 @@ import Testing
 
 /// What is exported is what an import reads, byte by byte again.
 @Suite struct TableExportTests {
-    private func read<Row: ImportableRow>(_ bytes: [UInt8], as: Row.Type) async throws -> [Row] {
+    private func read<Row: WritableResource>(_ bytes: [UInt8], as: Row.Type) async throws -> [Row] {
         let rest = Mutex<[UInt8]?>(bytes)
         var rows: [Row] = []
         for try await row in TableRows<Row>({

@@ -1,3 +1,4 @@
+import JSON
 import Synchronization
 import Testing
 
@@ -7,18 +8,25 @@ import Testing
     private struct Failure: Error {}
 
     /// A row whose `value` is refused when it is `bad`.
-    private struct Word: ImportableRow {
-        let text: String
+    private struct Word: WritableResource {
+        let key: String
+        var text: String { key }
 
-        static let requiredColumns = ["value"]
-        static let namingColumn = "value"
+        static let fields: [Field<Word>] = [
+            Field("value", .identifier(1...8), .key, "A word.") { .text($0.key) }
+        ]
+        static let collection = "words"
 
-        static func read(_ fields: CSVFields) throws(RowRefusal) -> Word {
-            guard fields["value"] != "bad" else { throw RowRefusal("value", "bad") }
-            return Word(text: fields["value"])
+        init(_ values: inout some FieldValues) throws {
+            key = try values.text("value")
+            guard key != "bad" else { throw RowRefusal("value", "bad") }
         }
 
-        static func cleared(by header: CSVHeader) -> ClearedFields { ClearedFields() }
+        static func key(named text: String) -> String? { text }
+        static func name(of key: String) -> String { key }
+        static func members(of key: String) -> JSONObject { ["value": .string(key)] }
+        static func unknown(_ key: String) -> AdministrationError { .unknownShortCode(key) }
+        static func existing(_ key: String) -> AdministrationError { .shortCodeExists(key) }
     }
 
     /// Hands out chunks one by one, and throws after the last if it is told to.

@@ -9,7 +9,7 @@ import Tenancy
 /// The routes by which one kind of item is managed: lists, and each item by its key.
 ///
 /// What is written is compared with what there is while nobody else can change it, so that no change is lost.
-struct CatalogueEndpoints<Item: CatalogueItem>: Sendable {
+struct CatalogueEndpoints<Item: Resource>: Sendable {
     /// The parameter of an item's path.
     private let name: String
     private let store: any CatalogueStore<Item>
@@ -86,7 +86,8 @@ struct CatalogueEndpoints<Item: CatalogueItem>: Sendable {
 
     // MARK: Writing
 
-    fileprivate func put(_ request: AdmittedRequest) async throws -> APIResponse where Item: WrittenItem {
+    fileprivate func put(_ request: AdmittedRequest) async throws -> APIResponse
+    where Item: WritableResource {
         let isForced = try isForced(request)
         let key = try self.key(of: request, hasParameters: true)
         return try await Problem.managing {
@@ -98,7 +99,8 @@ struct CatalogueEndpoints<Item: CatalogueItem>: Sendable {
         }
     }
 
-    fileprivate func patch(_ request: AdmittedRequest) async throws -> APIResponse where Item: WrittenItem {
+    fileprivate func patch(_ request: AdmittedRequest) async throws -> APIResponse
+    where Item: WritableResource {
         let isForced = try isForced(request)
         let key = try self.key(of: request, hasParameters: true)
         return try await Problem.managing {
@@ -110,7 +112,8 @@ struct CatalogueEndpoints<Item: CatalogueItem>: Sendable {
         }
     }
 
-    fileprivate func create(_ request: AdmittedRequest) async throws -> APIResponse where Item: WrittenItem {
+    fileprivate func create(_ request: AdmittedRequest) async throws -> APIResponse
+    where Item: WritableResource {
         try request.refuseParameters()
         return try await Problem.managing {
             let item = try Item.read(request.body)
@@ -176,7 +179,7 @@ struct CatalogueEndpoints<Item: CatalogueItem>: Sendable {
     }
 }
 
-extension CatalogueEndpoints where Item: WrittenItem {
+extension CatalogueEndpoints where Item: WritableResource {
     var endpoints: [Endpoint] {
         commonEndpoints + [
             Endpoint(.put, itemPath, .stored(.manage, put), problems: replacing),
@@ -197,7 +200,7 @@ extension AdmittedRequest {
     }
 
     /// What the request is to be done for (RFC 9110 §13.1): an item as it was read, or one that there is not.
-    func checkConditions(on current: (some CatalogueItem)?) throws(Problem) {
+    func checkConditions(on current: (some Resource)?) throws(Problem) {
         try checkConditions(onTag: current.map { APIResponse.tag(of: $0) })
     }
 
@@ -213,18 +216,18 @@ extension AdmittedRequest {
 }
 
 extension APIResponse {
-    fileprivate static func tag(of item: some CatalogueItem) -> String {
+    fileprivate static func tag(of item: some Resource) -> String {
         tag(of: JSONValue.object(item.validatedJSON).serialized())
     }
 
-    init(_ status: HTTPResponse.Status, showing item: some CatalogueItem) {
+    init(_ status: HTTPResponse.Status, showing item: some Resource) {
         let body = JSONValue.object(item.json).serialized()
         self.init(status, uncached: body)
         headers[.eTag] = Self.tag(of: item)
     }
 
     /// The item, or 304 where the client has it. An item whose tag does not cover all of it is sent each time.
-    init(reading item: some CatalogueItem, for request: AdmittedRequest) {
+    init(reading item: some Resource, for request: AdmittedRequest) {
         self.init(.ok, showing: item)
         guard let field = request.request.fields.ifNoneMatch,
             field.utf8.span.hasEntityTag(Self.tag(of: JSONValue.object(item.json).serialized()))

@@ -27,7 +27,7 @@ struct TenantOptions: ParsableArguments {
     }
 
     /// Lends the tenant's items of one kind.
-    func withItems<Item: CatalogueItem, Result: Sendable>(
+    func withItems<Item: Resource, Result: Sendable>(
         _ kind: KeyPath<CatalogueStores, any CatalogueStore<Item>>,
         _ body: (TenantItems<Item>) async throws -> Result
     ) async throws -> Result {

@@ -1,35 +1,23 @@
 import Administration
 import Cards
+import Encodings
 import JSON
 import Lookups
 import PostgreSQL
 import Tenancy
 
-/// An item of which whole files are imported: by COPY into a temporary table, where SQL finds what a row alone does not
-/// show, then by one statement each for what goes and what comes.
-protocol StagedItem: StoredItem, WrittenItem {
-    static var relation: String { get }
-    /// The columns of the key, texts in the order of their bytes.
-    static var keyColumns: [String] { get }
-    /// What counts the items.
+/// A resource of which whole files are imported: by COPY into a temporary table, where SQL finds the problems that a row alone
+/// does not show, then by one statement each for removals, additions and changes.
+protocol ImportedResource: StoredResource, WritableResource {
+    /// The quota that counts the items.
     static var quota: QuotaKind { get }
-    /// What a row is told by whose key comes twice.
-    static var keyField: String { get }
-    /// The other columns.
-    static var changeableColumns: [StagedColumn] { get }
-    /// Whatever refers to an item, by the first column of its key.
+    /// The relation that refers to an item, by the first column of its key.
     static var reference: Reference? { get }
-    /// Each adds line and reason of rows that cannot be merged to `pg_temp.refused`, where they are not there yet.
-    /// - Parameter prunes: whether what is not staged goes.
+    /// Each adds line and reason of rows that cannot be merged to `pg_temp.refused`, unless they are there.
+    /// - Parameter prunes: whether items that are not staged are removed.
     static func problems(of tenant: TenantID, prunes: Bool) -> [Query]
     /// - Parameter columns: those of the key.
     static func key(from columns: [String]) throws -> Key
-
-    /// What a row sets of a card; nil for items without one.
-    var stagedCard: Card? { get }
-    /// The key's columns and the others, as COPY's text format takes them.
-    /// - Parameter card: nil keeps the card that is there.
-    func fields(with card: Card?) -> [String?]
 }
 
 /// A column of a staged item other than those of its key.
@@ -54,11 +42,28 @@ struct StagedColumn {
     let field: String
     let merge: Merge
 
-    init(_ column: String, _ type: String, _ merge: Merge, field: String? = nil) {
-        self.column = column
-        self.type = type
-        self.field = field ?? column
-        self.merge = merge
+    /// The columns of a field; a card has two.
+    fileprivate static func columns<Item>(of field: Field<Item>, _ fields: [Field<Item>]) -> [StagedColumn] {
+        guard let column = field.column else { return [] }
+        let merge: Merge =
+            switch field.type {
+            case .card: .card(empty: "'{}'")
+            case .texts: .names(empty: field.defaultValue == nil ? "NULL::jsonb" : "'{}'::jsonb")
+            default:
+                if field.kind != .optional {
+                    .required
+                } else if let other = fields.first(where: { $0.name == field.alternative })?.column {
+                    .either(or: other)
+                } else {
+                    .optional
+                }
+            }
+        let first = StagedColumn(column: column, type: field.type.columnType, field: field.name, merge: merge)
+        guard field.type == .card else { return [first] }
+        let image = StagedColumn(
+            column: Card.imageColumn, type: FieldType.imageType, field: "card.image",
+            merge: .card(empty: "''"))
+        return [first, image]
     }
 
     /// The value of the column for an item that is there, in SQL.
@@ -90,25 +95,81 @@ struct StagedColumn {
     var differs: String { "\(merged) IS DISTINCT FROM t.\(column)" }
 }
 
-extension StagedItem {
+extension FieldType {
+    fileprivate static let imageType = FieldType.identifier(64...64).columnType
+
+    /// The type of a column in the staging table.
+    fileprivate var columnType: String {
+        switch self {
+        case .text: "text"
+        case .identifier, .url, .choice: #"text COLLATE "C""#
+        case .number: "double precision"
+        case .integer: "bigint"
+        case .flag: "boolean"
+        case .date: "timestamp with time zone"
+        case .texts, .object, .card: "jsonb"
+        }
+    }
+}
+
+extension FieldValue {
+    /// The value as COPY's text format takes it, before escaping.
+    fileprivate var copyText: String {
+        switch self {
+        case .text(let text): text
+        case .number(let number): number.description
+        case .integer(let integer): integer.description
+        case .flag(let flag): flag ? "t" : "f"
+        case .date(let date): date.rfc3339
+        case .members(let members): JSONValue.object(members).text
+        case .serialized(let bytes): String(decoding: bytes, as: UTF8.self)
+        case .card(let card): JSONValue.object(card.json).text
+        }
+    }
+}
+
+extension ImportedResource {
     static var reference: Reference? { nil }
-    static var hasCard: Bool { changeableColumns.contains { $0.column == "card" } }
+    static var hasCard: Bool { fields.contains { $0.type == .card } }
     static func problems(of tenant: TenantID, prunes: Bool) -> [Query] { [] }
-    var stagedCard: Card? { nil }
 
-    /// The columns of an item, the key's first.
-    static var columnList: String {
-        (keyColumns + changeableColumns.map(\.column)).joined(separator: ", ")
+    static func key(from columns: [String]) throws -> Key {
+        guard columns.count == 1, let key = key(named: columns[0]) else {
+            throw PersistenceError.unreadable(relation)
+        }
+        return key
     }
 
-    /// The columns that can change, each with something before its name.
-    static func changeable(_ prefix: String = "") -> String {
-        changeableColumns.map { prefix + $0.column }.joined(separator: ", ")
+    /// The columns that an import can change.
+    static var changeableColumns: [StagedColumn] {
+        changeableFields.flatMap { StagedColumn.columns(of: $0, fields) }
     }
 
-    fileprivate static func keyList(_ prefix: String = "") -> String {
-        keyColumns.map { prefix + $0 }.joined(separator: ", ")
+    /// The card that a row sets; nil if the resource has no cards.
+    var stagedCard: Card? {
+        guard let field = Self.fields.first(where: { $0.type == .card }) else { return nil }
+        if case .card(let card) = field.value(of: self) { return card }
+        return Card()
     }
+
+    /// The values of the columns of `fields`, after those of the key, as COPY's text format takes them.
+    /// - Parameters:
+    ///   - fields: ``changeableFields``.
+    ///   - card: nil keeps the existing card.
+    func copyTexts(_ fields: [Field<Self>], with card: Card?) -> [String?] {
+        var texts: [String?] = Self.keyTexts(key)
+        for field in fields {
+            if field.type == .card {
+                texts += Card.staged(card)
+            } else {
+                texts.append(field.value(of: self)?.copyText)
+            }
+        }
+        return texts
+    }
+
+    /// The column of the key that names a row in messages.
+    private static var namingColumn: String { fields.first { $0.kind == .key }?.column ?? "" }
 
     /// Creates `pg_temp.staged`, whose first column is the row's `line`.
     ///
@@ -131,7 +192,7 @@ extension StagedItem {
     static var repetitions: Query {
         """
         INSERT INTO pg_temp.refused
-        SELECT line, '\(unsafeSQL: keyField): it is on line ' || first || ' already' FROM (
+        SELECT line, '\(unsafeSQL: namingColumn): it is on line ' || first || ' already' FROM (
             SELECT line, min(line) OVER (PARTITION BY \(unsafeSQL: keyList())) AS first FROM pg_temp.staged
             WHERE (\(unsafeSQL: keyList())) IN (
                 SELECT \(unsafeSQL: keyList()) FROM pg_temp.staged GROUP BY \(unsafeSQL: keyList()) HAVING count(*) > 1)
@@ -143,7 +204,7 @@ extension StagedItem {
     /// The first rows that are refused, and how many are.
     static var refusals: Query {
         """
-        SELECT r.line, r.reason, r.total, s.\(unsafeSQL: keyField) FROM (
+        SELECT r.line, r.reason, r.total, s.\(unsafeSQL: namingColumn) FROM (
             SELECT line, reason, count(*) OVER () AS total FROM pg_temp.refused
             ORDER BY line LIMIT \(ImportProblems.limit)) r LEFT JOIN pg_temp.staged s USING (line)
         ORDER BY r.line
@@ -426,7 +487,7 @@ extension StagedItem {
 extension Query.StringInterpolation {
     /// Staged rows, `s`, with the rows that are there of them, `t`. The staged rows stay the outer side of the join, whatever the
     /// planner knows of the table, where no condition on `t` is strict.
-    fileprivate mutating func appendInterpolation<Item: StagedItem>(
+    fileprivate mutating func appendInterpolation<Item: ImportedResource>(
         compared _: Item.Type, of tenant: TenantID, join: String = "LEFT"
     ) {
         appendInterpolation(unsafeSQL: Item.stagedRows)

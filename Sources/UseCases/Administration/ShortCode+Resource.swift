@@ -1,0 +1,27 @@
+import Invocation
+public import JSON
+
+extension ShortCode: WritableResource {
+    public static let fields: [Field<ShortCode>] = [
+        Field("code", .identifier(1...128), .key, "The short code.") { .text($0.code) },
+        Field("url", .url, .required, "The URL that the code stands for.") { .text($0.url.canonical) },
+    ]
+
+    public init(_ values: inout some FieldValues) throws {
+        let code = try values.text("code")
+        try values.requireVisibleEdges(code, in: "code")
+        let url = try values.text("url") { text throws(InvocationURLError) in try InvocationURL(text) }
+        self = try values.naming({ $0 == .invalidShortCode ? "code" : "url" }) {
+            () throws(AdministrationError) in
+            try ShortCode(code: code, url: url)
+        }
+    }
+
+    public static func key(named text: String) -> String? { (try? LocationIdentifier(text))?.text }
+    public static func name(of key: String) -> String { key }
+    public static func members(of key: String) -> JSONObject { ["code": .string(key)] }
+    public static func unknown(_ key: String) -> AdministrationError { .unknownShortCode(key) }
+    public static func existing(_ key: String) -> AdministrationError { .shortCodeExists(key) }
+    public static let collection = "short-codes"
+    public var key: String { code }
+}

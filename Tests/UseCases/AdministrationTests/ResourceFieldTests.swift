@@ -1,0 +1,41 @@
+import Testing
+
+@testable import Administration
+
+/// What the descriptions of all resources have in common.
+@Suite struct ResourceFieldTests {
+    private func expectConsistentFields<Item: Resource>(_: Item.Type) {
+        let fields = Item.fields
+        #expect(Set(fields.map(\.name)).count == fields.count)
+        let columns = fields.compactMap(\.column)
+        #expect(Set(columns).count == columns.count)
+        #expect(fields.contains { $0.kind == .key })
+        for field in fields {
+            #expect(field.documentation.hasSuffix("."), "\(field.name)")
+            if let alternative = field.alternative {
+                #expect(Item.field(named: alternative)?.alternative == field.name)
+            }
+        }
+    }
+
+    @Test func fieldsOfEachResourceAreConsistent() {
+        expectConsistentFields(Clip.self)
+        expectConsistentFields(CardImage.self)
+        expectConsistentFields(DomainRecord.self)
+        expectConsistentFields(ExperienceRecord.self)
+        expectConsistentFields(LocationRecord.self)
+        expectConsistentFields(ShortCode.self)
+        expectConsistentFields(Tenant.self)
+    }
+
+    @Test func csvColumnsFollowFromFields() {
+        #expect(LocationRecord.ownColumns == ["identifier", "name", "latitude", "longitude", "radius"])
+        #expect(LocationRecord.requiredColumns == LocationRecord.ownColumns)
+        #expect(ExperienceRecord.requiredColumns == ["clip", "url"])
+        #expect(
+            ExperienceRecord.ownColumns == [
+                "clip", "url", "kind", "location", "identifier_rule", "title", "subtitle",
+            ])
+        #expect(ShortCode.requiredColumns == ["code", "url"])
+    }
+}
