@@ -144,7 +144,7 @@ def send_files(browser, origin, link, failures):
     failures.expect(loaded == 1800, what, f"the picture is {loaded} pixels wide")
     page.goto(f"{origin}/t/many/import")
     rows = ROWS.replace("restaurant_a", "p00003").encode()
-    page.set_input_files("#file", files=[{"name": "places.csv", "mimeType": "text/csv", "buffer": rows}])
+    page.set_input_files("#file", files=[{"name": "locations.csv", "mimeType": "text/csv", "buffer": rows}])
     page.get_by_role("button", name="Review file").click()
     page.wait_for_url("**/import/*")
     failures.expect("Moved more than 500 m" in page.locator("main").inner_text(), what, "no distance is shown")

@@ -7,14 +7,14 @@ import Lookups
 import QRCode
 import Tenancy
 
-/// What people see at a URL that is in a code: on an iPhone the way to the App Clip, elsewhere the way to an iPhone.
+/// The page at the URL of a code. On an iPhone it leads to the App Clip; on other devices it leads to an iPhone.
 ///
-/// The same bytes for everyone: no script, no cookie, nothing of another origin. Takes time linear in the URL and the texts.
+/// All clients get the same bytes: no script, no cookie, no other origin. Takes time linear in the URL and the texts.
 struct LandingPage {
-    /// The one that was asked for, canonical and whole: Messages takes `og:url` for what was sent. [observed]
+    /// The whole requested URL, canonical. Messages opens `og:url` instead of the sent URL. [observed]
     let url: InvocationURL
     let host: String
-    /// What search engines are to take for the same page.
+    /// The canonical URL for search engines.
     let canonical: String
     let clip: String
     let title: String
@@ -23,22 +23,22 @@ struct LandingPage {
     let appStoreID: String?
     let androidURL: String?
     let siteName: String?
-    /// Of title and subtitle, as BCP 47 has it.
+    /// The language of title and subtitle (BCP 47).
     let language: String
-    /// Whether search engines are to leave it out.
+    /// Whether search engines must not list the page.
     let isUnlisted: Bool
     var drawsCode = true
 
     /// - Parameters:
-    ///   - experience: which the URL leads to.
-    ///   - location: nil where the URL names none, or one that is not known.
+    ///   - experience: the experience that the URL matches.
+    ///   - location: nil if the URL names no location or an unknown one.
     init(
         _ url: InvocationURL, _ experience: IndexedExperience, _ location: Location?,
         _ presentation: Presentation, at host: LookupIndex.ProvedHost
     ) {
         self.url = url
         self.host = host.name
-        // Of an experience for many places each has a page of its own.
+        // If an experience is for many locations, each location has its own page.
         canonical =
             if case .location = experience.binding { experience.url } else { url.canonicalWithoutFragment }
         clip = experience.clip.text
@@ -52,10 +52,10 @@ struct LandingPage {
         isUnlisted = location?.isEncodedInURL == true
     }
 
-    /// Bytes of a URL that are drawn: more would be too small to scan from a screen. [ours]
+    /// The maximum URL length of a QR code, in bytes. A longer code would be too fine to scan from a screen. [ours]
     static let maximumDrawnLength = 300
 
-    /// Of the texts that are ours.
+    /// The language of Doorstep's own texts.
     static let ownLanguage = "en"
 
     /// The page, in UTF-8.
@@ -80,7 +80,7 @@ struct LandingPage {
         if let image {
             head.void(
                 .meta, .property("og:image"), .content("https://\(host)\(LandingSite.imageFolder)\(image)"))
-            // Every image of a card is so large.
+            // All card images have this size.
             head.raw(#"<meta property="og:image:width" content="1800">"#)
             head.raw(#"<meta property="og:image:height" content="1200">"#)
             head.void(.meta, .property("og:image:alt"), .content(title))
@@ -92,7 +92,7 @@ struct LandingPage {
         head.style(Self.style)
     }
 
-    /// What Safari's banner and card are made from; `app-argument` is for the full app alone, and left out.
+    /// The content of the meta tag for Safari's banner and card. Without `app-argument`, which only the full app receives.
     ///
     /// Source: Apple, "Supporting invocations from your website and the Messages app".
     private var banner: String {
@@ -129,7 +129,7 @@ struct LandingPage {
                 .svg, .role("img"), .ariaLabel("QR code of this page's address"),
                 .viewBox(width: side, height: side), .shapeRendering("crispEdges")
             ) { svg in
-                // White also where the page is dark.
+                // Also white in dark mode.
                 svg.element(.rect, .width(side), .height(side), .fill("#fff"))
                 svg.element(.path, .d(symbol.path))
             }
@@ -139,7 +139,7 @@ struct LandingPage {
 }
 
 extension LandingPage {
-    /// The page of what is not there: of no URL, so that it is the same at each, and asks for no App Clip.
+    /// The page for unknown URLs. It contains no URL, so that it is the same everywhere, and launches no App Clip.
     static let notFound = HTMLWriter.page(language: ownLanguage) { head in
         head.element(.title, text: "Page not found")
         head.raw(#"<meta name="viewport" content="width=device-width, initial-scale=1">"#)
@@ -152,7 +152,7 @@ extension LandingPage {
         }
     }
 
-    /// The code is for other devices than the one in the hand: small screens that are touched do without.
+    /// Small touch screens hide the QR code, because it is for another device.
     static let style: StaticString = """
         :root{color-scheme:light dark}body{font:1rem/1.5 system-ui,sans-serif;margin:0}\
         main{max-width:32rem;margin:0 auto;padding:2rem 1rem;text-align:center}\
@@ -164,7 +164,7 @@ extension LandingPage {
         @media (hover:none) and (max-width:48rem){figure{display:none}}
         """
 
-    /// Lets in the one style sheet, by its hash, and images of the page's own host.
+    /// Allows the style sheet by its hash, and images from the page's own host.
     static let contentSecurityPolicy: String = {
         let hash = Data(SHA256.hash(data: Data("\(style)".utf8))).base64EncodedString()
         return """

@@ -2,13 +2,13 @@ public import HTTPTypes
 public import Invocation
 public import Lookups
 
-/// What a proved host answers to people: pages of the URLs that are in codes, from memory alone.
+/// The landing pages at a proved host, made from memory.
 ///
-/// Which URL leads where is ``TenantTable/lookUp(_:)``'s to say, as it is for clips. There is a page at every spelling of a URL that
-/// an experience matches, with the place's name where there is one; and none
-/// - of a demo experience, whose link is Apple's,
-/// - of a place that is in its URL, unless the signature is good,
-/// - of a tenant that is suspended.
+/// ``TenantTable/lookUp(_:)`` decides where a URL leads, as for clips. Every spelling of a URL that an experience matches has a
+/// page, with the location's name if there is one. There is no page for
+/// - demo experiences, because Apple hosts their links,
+/// - locations encoded in the URL without a valid signature,
+/// - suspended tenants.
 public struct LandingSite: Sendable {
     public typealias Response = (response: HTTPResponse, body: [UInt8])
 
@@ -19,18 +19,18 @@ public struct LandingSite: Sendable {
         self.init(drawingCodes: true)
     }
 
-    /// - Parameter drawsCodes: false to time the rest.
+    /// - Parameter drawsCodes: false for measurements without QR codes.
     package init(drawingCodes drawsCodes: Bool) {
         self.drawsCodes = drawsCodes
     }
 
-    /// Where the images of cards are, at each proved host; the SHA-256 of the file follows.
+    /// The path of card images at each proved host, followed by the file's SHA-256.
     static let imageFolder = "/.well-known/doorstep/images/"
 
-    /// Answers a GET or a HEAD.
+    /// Responds to GET and HEAD.
     /// - Parameters:
-    ///   - request: whose path is none of the API's.
-    ///   - host: at which pages are shown.
+    ///   - request: a request for a path outside the API.
+    ///   - host: a host with landing pages.
     public func response(
         _ request: HTTPRequest, at host: LookupIndex.ProvedHost, in state: LiveLookupIndex.State
     ) -> Response {
@@ -56,7 +56,7 @@ public struct LandingSite: Sendable {
         return written.response(ifNoneMatch: ifNoneMatch)
     }
 
-    /// The page at a URL of a host at which pages are shown; nil where there is none.
+    /// The landing page at a URL of a host with landing pages; nil if there is none.
     public func page(
         at url: InvocationURL, of host: LookupIndex.ProvedHost, in state: LiveLookupIndex.State
     ) -> [UInt8]? {
@@ -77,7 +77,7 @@ public struct LandingSite: Sendable {
         return page
     }
 
-    /// A minute is as long as a clip may use an answer. [ours]
+    /// One minute, as long as clips may cache a response. [ours]
     private static let caching = "public, max-age=60"
 
     private static let pageFields: HTTPFields = [
@@ -101,13 +101,13 @@ public struct LandingSite: Sendable {
 
     // MARK: Icons
 
-    /// What browsers and LinkPresentation ask of a page that names no icon.
+    /// Paths that browsers and LinkPresentation request if a page names no icon.
     private static func isIcon(_ target: String) -> Bool {
         let path = target.prefix { $0 != "?" }
         return path == "/favicon.ico" || path.hasPrefix("/apple-touch-icon") && path.hasSuffix(".png")
     }
 
-    /// For an hour, so that few ask.
+    /// Cached for an hour, to reduce requests.
     private static let noIcon: Response = (
         HTTPResponse(status: .notFound, headerFields: [.cacheControl: "public, max-age=3600"]), []
     )

@@ -1,15 +1,15 @@
 import Synchronization
 
-/// The pages that were asked for, as long as the table they were made from stays.
+/// Caches requested landing pages for one version of the lookup index.
 ///
-/// One code on a wall is scanned by many, and to write a page and to draw its QR code takes far longer than to look something up.
+/// Many people scan the same code, and writing a page with its QR code takes far longer than a lookup.
 final class PageCache: Sendable {
     struct Key: Hashable {
         let host: String
-        /// Path and query, as they came.
+        /// Path and query as received.
         let target: String
 
-        /// Nil for other bytes than ASCII: `String` takes the composed and the decomposed form of a character for equal.
+        /// Nil unless ASCII: `String` treats the composed and the decomposed form of a character as equal.
         init?(host: String, target: String) {
             guard target.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
             self.host = host
@@ -17,7 +17,7 @@ final class PageCache: Sendable {
         }
     }
 
-    /// Those of a host.
+    /// The pages of one host.
     private struct Pages {
         var pages: [Key: WrittenPage] = [:]
         var byteCount = 0
@@ -33,21 +33,21 @@ final class PageCache: Sendable {
         }
     }
 
-    /// Bytes of the pages of all hosts: where there would be more, the host that has most loses its own. [ours]
+    /// The maximum bytes of the pages of all hosts. If exceeded, the host with most bytes loses its pages. [ours]
     static let maximumByteCount = 8 << 20
-    /// Bytes of the pages of a host: where there would be more, they are let go. Who asks for every spelling of a URL fills no
-    /// memory, and takes the pages of others from nobody. [ours]
+    /// The maximum bytes of one host's pages. If exceeded, the host loses its pages. So a client that requests every spelling of a
+    /// URL cannot fill the memory or remove other hosts' pages. [ours]
     static let maximumByteCountOfHost = 1 << 20
 
     private let state = Mutex(State())
 
-    /// - Parameter version: of the table.
+    /// - Parameter version: the version of the lookup index.
     func page(_ key: Key, in version: Int) -> WrittenPage? {
         state.withLock { $0.version == version ? $0.hosts[key.host]?.pages[key] : nil }
     }
 
     func keep(_ page: WrittenPage, as key: Key, in version: Int) {
-        // Of the key and of what stands around both, about.
+        // Approximate overhead of the key and the entry.
         let size = page.body.count + key.target.utf8.count + 1_024
         state.withLock { state in
             if state.version != version { state = State(version: version) }

@@ -2,7 +2,7 @@ import HTTPSyntax
 import HTTPTypes
 import Lookups
 
-/// A page with its header, ready for whoever asks for it.
+/// A page with its header fields, ready to send.
 struct WrittenPage: Sendable {
     let fields: HTTPFields
     let body: [UInt8]
@@ -17,7 +17,7 @@ struct WrittenPage: Sendable {
         self.fields = fields
     }
 
-    /// - Parameter ifNoneMatch: the request's field.
+    /// - Parameter ifNoneMatch: the field of the request.
     func response(ifNoneMatch: String?) -> LandingSite.Response {
         guard let ifNoneMatch, ifNoneMatch.utf8.span.hasEntityTag(tag) else {
             return (HTTPResponse(status: .ok, headerFields: fields), body)
@@ -27,7 +27,7 @@ struct WrittenPage: Sendable {
         return (HTTPResponse(status: .notModified, headerFields: fields), [])
     }
 
-    /// The same for the same bytes on every server.
+    /// An entity tag. The same bytes have the same tag on every server.
     private static func tag(of body: [UInt8]) -> String {
         var hash = ByteHash(seed: 0x6C61_6E64_696E_6700)
         hash.combine(body.span)

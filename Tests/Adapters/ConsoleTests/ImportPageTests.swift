@@ -42,7 +42,7 @@ import Testing
             let next = try await Self.paste("door,The gate,52.01,13,100\nnew,New,1,2,50\n", console, cookie)
             let page = try await console.get(next, cookie).text
             #expect(page.contains("1.1 km") && page.contains("The gate, latitude: 52 → 52.01"))
-            #expect(page.contains("doorstep location import --tenant acme places.csv --dry-run"))
+            #expect(page.contains("doorstep location import --tenant acme locations.csv --dry-run"))
             #expect(try await Self.identifiers(console) == ["door"])
             let path = String(next.prefix { $0 != "?" })
             let done = try await console.post(path, ["state": try Self.state(page)], cookie)
@@ -158,7 +158,7 @@ import Testing
         HeldFiles.Owner(.byProxy(ConsoleAccess(name: try DisplayName(name)), at: Date()))
     }
 
-    /// The rows of a file with so many places, each moved to another latitude.
+    /// The rows of a file with this many locations, each moved to another latitude.
     private static func rows(_ count: Int, latitude: Double) -> String {
         (0..<count).map { "p\($0 + 1_000),P,\(latitude),13,50\n" }.joined()
     }

@@ -24,7 +24,7 @@ import Testing
 
 @testable import Console
 
-/// The console on a database of its own, with a tenant `acme` that has the place `door` and another tenant `other`.
+/// The console on a database of its own, with a tenant `acme` that has the location `door` and another tenant `other`.
 struct TestConsole {
     let client: any TestClientProtocol
     let sessions: PostgresConsoleSessions
@@ -149,7 +149,7 @@ struct TestConsole {
         }
     }
 
-    /// Has the routing table have places of `acme`, as it has those of a database that it follows.
+    /// Puts locations of `acme` into the lookup index, as if it followed the database.
     func follow(_ places: [(String, String, Double, Double)]) throws {
         var rows = try #require(table.current?.table)
         for (identifier, name, latitude, longitude) in places {

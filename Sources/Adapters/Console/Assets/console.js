@@ -1,8 +1,8 @@
-// Keys, copying, and files that are sent. Every page says what to do without this.
+// Keyboard shortcuts, copy buttons and uploads. Every page also works without this script.
 const isWriting = (element) => element.closest("input, textarea, select, [contenteditable]") !== null;
 const areKeysOff = () => localStorage.getItem("keys") === "off";
 
-// A single letter can be switched off, and is none where something is written (WCAG 2.1.4).
+// Users can turn shortcuts off. Shortcuts do not work in text fields (WCAG 2.1.4).
 let isGoing = false;
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || isWriting(event.target) || areKeysOff()) return;
@@ -61,7 +61,7 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   });
 }
 
-// A file is sent as it is, and its answer says where to go on or why not.
+// Sends a file unchanged. The response contains the next address or the error.
 for (const form of document.querySelectorAll("[data-upload]")) {
   const file = form.querySelector('[type="file"]');
   const status = form.querySelector('[role="status"]');
@@ -71,17 +71,17 @@ for (const form of document.querySelectorAll("[data-upload]")) {
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     const known = types.split(" ");
-    // What a system calls a file of rows is not the same everywhere.
+    // Systems disagree about the type of CSV files.
     const type = known.length === 1 ? known[0] : file.files[0].type;
     const fields = [...new FormData(form)].filter(([, value]) => typeof value === "string" && value !== "");
     status.textContent = "Sending…";
     try {
-      const answer = await fetch(`${upload}?${new URLSearchParams(fields)}`, {
+      const response = await fetch(`${upload}?${new URLSearchParams(fields)}`, {
         method: "POST", headers: { "Content-Type": type }, body: file.files[0],
       });
-      const told = await answer.json();
-      status.textContent = told.error ?? "";
-      if (answer.ok) location.href = told.next;
+      const result = await response.json();
+      status.textContent = result.error ?? "";
+      if (response.ok) location.href = result.next;
     } catch {
       status.textContent = "The upload failed. Sign in again, or try again later.";
     }

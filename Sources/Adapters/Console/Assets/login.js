@@ -1,7 +1,7 @@
-// A link's secret stands in its fragment, which no server and no log sees: it is sent as a form, and leaves the address bar.
+// A link's secret is in its fragment, which no server and no log sees. The script sends it as a form and clears the address bar.
 const form = document.getElementById("login");
 const secret = location.hash.slice(1);
-// A browser takes the position of a map along, too.
+// Browsers also keep the fragment of a map's position in a redirect.
 if (form && /^[\w-]{64}$/.test(secret)) {
   history.replaceState(null, "", location.pathname);
   form.elements.token.value = secret;

@@ -1,8 +1,8 @@
-// Draws the map of a page: places in cells as the server counts them, or one place with its circle.
+// Draws the map of a page: cells of locations that the server counts, or one location with its circle.
 const base = new URL(".", import.meta.url);
 const element = document.querySelector("[data-map]");
-const says = document.getElementById("map-says");
-if (element) draw().catch(() => { if (says) says.textContent = "The map could not be loaded."; });
+const status = document.getElementById("map-says");
+if (element) draw().catch(() => { if (status) status.textContent = "The map could not be loaded."; });
 
 async function draw() {
   const L = await import(new URL("leaflet.js", base));
@@ -11,7 +11,7 @@ async function draw() {
   element.setAttribute("aria-label", "Map. Arrow keys move it, plus and minus zoom.");
   const quick = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const map = L.map(element, {
-    // Safari taps twice with Leaflet's own handling (Leaflet #7255).
+    // Leaflet's own tap handling taps twice in Safari (Leaflet #7255).
     tap: false, preferCanvas: true, maxZoom: 18, minZoom: 1, worldCopyJump: true,
     fadeAnimation: !quick, zoomAnimation: !quick, markerZoomAnimation: !quick,
   });
@@ -21,14 +21,14 @@ async function draw() {
   const tiles = content("tiles");
   if (tiles) {
     L.tileLayer(tiles, { maxZoom: 18 }).addTo(map);
-    // Leaflet takes a string for markup.
+    // Leaflet interprets strings as markup.
     map.attributionControl.addAttribution(text(content("tiles-attribution")).innerHTML);
   } else {
     map.attributionControl.addAttribution("Natural Earth");
   }
   const ground = tiles ? null : world(L, map);
   if (element.dataset.map === "cells") await cells(L, map);
-  else place(L, map);
+  else circle(L, map);
   await ground;
 }
 
@@ -38,9 +38,9 @@ const colour = (name) => getComputedStyle(document.documentElement).getPropertyV
 
 // Land and borders, as differences in hundredths of a degree.
 async function world(L, map) {
-  const answer = await fetch(new URL("world.json", base));
-  if (!answer.ok) return;
-  const data = await answer.json();
+  const response = await fetch(new URL("world.json", base));
+  if (!response.ok) return;
+  const data = await response.json();
   const lines = (list) => list.map((numbers) => {
     let [x, y] = numbers;
     const points = [[y / data.scale, x / data.scale]];
@@ -51,7 +51,7 @@ async function world(L, map) {
     }
     return points;
   });
-  // Under all else, whichever is there first.
+  // Below all other layers, in whatever order they arrive.
   const pane = "land";
   map.createPane(pane).style.zIndex = 250;
   const renderer = L.canvas({ padding: 0.5, pane });
@@ -76,9 +76,9 @@ async function cells(L, map) {
     const clamp = (value, limit) => Math.min(Math.max(value, -limit), limit);
     const bbox = [clamp(box[0], 540), clamp(box[1], 90), clamp(box[2], 540), clamp(box[3], 90)];
     const url = `${address}${address.includes("?") ? "&" : "?"}bbox=${bbox.map((n) => n.toFixed(4)).join(",")}&z=${zoom}`;
-    const answer = await fetch(url);
-    if (!answer.ok) throw new Error("no cells");
-    return answer.json();
+    const response = await fetch(url);
+    if (!response.ok) throw new Error("no cells");
+    return response.json();
   };
   const show = async () => {
     const number = ++asked;
@@ -90,7 +90,7 @@ async function cells(L, map) {
     const middle = map.getCenter().lng;
     let inView = 0;
     for (const [latitude, longitude, count, component, name, radius] of found.cells) {
-      // The copy of the world that is nearest to what is looked at.
+      // The copy of the world that is nearest to the view.
       const at = [latitude, longitude + 360 * Math.round((middle - longitude) / 360)];
       if (bounds.contains(at)) inView += count;
       if (count === 1) {
@@ -108,7 +108,7 @@ async function cells(L, map) {
         dot.on("click", () => map.setView(at, Math.min(map.getZoom() + 3, 18))).addTo(drawn);
       }
     }
-    says.textContent = `${inView.toLocaleString("en")} ${inView === 1 ? "location" : "locations"} in view${found.complete ? "" : " (only the densest areas)"}.`;
+    status.textContent = `${inView.toLocaleString("en")} ${inView === 1 ? "location" : "locations"} in view${found.complete ? "" : " (only the densest areas)"}.`;
   };
   const remembered = /^#(\d+)\/(-?[\d.]+)\/(-?[\d.]+)$/.exec(location.hash);
   if (remembered) {
@@ -123,17 +123,17 @@ async function cells(L, map) {
   map.on("moveend", () => {
     const { lat, lng } = map.getCenter();
     history.replaceState(null, "", `#${map.getZoom()}/${lat.toFixed(4)}/${lng.toFixed(4)}`);
-    show().catch(() => { says.textContent = "The locations could not be loaded. Try again in a moment."; });
+    show().catch(() => { status.textContent = "The locations could not be loaded. Try again in a moment."; });
   });
 }
 
-function place(L, map) {
+function circle(L, map) {
   const { latitude, longitude, radius } = element.dataset;
   const at = [Number(latitude), Number(longitude)];
   const ink = colour("--accent");
-  const circle = L.circle(at, { radius: Number(radius), color: ink, weight: 2, fillOpacity: 0.15 }).addTo(map);
+  const region = L.circle(at, { radius: Number(radius), color: ink, weight: 2, fillOpacity: 0.15 }).addTo(map);
   L.circleMarker(at, { radius: 5, color: colour("--paper"), weight: 1.5, fillColor: ink, fillOpacity: 1, interactive: false }).addTo(map);
-  map.fitBounds(circle.getBounds().pad(0.6), { maxZoom: 18, animate: false });
+  map.fitBounds(region.getBounds().pad(0.6), { maxZoom: 18, animate: false });
   const field = (name) => document.querySelector(`main input[name="${name}"]`);
   const point = L.circleMarker(at, { radius: 6, color: colour("--out"), weight: 3, fillOpacity: 0, interactive: false });
   map.on("click", ({ latlng }) => {
@@ -142,17 +142,17 @@ function place(L, map) {
     field("longitude").value = lng.toFixed(6);
     point.setLatLng(latlng).addTo(map);
     const metres = Math.round(map.distance(at, latlng));
-    says.textContent = element.dataset.map === "edit"
+    status.textContent = element.dataset.map === "edit"
       ? `The new centre is ${metres.toLocaleString("en")} m from the current one.`
       : `${metres.toLocaleString("en")} m from the centre. Select "Try" below.`;
   });
-  says.textContent = element.dataset.map === "edit"
+  status.textContent = element.dataset.map === "edit"
     ? "Click the map to set the centre." : "Click the map to set the point to test below.";
 }
 
 const short = (count) => count < 1000 ? `${count}` : `${(count / 1000).toFixed(count < 10000 ? 1 : 0)}k`;
 
-// What places are called stays text: Leaflet would take a string for markup.
+// Names stay text. Leaflet would interpret a string as markup.
 function text(words) {
   const span = document.createElement("span");
   span.textContent = words;

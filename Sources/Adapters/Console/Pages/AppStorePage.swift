@@ -4,9 +4,9 @@ import HTML
 import JSON
 import Tenancy
 
-/// What is stored of a tenant's registrations at App Store Connect, and when somebody looked there last. No page asks Apple anything.
+/// A tenant's stored App Store Connect state and its last check. No page sends requests to Apple.
 enum AppStorePage {
-    /// How many refusals, and how many runs, are shown. [ours]
+    /// The maximum number of refusals, and of runs, on the page. [ours]
     private static let limit = 50
 
     @Sendable static func response(_ request: ConsoleRequest) async throws -> ConsoleResponse {

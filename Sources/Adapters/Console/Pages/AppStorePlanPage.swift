@@ -5,12 +5,11 @@ import HTTPSyntax
 import JSON
 import Tenancy
 
-/// What was found of one clip when somebody last looked at App Store Connect: what there would be to do, and what is other there
-/// than it should be.
+/// The result of a clip's last App Store Connect check: planned steps and drift.
 enum AppStorePlanPage {
-    /// How many rows a page has. [ours]
+    /// Rows per page. [ours]
     private static let pageLength = 100
-    /// How many of those that are missing are named; a look keeps no more. [ours]
+    /// The maximum number of missing URLs on the page. A check stores no more. [ours]
     private static let maximumMissing = 100
 
     @Sendable static func response(_ request: ConsoleRequest) async throws -> ConsoleResponse {
@@ -104,7 +103,7 @@ enum AppStorePlanPage {
 }
 
 extension HTMLWriter {
-    /// Whether all could be seen when somebody looked last.
+    /// The result of the last check.
     mutating func outcome(of check: LatestCheck) {
         let (kind, sign, text) =
             switch (check.failure, check.checkedAt) {
@@ -121,7 +120,7 @@ extension HTMLWriter {
         name(failure)
     }
 
-    /// A table of counts by their names; nothing where all are zero.
+    /// A table of counts by name. Writes nothing if all are zero.
     fileprivate mutating func counts(_ caption: String, _ json: JSONValue?) {
         let counts = (json?.objectValue ?? [:]).compactMap { name, value in
             value.numberValue?.int.map { (name, $0) }
@@ -137,7 +136,7 @@ extension HTMLWriter {
         }
     }
 
-    /// What a row of a plan changes, what blocks it, and what was found of it.
+    /// The changes, blockers and findings of one row of a plan.
     fileprivate mutating func details(of row: JSONObject) {
         element(.ul) { list in
             for change in (row["changes"]?.arrayValue ?? []).compactMap(\.objectValue) {

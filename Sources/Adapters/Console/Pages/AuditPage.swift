@@ -4,9 +4,9 @@ import HTML
 import HTTPSyntax
 import JSON
 
-/// Who changed what of a tenant's.
+/// A tenant's audit log.
 enum AuditPage {
-    /// How many entries a page has. [ours]
+    /// Entries per page. [ours]
     private static let pageLength = 50
 
     @Sendable static func response(_ request: ConsoleRequest) async throws -> ConsoleResponse {
@@ -61,7 +61,7 @@ enum AuditPage {
 }
 
 extension HTMLWriter {
-    /// Entries of an audit log, each with what it changed.
+    /// Entries of an audit log with their changes.
     mutating func entries(_ entries: [AuditEntry], caption: String) {
         table(caption, columns: ["Time", "Actor", "Change", "Before and after"]) { rows in
             for entry in entries {
@@ -81,8 +81,8 @@ extension HTMLWriter {
     private mutating func changes(of entry: AuditEntry) {
         element(.dl, .class("changes")) { list in
             for (column, before, after) in entry.changes {
-                // Of a row that came or went, what it does not have says nothing.
-                if entry.before == nil || entry.after == nil, (after ?? before)?.saysNothing == true {
+                // Omits empty values of rows that were created or deleted.
+                if entry.before == nil || entry.after == nil, (after ?? before)?.isEmptyValue == true {
                     continue
                 }
                 list.element(.dt, text: column)
@@ -99,5 +99,5 @@ extension HTMLWriter {
 }
 
 extension JSONValue {
-    fileprivate var saysNothing: Bool { self == .null || objectValue?.isEmpty == true }
+    fileprivate var isEmptyValue: Bool { self == .null || objectValue?.isEmpty == true }
 }

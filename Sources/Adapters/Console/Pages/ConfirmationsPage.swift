@@ -6,7 +6,7 @@ import Invocation
 import Locations
 import Receipts
 
-/// How many confirmations there were, day by day and outcome by outcome. No coordinate exists to be shown.
+/// Numbers of confirmations by day and outcome. Doorstep stores no coordinates of confirmations.
 struct ConfirmationsPage: Sendable {
     private let finished: FinishedDays
 
@@ -31,12 +31,12 @@ struct ConfirmationsPage: Sendable {
     }
 }
 
-/// The last days' confirmations, each day with how many of each outcome.
+/// The confirmations of the last days, counted by day and outcome.
 struct ConfirmationChart {
-    /// The oldest first, those without any included.
+    /// Oldest day first. Includes days without confirmations.
     let days: [(day: String, counts: [Confirmation.Outcome: Int])]
 
-    /// Those of one place.
+    /// The confirmations at one location.
     init(_ request: ConsoleRequest, of tenant: Tenant, at location: LocationIdentifier) async throws {
         self.init(
             try await request.stores.confirmations.counts(
@@ -56,7 +56,7 @@ struct ConfirmationChart {
     var total: Int { days.reduce(0) { $0 + $1.counts.values.reduce(0, +) } }
     var highest: Int { days.map { $0.counts.values.reduce(0, +) }.max() ?? 0 }
 
-    /// From the bottom of a bar to its top.
+    /// In the order of a bar's segments, from bottom to top.
     static let outcomes = Confirmation.Outcome.allCases.map { (outcome: $0, title: title(of: $0)) }
 
     private static func title(of outcome: Confirmation.Outcome) -> String {
@@ -71,7 +71,7 @@ struct ConfirmationChart {
 }
 
 extension HTMLWriter {
-    /// Bars, and the same as a table.
+    /// A bar chart, and the same numbers as a table.
     mutating func confirmations(_ chart: ConfirmationChart) {
         guard chart.total > 0 else {
             return element(.p, text: "No confirmations in the last \(LocationsPage.days) days.")

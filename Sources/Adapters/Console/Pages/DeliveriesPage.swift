@@ -7,11 +7,11 @@ import JSON
 import Notifications
 import Tenancy
 
-/// What was sent to a tenant's instances: how many stand where and why, and each of them.
+/// A tenant's deliveries: counts by state and reason, and a list.
 enum DeliveriesPage {
-    /// How many are listed on a page. [ours]
+    /// Deliveries per page. [ours]
     private static let pageLength = 50
-    /// Of how many the newest are counted. [ours]
+    /// The page counts at most this many of the newest deliveries. [ours]
     private static let maximumCount = 10_000
 
     @Sendable static func list(_ request: ConsoleRequest) async throws -> ConsoleResponse {
@@ -137,11 +137,11 @@ enum DeliveriesPage {
     }
 }
 
-/// Which deliveries are looked at, as it stands in a URL.
+/// The filter of deliveries in a page's URL.
 struct DeliveryFilter: Sendable {
     let state: DeliveryState?
     let reason: String?
-    /// Of notifications made in so many days.
+    /// The age limit of the notifications, in days.
     let days: Int
 
     static let periods = [1, 7, 30]
@@ -159,7 +159,7 @@ struct DeliveryFilter: Sendable {
             days: Self.periods.contains(days) ? days : 7)
     }
 
-    /// Whether a retry of what the filter shows can help.
+    /// Whether a retry of these deliveries can succeed.
     var isRetriable: Bool {
         state.map(DeliveryState.retriable.contains) == true
             && reason.map(DeliveryVerdict.deadTokenReasons.contains) != true
@@ -169,7 +169,7 @@ struct DeliveryFilter: Sendable {
         [("state", state?.rawValue), ("reason", reason), ("days", "\(days)")]
     }
 
-    /// To the second, as it stands in forms and commands.
+    /// Rounded down to a second, as in forms and commands.
     func start(at now: Date) -> Date {
         Date(timeIntervalSince1970: (now.timeIntervalSince1970 - Double(days) * 86_400).rounded(.down))
     }
@@ -178,7 +178,7 @@ struct DeliveryFilter: Sendable {
         DeliverySelection(state: state, reason: reason, since: start)
     }
 
-    /// Of the command that does the same.
+    /// The options of the equivalent command.
     func arguments(at now: Date) -> String {
         (state.map { " --state \($0.rawValue)" } ?? "")
             + (reason.map { " --reason \($0.shellQuoted)" } ?? "") + " --since \(start(at: now).rfc3339)"
@@ -192,7 +192,7 @@ extension HTMLLink {
 }
 
 extension HTMLWriter {
-    /// By its name and a sign, not by a colour alone.
+    /// The state's name and sign. Readers need not see its colour.
     mutating func state(_ state: DeliveryState) {
         let (sign, kind) =
             switch state {

@@ -7,9 +7,9 @@ import JSON
 import Notifications
 import Tenancy
 
-/// All that is known of one delivery, or of a notification, and another try of what failed.
+/// The trace of a delivery or a notification, and the retry of a failed delivery.
 enum DeliveryTracePage {
-    /// How many deliveries of a notification are told of. [ours]
+    /// The maximum number of a notification's deliveries on the page. [ours]
     private static let maximumDeliveries = 100
 
     @Sendable static func show(_ request: ConsoleRequest) async throws -> ConsoleResponse {
@@ -159,7 +159,7 @@ enum DeliveryTracePage {
             list.fact("Clip") { $0.name(notification.clip.text) }
             if let location = notification.location {
                 list.fact("Location") { dd in
-                    dd.element(.a, .href(HTMLLink(place: location, of: tenant))) { $0.name(location.text) }
+                    dd.element(.a, .href(HTMLLink(location: location, of: tenant))) { $0.name(location.text) }
                 }
             }
             for warning in notification.warnings { list.fact("Warning") { $0.name(warning.detail) } }
@@ -209,7 +209,7 @@ enum DeliveryTracePage {
 }
 
 extension HTMLWriter {
-    /// One of a list of facts.
+    /// One fact in a list of facts.
     mutating func fact(_ name: String, _ value: (inout HTMLWriter) -> Void) {
         element(.dt, text: name)
         element(.dd) { value(&$0) }

@@ -6,7 +6,7 @@ import JSON
 import Lookups
 import Tenancy
 
-/// Where an invocation URL leads, point by point, as `doorstep diagnose` shows it.
+/// The diagnosis of an invocation URL, check by check, as in `doorstep diagnose`.
 struct DiagnosePage: Sendable {
     private let dependencies: ConsoleServer.Dependencies
     private let checks: WorkInProgress<TenantID>
@@ -22,7 +22,7 @@ struct DiagnosePage: Sendable {
         return try await diagnose(url, tenant, asksSite: false)
     }
 
-    /// Asks the live site, too: after a form alone, since any other page can have a browser send a GET.
+    /// Also checks the live site. Requires a form, because any other site can make a browser send a GET.
     @Sendable func askSite(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         guard let url = request.form["url"] else {
@@ -100,7 +100,7 @@ struct DiagnosePage: Sendable {
                 guard let location, !location.isEncodedInURL else { return }
                 div.element(.p) { p in
                     p.text("Location: ")
-                    p.element(.a, .href(HTMLLink(place: location.identifier, of: tenant))) {
+                    p.element(.a, .href(HTMLLink(location: location.identifier, of: tenant))) {
                         $0.name(location.name ?? location.identifier.text)
                     }
                 }

@@ -5,14 +5,14 @@ import HTTPSyntax
 import Lookups
 import Tenancy
 
-/// One domain: how it is proved, what is served for it, and what iOS would say of that.
+/// One domain: its proof, its association file, and a check of its live site.
 struct DomainPage: Sendable {
     private let sites: ConsoleServer.Sites
     private let findings: FindingsCache
     private let checks: WorkInProgress<TenantID>
     private let table: LiveLookupIndex
 
-    /// How many bytes of an association file are shown. [ours]
+    /// The maximum number of bytes of an association file on the page. [ours]
     private static let shownLength = 20_000
 
     init(
@@ -31,7 +31,7 @@ struct DomainPage: Sendable {
         return .page(page(request, tenant, domain, notice: Self.notice(request)))
     }
 
-    /// Asks the live site: after a form alone, since any other page can have a browser send a GET.
+    /// Checks the live site. Requires a form, because any other site can make a browser send a GET.
     @Sendable func check(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         let domain = try await domain(request, tenant)

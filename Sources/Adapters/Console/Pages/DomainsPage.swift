@@ -6,7 +6,7 @@ import HTTPTypes
 import Lookups
 import Tenancy
 
-/// A tenant's domains, and claiming another.
+/// A tenant's domains, and the form that claims a domain.
 struct DomainsPage: Sendable {
     private let findings: FindingsCache
 
@@ -14,7 +14,7 @@ struct DomainsPage: Sendable {
         self.findings = findings
     }
 
-    /// How many are listed. [ours]
+    /// The maximum number of domains on the page. [ours]
     private static let listLength = 200
 
     @Sendable func index(_ request: ConsoleRequest) async throws -> ConsoleResponse {
@@ -126,7 +126,7 @@ extension DomainPages {
 }
 
 extension HTMLWriter {
-    /// How far a domain is proved, and for how long still.
+    /// A domain's status and the time of its withdrawal.
     mutating func status(of domain: DomainRecord, at now: Date) {
         let (kind, symbol) =
             switch domain.status {

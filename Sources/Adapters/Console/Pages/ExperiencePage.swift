@@ -5,7 +5,7 @@ import Invocation
 import Lookups
 import Tenancy
 
-/// One experience: what its card says and from where, and what people see at its URL without an iPhone.
+/// One experience: its card, and the landing page at its URL.
 struct ExperiencePage: Sendable {
     private let sites: ConsoleServer.Sites
     private let table: LiveLookupIndex
@@ -66,7 +66,7 @@ struct ExperiencePage: Sendable {
         }
     }
 
-    /// What the experience says itself, else its location's card, else its clip's.
+    /// The experience's own values, completed from its location's card and then from its clip's card.
     private static func card(_ record: ExperienceRecord, _ card: Card, _ html: inout HTMLWriter) {
         html.facts([
             ("Title", { $0.length(record.title, of: CardText.maximumTitleLength) }),
@@ -98,7 +98,7 @@ struct ExperiencePage: Sendable {
         )
     }
 
-    /// As the page itself says it, which is read as Messages reads it.
+    /// The landing page's metadata, read as Messages reads it.
     private func preview(_ tenant: Tenant, _ experience: Experience, _ html: inout HTMLWriter) {
         guard let state = table.current, let url = try? InvocationURL(experience.url.canonical) else {
             return html.element(

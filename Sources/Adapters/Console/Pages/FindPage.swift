@@ -5,41 +5,41 @@ import Invocation
 import Lookups
 import Tenancy
 
-/// Finds what somebody has typed or pasted, and lists the tenants.
+/// The search across tenants, and the list of tenants.
 struct FindPage: Sendable {
     let table: LiveLookupIndex
 
-    /// In how many tenants a text is looked for. [ours]
+    /// The search covers at most this many tenants. [ours]
     private static let maximumTenants = 1_000
 
     @Sendable func index(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenants = try await request.tenants()
-        // Who comes from a page of one tenant goes to the same of another.
-        let section = request.query["section"].flatMap(Page.Section.init(rawValue:)) ?? .places
+        // From a section of one tenant, links lead to the same section of other tenants.
+        let section = request.query["section"].flatMap(Page.Section.init(rawValue:)) ?? .locations
         guard let text = request.query["q"] else {
             return .page(page(tenants, section: section, text: nil, hits: []))
         }
         if let slug = try? TenantSlug(text), let tenant = tenants.first(where: { $0.slug == slug }) {
-            return .seeOther(HTMLLink(.places, of: tenant))
+            return .seeOther(HTMLLink(.locations, of: tenant))
         }
         let hits = tenants.prefix(Self.maximumTenants).compactMap { hit(text, in: $0) }
         if hits.count == 1, let hit = hits.first { return .seeOther(hit.link) }
         return .page(page(tenants, section: section, text: text, hits: hits))
     }
 
-    /// Of one tenant there is always an answer: what is no identifier and no URL is part of a name.
+    /// Redirects every search within a tenant. Text that is neither an identifier nor a URL is searched in names.
     @Sendable func withinTenant(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
-        guard let text = request.query["q"] else { return .seeOther(HTMLLink(.places, of: tenant)) }
+        guard let text = request.query["q"] else { return .seeOther(HTMLLink(.locations, of: tenant)) }
         if Self.isURL(text) {
             return .seeOther(HTMLLink(.diagnose, of: tenant, query: [("url", text)]))
         }
         if let identifier = try? LocationIdentifier(text),
             try await request.stores.items.locations.item(identifier, of: tenant.id) != nil
         {
-            return .seeOther(HTMLLink(place: identifier, of: tenant))
+            return .seeOther(HTMLLink(location: identifier, of: tenant))
         }
-        return .seeOther(HTMLLink(.places, of: tenant, query: [("q", text)]))
+        return .seeOther(HTMLLink(.locations, of: tenant, query: [("q", text)]))
     }
 
     private struct Hit {
@@ -48,7 +48,7 @@ struct FindPage: Sendable {
         let link: HTMLLink
     }
 
-    /// What a tenant has by this identifier, or where this URL leads in it.
+    /// A tenant's location with this identifier, or its experience that matches this URL.
     private func hit(_ text: String, in tenant: Tenant) -> Hit? {
         guard let table = table.current?.table(of: tenant.id) else { return nil }
         if Self.isURL(text) {
@@ -60,7 +60,8 @@ struct FindPage: Sendable {
         guard let identifier = try? LocationIdentifier(text), let location = table.location(identifier) else {
             return nil
         }
-        return Hit(tenant: tenant, text: location.name ?? text, link: HTMLLink(place: identifier, of: tenant))
+        return Hit(
+            tenant: tenant, text: location.name ?? text, link: HTMLLink(location: identifier, of: tenant))
     }
 
     private static func isURL(_ text: String) -> Bool { text.contains("://") }
@@ -114,12 +115,13 @@ struct FindPage: Sendable {
 }
 
 extension HTMLLink {
-    init(place: LocationIdentifier, of tenant: Tenant, _ further: String..., query: [(String, String?)] = [])
-    {
+    init(
+        location: LocationIdentifier, of tenant: Tenant, _ further: String..., query: [(String, String?)] = []
+    ) {
         switch further.first {
         case let last?:
-            self = HTMLLink(to: "t", tenant.slug.text, "places", place.pathComponent, last, query: query)
-        case nil: self = HTMLLink(to: "t", tenant.slug.text, "places", place.pathComponent, query: query)
+            self = HTMLLink(to: "t", tenant.slug.text, "places", location.pathComponent, last, query: query)
+        case nil: self = HTMLLink(to: "t", tenant.slug.text, "places", location.pathComponent, query: query)
         }
     }
 }

@@ -4,9 +4,9 @@ import HTML
 import JSON
 import QRCode
 
-/// What several pages are put together from.
+/// Parts that several pages share.
 extension HTMLWriter {
-    /// A table that scrolls by itself where it is wider than the screen.
+    /// A table that scrolls on its own if it is wider than the screen.
     /// - Parameter columns: the headings.
     mutating func table(
         _ caption: String, columns: [String], rows: (inout HTMLWriter) -> Void
@@ -24,10 +24,10 @@ extension HTMLWriter {
         }
     }
 
-    /// A text from elsewhere, which cannot turn what stands around it.
+    /// User-supplied text, isolated so that it cannot change the direction of the text around it.
     mutating func name(_ text: String) { element(.bdi, text: text) }
 
-    /// A value from elsewhere; of a long one, as whole rows are, the beginning.
+    /// A user-supplied value, cut after 200 characters.
     mutating func value(_ value: JSONValue?) {
         guard let value, value != .null else { return name("nothing") }
         let text = value.stringValue ?? value.text
@@ -62,7 +62,7 @@ extension HTMLWriter {
         }
     }
 
-    /// What is wrong with which fields, at the top; nothing where nothing is. Beside each field it stands once more.
+    /// The errors of a form's fields, for the top of the page. Each error also stands beside its field.
     mutating func errors(_ errors: [(field: String, error: String?)]) {
         guard errors.contains(where: { $0.error != nil }) else { return }
         element(.div, .class("error"), .role("alert")) { div in
@@ -73,7 +73,7 @@ extension HTMLWriter {
         }
     }
 
-    /// Names and what there is to say of each.
+    /// A list of names and values.
     mutating func facts(_ facts: [(String, (inout HTMLWriter) -> Void)]) {
         element(.dl, .class("facts")) { list in
             for (name, body) in facts {
@@ -83,7 +83,7 @@ extension HTMLWriter {
         }
     }
 
-    /// A box to tick, with its label behind it.
+    /// A check box with its label.
     mutating func tick(_ label: String, name: String, isOn: Bool = false) {
         element(.label, .class("check")) { tick in
             tick.void(.input, .type("checkbox"), .name(name), .value("1"), isOn ? .checked : nil)
@@ -91,7 +91,7 @@ extension HTMLWriter {
         }
     }
 
-    /// A text in one line, with a button that copies it where scripts run.
+    /// One line of text. If scripts run, a button copies it.
     mutating func copyable(_ text: String) {
         element(.div, .class("command")) { div in
             div.element(.code) { $0.name(text) }
@@ -100,7 +100,7 @@ extension HTMLWriter {
         }
     }
 
-    /// What is shown this once.
+    /// A secret that the console shows once.
     mutating func secret(_ text: String, _ explanation: String) {
         element(.section, .class("commands"), .ariaLabel("Shown once")) { box in
             box.copyable(text)
@@ -108,10 +108,10 @@ extension HTMLWriter {
         }
     }
 
-    /// Has the form taken once alone.
+    /// A unique number, so that the console accepts the form only once.
     mutating func formNumber() { hiddenField(SubmittedForms.field, UUID().uuidString) }
 
-    /// In the place of forms, for who may read and change nothing.
+    /// Replaces forms in read-only sessions.
     mutating func readOnlyHint() {
         element(.p, .class("hint"), text: "This session is read-only.")
     }
@@ -120,7 +120,7 @@ extension HTMLWriter {
         void(.input, .type("hidden"), .name(name), .value(value))
     }
 
-    /// A URL's QR code, on white whatever the colours of the page are; nothing for a URL that is too long for one.
+    /// A URL's QR code, always on white. Writes nothing if the URL is too long for a QR code.
     mutating func qrCode(_ url: String) {
         guard let symbol = try? QRSymbol(url) else { return }
         element(
@@ -134,7 +134,7 @@ extension HTMLWriter {
 }
 
 extension String {
-    /// As a shell takes it for one argument.
+    /// Quoted as one argument for a shell.
     var shellQuoted: String {
         let isPlain = utf8.allSatisfy { byte in
             switch byte {

@@ -1,6 +1,6 @@
 import HTML
 
-/// How to get around.
+/// Help and keyboard shortcuts.
 enum HelpPage {
     @Sendable static func response(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         .page(

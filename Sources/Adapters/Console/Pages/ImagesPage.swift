@@ -6,9 +6,9 @@ import HTTPTypes
 import JSON
 import Tenancy
 
-/// The images that cards name: what they show, and what they are for.
+/// The images of cards, and the cards that use them.
 enum ImagesPage {
-    /// How many are on a page: each may have 10 MiB. [ours]
+    /// Images per page. Each image may have 10 MiB. [ours]
     private static let pageLength = 12
 
     static let types = HeaderImage.Format.allCases.map(\.rawValue)
@@ -155,8 +155,8 @@ extension HTMLLink {
 }
 
 extension HTMLWriter {
-    /// A file that the console's module sends as it is, and what is said where no module runs.
-    /// - Parameter fields: what else the request says.
+    /// A form whose file the console's script sends unchanged, and a hint for browsers without scripts.
+    /// - Parameter fields: further fields of the request.
     mutating func upload(
         to link: HTMLLink, types: [String], button: String, otherwise: String,
         fields: (inout HTMLWriter) -> Void = { _ in }

@@ -5,7 +5,7 @@ import Invocation
 import Lookups
 import Tenancy
 
-/// The places of a file that are far from where they are now.
+/// The locations that a file would move far.
 struct MovedLocations: Sendable {
     struct Move: Sendable {
         let identifier: String
@@ -13,15 +13,15 @@ struct MovedLocations: Sendable {
         let distance: Distance
     }
 
-    /// In the order of the file; at most ``limit``.
+    /// In the order of the file, at most ``limit``.
     private(set) var first: [Move] = []
     private(set) var count = 0
 
-    /// From how far on it may be a mistake. [ours]
+    /// A longer move may be a mistake. [ours]
     static let threshold = Distance(meters: 500)
     private static let limit = ImportPlan.limit
 
-    /// Rows that are refused are of no place.
+    /// Skips refused rows.
     init(in file: [UInt8], from table: TenantTable) async throws {
         var reader = TableReader<LocationRecord>()
         for try await piece in FilePieces(bytes: file) { add(try reader.rows(in: piece), table) }
@@ -42,7 +42,7 @@ struct MovedLocations: Sendable {
 }
 
 extension HTMLWriter {
-    /// What an import would do.
+    /// The changes that an import would make.
     mutating func diff(_ plan: ImportPlan, _ moved: MovedLocations, prunes: Bool) {
         table("Changes by kind", columns: ["Change", "Count"]) { rows in
             let counts = [
@@ -128,7 +128,7 @@ extension HTMLWriter {
         more(count - items.count)
     }
 
-    /// Why nothing can be imported, row by row.
+    /// The refused rows with their reasons.
     mutating func refused(_ problems: ImportProblems) {
         element(
             .p, .class("error"), .role("alert"),

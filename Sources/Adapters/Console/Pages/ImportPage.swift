@@ -7,7 +7,7 @@ import JSON
 import Lookups
 import Tenancy
 
-/// Brings a file of places in: first what that would do, then, of the very same file, it is done, all of it or nothing.
+/// Imports a file of locations: reviews the changes first, then applies the same file, all rows or none.
 struct ImportPage: Sendable {
     private let held: HeldFiles
     private let files: WorkInProgress<HeldFiles.Owner>
@@ -24,10 +24,10 @@ struct ImportPage: Sendable {
         self.table = table
     }
 
-    /// What is to be done beside adding and changing, as forms and URLs say it.
+    /// The options of an import in forms and URLs.
     private struct Choice {
         let prunes: Bool
-        /// How many may be removed, as it was typed.
+        /// The maximum number of removals, as typed.
         let allowed: String?
 
         init(_ fields: FormFields) {
@@ -37,7 +37,7 @@ struct ImportPage: Sendable {
 
         var query: [(String, String?)] { [("prune", prunes ? "1" : nil), ("allow", prunes ? allowed : nil)] }
 
-        /// - Parameter state: what was seen; nil to see what would be done.
+        /// - Parameter state: the reviewed state; nil for a dry run.
         func options(at state: String? = nil) -> ImportOptions {
             ImportOptions(
                 prunes: prunes, isDryRun: state == nil,
@@ -142,8 +142,8 @@ struct ImportPage: Sendable {
         var page = Page(
             title: "Review the import", tenant: tenant, section: .import,
             commands: [
-                "doorstep location import --tenant \(tenant.slug) places.csv --dry-run\(choice.arguments)",
-                "doorstep location import --tenant \(tenant.slug) places.csv\(choice.arguments)",
+                "doorstep location import --tenant \(tenant.slug) locations.csv --dry-run\(choice.arguments)",
+                "doorstep location import --tenant \(tenant.slug) locations.csv\(choice.arguments)",
             ]
         ) { main in
             if isOther {
@@ -203,7 +203,7 @@ struct ImportPage: Sendable {
         guard let state = request.form["state"] else {
             throw ConsoleRefusal.malformed("The form is incomplete. Nothing was done.")
         }
-        // What is there now is what was seen, or it is looked at again.
+        // If the catalogue has changed since the review, the user reviews it again.
         let counts: ImportCounts
         do {
             guard case .done(let done) = try await outcome(request, tenant, file, choice.options(at: state))
@@ -233,8 +233,8 @@ struct ImportPage: Sendable {
         Page(
             title: "Import locations", tenant: tenant, section: .import,
             commands: [
-                "doorstep location import --tenant \(tenant.slug) places.csv --dry-run",
-                "doorstep location import --tenant \(tenant.slug) places.csv",
+                "doorstep location import --tenant \(tenant.slug) locations.csv --dry-run",
+                "doorstep location import --tenant \(tenant.slug) locations.csv",
             ], notice: notice
         ) { main in
             if let error { main.element(.p, .class("error"), .role("alert"), text: error) }

@@ -5,7 +5,7 @@ import HTTPSyntax
 import Invocation
 import Tenancy
 
-/// What stands in the fields of a new key.
+/// The form fields of a new key.
 struct KeyDraft {
     var kind = KeyKind.publishable
     var scopes = Scopes()
@@ -27,7 +27,7 @@ struct KeyDraft {
             .filter { !$0.isEmpty }
     }
 
-    /// Nil for a key that is not restricted.
+    /// Nil for a key that is not restricted to locations.
     var identifiers: Set<LocationIdentifier>? {
         let identifiers = texts.compactMap { text in try? LocationIdentifier(text) }
         return identifiers.isEmpty ? nil : Set(identifiers)
@@ -36,7 +36,7 @@ struct KeyDraft {
     /// Nil for a key that does not expire.
     var days: Double? { Double(decimal: lifetime) }
 
-    /// What the key is to be able to do, empty for what is usual; nil where a field is wrong, and says so.
+    /// The key's scopes, empty for the defaults. If a field is invalid, sets ``errors`` and returns nil.
     mutating func checked() -> Scopes? {
         if !kind.scopes.isSuperset(of: scopes) {
             let allowed = kind.scopes.list.map(\.rawValue).joined(separator: ", ")
@@ -61,7 +61,7 @@ struct KeyDraft {
         return errors.isEmpty ? scopes : nil
     }
 
-    /// The same for the command.
+    /// The options of the equivalent command.
     var arguments: String {
         let parts =
             ["--kind \(kind.rawValue)"] + scopes.list.map { "--scope \($0.rawValue)" }

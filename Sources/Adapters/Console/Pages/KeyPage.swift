@@ -6,7 +6,7 @@ import HTTPSyntax
 import HTTPTypes
 import Tenancy
 
-/// One key: what is known of it, and how to replace it or have it refused.
+/// One key: its data, rotation and revocation.
 struct KeyPage: Sendable {
     private let list: KeysPage
     private let forms: SubmittedForms
@@ -38,7 +38,7 @@ struct KeyPage: Sendable {
         return .page(list.shown(successor, record, request, tenant, "Key rotated"))
     }
 
-    /// The beginning of the key has to be typed: a wrong one of a list is soon hit.
+    /// The user types the beginning of the key, to prevent that a slip revokes another key of the list.
     @Sendable func revoke(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         let key = try await key(request, tenant)

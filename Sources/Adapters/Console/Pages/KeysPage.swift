@@ -6,11 +6,11 @@ import HTTPTypes
 import Invocation
 import Tenancy
 
-/// A tenant's API keys, and making another.
+/// A tenant's API keys, and the form that creates one.
 struct KeysPage: Sendable {
     private let forms: SubmittedForms
 
-    /// How many are listed. [ours]
+    /// The maximum number of keys on the page. [ours]
     private static let listLength = 200
 
     init(_ forms: SubmittedForms) {
@@ -42,7 +42,7 @@ struct KeysPage: Sendable {
         }
     }
 
-    /// The answer to the form itself: no address has the key, and whoever loads the page again is refused.
+    /// The direct response to the form. The key is in no URL, and a reload is refused.
     func shown(
         _ key: APIKey, _ record: KeyRecord, _ request: ConsoleRequest, _ tenant: Tenant, _ title: String
     ) -> Page {
@@ -196,7 +196,7 @@ extension HTMLWriter {
         }
     }
 
-    /// What there is to know of a key.
+    /// The data of a key.
     mutating func keyFacts(_ key: KeyRecord, at now: Date) {
         let facts: [(String, (inout HTMLWriter) -> Void)] = [
             ("ID", { $0.element(.code, text: key.id.description) }),

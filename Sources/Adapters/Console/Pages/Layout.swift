@@ -3,23 +3,23 @@ import Foundation
 import HTML
 import Tenancy
 
-/// What stands around every page: where one is, where else one can go, and how to do the same by command.
+/// The frame of every page: header, navigation, equivalent commands and footer.
 struct Layout: Sendable {
     private let assets: Assets
     private let apnsDetours: [String]
 
-    /// - Parameter apnsDetours: where notifications go instead of to Apple, which every page says.
+    /// - Parameter apnsDetours: destinations of notifications other than Apple. Every page shows them.
     init(_ assets: Assets, apnsDetours: [String]) {
         self.assets = assets
         self.apnsDetours = apnsDetours
     }
 
-    /// How old the table may be that pages are written from, in seconds, before they say so. [ours]
+    /// Seconds. Pages show a notice if the lookup index is older. [ours]
     private static let tolerableAge: TimeInterval = 10
 
     /// - Parameters:
-    ///   - session: nil for whoever has not signed in.
-    ///   - tableAge: for how many seconds what lookups are answered from was not found to be what the database has.
+    ///   - session: nil for a user who has not signed in.
+    ///   - tableAge: seconds since the lookup index was last known to match the database.
     func html(_ page: Page, for session: ConsoleSession?, tableAge: TimeInterval = 0) -> [UInt8] {
         HTMLWriter.page(language: "en") { head in
             head.void(.meta, .name("viewport"), .content("width=device-width, initial-scale=1"))
@@ -27,7 +27,7 @@ struct Layout: Sendable {
             let parts = [page.title, page.tenant?.name.text, "Doorstep"].compactMap(\.self)
             head.element(.title, text: parts.joined(separator: " – "))
             head.void(.link, .rel("icon"), .type("image/svg+xml"), .href(Self.icon))
-            // Its colours come first, so that the console's hold.
+            // Leaflet's styles come first, so that the console's styles override them.
             if page.hasMap { head.void(.link, .rel("stylesheet"), .href(assets.link(to: "leaflet.css"))) }
             head.void(.link, .rel("stylesheet"), .href(assets.link(to: "console.css")))
             head.module(assets.link(to: session == nil ? "login.js" : "console.js"))
@@ -60,7 +60,7 @@ struct Layout: Sendable {
         }
     }
 
-    /// In the page: a request more would take longer.
+    /// Part of the page, to save a request.
     private static let icon = HTMLLink(
         """
         data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E%3Crect width='32' height='32' rx='7' \
@@ -88,7 +88,7 @@ struct Layout: Sendable {
                 span.element(.bdi, text: session.access.name.text)
                 if session.access.isReadOnly { span.element(.span, .class("badge"), text: "read-only") }
             }
-            // Whom a proxy has signed in, it signs out.
+            // Users whom a proxy has signed in sign out at the proxy.
             if !session.isByProxy { form.element(.button, .class("plain"), text: "Sign out") }
         }
     }
@@ -96,7 +96,7 @@ struct Layout: Sendable {
     private func nav(
         _ page: Page, _ tenant: Tenant, _ session: ConsoleSession?, _ html: inout HTMLWriter
     ) {
-        html.element(.a, .class("tenant"), .href(HTMLLink(.places, of: tenant))) { a in
+        html.element(.a, .class("tenant"), .href(HTMLLink(.locations, of: tenant))) { a in
             a.element(.bdi, text: tenant.name.text)
             if tenant.suspendedAt != nil { a.element(.span, .class("badge warning"), text: "suspended") }
         }
@@ -110,7 +110,7 @@ struct Layout: Sendable {
             }
             if session?.access.tenant == nil {
                 list.element(.li) { item in
-                    let section = page.section ?? .places
+                    let section = page.section ?? .locations
                     item.element(
                         .a, .href(HTMLLink(to: "", query: [("section", section.rawValue)])),
                         text: "Other tenants")

@@ -11,7 +11,7 @@ import JSON
 import Lookups
 import Tenancy
 
-/// Changes a place: first the fields, then what the change means, then it is done.
+/// Edits a location: form, review of the effects, save.
 struct LocationEditor: Sendable {
     private let findings: FindingsCache
     private let table: LiveLookupIndex
@@ -23,7 +23,7 @@ struct LocationEditor: Sendable {
         self.hasMap = hasMap
     }
 
-    /// What stands in the fields.
+    /// The form's fields.
     private struct Draft {
         var name: String
         var latitude: String
@@ -49,7 +49,7 @@ struct LocationEditor: Sendable {
             [("name", name), ("latitude", latitude), ("longitude", longitude), ("radius", radius)]
         }
 
-        /// The place as the fields say; nil where one of them is wrong, and says so.
+        /// The location with the fields' values. If a field is invalid, sets ``errors`` and returns nil.
         mutating func change(_ location: LocationRecord) -> LocationRecord? {
             var displayName: DisplayName?
             do throws(AdministrationError) {
@@ -74,14 +74,14 @@ struct LocationEditor: Sendable {
                     center: Coordinate(latitude: latitudeNumber, longitude: longitudeNumber),
                     radius: Distance(meters: meters))
             else { return nil }
-            // What has no field stays.
+            // Keeps values that have no field.
             var changed = location
             (changed.name, changed.region) = (displayName, region)
             return changed
         }
     }
 
-    /// The fields, or what is in them means where a query says what that is.
+    /// The form, or the review if the query has the fields' values.
     @Sendable func form(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         let location = try await request.location(of: tenant)
@@ -121,15 +121,15 @@ struct LocationEditor: Sendable {
             return .page(conflict(tenant, error.now, draft))
         }
         await findings.forget(tenant.id)
-        return .seeOther(HTMLLink(place: location.identifier, of: tenant, query: [("saved", "1")]))
+        return .seeOther(HTMLLink(location: location.identifier, of: tenant, query: [("saved", "1")]))
     }
 
-    /// That somebody else has changed the place after its fields were shown.
+    /// Another user has changed the location since the form was shown.
     private struct Changed: Error {
         let now: LocationRecord
     }
 
-    /// Another one for each other state of a place.
+    /// Differs for each state of a location.
     private static func version(of location: LocationRecord) -> String {
         Base16.text(SHA256.hash(data: JSONValue.object(location.json).serialized()).prefix(16))
     }
@@ -142,7 +142,7 @@ struct LocationEditor: Sendable {
     ) -> Page {
         let arguments = draft.values.map { "--\($0) \($1.shellQuoted)" }.joined(separator: " ")
         return Page(
-            title: "\(title) \(location.name)", tenant: tenant, section: .places,
+            title: "\(title) \(location.name)", tenant: tenant, section: .locations,
             commands: [
                 "doorstep location update --tenant \(tenant.slug) \(location.identifier.text.shellQuoted) \(arguments)"
             ], hasMap: hasMap, body: body)
@@ -154,7 +154,7 @@ struct LocationEditor: Sendable {
             main.element(.div, .class("beside place")) { div in
                 div.element(
                     .form, .class("stack"), .id("place"),
-                    .action(HTMLLink(place: location.identifier, of: tenant, "edit"))
+                    .action(HTMLLink(location: location.identifier, of: tenant, "edit"))
                 ) { form in
                     form.field("Name", name: "name", value: draft.name, error: draft.errors["name"])
                     form.field(
@@ -172,7 +172,7 @@ struct LocationEditor: Sendable {
                         p.element(.button, .class("main"), text: "Review changes")
                         p.text(" ")
                         p.element(
-                            .a, .href(HTMLLink(place: location.identifier, of: tenant)),
+                            .a, .href(HTMLLink(location: location.identifier, of: tenant)),
                             text: "Cancel")
                     }
                 }
@@ -190,7 +190,7 @@ struct LocationEditor: Sendable {
                 main.element(.p, text: "No changes.")
                 main.element(.p) { p in
                     p.element(
-                        .a, .href(HTMLLink(place: location.identifier, of: tenant)),
+                        .a, .href(HTMLLink(location: location.identifier, of: tenant)),
                         text: "Back to the location"
                     )
                 }
@@ -200,7 +200,7 @@ struct LocationEditor: Sendable {
             Self.meaning(location, changed, urls, &main)
             main.element(
                 .form, .class("stack"), .post,
-                .action(HTMLLink(place: location.identifier, of: tenant, "edit"))
+                .action(HTMLLink(location: location.identifier, of: tenant, "edit"))
             ) { form in
                 for (name, value) in draft.values { form.hiddenField(name, value) }
                 form.hiddenField("version", Self.version(of: location))
@@ -209,7 +209,7 @@ struct LocationEditor: Sendable {
                     p.text(" ")
                     let back = draft.values.map { ($0, Optional($1)) } + [("back", "1")]
                     p.element(
-                        .a, .href(HTMLLink(place: location.identifier, of: tenant, "edit", query: back)),
+                        .a, .href(HTMLLink(location: location.identifier, of: tenant, "edit", query: back)),
                         text: "Back to the form")
                 }
             }
@@ -266,11 +266,11 @@ struct LocationEditor: Sendable {
                 let again = draft.values.map { ($0, Optional($1)) }
                 p.element(
                     .a, .class("button"),
-                    .href(HTMLLink(place: now.identifier, of: tenant, "edit", query: again)),
+                    .href(HTMLLink(location: now.identifier, of: tenant, "edit", query: again)),
                     text: "Review your changes against the current values")
                 p.text(" ")
                 p.element(
-                    .a, .href(HTMLLink(place: now.identifier, of: tenant)), text: "Discard your changes")
+                    .a, .href(HTMLLink(location: now.identifier, of: tenant)), text: "Discard your changes")
             }
         }
         page.status = .conflict

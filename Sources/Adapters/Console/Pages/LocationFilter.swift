@@ -6,14 +6,14 @@ import Invocation
 import Lookups
 import Tenancy
 
-/// By what a tenant's places are filtered, as it stands in the URL.
+/// The filter of a tenant's locations in a page's URL.
 struct LocationFilter: Sendable {
     let text: String?
     /// The code of a finding.
     let problem: String?
     let isUnused: Bool
 
-    /// How many are counted, and looked through where the database is asked about each. [ours]
+    /// The maximum number of locations that are counted, and checked in the database. [ours]
     static let maximumCount = 10_000
 
     init(_ query: FormFields) {
@@ -29,7 +29,7 @@ struct LocationFilter: Sendable {
     var isEmpty: Bool { text == nil && problem == nil && !isUnused }
 }
 
-/// What a filter lets through: what it is called and where it is, the routing table tells; what was confirmed there, the database.
+/// The locations that match a filter. Names and regions come from the lookup index, confirmations from the database.
 struct FilteredLocations {
     let filter: LocationFilter
     let table: TenantTable
@@ -39,35 +39,35 @@ struct FilteredLocations {
 
     /// A part of the list.
     struct Part {
-        var places: [ListedLocation]
-        /// How many there are in all, or at least where ``isCut``.
+        var locations: [ListedLocation]
+        /// The total, or a lower bound if ``isCut``.
         var count: Int
-        /// Whether it was counted, or looked through, no further.
+        /// Whether counting or checking stopped at the maximum.
         var isCut = false
     }
 
-    /// Those after one, up to `limit`, each with the day of the last confirmation there.
+    /// Up to `limit` locations after a cursor, each with the day of its last confirmation.
     func part(after: LocationIdentifier?, limit: Int) async throws -> Part {
         if filter.isUnused {
             let (unused, isCut) = try await unused(after: after, limit: limit)
             return Part(
-                places: unused.listed, count: min(unused.count, LocationFilter.maximumCount), isCut: isCut)
+                locations: unused.listed, count: min(unused.count, LocationFilter.maximumCount), isCut: isCut)
         }
         if filter.problem != nil {
             let identifiers = ofProblem
             let rest = identifiers.drop { identifier in
                 after.map { !$0.text.utf8.lexicographicallyPrecedes(identifier.text.utf8) } ?? false
             }
-            let places = try await listed(Array(rest.prefix(limit)), after, limit)
-            return Part(places: places, count: identifiers.count)
+            let locations = try await listed(Array(rest.prefix(limit)), after, limit)
+            return Part(locations: locations, count: identifiers.count)
         }
         if let text = filter.text {
             let (first, count) = LocationText(text).places(in: table, after: after, limit: limit)
-            return Part(places: try await listed(first.map(\.identifier), after, limit), count: count)
+            return Part(locations: try await listed(first.map(\.identifier), after, limit), count: count)
         }
-        // A place that has just been added is in the list before it is in the table.
-        let places = try await listed(nil, after, limit)
-        return Part(places: places, count: max(table.locationCount, after == nil ? places.count : 0))
+        // A new location is in the database before it is in the lookup index.
+        let locations = try await listed(nil, after, limit)
+        return Part(locations: locations, count: max(table.locationCount, after == nil ? locations.count : 0))
     }
 
     private func listed(
@@ -78,10 +78,10 @@ struct FilteredLocations {
             identifiers, of: tenant, after: after, limit: limit, confirmationsSince: request.firstDay)
     }
 
-    /// Those without a confirmation, and whether there may be more than were counted or looked through.
+    /// The locations without a confirmation, and whether counting or checking stopped at the maximum.
     private func unused(
         after: LocationIdentifier?, limit: Int
-    ) async throws -> (places: UnusedLocations, isCut: Bool) {
+    ) async throws -> (locations: UnusedLocations, isCut: Bool) {
         let maximumCount = LocationFilter.maximumCount
         var identifiers: [LocationIdentifier]?
         if filter.problem != nil {
@@ -90,13 +90,13 @@ struct FilteredLocations {
             identifiers = LocationText(text).places(in: table, after: nil, limit: maximumCount)
                 .first.map(\.identifier)
         }
-        let places = try await request.stores.places.places(
+        let locations = try await request.stores.places.places(
             identifiers, of: tenant, after: after, limit: limit, unusedSince: request.firstDay,
             countingUpTo: maximumCount + 1)
-        return (places, places.count > maximumCount || identifiers?.count == maximumCount)
+        return (locations, locations.count > maximumCount || identifiers?.count == maximumCount)
     }
 
-    /// The places with a problem, by identifier, and of these what a text finds.
+    /// The locations with the problem that match the text, by identifier.
     private var ofProblem: [LocationIdentifier] {
         guard let problem = filter.problem, let found else { return [] }
         let identifiers = found.locations[problem] ?? []
@@ -108,7 +108,7 @@ struct FilteredLocations {
         }
     }
 
-    /// What a map of them shows in a box, and whether that is all.
+    /// The map cells in a box, and whether they are complete.
     func cells(in grid: MapGrid) async throws -> (cells: [MapCell], isComplete: Bool) {
         if filter.isUnused {
             let (unused, isCut) = try await unused(after: nil, limit: LocationFilter.maximumCount)
@@ -116,8 +116,8 @@ struct FilteredLocations {
         }
         if filter.problem != nil {
             let identifiers = ofProblem.prefix(LocationFilter.maximumCount)
-            let places = identifiers.compactMap { table.location($0) }.compactMap { ListedLocation($0) }
-            return (grid.cells(of: places), identifiers.count < LocationFilter.maximumCount)
+            let locations = identifiers.compactMap { table.location($0) }.compactMap { ListedLocation($0) }
+            return (grid.cells(of: locations), identifiers.count < LocationFilter.maximumCount)
         }
         let cells = grid.cells(of: table, matching: filter.text.map(LocationText.init))
         return (cells, cells.count < MapGrid.maximumCells)
@@ -133,10 +133,10 @@ extension ListedLocation {
 }
 
 extension ConsoleRequest {
-    /// From when on confirmations are looked for.
+    /// The beginning of the period of confirmations.
     var firstDay: Date { now.start(ofDays: LocationsPage.days) }
 
-    /// What lookups of a tenant are answered from.
+    /// A tenant's part of the lookup index.
     /// - Throws: ``ConsoleRefusal/notReady``.
     func table(_ live: LiveLookupIndex, of tenant: Tenant) throws -> TenantTable {
         guard let state = live.current else { throw ConsoleRefusal.notReady }

@@ -11,13 +11,13 @@ import Locations
 import Lookups
 import Receipts
 
-/// One place: where it is, what leads to it, how often somebody was confirmed there, and who changed it.
+/// One location: region, URLs, confirmations and history.
 struct LocationPage: Sendable {
     private let findings: FindingsCache
     private let table: LiveLookupIndex
     private let hasMap: Bool
 
-    /// How many changes are shown, and among how many of the tenant's they are looked for. [ours]
+    /// The maximum number of changes on the page, and of the tenant's changes that are searched for them. [ours]
     private static let historyLength = 20
     private static let historyReach = 10_000
 
@@ -36,9 +36,9 @@ struct LocationPage: Sendable {
                 notice: request.query["saved"] == nil ? nil : "Saved. Lookups follow within a second."))
     }
 
-    // MARK: A point that is tried
+    // MARK: Try a point
 
-    /// What `confirmAcquired(in:)` would be answered; nothing is recorded, and the point stands in no URL and no log.
+    /// A test of `confirmAcquired(in:)`. Nothing is recorded, and the point is in no URL and no log.
     private struct Trial {
         var latitude = ""
         var longitude = ""
@@ -83,14 +83,14 @@ struct LocationPage: Sendable {
             distance = location.region.center.distance(to: point)
         }
         guard let url = try? InvocationURL("https://example.com/") else { return }
-        let place = Location(
+        let lookupLocation = Location(
             identifier: location.identifier, name: location.name.text, region: location.region,
             details: location.details)
         trial.result = (
             Confirmation(
                 of: ConfirmationRequest(
                     url: url, source: trial.source, access: trial.access, evidence: evidence),
-                at: place), distance
+                at: lookupLocation), distance
         )
     }
 
@@ -108,7 +108,7 @@ struct LocationPage: Sendable {
             of: location.identifier, of: tenant.id, limit: Self.historyLength, among: Self.historyReach)
         let quoted = location.identifier.text.shellQuoted
         return Page(
-            title: location.name.text, tenant: tenant, section: .places,
+            title: location.name.text, tenant: tenant, section: .locations,
             commands: [
                 "doorstep location show --tenant \(tenant.slug) \(quoted)",
                 "doorstep location history --tenant \(tenant.slug) \(quoted)",
@@ -164,7 +164,7 @@ struct LocationPage: Sendable {
         if request.mayChange {
             html.element(.p) { p in
                 p.element(
-                    .a, .class("button"), .href(HTMLLink(place: location.identifier, of: tenant, "edit")),
+                    .a, .class("button"), .href(HTMLLink(location: location.identifier, of: tenant, "edit")),
                     .data("key", "e"), text: "Edit")
             }
         }
@@ -190,7 +190,7 @@ struct LocationPage: Sendable {
         }
     }
 
-    /// - Parameter isTrial: whether a click fills the fields of a point that is tried, rather than those of an edit.
+    /// - Parameter isTrial: whether a click fills the fields of "Try a point", rather than those of the edit form.
     static func map(_ location: LocationRecord, isTrial: Bool, _ html: inout HTMLWriter) {
         let center = location.region.center
         html.element(.section, .class("map-box"), .ariaLabel("Map of the location")) { section in
@@ -210,7 +210,8 @@ struct LocationPage: Sendable {
             html.element(.p, .class("error"), .role("alert"), .id("trial-error"), text: error)
         }
         html.element(
-            .form, .class("filter"), .post, .action(HTMLLink(place: location.identifier, of: tenant, "try"))
+            .form, .class("filter"), .post,
+            .action(HTMLLink(location: location.identifier, of: tenant, "try"))
         ) { form in
             form.field(
                 "Latitude", name: "latitude", value: trial.latitude, inputmode: "decimal", isRequired: false)
@@ -255,7 +256,7 @@ struct LocationPage: Sendable {
 }
 
 extension HTMLWriter {
-    /// A list of which one is chosen, with its label above it.
+    /// A select field with its label above it.
     mutating func choice(_ label: String, name: String, _ values: [String], chosen: String) {
         element(.div, .class("field")) { div in
             div.element(.label, .for(name), text: label)

@@ -4,7 +4,7 @@ import Invocation
 import Lookups
 import Tenancy
 
-/// The URLs that lead to a place: those that codes and tags for it may have been made of.
+/// The URLs that lead to a location. Printed codes and tags may contain them.
 struct LocationURLs {
     struct Lead {
         let url: String
@@ -13,13 +13,13 @@ struct LocationURLs {
         let title: String?
     }
 
-    /// Each leads there by its experience, whatever else matches it.
+    /// URLs that lead to the location by their own experience.
     let leads: [Lead]
     let shortCodes: [ShortCode]
     /// Whether there may be more.
     let isCut: Bool
 
-    /// Of how many experiences, and of how many short codes, URLs are made. [ours]
+    /// The maximum number of experiences, and of short codes. [ours]
     private static let limit = 50
 
     init(
@@ -43,7 +43,7 @@ struct LocationURLs {
             guard let table, let url = try? InvocationURL(lead.url), let match = table.match(url),
                 table.lookUp(url, by: match).location?.identifier == location
             else { return false }
-            // Of several that match, one is chosen.
+            // Another matching experience may be chosen.
             return match.experience.url == lead.experience.url.canonical
                 && match.experience.kind == lead.experience.kind
         }
@@ -52,12 +52,12 @@ struct LocationURLs {
         isCut = records.count > Self.limit || shortCodes.count == Self.limit
     }
 
-    /// What may be printed: each is a URL that somebody may have made a code of.
+    /// The number of URLs and short codes that may be printed.
     var count: Int { leads.count + shortCodes.count }
 }
 
 extension HTMLWriter {
-    /// Each URL with its QR code, and by which rule it leads to the place.
+    /// Each URL with its QR code and the rule by which it leads to the location.
     mutating func urls(_ urls: LocationURLs, of tenant: Tenant) {
         guard urls.count > 0 else {
             return element(

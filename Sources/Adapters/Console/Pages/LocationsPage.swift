@@ -9,7 +9,7 @@ import JSON
 import Lookups
 import Tenancy
 
-/// A tenant's places: a list, and beside it a map of the same.
+/// A tenant's locations: a list and a map.
 struct LocationsPage: Sendable {
     private let findings: FindingsCache
     private let live: LiveLookupIndex
@@ -21,9 +21,9 @@ struct LocationsPage: Sendable {
         self.hasMap = hasMap
     }
 
-    /// How many a page has. [ours]
+    /// Locations per page. [ours]
     static let pageLength = 100
-    /// For how many days confirmations are looked for. [ours]
+    /// The period of confirmations, in days. [ours]
     static let days = 30
 
     @Sendable func list(_ request: ConsoleRequest) async throws -> ConsoleResponse {
@@ -57,12 +57,12 @@ struct LocationsPage: Sendable {
         _ tenant: Tenant, _ filtered: FilteredLocations, _ part: FilteredLocations.Part, isFirst: Bool
     ) -> Page {
         let filter = filtered.filter
-        let places = Array(part.places.prefix(Self.pageLength))
+        let locations = Array(part.locations.prefix(Self.pageLength))
         return Page(
-            title: "Locations", tenant: tenant, section: .places,
+            title: "Locations", tenant: tenant, section: .locations,
             commands: [
                 "doorstep location list --tenant \(tenant.slug)",
-                "doorstep location export --tenant \(tenant.slug) --output places.csv",
+                "doorstep location export --tenant \(tenant.slug) --output locations.csv",
             ], hasMap: hasMap && part.count > 0
         ) { main in
             guard part.count > 0 || !filter.isEmpty else { return Self.empty(tenant, &main) }
@@ -70,11 +70,11 @@ struct LocationsPage: Sendable {
             main.element(.div, .class(self.hasMap ? "beside" : "alone")) { div in
                 div.element(.div) { list in
                     if filtered.found == nil { list.findingsToCome() }
-                    guard !places.isEmpty else {
+                    guard !locations.isEmpty else {
                         return list.element(
                             .p, text: "No locations match. Use fewer filters or another search term.")
                     }
-                    self.table(tenant, places, part, isFirst: isFirst, filtered.found, &list)
+                    self.table(tenant, locations, part, isFirst: isFirst, filtered.found, &list)
                     if part.isCut {
                         list.element(
                             .p, .class("hint"),
@@ -83,7 +83,7 @@ struct LocationsPage: Sendable {
                         )
                     }
                     self.paging(
-                        tenant, filter, places, hasMore: part.places.count > Self.pageLength,
+                        tenant, filter, locations, hasMore: part.locations.count > Self.pageLength,
                         isFirst: isFirst,
                         &list)
                 }
@@ -94,7 +94,7 @@ struct LocationsPage: Sendable {
                         .data(
                             "cells",
                             HTMLLink(to: "t", tenant.slug.text, "places.cells", query: filter.query).text),
-                        .data("places", HTMLLink(.places, of: tenant).text))
+                        .data("places", HTMLLink(.locations, of: tenant).text))
                     section.element(.p, .class("hint"), .role("status"), .id("map-says"))
                 }
             }
@@ -102,7 +102,7 @@ struct LocationsPage: Sendable {
     }
 
     private func form(_ tenant: Tenant, _ filter: LocationFilter, _ html: inout HTMLWriter) {
-        html.element(.form, .class("filter"), .action(HTMLLink(.places, of: tenant))) { form in
+        html.element(.form, .class("filter"), .action(HTMLLink(.locations, of: tenant))) { form in
             form.element(.div, .class("field")) { div in
                 div.element(.label, .for("q"), text: "Identifier or name")
                 div.void(
@@ -113,7 +113,7 @@ struct LocationsPage: Sendable {
                 div.element(.label, .for("problem"), text: "Problem")
                 div.element(.select, .id("problem"), .name("problem")) { select in
                     select.element(.option, .value(""), text: "any or none")
-                    for problem in Problem.ofPlaces {
+                    for problem in Problem.ofLocations {
                         select.element(
                             .option, .value(problem.code), problem.code == filter.problem ? .selected : nil,
                             text: problem.title)
@@ -127,35 +127,38 @@ struct LocationsPage: Sendable {
             }
             form.element(.button, text: "Filter")
             if !filter.isEmpty {
-                form.element(.a, .href(HTMLLink(.places, of: tenant)), text: "Show all")
+                form.element(.a, .href(HTMLLink(.locations, of: tenant)), text: "Show all")
             }
         }
     }
 
     private func table(
-        _ tenant: Tenant, _ places: [ListedLocation], _ part: FilteredLocations.Part, isFirst: Bool,
+        _ tenant: Tenant, _ locations: [ListedLocation], _ part: FilteredLocations.Part, isFirst: Bool,
         _ found: FindingsCache.Found?, _ html: inout HTMLWriter
     ) {
         let count = part.count
         let all = part.isCut ? "\(count.grouped) or more" : count.grouped
         let caption =
-            isFirst && places.count == count && !part.isCut
-            ? (count == 1 ? "1 location" : "\(all) locations") : "\(places.count.grouped) of \(all) locations"
+            isFirst && locations.count == count && !part.isCut
+            ? (count == 1 ? "1 location" : "\(all) locations")
+            : "\(locations.count.grouped) of \(all) locations"
         html.table(caption, columns: ["Location", "Identifier", "Radius", "Last confirmation"]) { rows in
-            for place in places {
+            for location in locations {
                 rows.element(.tr) { row in
                     row.element(.th, .scope("row")) { th in
-                        th.element(.a, .class("row"), .href(HTMLLink(place: place.identifier, of: tenant))) {
-                            $0.name(place.name.text)
+                        th.element(
+                            .a, .class("row"), .href(HTMLLink(location: location.identifier, of: tenant))
+                        ) {
+                            $0.name(location.name.text)
                         }
-                        for code in Set((found?.byLocation[place.identifier] ?? []).map(\.code)).sorted() {
+                        for code in Set((found?.byLocation[location.identifier] ?? []).map(\.code)).sorted() {
                             th.badge(Problem.title(of: code), "warning")
                         }
                     }
-                    row.element(.td) { td in td.element(.code) { $0.name(place.identifier.text) } }
-                    row.element(.td, .class("number"), text: Self.meters(place.region.radius))
+                    row.element(.td) { td in td.element(.code) { $0.name(location.identifier.text) } }
+                    row.element(.td, .class("number"), text: Self.meters(location.region.radius))
                     row.element(.td) { td in
-                        if let day = place.lastConfirmationDay {
+                        if let day = location.lastConfirmationDay {
                             td.element(.time, .datetime(day), text: day)
                         } else {
                             td.element(.span, .class("quiet-text"), text: "not in \(Self.days) days")
@@ -167,18 +170,20 @@ struct LocationsPage: Sendable {
     }
 
     private func paging(
-        _ tenant: Tenant, _ filter: LocationFilter, _ places: [ListedLocation], hasMore: Bool, isFirst: Bool,
+        _ tenant: Tenant, _ filter: LocationFilter, _ locations: [ListedLocation], hasMore: Bool,
+        isFirst: Bool,
         _ html: inout HTMLWriter
     ) {
         guard hasMore || !isFirst else { return }
         html.element(.p, .class("paging")) { p in
             if !isFirst {
-                p.element(.a, .href(HTMLLink(.places, of: tenant, query: filter.query)), text: "First page")
+                p.element(
+                    .a, .href(HTMLLink(.locations, of: tenant, query: filter.query)), text: "First page")
             }
-            if hasMore, let last = places.last {
+            if hasMore, let last = locations.last {
                 let after = PageCursor.text(of: last.identifier.text)
                 p.element(
-                    .a, .href(HTMLLink(.places, of: tenant, query: filter.query + [("after", after)])),
+                    .a, .href(HTMLLink(.locations, of: tenant, query: filter.query + [("after", after)])),
                     text: "Next \(Self.pageLength)")
             }
         }
@@ -194,7 +199,7 @@ struct LocationsPage: Sendable {
             p.text(" here or with the command:")
         }
         html.element(.pre, .tabindex(0)) { pre in
-            pre.element(.code, text: "doorstep location import --tenant \(tenant.slug) places.csv")
+            pre.element(.code, text: "doorstep location import --tenant \(tenant.slug) locations.csv")
         }
     }
 
@@ -207,7 +212,7 @@ struct LocationsPage: Sendable {
 
     // MARK: The map
 
-    /// What is in a box of the map, for the page's module: `[latitude, longitude, count, path component, name, radius]` each.
+    /// The map cells in a box, for the page's script. Each is `[latitude, longitude, count, path component, name, radius]`.
     @Sendable func cells(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         let numbers = (request.query["bbox"] ?? "").split(separator: ",").map { Double(decimal: $0) }
@@ -234,11 +239,11 @@ struct LocationsPage: Sendable {
             JSONValue(finite: degrees(cell.center.longitude)),
             JSONValue(cell.count),
         ]
-        guard let place = cell.place else { return .array(center) }
+        guard let location = cell.place else { return .array(center) }
         return .array(
             center + [
-                .string(place.identifier.pathComponent), .string(place.name.text),
-                JSONValue(finite: place.region.radius.meters),
+                .string(location.identifier.pathComponent), .string(location.name.text),
+                JSONValue(finite: location.region.radius.meters),
             ])
     }
 
@@ -247,7 +252,7 @@ struct LocationsPage: Sendable {
 }
 
 extension HTMLWriter {
-    /// That the warnings are not known yet.
+    /// A hint that the search for problems is not finished.
     mutating func findingsToCome() {
         element(
             .p, .class("hint"), .role("status"),

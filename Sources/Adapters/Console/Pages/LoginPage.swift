@@ -2,7 +2,7 @@ import Administration
 import HTML
 import HTTPTypes
 
-/// Where a link is turned into a session.
+/// The page that turns a link into a session.
 enum LoginPage {
     static func page(hasFailed: Bool = false) -> Page {
         Page(title: "Sign in", status: hasFailed ? .forbidden : .ok, commands: ["doorstep console link"]) {
@@ -32,11 +32,11 @@ enum LoginPage {
         }
     }
 
-    /// The field of a form that a person has sent from ``question(_:_:_:)``.
+    /// The form field that confirms ``question(_:_:_:)``.
     static let confirmation = "confirmed"
 
-    /// Asks before a link replaces the session of another person, or one with other rights: a link to the console can come from
-    /// anybody. Asking does not use the link.
+    /// Asks before a link replaces the session of another person, or one with other rights, because anyone can send a link.
+    /// Asking does not use the link.
     static func question(_ current: ConsoleAccess, _ next: ConsoleAccess, _ link: ConsoleSecret) -> Page {
         Page(title: "Continue as another person?", commands: ["doorstep console link"]) { main in
             main.facts([

@@ -3,20 +3,20 @@ import HTML
 import HTTPTypes
 import Tenancy
 
-/// What a page says, without what stands around it on every page.
+/// The content of a page, without the frame that ``Layout`` adds.
 struct Page {
     let title: String
-    /// Nil for a page that is about no tenant.
+    /// Nil for a page without a tenant.
     var tenant: Tenant?
     var section: Section?
     var status: HTTPResponse.Status = .ok
-    /// The same by command: lines to type.
+    /// The equivalent commands.
     var commands: [String] = []
-    /// Whether a map is drawn on it.
+    /// Whether the page has a map.
     var hasMap = false
-    /// What was just done.
+    /// The confirmation of the last action.
     var notice: String?
-    /// What stands below the title and the notice.
+    /// The content below the title and the notice.
     let body: (inout HTMLWriter) -> Void
 
     init(
@@ -34,9 +34,9 @@ struct Page {
         self.body = body
     }
 
-    /// The pages of a tenant that stand beside each other.
+    /// The pages in a tenant's navigation.
     enum Section: String, CaseIterable {
-        case places
+        case locations = "places"
         case diagnose
         case problems
         case urls
@@ -52,7 +52,7 @@ struct Page {
 
         var title: String {
             switch self {
-            case .places: "Locations"
+            case .locations: "Locations"
             case .diagnose: "Diagnose"
             case .problems: "Problems"
             case .urls: "URLs"
@@ -68,10 +68,10 @@ struct Page {
             }
         }
 
-        /// The letter that leads there after `g`.
+        /// The letter of the page's shortcut, after `g`.
         var key: String {
             switch self {
-            case .places: "p"
+            case .locations: "p"
             case .diagnose: "d"
             case .problems: "l"
             case .urls: "u"

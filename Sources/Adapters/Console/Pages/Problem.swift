@@ -1,26 +1,26 @@
 import Administration
 import Invocation
 
-/// A kind of finding, as people are told of it.
+/// The title and remedy of a kind of finding.
 struct Problem: Sendable {
     let code: String
     let title: String
-    /// What to do, in one line.
+    /// The instruction, in one line.
     let remedy: String
-    /// Whether it is about places, so that the list can be narrowed to those that have it.
-    let isOfPlaces: Bool
+    /// Whether the finding is about locations, so that the list of locations can filter by it.
+    let isOfLocations: Bool
 
     static let all =
         CatalogueFinding.Code.allCases.map(Problem.init) + LintFinding.Code.allCases.map(Problem.init)
-    static let ofPlaces = all.filter(\.isOfPlaces)
+    static let ofLocations = all.filter(\.isOfLocations)
 
     static func title(of code: String) -> String { all.first { $0.code == code }?.title ?? code }
 
-    private init(_ code: String, _ title: String, _ remedy: String, isOfPlaces: Bool = false) {
+    private init(_ code: String, _ title: String, _ remedy: String, isOfLocations: Bool = false) {
         self.code = code
         self.title = title
         self.remedy = remedy
-        self.isOfPlaces = isOfPlaces
+        self.isOfLocations = isOfLocations
     }
 
     private init(_ code: CatalogueFinding.Code) {
@@ -57,22 +57,22 @@ struct Problem: Sendable {
                 Problem(
                     code.rawValue, "no URL",
                     "Register a URL for the location, or a rule that reads its identifier.",
-                    isOfPlaces: true)
+                    isOfLocations: true)
             case .nullIsland:
                 Problem(
                     code.rawValue, "at 0, 0",
                     "Set the location's coordinates. They seem to be missing.",
-                    isOfPlaces: true)
+                    isOfLocations: true)
             case .repeatedCoordinates:
                 Problem(
                     code.rawValue, "same coordinates",
                     "Check for a duplicate location or a copied row.",
-                    isOfPlaces: true)
+                    isOfLocations: true)
             case .smallRadius:
                 Problem(
                     code.rawValue, "small radius",
                     "Set the radius to 10 m or more. A phone's position is often no more accurate than that.",
-                    isOfPlaces: true)
+                    isOfLocations: true)
             case .noPreviewImage:
                 Problem(
                     code.rawValue, "no preview image",

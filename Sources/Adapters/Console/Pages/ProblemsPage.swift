@@ -2,11 +2,11 @@ import Administration
 import HTML
 import HTTPSyntax
 
-/// What may not do what is expected of it, by kind.
+/// A tenant's findings by kind.
 struct ProblemsPage: Sendable {
     private let findings: FindingsCache
 
-    /// How many of one kind are listed. [ours]
+    /// The maximum number of findings of one kind on the page. [ours]
     private static let maximumListed = 200
 
     init(_ findings: FindingsCache) {
@@ -45,8 +45,8 @@ struct ProblemsPage: Sendable {
                 rows.element(.tr) { row in
                     row.element(.th, .scope("row")) { th in
                         let link =
-                            problem.isOfPlaces
-                            ? HTMLLink(.places, of: tenant, query: [("problem", problem.code)])
+                            problem.isOfLocations
+                            ? HTMLLink(.locations, of: tenant, query: [("problem", problem.code)])
                             : HTMLLink(.problems, of: tenant, query: [("code", problem.code)])
                         th.element(.a, .class("row"), .href(link), text: problem.title)
                         th.text(" ")

@@ -7,9 +7,9 @@ import HTTPTypes
 import Notifications
 import Tenancy
 
-/// Has many deliveries tried again: first how many they are, then as many as were seen, or none.
+/// Retries many deliveries: reviews their number first, then retries exactly this number or none.
 enum RetryPage {
-    /// How many at once. [ours]
+    /// The maximum number of deliveries at once. [ours]
     private static let maximumCount = 1_000
 
     @Sendable static func review(_ request: ConsoleRequest) async throws -> ConsoleResponse {
@@ -30,7 +30,7 @@ enum RetryPage {
             throw ConsoleRefusal.malformed(
                 "The number of deliveries must be from 1 to \(maximumCount.grouped).")
         }
-        // Those of the days that were seen: by now they begin later.
+        // Keeps the start of the reviewed period, which would begin later by now.
         guard let since = request.form["since"].flatMap({ Date(rfc3339: $0) }) else {
             throw ConsoleRefusal.malformed("The form is incomplete. Nothing was done.")
         }

@@ -3,7 +3,7 @@ import Foundation
 import HTML
 import HTTPSyntax
 
-/// Who works at the console, and how to end that.
+/// The console's sessions and events.
 struct SessionsPage: Sendable {
     private let sessions: any ConsoleSessions
 
@@ -13,7 +13,7 @@ struct SessionsPage: Sendable {
 
     @Sendable func index(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let own = request.session
-        // Somebody who sees one tenant, or may only read, has to do with their own session alone.
+        // Sessions for one tenant and read-only sessions see only themselves.
         let all = own.access.mayEndOthers ? try await sessions.sessions(at: request.now) : [own]
         let before = request.query["before"].flatMap { Int($0) }
         let events =
@@ -63,7 +63,7 @@ struct SessionsPage: Sendable {
             })
     }
 
-    /// How many events a page has. [ours]
+    /// Events per page. [ours]
     private static let eventCount = 50
 
     private static func write(_ events: [ConsoleEvent], isFirst: Bool, _ html: inout HTMLWriter) {

@@ -3,7 +3,7 @@ import Foundation
 import HTML
 import Lookups
 
-/// How the installation is: for who sees all tenants.
+/// The deployment's status, for sessions that see all tenants.
 struct StatusPage: Sendable {
     private let table: LiveLookupIndex
     private let status: @Sendable () async throws -> InstallationStatus
@@ -28,7 +28,7 @@ struct StatusPage: Sendable {
             })
     }
 
-    /// The console's own: each server has another, of which its `/metrics` tell.
+    /// The console's own lookup index. Each server has another one; see its `/metrics`.
     private func responses(at now: Date, _ html: inout HTMLWriter) {
         html.element(.h2, text: "Lookup index of this console")
         guard let state = table.current else { return html.element(.p, text: "Not loaded yet.") }

@@ -5,7 +5,7 @@ import HTTPTypes
 import RateLimiting
 import Tenancy
 
-/// One tenant as the operators see it: its limits, and suspending it.
+/// One tenant for operators: limits, quotas and suspension.
 enum TenantPage {
     @Sendable static func show(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         .page(page(request, try await tenant(request)))
@@ -53,7 +53,7 @@ enum TenantPage {
         let tenant = try await tenant(request)
         switch request.form["state"] {
         case "suspended":
-            // Typed, since all that a tenant has stops working.
+            // The operator types the slug, because a suspension stops all of the tenant's clips.
             guard request.form["slug"] == tenant.slug.text else {
                 throw ConsoleRefusal.malformed("The slug does not match. The tenant was not suspended.")
             }
@@ -66,7 +66,7 @@ enum TenantPage {
         }
     }
 
-    /// Another one for each other set of limits.
+    /// Differs for each set of limits.
     private static func text(_ limits: RequestLimits) -> String {
         TenantLimit.allCases.map { limit in limits[keyPath: limit.path].map { "\($0)" } ?? "-" }
             .joined(separator: " ")

@@ -29,7 +29,7 @@ enum TenantQuotasForm {
         return .seeOther(HTMLLink(to: "tenants", tenant.slug.text, query: [("done", "limited")]))
     }
 
-    /// The options by which the command sets the same.
+    /// The options of the equivalent command.
     static func arguments(_ tenant: Tenant) -> String {
         tenant.ownQuotas.sorted { $0.key.rawValue < $1.key.rawValue }
             .map { " --quota \($0.key.rawValue)=\($0.value)" }.joined()
@@ -81,7 +81,7 @@ enum TenantQuotasForm {
         return "\(used.grouped) of \(limit.grouped)"
     }
 
-    /// Another one for each other set of quotas.
+    /// Differs for each set of quotas.
     private static func text(_ quotas: [QuotaKind: Quota]) -> String {
         quotas.isEmpty
             ? "-"

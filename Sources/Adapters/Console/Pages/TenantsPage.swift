@@ -3,9 +3,9 @@ import HTML
 import RateLimiting
 import Tenancy
 
-/// All tenants of the installation, for who sees all: what each is limited to, and whether its keys are taken.
+/// All tenants of the deployment with their limits, for sessions that see all tenants.
 enum TenantsPage {
-    /// How many are listed. [ours]
+    /// The maximum number of tenants on the page. [ours]
     static let listLength = 500
 
     @Sendable static func index(_ request: ConsoleRequest) async throws -> ConsoleResponse {
@@ -26,7 +26,7 @@ enum TenantsPage {
             })
     }
 
-    /// That not all of so many are shown, where it is so.
+    /// A hint if the list is incomplete.
     static func rest(_ count: Int, _ html: inout HTMLWriter) {
         guard count > listLength else { return }
         html.element(
@@ -50,7 +50,7 @@ enum TenantsPage {
     }
 }
 
-/// One of the limits that a tenant may have of its own.
+/// A limit that can be set per tenant.
 enum TenantLimit: String, CaseIterable {
     case key
     case client

@@ -1,22 +1,22 @@
 import Invocation
 import Lookups
 
-/// Registered URLs by host and by the components of their paths.
+/// Registered URLs as a tree of hosts and path components.
 struct URLTree {
-    /// Of the path's components; empty for the root, whose children are hosts.
+    /// A host or a path component. Empty for the root, whose children are hosts.
     let name: String
-    /// Host and components from the top, joined by slashes.
+    /// Host and path components from the root, joined by slashes.
     let path: String
-    /// By name. Those of a part that is too large to be shown as a whole have no children themselves.
+    /// By name. If the tree is too large to be shown as a whole, the children have no children themselves.
     private(set) var children: [URLTree] = []
-    /// Those that end here, in the order in which they are chosen; none for such a child.
+    /// The experiences whose path ends here, in the order of choice. Empty in the children of a tree that is too large.
     private(set) var experiences: [Experience] = []
-    /// How many there are here and below.
+    /// The number of experiences here and below.
     private(set) var count: Int
     let isWhole: Bool
 
-    /// The part at a path of what a table has of a tenant; nil where there is none.
-    /// - Parameter limit: of how many experiences it is made as a whole, at most.
+    /// The part of a tenant's URLs at a path; nil if there is none.
+    /// - Parameter limit: the maximum number of experiences of a whole tree.
     init?(at path: String, in table: TenantTable, wholeUpTo limit: Int) {
         let steps = path.split(separator: "/").map(String.init)
         var count = 0
@@ -71,7 +71,7 @@ struct URLTree {
             }
         }
         experiences.sort { $0.precedes($1) }
-        // No deeper than URLs have components.
+        // The depth is limited by the number of components in a URL.
         children = below.sorted { $0.key < $1.key }.map { name, experiences in
             URLTree(name: name, path: Self.path(path, name), experiences, depth: depth + 1)
         }
@@ -85,8 +85,7 @@ struct URLTree {
 }
 
 extension Span<UInt8> {
-    /// The next part of a canonical URL, host or component of the path; nil behind the last. Empty components are none, as a
-    /// trailing slash makes them.
+    /// The next host or path component of a canonical URL; nil after the last. Skips empty components, as in a trailing slash.
     fileprivate func step(from position: Int) -> Range<Int>? {
         var start = position
         while start < count, self[start] == UInt8(ascii: "/") { start += 1 }
@@ -95,14 +94,14 @@ extension Span<UInt8> {
         return start < end ? start..<end : nil
     }
 
-    /// Of a URL, which is ASCII.
+    /// Part of a URL, which is ASCII.
     fileprivate func text(_ range: Range<Int>) -> String {
         extracting(range).withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
     }
 }
 
 extension URLPrefix {
-    /// The same by its number: the host is the first.
+    /// The host (number 0) or a path component by its number.
     fileprivate func step(_ number: Int) -> String? {
         let url = canonical.utf8.span
         var position = "https://".utf8.count

@@ -6,14 +6,14 @@ import Invocation
 import Lookups
 import Tenancy
 
-/// The registered URLs as a tree of hosts and paths, with which experience is chosen where several match.
+/// The registered URLs as a tree of hosts and paths, with the chosen experience if several match.
 struct URLsPage: Sendable {
     private let findings: FindingsCache
     private let table: LiveLookupIndex
 
-    /// Of how many the whole tree is shown; of more, one step at a time. [ours]
+    /// A larger tree is shown one level at a time. [ours]
     private static let maximumShown = 60
-    /// How many steps, and how many experiences of one URL or place in the tree, are shown. [ours]
+    /// The maximum number of children, and of experiences, of one node. [ours]
     private static let maximumListed = 200
 
     init(_ findings: FindingsCache, table: LiveLookupIndex) {
@@ -47,7 +47,7 @@ struct URLsPage: Sendable {
             })
     }
 
-    /// What rows are made from.
+    /// The data of the tree's rows.
     private struct Context {
         let tenant: Tenant
         let table: TenantTable
@@ -126,18 +126,18 @@ struct URLsPage: Sendable {
 }
 
 extension HTMLWriter {
-    /// What says of an experience which place it is for.
+    /// The binding of an experience to a location.
     mutating func binding(_ binding: LocationBinding, of tenant: Tenant) {
         switch binding {
         case .unbound: text("no location")
         case .rule(let rule): text("location by the rule \(rule.description)")
         case .location(let identifier):
             text("location ")
-            element(.a, .href(HTMLLink(place: identifier, of: tenant))) { $0.name(identifier.text) }
+            element(.a, .href(HTMLLink(location: identifier, of: tenant))) { $0.name(identifier.text) }
         }
     }
 
-    /// Which experience is chosen at the URL of another; nothing where that is chosen itself.
+    /// The experience that is chosen at another one's URL. Writes nothing if an experience is chosen at its own URL.
     mutating func winner(over experience: Experience, in table: TenantTable?, of tenant: Tenant) {
         guard let table, let url = try? InvocationURL(experience.url.canonical) else { return }
         let chosen = table.match(url)?.experience

@@ -7,12 +7,12 @@ import JSON
 import Notifications
 import Tenancy
 
-/// One webhook: what it is told of, how that goes, and what can be done about it.
+/// One webhook: events, messages, tests, replays and settings.
 struct WebhookPage: Sendable {
     private let list: WebhooksPage
     private let forms: SubmittedForms
 
-    /// How many messages a page has. [ours]
+    /// Messages per page. [ours]
     private static let pageLength = 50
 
     init(_ list: WebhooksPage, _ forms: SubmittedForms) {
@@ -20,7 +20,7 @@ struct WebhookPage: Sendable {
         self.forms = forms
     }
 
-    /// What the path names.
+    /// The webhook in the request's path.
     private struct Subject {
         let tenant: Tenant
         let registry: any WebhookRegistry
@@ -83,7 +83,7 @@ struct WebhookPage: Sendable {
         return .page(list.shown(secret, webhook, subject.tenant, "Secret replaced"))
     }
 
-    /// The server sends it as any other message: how it was answered is in the list, soon after.
+    /// A server sends the test like any other message. Its response appears in the list soon after.
     @Sendable func test(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let subject = try await subject(request)
         let message = WebhookMessage(WebhookEvent.test, [:], at: request.now)
@@ -101,7 +101,7 @@ struct WebhookPage: Sendable {
         } else if let hours = request.form["hours"].flatMap({ Double(decimal: $0) }),
             Self.replayed.contains(hours)
         {
-            // Who goes on does so from where it was begun.
+            // A continued replay keeps its start.
             let start =
                 request.form["since"].flatMap { Date(rfc3339: $0) }
                 ?? request.now.addingTimeInterval(-hours * 3_600)
@@ -129,7 +129,7 @@ struct WebhookPage: Sendable {
                     } ?? [])))
     }
 
-    /// How many hours back messages are kept to be sent once more.
+    /// Hours for which messages are kept for a replay.
     private static let replayed = 0.0...168
 
     private func seeOther(_ subject: Subject, _ done: String) -> ConsoleResponse {
@@ -280,7 +280,7 @@ struct WebhookPage: Sendable {
         }
     }
 
-    /// Another one for each other set of events.
+    /// Differs for each set of events.
     private static func text(_ events: Set<WebhookEvent>) -> String {
         events.map(\.rawValue).sorted().joined(separator: " ")
     }

@@ -6,7 +6,7 @@ import HTTPTypes
 import Notifications
 import Tenancy
 
-/// Where a tenant is told of events, and registering another.
+/// A tenant's webhooks, and the form that registers one.
 struct WebhooksPage: Sendable {
     private let forms: SubmittedForms
 
@@ -37,7 +37,7 @@ struct WebhooksPage: Sendable {
         return .page(shown(secret, webhook, tenant, "Webhook created"))
     }
 
-    /// The answer to the form itself: no address has the secret, and whoever loads the page again is refused.
+    /// The direct response to the form. The secret is in no URL, and a reload is refused.
     func shown(
         _ secret: WebhookSecret, _ webhook: RegisteredWebhook, _ tenant: Tenant, _ title: String
     ) -> Page {
@@ -127,7 +127,7 @@ struct WebhooksPage: Sendable {
         }
     }
 
-    /// What stands in the fields of a new webhook.
+    /// The form fields of a new webhook.
     private struct Draft {
         var url = ""
         var events = WebhookEvent.usual
@@ -141,7 +141,7 @@ struct WebhooksPage: Sendable {
             events = Set(ticked: fields)
         }
 
-        /// Nil where a field is wrong, and says so.
+        /// The URL. If a field is invalid, sets its error and returns nil.
         mutating func checked() -> WebhookURL? {
             if events.isEmpty { eventsError = "Select at least one event." }
             do throws(WebhookURL.Refusal) {
@@ -161,14 +161,14 @@ struct WebhooksPage: Sendable {
 }
 
 extension Set<WebhookEvent> {
-    /// Those that are ticked in a form.
+    /// The selected events of a form.
     init(ticked fields: FormFields) {
         self = Set(WebhookEvent.allCases.filter { fields.has("event.\($0.rawValue)") })
     }
 }
 
 extension HTMLWriter {
-    /// Boxes for the events that a webhook is told of.
+    /// Check boxes for a webhook's events.
     mutating func events(_ events: Set<WebhookEvent>, error: String? = nil) {
         element(
             .div, .class("field"), .role("group"), .ariaLabelledby("events"),

@@ -6,30 +6,30 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// The files that pages load: the console's own, which are part of the binary, and Leaflet's, which are read at the start.
+/// The files that pages load: the console's own files, which are part of the binary, and Leaflet's, which the start reads.
 struct Assets: Sendable {
     private struct File: Sendable {
         let type: String
-        /// Empty for what there is encoded alone, as every browser takes it.
+        /// Empty if the file exists only encoded. Every browser accepts the encoding.
         let plain: [UInt8]
-        /// By the name of the encoding.
+        /// By name of the encoding.
         var encoded: [String: [UInt8]] = [:]
     }
 
     private let files: [String: File]
-    /// A hash of all of them, in the path: what is there under one never changes.
+    /// A hash of all files. It is part of their paths, so that the content of a path never changes.
     private let bundle: String
-    /// Where Leaflet's module is; nil without its files.
+    /// The address of Leaflet's module; nil without Leaflet's files.
     let leaflet: HTMLLink?
-    /// What maps are drawn on in the place of the console's own.
+    /// Map tiles instead of the console's own basemap.
     let tiles: TileSource?
 
-    /// - Parameter folder: with Leaflet's files, of which a fixed list is read.
+    /// - Parameter folder: the folder of Leaflet's files. Only a fixed list of files is read.
     init(leaflet folder: String?, tiles: TileSource? = nil) {
         self.tiles = tiles
         var files: [String: File] = [
             "console.css": File(type: "text/css", plain: PackageResources.console_css),
-            // One module on every page: what draws a map does nothing where there is none.
+            // One module for every page. The map's part does nothing on pages without a map.
             "console.js": File(
                 type: "text/javascript", plain: PackageResources.console_js + PackageResources.map_js),
             "login.js": File(type: "text/javascript", plain: PackageResources.login_js),
@@ -71,8 +71,8 @@ struct Assets: Sendable {
             status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
     }
 
-    /// Debian's package has the files as modules, and compressed beside them.
-    /// - Returns: Whether all that is needed was there.
+    /// Debian's package contains the files as modules, each with a compressed copy.
+    /// - Returns: Whether all required files exist.
     private static func addLeaflet(in folder: String, to files: inout [String: File]) -> Bool {
         func read(_ name: String) -> [UInt8]? {
             FileManager.default.contents(atPath: "\(folder)/\(name)").map { Array($0) }

@@ -3,16 +3,16 @@ import Hummingbird
 import IPAddresses
 import NIOCore
 
-/// What is known of a request on its way to a route.
+/// The context of a request on its way to an endpoint.
 struct ConsoleContext: RequestContext {
     var coreContext: CoreRequestContextStorage
-    /// Who is connected; nil where that is not known. A browser, or the proxy before it.
+    /// The address of the connected browser or proxy; nil if unknown.
     let peer: IPAddress?
-    /// Whom the request is of, as far as trusted proxies tell.
+    /// The client's address, if a trusted proxy forwards it.
     var client: IPAddress?
-    /// Whether a trusted proxy is connected.
+    /// Whether the connection is from a trusted proxy.
     var isBehindProxy = false
-    /// Whether the browser reaches the console by TLS.
+    /// Whether the browser uses TLS.
     var isSecure = false
 
     init(source: ApplicationRequestContextSource) {
@@ -21,6 +21,6 @@ struct ConsoleContext: RequestContext {
         coreContext = CoreRequestContextStorage(source: source)
     }
 
-    /// Forms are short, and a pasted file is limited to this.
+    /// The limit of forms, including pasted files.
     var maxUploadSize: Int { FormFields.maximumLength }
 }

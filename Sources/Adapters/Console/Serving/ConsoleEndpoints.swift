@@ -12,7 +12,7 @@ import Lookups
 import NIOCore
 import Tenancy
 
-/// All that the console answers.
+/// The console's endpoints.
 struct ConsoleEndpoints: Sendable {
     let settings: ConsoleServer.Settings
     let dependencies: ConsoleServer.Dependencies
@@ -23,9 +23,9 @@ struct ConsoleEndpoints: Sendable {
     let held = HeldFiles()
     let people = ProxyPeople()
     let forms: SubmittedForms
-    /// Of one tenant: nobody has the console wait for all the servers that a tenant names at once. [ours]
+    /// The maximum number of site checks of one tenant at a time, so that slow sites of a tenant cannot block the console. [ours]
     let checks = WorkInProgress<TenantID>(maximum: 4, otherwise: .tooManyChecks)
-    /// Of one person, that a long file is taken or read for. [ours]
+    /// The maximum number of one person's files that are received or read at a time. [ours]
     let files = WorkInProgress<HeldFiles.Owner>(maximum: 2, otherwise: .tooManyFiles)
     let logger: Logger
 
@@ -53,7 +53,7 @@ struct ConsoleEndpoints: Sendable {
         router.get("/assets/:bundle/:name") { request, context in
             try assets.response(context.parameters, acceptEncoding: request.headers[.acceptEncoding])
         }
-        // Whoever is signed in may sign in as somebody else; a redirection would take the link's secret along.
+        // A signed-in user may sign in as another one. A redirect would forward the link's secret.
         router.get("/login") { _, _ in html(LoginPage.page()) }
         router.post("/login") { request, context in try await signIn(request, context) }
         router.post("/logout") { request, context in try await signOut(request, context) }
@@ -71,13 +71,13 @@ struct ConsoleEndpoints: Sendable {
         get("/status", router, StatusPage(dependencies, detours: settings.apnsDetours).response)
         get("/t/:slug", router) { .seeOther(HTMLLink(to: "t", try await $0.tenant().slug.text, "places")) }
         get("/t/:slug/find", router, find.withinTenant)
-        let places = LocationsPage(
+        let locations = LocationsPage(
             findings, table: dependencies.table, hasMap: assets.leaflet != nil)
-        get("/t/:slug/places", router, places.list)
-        get("/t/:slug/places.cells", router, places.cells)
-        let place = LocationPage(findings, table: dependencies.table, hasMap: assets.leaflet != nil)
-        get("/t/:slug/places/:id", router, place.show)
-        post("/t/:slug/places/:id/try", router, place.tryPoint)
+        get("/t/:slug/places", router, locations.list)
+        get("/t/:slug/places.cells", router, locations.cells)
+        let location = LocationPage(findings, table: dependencies.table, hasMap: assets.leaflet != nil)
+        get("/t/:slug/places/:id", router, location.show)
+        post("/t/:slug/places/:id/try", router, location.tryPoint)
         let edit = LocationEditor(findings, table: dependencies.table, hasMap: assets.leaflet != nil)
         get("/t/:slug/places/:id/edit", router, edit.form)
         post("/t/:slug/places/:id/edit", router, edit.save)
@@ -148,7 +148,7 @@ struct ConsoleEndpoints: Sendable {
         }
     }
 
-    /// Takes a file as it is, from the console's own module, which is told where to go on or why not, in JSON.
+    /// Receives a file from the console's own script. The JSON response contains the next address or the error.
     private func upload(
         _ path: RouterPath, _ types: [String], _ router: Router<ConsoleContext>, limit: Int,
         _ handler: @escaping Handler
@@ -156,7 +156,7 @@ struct ConsoleEndpoints: Sendable {
         router.post(path) { request, context in
             do {
                 return try await response(request, context, by: handler) { asked in
-                    // Before it is read.
+                    // Checked before the file is read.
                     try asked.requireChange()
                     _ = try await asked.tenant()
                     asked.file = try await files.with(HeldFiles.Owner(asked.session)) {
@@ -191,7 +191,7 @@ struct ConsoleEndpoints: Sendable {
         }
     }
 
-    /// - Parameter read: reads what was sent, of somebody who has signed in.
+    /// - Parameter read: reads the body of a signed-in user's request.
     private func response(
         _ request: Request, _ context: ConsoleContext, by handler: Handler,
         reading read: (inout ConsoleRequest) async throws -> Void = { _ in }
@@ -238,7 +238,7 @@ struct ConsoleEndpoints: Sendable {
         return try await dependencies.sessions.session(secret, at: Date())
     }
 
-    /// What a request of somebody else says of them, the guard has refused.
+    /// The guard has refused user and group fields from all other clients.
     private func personByProxy(
         of request: Request, _ context: ConsoleContext
     ) async throws -> ConsoleSession? {
@@ -275,7 +275,7 @@ struct ConsoleEndpoints: Sendable {
         return FormFields(String(buffer: try await request.collectBody(upTo: FormFields.maximumLength)))
     }
 
-    // MARK: In and out
+    // MARK: Sign in and out
 
     private func signIn(_ request: Request, _ context: ConsoleContext) async throws -> Response {
         let form = try await form(of: request)

@@ -1,9 +1,9 @@
-/// An origin by which browsers know the console: `https://` with a host, and a port if it is not 443 (RFC 6454 §6.2).
+/// A public origin of the console: `https://` with a host, and a port if it is not 443 (RFC 6454 §6.2).
 public struct ConsoleOrigin: Sendable, Hashable, CustomStringConvertible {
-    /// Host and port, as the field `Host` has them; in lower case.
+    /// Host and port as in the field `Host`, in lower case.
     let authority: String
 
-    /// Nil for anything else.
+    /// Nil if the text is not an origin.
     public init?(_ text: String) {
         let start = "https://"
         let text = text.lowercased()
@@ -23,14 +23,14 @@ public struct ConsoleOrigin: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// By which names requests may ask for the console: any other is that of a site which has its name lead here (DNS rebinding).
+/// The host names that the console accepts. A request for another name may come from DNS rebinding.
 struct ConsoleNames: Sendable {
     let origins: [ConsoleOrigin]
 
-    /// The origin of what a request with this `Host` asks for; nil for a name that is not the console's.
+    /// The origin of a request with this `Host`; nil if the console does not have this name.
     ///
-    /// A proxy that does not pass `Host` on asks for this machine, whose rules are others: its cookies would go without TLS. So
-    /// where an origin is named, no other name counts; and where none is, what a proxy has forwarded is for no name of ours.
+    /// A proxy that does not pass `Host` on would ask for this machine, where cookies need no TLS. So if origins are configured,
+    /// only their names count. If none is configured, the console refuses requests that a proxy forwards.
     func origin(of authority: String?, isForwarded: Bool) -> (text: String, isSecure: Bool)? {
         guard let authority = authority?.lowercased() else { return nil }
         if let origin = origins.first(where: { $0.authority == authority }) {
@@ -40,7 +40,7 @@ struct ConsoleNames: Sendable {
         return ("http://\(authority)", false)
     }
 
-    /// Whether a host, with or without a port, is this machine for a browser that runs on it.
+    /// Whether a host, with or without a port, is a loopback name.
     static func isLoopback(_ authority: String) -> Bool {
         let colon = authority.last == "]" ? nil : authority.lastIndex(of: ":")
         let host = colon.map { authority[..<$0] } ?? authority[...]

@@ -6,35 +6,35 @@ import Invocation
 import Lookups
 import Tenancy
 
-/// A request of somebody who has signed in.
+/// A request of a signed-in user.
 struct ConsoleRequest {
-    /// What stands in the path in the place of parameters, decoded.
+    /// The decoded parameters of the path.
     let path: [String: String]
     let query: FormFields
-    /// Empty for GET.
+    /// The form's fields. Empty for GET.
     var form = FormFields("")
-    /// A file that was sent as it is; empty for all else.
+    /// The uploaded file; empty for all other requests.
     var file: [UInt8] = []
     let session: ConsoleSession
     let stores: ConsoleStores
     let now: Date
 
-    /// Whether there are forms to show that change something; the database refuses what others ask for all the same.
+    /// Whether pages show forms that change data. The database also refuses changes in read-only sessions.
     var mayChange: Bool { !session.access.isReadOnly }
 
-    /// For what is to be refused before anything is done outside the database.
+    /// Refuses read-only sessions before effects outside the database.
     /// - Throws: `ReadOnlyAccess`.
     func requireChange() throws {
         guard mayChange else { throw ReadOnlyAccess() }
     }
 
-    /// What is of no tenant is like what is not there for who sees one alone.
+    /// Hides pages without a tenant from sessions for one tenant.
     /// - Throws: ``ConsoleRefusal/notFound``.
     func requireAllTenants() throws {
         guard session.access.tenant == nil else { throw ConsoleRefusal.notFound }
     }
 
-    /// The tenant of the path. One that the session is not for is like one that is not there.
+    /// The tenant in the path. Tenants that the session may not see are not found.
     /// - Throws: ``ConsoleRefusal/notFound``.
     func tenant() async throws -> Tenant {
         guard let slug = path["slug"].flatMap({ try? TenantSlug($0) }),
@@ -44,7 +44,7 @@ struct ConsoleRequest {
         return tenant
     }
 
-    /// The location of the path.
+    /// The location in the path.
     /// - Throws: ``ConsoleRefusal/notFound``.
     func location(of tenant: Tenant) async throws -> LocationRecord {
         guard let identifier = path["id"].flatMap(LocationIdentifier.init(pathComponent:)),
@@ -53,7 +53,7 @@ struct ConsoleRequest {
         return location
     }
 
-    /// The tenants that the session is for, by slug.
+    /// The tenants that the session may see, by slug.
     func tenants() async throws -> [Tenant] {
         try await stores.tenants.tenants().filter { session.access.sees($0.id) }
     }
@@ -68,11 +68,11 @@ struct ConsoleRequest {
 }
 
 extension LocationIdentifier {
-    /// As a component of a path. Browsers take `.` and `..` for steps (URL Standard §4.4), however they are encoded: these stand
-    /// behind a tilde, and so does what begins with one itself.
+    /// As a path component. Browsers interpret `.` and `..` as steps (URL Standard §4.4), however they are encoded. So these
+    /// identifiers, and identifiers with a leading tilde, get a tilde in front.
     var pathComponent: String { [".", ".."].contains(text) || text.hasPrefix("~") ? "~" + text : text }
 
-    /// Nil for what is no identifier.
+    /// Nil if the text is not an identifier.
     init?(pathComponent: String) {
         let text = pathComponent.hasPrefix("~") ? String(pathComponent.dropFirst()) : pathComponent
         guard let identifier = try? LocationIdentifier(text) else { return nil }

@@ -6,37 +6,37 @@ import Hummingbird
 import NIOCore
 import Tenancy
 
-/// What a route answers.
+/// The response of an endpoint.
 enum ConsoleResponse {
     case page(Page)
-    /// To a page that tells what was done: after a form, by GET, so that nothing is sent twice.
+    /// Redirects to a page by GET after a form, so that a reload does not send the form again.
     case seeOther(HTMLLink)
     case json([UInt8])
-    /// An image, which never changes under its name.
+    /// An image. The content of its address never changes.
     case image([UInt8], type: String)
 
-    /// What the page's markup may load and lead to. Leaflet writes markup from strings of its own, which trusted types refuse.
-    /// - Parameter tiles: the origin of what a map is drawn on.
+    /// The page's Content Security Policy. Leaflet writes markup from strings, which Trusted Types refuse.
+    /// - Parameter tiles: the origin of the map tiles.
     static func policy(trustedTypes: Bool, tiles: String? = nil) -> String {
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:\(tiles.map { " " + $0 } ?? ""); "
             + "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
             + (trustedTypes ? "; require-trusted-types-for 'script'" : "")
     }
 
-    /// A sentence for whoever is no page of the console.
+    /// A plain-text response to requests that do not come from a console page.
     static func plain(_ status: HTTPResponse.Status, _ text: String) -> Response {
         Response(
             status: status, headers: [.contentType: "text/plain; charset=utf-8"],
             body: ResponseBody(byteBuffer: ByteBuffer(string: "\(text)\n")))
     }
 
-    /// - Parameter tiles: what the page's map is drawn on, if it has one.
+    /// - Parameter tiles: the source of the map tiles, if the page has a map.
     static func html(
         _ bytes: [UInt8], _ status: HTTPResponse.Status, hasMap: Bool, tiles: TileSource? = nil
     ) -> Response {
         var headers: HTTPFields = [.contentType: "text/html; charset=utf-8"]
         headers[.contentSecurityPolicy] = policy(trustedTypes: !hasMap, tiles: tiles?.origin)
-        // Those who give tiles away want to know to whom: OpenStreetMap's answer nobody else. [observed]
+        // Tile servers want to know the origin; OpenStreetMap's servers refuse requests without a referrer. [observed]
         if tiles != nil { headers[.referrerPolicy] = "strict-origin-when-cross-origin" }
         return Response(
             status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
@@ -47,7 +47,7 @@ enum ConsoleResponse {
     }
 }
 
-/// Why a request is not answered as it was asked.
+/// An error page: status, title and text.
 struct ConsoleRefusal: Error {
     let status: HTTPResponse.Status
     let title: String
@@ -96,10 +96,10 @@ struct ConsoleRefusal: Error {
 }
 
 extension HTMLLink {
-    /// A path of the console's own.
+    /// A path in the console.
     /// - Parameters:
-    ///   - components: as they are; whatever is in one stays one.
-    ///   - query: fields without a value are left out.
+    ///   - components: not encoded. Each stays one component, whatever characters it contains.
+    ///   - query: omits fields without a value.
     init(to components: String..., query: [(String, String?)] = []) {
         self.init(path: components, query: query)
     }
@@ -119,8 +119,8 @@ extension HTMLLink {
 }
 
 extension HTMLLink {
-    /// A page of a tenant's section.
-    /// - Parameter further: what comes behind the section in the path.
+    /// A page in a section of a tenant.
+    /// - Parameter further: path components after the section.
     init(
         _ section: Page.Section, of tenant: Tenant, _ further: String..., query: [(String, String?)] = []
     ) {

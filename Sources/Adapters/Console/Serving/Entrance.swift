@@ -8,10 +8,10 @@ import RateLimiting
 struct Entrance: Sendable {
     private let sessions: any ConsoleSessions
     private let failures = RateLimiter<IPAddress?>(capacity: 65_536)
-    /// By the text of a link that the console made: floods of made-up links never fill it.
+    /// By the text of a valid link, so that invalid links never fill it.
     private let attempts = RateLimiter<String>(capacity: 65_536)
 
-    /// How many made-up links one client may try, and how often one link may be tried. [ours]
+    /// The rate of invalid links per client, and of tries per link. [ours]
     private static let limit = RateLimit(perSecond: 1, burst: 10)
 
     init(_ sessions: any ConsoleSessions) {
@@ -20,9 +20,9 @@ struct Entrance: Sendable {
 
     /// Checks a link's signature before the database is asked.
     ///
-    /// Only made-up links count against their client's limit. So a valid link signs in during a flood of made-up ones from the
-    /// same address.
-    /// - Returns: Nil for a link that the console did not make.
+    /// Only invalid links count against the client's limit. So a valid link works during a flood of invalid links from the same
+    /// address.
+    /// - Returns: Nil for an invalid link.
     /// - Throws: ``ConsoleRefusal/tooManyInvalidLinks``, ``ConsoleRefusal/tooManyTriesOfLink``.
     func link(_ text: String?, from client: IPAddress?) async throws -> ConsoleSecret? {
         guard let link = text.flatMap(ConsoleSecret.init(pasted:)), try await sessions.hasMade(link) else {
@@ -40,7 +40,7 @@ struct Entrance: Sendable {
         throw refusal
     }
 
-    /// - Parameter earlier: of the session that the same browser has, which ends.
+    /// - Parameter earlier: the browser's earlier session, which ends.
     func signIn(
         by link: ConsoleSecret, insteadOf earlier: ConsoleSecret?, isSecure: Bool, at now: Date
     ) async throws -> (ConsoleSession, Cookie)? {
@@ -57,20 +57,20 @@ struct Entrance: Sendable {
         request.cookies[name(isSecure: isSecure)].flatMap { ConsoleSecret($0.value) }
     }
 
-    /// `Lax`, so that links from elsewhere arrive signed in: GET changes nothing, and the guard sees to the rest.
+    /// `Lax`, so that links from other sites open with the session. GET changes nothing, and the guard checks all other methods.
     private static func cookie(_ value: String, isSecure: Bool, lasting length: Int) -> Cookie {
         Cookie(
             name: name(isSecure: isSecure), value: value, maxAge: length, path: "/", secure: isSecure,
             httpOnly: true, sameSite: .lax)
     }
 
-    /// With TLS a name that no other host, and nothing unencrypted, can set (RFC 6265bis §4.1.3.2). On loopback some browsers
-    /// refuse it.
+    /// With TLS, a name that neither another host nor an unencrypted response can set (RFC 6265bis §4.1.3.2). Some browsers
+    /// refuse it on loopback.
     private static func name(isSecure: Bool) -> String { isSecure ? "__Host-doorstep" : "doorstep_console" }
 }
 
 extension ConsoleSecret {
-    /// Takes a whole link, too, as somebody may paste it.
+    /// Accepts a token or a whole link, because users may paste either.
     init?(pasted text: String) {
         self.init(text.split(separator: "#").last.map(String.init) ?? "")
     }

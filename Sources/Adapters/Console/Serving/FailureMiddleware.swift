@@ -9,7 +9,7 @@ import NIOCore
 import Notifications
 import Tenancy
 
-/// Turns whatever a route throws into a page, and says nothing there about errors that nobody expected.
+/// Turns errors of endpoints into pages. The page of an unexpected error contains no details.
 struct FailureMiddleware: RouterMiddleware {
     let layout: Layout
     let logger: Logger
@@ -66,6 +66,6 @@ struct FailureMiddleware: RouterMiddleware {
 }
 
 extension String {
-    /// With a capital to begin with, as refusals are written without one.
+    /// With a capital first letter. Refusals begin with a small letter.
     var capitalizedSentence: String { prefix(1).uppercased() + dropFirst() }
 }

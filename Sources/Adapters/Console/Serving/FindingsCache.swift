@@ -3,30 +3,30 @@ import Foundation
 import Invocation
 import Tenancy
 
-/// The warnings about tenants' catalogues, kept for a while: to find them all of a catalogue is read.
+/// Caches the findings about tenants' catalogues, because finding them reads the whole catalogue.
 ///
-/// No page waits long for them: while they are looked for anew, those that were found before are shown.
+/// Pages never wait long for findings. During a new search they show the earlier findings.
 actor FindingsCache {
-    /// Of one tenant, as they were at one moment.
+    /// The findings of one tenant at one moment.
     struct Found: Sendable {
         let all: [CatalogueFinding]
         let byLocation: [LocationIdentifier: [CatalogueFinding]]
-        /// The locations that have a finding of a code, by identifier.
+        /// The locations with a finding, by code.
         let locations: [String: [LocationIdentifier]]
-        /// How many there are of each code.
+        /// The number of findings by code.
         let counts: [String: Int]
         let at: Date
     }
 
     private struct Known {
         var found: Found?
-        /// When they are to be looked for again.
+        /// The time of the next search.
         var dueAt = Date.distantPast
         var isUnderWay = false
-        /// Whether something has changed since it was begun to look, and since what was found was so.
+        /// Whether the catalogue has changed since the running search began, and since the last result.
         var isOvertaken = false
         var isOutdated = false
-        /// What went wrong where there is nothing to show.
+        /// The error of the last search, if there are no findings to show.
         var failure: (any Error)?
         var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
     }
@@ -35,16 +35,16 @@ actor FindingsCache {
     private var known: [TenantID: Known] = [:]
     private var lastNumber = 0
 
-    /// How long they are shown, in seconds, unless it takes long to find them. [ours]
+    /// The minimum lifetime of findings, in seconds. [ours]
     static let lifetime: TimeInterval = 60
-    /// How many times as long as the search took they are shown, at least: it takes a processor. [ours]
+    /// The lifetime is at least this many times the duration of the search, which occupies a processor. [ours]
     private static let lifetimeBySearch = 20.0
-    /// How long a page waits that is of them. [ours]
+    /// How long a page about findings waits. [ours]
     private static let longPatience = Duration.seconds(2)
-    /// Of how many tenants they are kept. [ours]
+    /// The maximum number of tenants in the cache. [ours]
     private static let maximumTenants = 64
 
-    /// How long a page waits that shows something else, too.
+    /// How long other pages wait.
     private let patience: Duration
 
     init(
@@ -54,8 +54,8 @@ actor FindingsCache {
         self.patience = patience
     }
 
-    /// Those of a tenant; nil where they are being looked for the first time, which takes longer than a page waits.
-    /// - Parameter isAbout: whether the page is of them, and waits longer.
+    /// A tenant's findings; nil if the first search takes longer than the page waits.
+    /// - Parameter isAbout: whether the page is about findings and waits longer.
     func findings(of tenant: Tenant, at now: Date, isAbout: Bool = false) async throws -> Found? {
         if known[tenant.id] == nil, known.count >= Self.maximumTenants {
             known = known.filter { $0.value.isUnderWay }
@@ -84,14 +84,14 @@ actor FindingsCache {
         return known[tenant.id]?.found
     }
 
-    /// What a tenant has registered has changed.
+    /// Invalidates the findings after a change of the catalogue.
     func forget(_ tenant: TenantID) {
         known[tenant]?.dueAt = .distantPast
         known[tenant]?.isOvertaken = true
         known[tenant]?.isOutdated = true
     }
 
-    /// Elsewhere than on the actor: of many findings much is to be sorted.
+    /// Runs outside the actor, because sorting many findings takes long.
     private static func search(
         _ tenant: Tenant, _ find: @Sendable (Tenant) async throws -> [CatalogueFinding], at now: Date
     ) async throws -> Found {
@@ -110,7 +110,7 @@ actor FindingsCache {
             let lifetime = max(Self.lifetime, duration / .seconds(1) * Self.lifetimeBySearch)
             entry.dueAt = entry.isOvertaken ? .distantPast : start.addingTimeInterval(lifetime)
         case .failure(let error):
-            // The next page that asks has another try.
+            // The next request starts another search.
             if entry.found == nil { entry.failure = error }
         }
         let waiting = entry.waiting.values

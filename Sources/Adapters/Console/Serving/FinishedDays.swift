@@ -3,8 +3,7 @@ import Locations
 import Synchronization
 import Tenancy
 
-/// How many confirmations tenants had on days that are over, kept for an hour: to count them is to read all of them, and hardly one comes
-/// late.
+/// Caches confirmation counts of completed days for an hour. Counting reads all confirmations, and few of them arrive late.
 final class FinishedDays: Sendable {
     private struct Counted {
         let days: Range<Date>
@@ -15,12 +14,12 @@ final class FinishedDays: Sendable {
     private let tenants = Mutex<[TenantID: Counted]>([:])
 
     private static let lifetime: TimeInterval = 3_600
-    /// How long a day is over before its counts are kept: servers write what they have confirmed soon after. [ours]
+    /// The time between the end of a day and the caching of its counts. Servers write confirmations with a short delay. [ours]
     private static let settling: TimeInterval = 600
-    /// Of how many tenants they are kept. [ours]
+    /// The maximum number of tenants in the cache. [ours]
     private static let maximumTenants = 64
 
-    /// Those of so many days of UTC up to now, today's counted anew.
+    /// The counts of the last days in UTC. Today is counted on each call.
     func counts(
         of tenant: TenantID, days count: Int, at now: Date, in history: any ConfirmationHistory
     ) async throws -> [ConfirmationCounts] {
@@ -50,6 +49,6 @@ extension Date {
             timeIntervalSinceReferenceDate: (timeIntervalSinceReferenceDate / 86_400).rounded(.down) * 86_400)
     }
 
-    /// Where so many days of UTC begin of which this one is the last.
+    /// The start of a period of days in UTC that ends with this day.
     func start(ofDays count: Int) -> Date { startOfDay.addingTimeInterval(-Double(count - 1) * 86_400) }
 }

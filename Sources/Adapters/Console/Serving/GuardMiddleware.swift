@@ -2,12 +2,12 @@ import HTTPTypes
 import Hummingbird
 import IPAddresses
 
-/// Refuses what no page of the console has asked for, and has every answer tell browsers what they may do with it.
+/// Refuses requests that do not come from a console page, and adds security header fields to every response.
 ///
-/// `SameSite` alone does not keep out another origin of the same site, such as a page of another port of this machine: for a
-/// browser's request that changes something, `Sec-Fetch-Site` decides (Fetch Metadata Request Headers §2.3), or `Origin` where
-/// that is missing. What has neither is refused; and so is what has an `Origin` of another scheme or host, whatever else it says: a
-/// proxy stands between, which `Host` does not tell of.
+/// `SameSite` alone does not exclude another origin of the same site, such as a page on another port of this machine. For a
+/// request that changes data, `Sec-Fetch-Site` decides (Fetch Metadata Request Headers §2.3), or `Origin` if that field is
+/// missing. A request with neither field is refused. An `Origin` with another scheme or host is always refused: a proxy may
+/// stand between that `Host` does not show.
 struct GuardMiddleware: RouterMiddleware {
     let names: ConsoleNames
     let proxies: TrustedProxies
@@ -54,11 +54,11 @@ struct GuardMiddleware: RouterMiddleware {
         if request.method == .get || request.method == .head { return true }
         let sender = request.headers[.origin]
         guard let site = request.headers[.secFetchSite] else { return sender == origin }
-        // What a browser does not want to say is `null` (Fetch §3.2).
+        // Browsers send `null` if they hide the origin (Fetch §3.2).
         return site == "same-origin" && (sender == nil || sender == "null" || sender == origin)
     }
 
-    /// What proxies add (RFC 7239; RFC 9110 §7.6.3).
+    /// Header fields that proxies add (RFC 7239; RFC 9110 §7.6.3).
     private static let forwarding: [HTTPField.Name] = [
         .forwarded, .forwardedFor, .forwardedHost, .forwardedProto, .via,
     ]

@@ -4,11 +4,12 @@ import Encodings
 import Foundation
 import Tenancy
 
-/// Files that somebody has sent and not confirmed yet, by their SHA-256: what is confirmed is what was shown.
+/// Uploaded files that wait for confirmation, by SHA-256, so that users confirm exactly the file that they reviewed.
 ///
-/// In memory, for whoever sent them alone. Of one person the oldest make room for the newest, and of all where all are too many.
+/// Files are in memory and visible only to their owner. A new file removes the owner's oldest files, and the oldest of all files
+/// if all together are too large.
 actor HeldFiles {
-    /// Who has sent a file: whom a proxy signs in has no session of their own.
+    /// The owner of a file. Users whom a proxy signs in have no session.
     struct Owner: Hashable, Sendable {
         private let session: UUID
         private let access: ConsoleAccess
@@ -27,19 +28,19 @@ actor HeldFiles {
 
     private var files: [Name: (bytes: [UInt8], at: Date)] = [:]
 
-    /// The longest, in bytes: some 500,000 places. A command takes longer ones. [ours]
+    /// The maximum size of a file in bytes, for about 500,000 locations. The command accepts larger files. [ours]
     static let maximumLength = 33_554_432
-    /// How long one is kept, in seconds. [ours]
+    /// The lifetime of a file, in seconds. [ours]
     static let lifetime: TimeInterval = 1_800
-    /// All of them together, in bytes.
+    /// The maximum size of all files together, in bytes.
     private let maximumTotal: Int
 
-    /// Those of one person together, in bytes; one is kept however long it is.
+    /// The maximum size of one owner's files together, in bytes. The newest file is kept whatever its size.
     private let maximumOfOwner: Int
 
     /// - Parameters:
-    ///   - maximumTotal: all of them together, in bytes. [ours]
-    ///   - maximumOfOwner: those of one person together, in bytes. [ours]
+    ///   - maximumTotal: bytes of all files together. [ours]
+    ///   - maximumOfOwner: bytes of one owner's files together. [ours]
     init(maximumTotal: Int = 134_217_728, maximumOfOwner: Int = HeldFiles.maximumLength) {
         self.maximumTotal = maximumTotal
         self.maximumOfOwner = maximumOfOwner
@@ -55,7 +56,7 @@ actor HeldFiles {
         return digest
     }
 
-    /// Drops the oldest of some, down to the last, until they are no longer together than that.
+    /// Removes the oldest of some files until the rest fits, but keeps the last one.
     private func makeRoom(in maximum: Int, of isMeant: (Owner) -> Bool) {
         let meant = files.filter { isMeant($0.key.owner) }.sorted { $0.value.at < $1.value.at }
         var total = meant.reduce(0) { $0 + $1.value.bytes.count }
@@ -65,7 +66,7 @@ actor HeldFiles {
         }
     }
 
-    /// Nil for one that is not there, or no more.
+    /// Nil if the file does not exist or has expired.
     func file(_ digest: String, of tenant: TenantID, by owner: Owner, at now: Date) -> [UInt8]? {
         guard let file = files[Name(owner: owner, tenant: tenant, digest: digest)],
             file.at + Self.lifetime > now
@@ -78,7 +79,7 @@ actor HeldFiles {
     }
 }
 
-/// A file in pieces, as readers of rows take it.
+/// A file in pieces for readers of rows.
 struct FilePieces: AsyncSequence, Sendable {
     let bytes: [UInt8]
 
@@ -89,7 +90,7 @@ struct FilePieces: AsyncSequence, Sendable {
     struct Iterator: AsyncIteratorProtocol {
         fileprivate var rest: ArraySlice<UInt8>
 
-        /// To read a piece takes a processor: between two of them others have their turn.
+        /// Yields between pieces, because reading a piece occupies a processor.
         mutating func next() async throws -> [UInt8]? {
             await Task.yield()
             guard !rest.isEmpty else { return nil }

@@ -6,16 +6,16 @@ import IPAddresses
 import Synchronization
 public import Tenancy
 
-/// Has a proxy say who somebody is: by header fields that are believed of trusted proxies, and refused of everybody else.
+/// Sign-in by a proxy: header fields name the user. The console accepts them from trusted proxies and refuses them from others.
 public struct ProxySignIn: Sendable {
-    /// Whom the audit log names.
+    /// The field with the user's name for the audit log.
     private let userField: HTTPField.Name
-    /// The groups that they are of, separated by commas.
+    /// The field with the user's groups, separated by commas.
     private let groupsField: HTTPField.Name
-    /// What the groups may do: of those that somebody is of, the first one here decides.
+    /// The rights of groups. The first one that the user belongs to decides.
     private let groups: [ConsoleGroup]
 
-    /// Nil for fields that cannot have their names, or that are one, and without groups: nobody would be let in.
+    /// Nil if a field name is invalid, if both are the same, or if there are no groups.
     public init?(userField: String, groupsField: String, groups: [ConsoleGroup]) {
         guard let userField = HTTPField.Name(userField), let groupsField = HTTPField.Name(groupsField),
             userField != groupsField, !groups.isEmpty
@@ -25,23 +25,23 @@ public struct ProxySignIn: Sendable {
         self.groups = groups
     }
 
-    /// Whether a request says who somebody is.
+    /// Whether a request has one of the fields.
     func isIn(_ request: Request) -> Bool {
         request.headers.contains(userField) || request.headers.contains(groupsField)
     }
 
-    /// Who a proxy says it is, and the group that decides; nil where it says nobody.
+    /// The user and the group that decides; nil if the request names no user.
     /// - Throws: ``ConsoleRefusal``.
     func person(of request: Request) throws -> (name: DisplayName, group: ConsoleGroup)? {
         guard isIn(request) else { return nil }
-        // A second one may be the client's own, which the proxy has let through.
+        // A second field may come from the client if the proxy does not remove it.
         let users = request.headers[values: userField]
         guard users.count == 1, let name = try? DisplayName(users[0].trimmingCharacters(in: .whitespaces))
         else {
             throw ConsoleRefusal.forbidden(
                 "The proxy must send the user field once. It sent none or several.")
         }
-        // And so may a second list of groups, which is what decides.
+        // The same applies to a second list of groups, which decides the rights.
         let lists = request.headers[values: groupsField]
         guard lists.count <= 1 else {
             throw ConsoleRefusal.forbidden("The proxy must send the groups field once. It sent several.")
@@ -54,14 +54,14 @@ public struct ProxySignIn: Sendable {
     }
 }
 
-/// What the people of a group may do, as `operators=change`, `auditors=read` or `acme-staff=change:acme`.
+/// The rights of a group, such as `operators=change`, `auditors=read` or `acme-staff=change:acme`.
 public struct ConsoleGroup: Sendable, Hashable, CustomStringConvertible {
     public let name: String
     public let isReadOnly: Bool
-    /// The one tenant that is seen; nil for all.
+    /// The visible tenant; nil for all tenants.
     public let tenant: TenantSlug?
 
-    /// Nil for what is none.
+    /// Nil if the text is invalid.
     public init?(_ text: String) {
         guard let equals = text.lastIndex(of: "="), equals > text.startIndex else { return nil }
         let parts = text[text.index(after: equals)...].split(
@@ -85,14 +85,14 @@ public struct ConsoleGroup: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Whom proxies have signed in of late, so that each is written down once and not with every request.
+/// Recent sign-ins by proxies, so that the console records each once and not with every request.
 final class ProxyPeople: Sendable {
     private let times = Mutex<[ConsoleAccess: Date]>([:])
 
-    /// So many are remembered, at most. [ours]
+    /// The maximum number of users in memory. [ours]
     private static let capacity = 4_096
 
-    /// - Returns: Whether they are to be written down.
+    /// - Returns: Whether to record the sign-in.
     func isNew(_ access: ConsoleAccess, at now: Date) -> Bool {
         times.withLock { times in
             if let time = times[access], now < time + ConsoleSession.maximumLength { return false }
@@ -102,6 +102,6 @@ final class ProxyPeople: Sendable {
         }
     }
 
-    /// They could not be written down: they are to be with the next request.
+    /// Forgets a sign-in that could not be recorded. The next request records it.
     func forget(_ access: ConsoleAccess) { times.withLock { $0[access] = nil } }
 }

@@ -4,24 +4,24 @@ import HTTPSyntax
 import Notifications
 import Synchronization
 
-/// Which forms were sent already that show something once: a page that is loaded again sends its form again, and would make another.
+/// The submitted forms that show a secret once. A reload sends the form again and would create another secret.
 final class SubmittedForms: Sendable {
     private let sessions: any ConsoleSessions
     private let numbers = Mutex<[UUID]>([])
 
-    /// So many are remembered, the newest. [ours]
+    /// The maximum number of forms in memory, newest first. [ours]
     private static let capacity = 1_024
-    /// The field of a form with what tells it from every other.
+    /// The field with the form's unique number.
     static let field = "form"
 
     init(_ sessions: any ConsoleSessions) {
         self.sessions = sessions
     }
 
-    /// Makes what is shown this once, the first time that its form comes; where nothing was made, the form may come again.
+    /// Creates a secret when its form arrives the first time. If the creation fails, the form may be sent again.
     ///
-    /// That it was shown is written down before it is made: what is made and cannot be shown would be lost.
-    /// - Throws: ``ConsoleRefusal`` for a form that has come before, or that has no number; `ReadOnlyAccess`.
+    /// The event is recorded before the creation, because a secret that cannot be shown would be lost.
+    /// - Throws: ``ConsoleRefusal`` for a repeated form, or a form without a number; `ReadOnlyAccess`.
     func once<Made>(_ request: ConsoleRequest, _ make: () async throws -> Made) async throws -> Made {
         try request.requireChange()
         guard let number = request.form[Self.field].flatMap({ UUID(uuidString: $0) }) else {
@@ -37,7 +37,7 @@ final class SubmittedForms: Sendable {
         do {
             return try await make()
         } catch let error where error is AdministrationError || error is WebhookRefusal {
-            // Nothing was made. Of any other error that is not known.
+            // Nothing was created. After any other error that is unknown.
             giveBack(number)
             throw error
         }
@@ -53,8 +53,8 @@ final class SubmittedForms: Sendable {
         guard isNew else {
             throw ConsoleRefusal.conflict(
                 """
-                This form was sent already, and does nothing more. What it has made was shown once: if you do not have it, look \
-                for it in the list, and replace it or have it refused.
+                This form was already sent, and does nothing more. It showed its secret once. If you do not have it, look \
+                for it in the list, and replace or revoke it.
                 """)
         }
     }

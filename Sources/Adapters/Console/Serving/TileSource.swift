@@ -1,15 +1,15 @@
 import Foundation
 
-/// Raster tiles of somebody else's that maps are drawn on: each browser asks for them itself, and tells that origin the console's.
+/// Raster map tiles of another provider. Browsers load them directly, and send the console's origin to the provider.
 public struct TileSource: Sendable, Hashable {
-    /// `https://…/{z}/{x}/{y}.png`, as Leaflet takes it.
+    /// A template for Leaflet: `https://…/{z}/{x}/{y}.png`.
     let template: String
-    /// Whom the tiles are of, as the map says.
+    /// The attribution on the map.
     let attribution: String
-    /// Where they come from, as a policy names it (CSP Level 3 §2.3.1).
+    /// The tiles' origin for the policy (CSP Level 3 §2.3.1).
     let origin: String
 
-    /// Nil where the template is no `https` URL with `{z}`, `{x}` and `{y}` in its path or query once each, and no other braces.
+    /// Nil unless the template is an `https` URL with `{z}`, `{x}` and `{y}` once each in its path or query, and no other braces.
     public init?(template: String, attribution: String) {
         let start = "https://"
         guard template.hasPrefix(start), template.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }),
@@ -23,7 +23,7 @@ public struct TileSource: Sendable, Hashable {
             guard parts.count == 2 else { return nil }
             rest = parts.joined(separator: "0")[...]
         }
-        // A quotation mark or a semicolon would be another thing in a policy; braces would be names that nothing fills in.
+        // Quotation marks and semicolons have a meaning in a policy. Leaflet replaces no other braces.
         guard !rest.contains(where: { "{}#\"'<>\\;,".contains($0) }) else { return nil }
         self.template = template
         self.attribution = attribution

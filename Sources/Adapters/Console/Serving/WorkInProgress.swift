@@ -1,20 +1,20 @@
 import Synchronization
 
-/// How much that takes long is under way for whom, so that nobody has the console do all of it at once.
+/// Limits the slow operations that run at a time for one owner, so that no owner can occupy the console.
 final class WorkInProgress<Key: Hashable & Sendable>: Sendable {
     private let counts = Mutex<[Key: Int]>([:])
     private let maximum: Int
     private let refusal: ConsoleRefusal
 
     /// - Parameters:
-    ///   - maximum: how many at a time for one.
-    ///   - refusal: what is thrown where as many are under way.
+    ///   - maximum: operations at a time per owner.
+    ///   - refusal: the error if as many operations are running.
     init(maximum: Int, otherwise refusal: ConsoleRefusal) {
         self.maximum = maximum
         self.refusal = refusal
     }
 
-    /// - Throws: ``ConsoleRefusal`` where as many are under way.
+    /// - Throws: The refusal if as many operations are running.
     func with<Result>(_ key: Key, _ body: () async throws -> Result) async throws -> Result {
         let isAdmitted = counts.withLock { counts in
             guard counts[key, default: 0] < maximum else { return false }
