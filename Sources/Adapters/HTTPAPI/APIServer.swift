@@ -290,7 +290,6 @@ public struct APIServer: Service {
             ).endpoints
             + NotificationEndpoints(dependencies.notifications).endpoints
             + ChannelEndpoints(directory: dependencies.channels).endpoints
-            + NotificationHistoryEndpoints(history: dependencies.history).endpoints
             + managementEndpoints(dependencies.management)
             + [ImageEndpoints(dependencies.catalogue.items.images, downloads).fileEndpoint]
             + DiagnosisEndpoints(by: dependencies.diagnose).endpoints
@@ -309,7 +308,8 @@ public struct APIServer: Service {
         _ parts: ManagementParts, limits: CollectionLimits = CollectionLimits()
     ) -> [Endpoint] {
         let (items, collections) = (parts.catalogue.items, parts.catalogue.collections)
-        return DeliveryEndpoints(ledger: parts.deliveries).endpoints
+        return NotificationHistoryEndpoints(history: parts.history).endpoints
+            + DeliveryEndpoints(ledger: parts.deliveries).endpoints
             + CatalogueEndpoints(
                 "identifier", items.locations, unknown: .unknownLocation, writing: [.unknownImage],
                 hasDependents: true

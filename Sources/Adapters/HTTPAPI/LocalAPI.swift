@@ -3,31 +3,45 @@ public import Foundation
 import HTTPTypes
 import JSON
 public import Locations
-import Lookups
+public import Lookups
 import NIOCore
 public import Notifications
 import RateLimiting
 import Synchronization
 public import Tenancy
 
-/// The endpoints by which a tenant is managed, called in this process, without a socket, as an operator.
+/// The API's endpoints for one tenant, called in this process, without a socket, as an operator.
 ///
-/// The caller has the rights of its database login: no key is required, no limit applies, and no lookup index is read. A handler's
-/// errors that are not refusals, such as PostgreSQL's, are thrown as they are.
+/// The caller has the rights of its database login: no key is required, and no limit applies. Only lookups, confirmations, payloads
+/// and notifications read the tenant's index. A handler's errors that are not refusals, such as PostgreSQL's, are thrown as they are.
 public struct LocalAPI: Sendable {
     private let endpoints: [Endpoint]
+    /// The paths of the endpoints that require the tenant's index.
+    private let indexedPaths: Set<String>
     private let holder: KeyHolder
     private let actor: Actor
-    private let table: TenantTable
+    private let readTable: @Sendable () async throws -> TenantTable
 
-    /// - Parameter actor: the actor's name in the audit log.
-    public init(of tenant: TenantID, by actor: String, _ parts: ManagementParts) {
-        endpoints = APIServer.managementEndpoints(parts, limits: .none)
+    /// - Parameters:
+    ///   - actor: the actor's name in the audit log.
+    ///   - readTable: reads the tenant's index, for each call of an endpoint that requires it.
+    public init(
+        of tenant: TenantID, by actor: String, _ parts: ManagementParts, _ responses: APIResponses,
+        _ notifications: NotificationIntake, readTable: @escaping @Sendable () async throws -> TenantTable
+    ) {
+        let notifications = NotificationEndpoints(notifications)
+        let attestation = AttestationControl(verifier: nil, counters: responses.attestationCounters)
+        let indexed =
+            LocationEndpoints(responses: responses, attestation: attestation).endpoints
+            + [notifications.sendEndpoint]
+        indexedPaths = Set(indexed.map { "\($0.method) \($0.path)" })
+        endpoints =
+            APIServer.managementEndpoints(parts, limits: .none) + [notifications.traceEndpoint] + indexed
         self.actor = .administrator(actor)
         holder = KeyHolder(
             tenant: tenant, key: KeyID(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))),
             kind: .secret, scopes: .all, locations: nil, limits: RequestLimits(), tenantIsSuspended: false)
-        table = LookupIndex().of(tenant)
+        self.readTable = readTable
     }
 
     /// A request's body.
@@ -80,6 +94,8 @@ public struct LocalAPI: Sendable {
         _ method: HTTPRequest.Method, _ path: String, _ query: String, _ fields: HTTPFields, _ body: Body?
     ) async throws -> APIResponse {
         guard let (endpoint, parameters) = endpoint(method, path) else { throw Problem.notFound }
+        let isIndexed = indexedPaths.contains("\(endpoint.method) \(endpoint.path)")
+        let table = isIndexed ? try await readTable() : LookupIndex().of(holder.tenant)
         var request = AdmittedRequest(
             APIRequest(
                 client: Client(address: Client.Address(nil), isBehindProxy: false), query: query[...],
@@ -96,7 +112,8 @@ public struct LocalAPI: Sendable {
             case .bytes, nil:
                 return try await take(.chunks(FileChunks(source: OneChunk(Self.bytes(of: body)).next)))
             }
-        case .open, .openStored, .memory, .anySecretKey: throw Problem.notFound
+        case .memory(_, let handler): return try handler(request)
+        case .open, .openStored, .anySecretKey: throw Problem.notFound
         }
     }
 
@@ -147,6 +164,7 @@ public struct ManagementParts: Sendable {
     let webhooks: (any WebhookRegistry)?
     let confirmations: any ConfirmationHistory
     let deliveries: any DeliveryLedger
+    let history: any NotificationHistory
 
     /// Looks for the proof of a domain, for an actor by its name in the audit log; bounded in time.
     public typealias ProveDomain =
@@ -158,12 +176,13 @@ public struct ManagementParts: Sendable {
     public init(
         catalogue: ManagedCatalogue, webhooks: (any WebhookRegistry)?,
         confirmations: any ConfirmationHistory, deliveries: any DeliveryLedger,
-        proveDomain: ProveDomain? = nil
+        history: any NotificationHistory, proveDomain: ProveDomain? = nil
     ) {
         self.catalogue = catalogue
         self.webhooks = webhooks
         self.confirmations = confirmations
         self.deliveries = deliveries
+        self.history = history
         self.proveDomain = proveDomain
     }
 }
@@ -173,6 +192,6 @@ extension APIServer.Dependencies {
     var management: ManagementParts {
         ManagementParts(
             catalogue: catalogue, webhooks: webhooks, confirmations: confirmations, deliveries: deliveries,
-            proveDomain: proveDomain)
+            history: history, proveDomain: proveDomain)
     }
 }

@@ -6,12 +6,26 @@ public import Notifications
 public import PostgreSQL
 public import Tenancy
 
-/// A tenant's notifications, instances and channels in PostgreSQL, read as `doorstep_manager`, which may not read tokens.
+/// A tenant's notifications, instances and channels in PostgreSQL, read as `doorstep_admin`, or for keys as `doorstep_manager`: neither
+/// may read tokens.
 public struct PostgresNotificationHistory: NotificationHistory {
     private let pool: ConnectionPool
+    private let role: DatabaseRole
+    private let mode: TransactionMode
 
+    public init(_ pool: ConnectionPool) {
+        self.init(pool, as: .admin, timeout: .seconds(600))
+    }
+
+    /// As `doorstep_manager`, for requests, which do not wait as long as a command.
     public init(managing pool: ConnectionPool) {
+        self.init(pool, as: .manager, timeout: .seconds(30))
+    }
+
+    private init(_ pool: ConnectionPool, as role: DatabaseRole, timeout: Duration) {
         self.pool = pool
+        self.role = role
+        mode = TransactionMode(isReadOnly: true, statementTimeout: timeout)
     }
 
     public func notifications(
@@ -89,15 +103,14 @@ public struct PostgresNotificationHistory: NotificationHistory {
         }
     }
 
-    /// What a page takes longer than that is not asked for by a request.
-    private static let mode = TransactionMode(isReadOnly: true, statementTimeout: .seconds(30))
-
     private func read<Result: Sendable>(
         _ tenant: TenantID, _ body: (TenantTransaction) async throws -> Result
     ) async throws -> Result {
-        try await reportingUnavailability {
-            try await pool.withTenantTransaction(tenant, as: .manager, Self.mode) { try await body($0) }
+        func read() async throws -> Result {
+            try await pool.withTenantTransaction(tenant, as: role, mode) { try await body($0) }
         }
+        // Operators see PostgreSQL's own error.
+        return role == .manager ? try await reportingUnavailability(read) : try await read()
     }
 }
 

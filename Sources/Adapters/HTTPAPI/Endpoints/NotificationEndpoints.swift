@@ -15,18 +15,22 @@ struct NotificationEndpoints: Sendable {
         self.notifications = notifications
     }
 
-    var endpoints: [Endpoint] {
-        [
-            Endpoint(
-                .post, "/v1/notifications", .storedWithin(.notify, send), idempotency: .ofHandler,
-                problems: [
-                    .invalidURL, .doesNotMatch, .unknownChannel, .notBusinessSpecific, .invalidNotification,
-                    .payloadTooLarge, .wrongAudience, .unknownInstance, .notificationsNotConfigured,
-                ]),
-            Endpoint(
-                .get, "/v1/notifications/{id}", .storedWithin(.notify, trace),
-                problems: .parameters + [.unknownNotification, .notFound, .notificationsNotConfigured]),
-        ]
+    var endpoints: [Endpoint] { [sendEndpoint, traceEndpoint] }
+
+    /// Requires the tenant's index.
+    var sendEndpoint: Endpoint {
+        Endpoint(
+            .post, "/v1/notifications", .storedWithin(.notify, send), idempotency: .ofHandler,
+            problems: [
+                .invalidURL, .doesNotMatch, .unknownChannel, .notBusinessSpecific, .invalidNotification,
+                .payloadTooLarge, .wrongAudience, .unknownInstance, .notificationsNotConfigured,
+            ])
+    }
+
+    var traceEndpoint: Endpoint {
+        Endpoint(
+            .get, "/v1/notifications/{id}", .storedWithin(.notify, trace),
+            problems: .parameters + [.unknownNotification, .notFound, .notificationsNotConfigured])
     }
 
     private func configured() throws(Problem) -> NotificationIntake {

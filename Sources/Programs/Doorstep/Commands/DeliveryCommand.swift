@@ -76,14 +76,7 @@ struct DeliveryCommand: AsyncParsableCommand {
         }
 
         private func trace(_ id: UUID, after last: DeliveryID?) async throws -> JSONObject? {
-            let atServer = try await tenant.withServer { server in
-                try await server.trace(id, after: last, limit: limit)
-            }
-            if let atServer { return atServer }
-            return try await tenant.withPool { pool, _, tenant in
-                let tracer = NotificationTracer(PostgresDeliveryLedger(pool), PostgresNotificationStore(pool))
-                return try await tracer.trace(id, of: tenant.id, after: last, limit: limit)?.json
-            }
+            try await tenant.withAPI { try await $0.trace(id, after: last, limit: limit) }
         }
 
         private func print(_ trace: JSONObject) {

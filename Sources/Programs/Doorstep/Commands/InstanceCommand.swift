@@ -36,18 +36,9 @@ struct InstanceCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let selection = InstanceSelection(clip: clip, location: location, url: try url.map(Self.url))
-            let atServer = try await tenant.withServer {
+            try url.map(Self.check)
+            let instances = try await tenant.withAPI {
                 try await $0.list("/v1/instances", limit: limit, where: filter)
-            }
-            let instances: [JSONObject]
-            if let atServer {
-                instances = atServer
-            } else {
-                instances = try await tenant.withPool { pool, _, tenant in
-                    try await PostgresInstanceCatalogue(pool).latest(selection, of: tenant.id, limit: limit)
-                        .map(\.json)
-                }
             }
             output.print(
                 instances,
@@ -57,7 +48,7 @@ struct InstanceCommand: AsyncParsableCommand {
                 ])
         }
 
-        /// The query that selects the same at a server.
+        /// The query that selects them.
         private var filter: [(String, String)] {
             [("clip", clip?.text), ("location", location?.text), ("url", url)].reduce(
                 into: [("order", "latest_launch")]
@@ -66,9 +57,9 @@ struct InstanceCommand: AsyncParsableCommand {
             }
         }
 
-        private static func url(_ text: String) throws(CommandError) -> InvocationURL {
+        private static func check(_ url: String) throws(CommandError) {
             do {
-                return try InvocationURL(text)
+                _ = try InvocationURL(url)
             } catch {
                 throw .invalidOption("--url", "\(error)")
             }

@@ -22,12 +22,7 @@ struct LookupCommand: AsyncParsableCommand {
     @Argument(help: "The invocation URL.") var url: String
 
     func run() async throws {
-        try await tenant.printResponse { _, table in
-            let url = try InvocationURL(requested: url)
-            return try JSONValue(parsing: table.lookUp(url).response(to: url))
-        } atServer: {
-            try await $0.read("/v1/lookup", [("url", url)])
-        }
+        try await tenant.printResponse { try await $0.read("/v1/lookup", [("url", url)]) }
     }
 }
 
@@ -71,23 +66,11 @@ struct ConfirmCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let issuer = try receipts.signing()?.issuer
-        try await tenant.printResponse { pool, table in
-            let evidence = try evidence()
-            let request = ConfirmationRequest(
-                url: try InvocationURL(requested: url), source: source, access: access, evidence: evidence)
-            let confirmations = ConfirmationQueue(pool)
-            let now = Date()
-            let confirmation = Confirmer(recordingTo: confirmations).confirm(request, in: table, at: now)
-            let receipt = issuer?.sign(Receipt(confirmation, of: table.tenant, at: now), at: now)
-            try await confirmations.flush()
-            return try JSONValue(parsing: confirmation.response(receipt: receipt))
-        } atServer: {
+        try await tenant.printResponse(receipts: receipts.signing()?.issuer) {
             try await $0.post("/v1/confirmations", body)
         }
     }
 
-    /// What a server is asked.
     private var body: JSONObject {
         var body: JSONObject = [
             "url": .string(url), "source": .string(source.rawValue),
@@ -105,17 +88,6 @@ struct ConfirmCommand: AsyncParsableCommand {
         result["errorCode"] = errorCode.map { JSONValue($0) }
         if !result.isEmpty { body["deviceResult"] = .object(result) }
         return body
-    }
-
-    private func evidence() throws -> ConfirmationRequest.Evidence {
-        if let latitude, let longitude {
-            return .coordinate(
-                try Coordinate(latitude: latitude, longitude: longitude),
-                horizontalAccuracy: accuracy.map(Distance.init(meters:)))
-        }
-        if let inRegion { return .device(.inRegion(inRegion)) }
-        guard let errorCode else { return .none }
-        return .device(.error(code: errorCode))
     }
 }
 
@@ -138,14 +110,7 @@ struct PayloadCommand: AsyncParsableCommand {
 
     func run() async throws {
         let request = try request()
-        try await tenant.printResponse { _, table in
-            let (request, launchedAt) = try NotificationRequest.reading(request)
-            let notification = try NotificationComposer().compose(
-                request, launchedAt: launchedAt, in: table, at: Date())
-            return .object(notification.json)
-        } atServer: {
-            try await $0.post("/v1/payloads", request)
-        }
+        try await tenant.printResponse { try await $0.post("/v1/payloads", request) }
     }
 
     private func request() throws -> JSONObject {
@@ -179,19 +144,12 @@ struct PayloadCommand: AsyncParsableCommand {
 }
 
 extension TenantOptions {
-    /// Prints an answer from the tenant's table, or a server's, as JSON; a refusal too, which is then also the command's
-    /// error.
+    /// Prints a response as JSON; a refusal too, which is then also the command's error.
     fileprivate func printResponse(
-        _ response: (ConnectionPool, TenantTable) async throws -> JSONValue,
-        atServer: (APIConnection) async throws -> JSONObject
+        receipts: ReceiptIssuer? = nil, _ ask: (APIConnection) async throws -> JSONObject
     ) async throws {
-        let signatures = try LocationURLSigner.fromEnvironment()
         try await Refused.printResponse {
-            if let response = try await withServer(atServer) { return .object(response) }
-            return try await withPool { pool, _, tenant in
-                try await response(
-                    pool, try await pool.tenantTable(of: tenant.id, trusting: .signed(signatures)))
-            }
+            try await withAPI(receipts: receipts) { .object(try await ask($0)) }
         }
     }
 }

@@ -50,19 +50,8 @@ struct SendCommand: AsyncParsableCommand {
     func run() async throws {
         let body = try body()
         try await Refused.printResponse {
-            let sent = try await tenant.withServer {
-                try await $0.post("/v1/notifications", body, idempotencyKey: idempotencyKey)
-            }
-            if let sent { return .object(sent) }
-            return try await tenant.withPool { pool, _, tenant in
-                let submission = try NotificationSubmission(
-                    body, idempotencyKey: idempotencyKey, of: tenant.id)
-                let intake = NotificationIntake(PostgresNotificationStore(pool))
-                let table = try await pool.tenantTable(of: tenant.id)
-                switch try await intake.accept(submission, in: table, at: Date()) {
-                case .accepted(let trace), .repeated(let trace): return .object(trace.response)
-                case .refused(let refusal): throw refusal
-                }
+            try await tenant.withAPI { api in
+                .object(try await api.post("/v1/notifications", body, idempotencyKey: idempotencyKey))
             }
         }
     }

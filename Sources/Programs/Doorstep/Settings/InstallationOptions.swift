@@ -1,9 +1,11 @@
 import Administration
 import ArgumentParser
 import HTTPAPI
+import Lookups
 import Notifications
 import Persistence
 import PostgreSQL
+import Receipts
 import ServerClient
 import Tenancy
 
@@ -63,9 +65,10 @@ struct InstallationOptions: ParsableArguments {
     /// - Parameters:
     ///   - slug: the tenant; nil for the tenant of the server's key.
     ///   - webhooks: gives what manages the webhooks of a database; nil for a command that does not.
+    ///   - receipts: signs the receipts of confirmations in a database.
     func withAPI<Result: Sendable>(
         of slug: TenantSlug?, webhooks: (ConnectionPool) throws -> (any WebhookRegistry)? = { _ in nil },
-        _ body: (APIConnection) async throws -> Result
+        receipts: ReceiptIssuer? = nil, _ body: (APIConnection) async throws -> Result
     ) async throws -> Result {
         if let result = try await withServer(of: slug, body) { return result }
         return try await database.withPool { pool in
@@ -74,9 +77,19 @@ struct InstallationOptions: ParsableArguments {
             let parts = ManagementParts(
                 catalogue: ManagedCatalogue(administering: store), webhooks: try webhooks(pool),
                 confirmations: PostgresConfirmationHistory(pool),
-                deliveries: PostgresDeliveryLedger(pool))
-            let api = LocalAPI(of: tenant.id, by: TenantOptions.actor, parts)
-            return try await body(APIConnection(LocalTransport(api: api)))
+                deliveries: PostgresDeliveryLedger(pool), history: PostgresNotificationHistory(pool))
+            let confirmations = ConfirmationQueue(pool)
+            let api = LocalAPI(
+                of: tenant.id, by: TenantOptions.actor, parts,
+                APIResponses(recorder: confirmations, receipts: receipts),
+                NotificationIntake(PostgresNotificationStore(pool))
+            ) {
+                try await pool.tenantTable(
+                    of: tenant.id, trusting: .signed(LocationURLSigner.fromEnvironment()))
+            }
+            let result = try await body(APIConnection(LocalTransport(api: api)))
+            try await confirmations.flush()
+            return result
         }
     }
 

@@ -4,6 +4,7 @@ import Foundation
 import Notifications
 import Persistence
 import PostgreSQL
+import Receipts
 import ServerClient
 import Tenancy
 
@@ -21,9 +22,9 @@ struct TenantOptions: ParsableArguments {
     /// Lends the tenant's API.
     func withAPI<Result: Sendable>(
         webhooks: (ConnectionPool) throws -> (any WebhookRegistry)? = { _ in nil },
-        _ body: (APIConnection) async throws -> Result
+        receipts: ReceiptIssuer? = nil, _ body: (APIConnection) async throws -> Result
     ) async throws -> Result {
-        try await installation.withAPI(of: slug(), webhooks: webhooks, body)
+        try await installation.withAPI(of: slug(), webhooks: webhooks, receipts: receipts, body)
     }
 
     /// Lends the tenant's items of one kind.
