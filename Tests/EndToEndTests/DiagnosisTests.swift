@@ -149,9 +149,10 @@ import Testing
                 installation, "https://appclip.apple.com/id?=com.example.MyApp.Clip&k=v")
             #expect(link["experience"]?["value"] == "https://example.com/any")
             #expect(link["advanced_experience"]?["status"] == "no")
-            // Until iOS 16.3 a default experience serves these two. [Apple]
+            // [Apple]
             #expect(
-                link["advanced_experience"]?["detail"]?.stringValue?.contains("websites and Messages") == true
+                link["advanced_experience"]?["detail"]?.stringValue?.contains(
+                    "on iOS 16.3 and earlier a default experience serves websites and Messages alone") == true
             )
             #expect(link["association"]?["status"] == "ok" && link["code"]?["reason"] == "code_unfit")
             for (launch, status) in [

@@ -215,7 +215,7 @@ import Testing
         }
     }
 
-    @Test func notificationToUnknownInstanceIsNotFound() async throws {
+    @Test func notificationToUnknownInstanceIsUnprocessable() async throws {
         let api = TestAPI()
         try await api.test(over: [.router]) { client in
             var body = Self.body

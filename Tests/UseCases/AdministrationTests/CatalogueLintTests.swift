@@ -237,6 +237,20 @@ import Testing
             .filter { $0.code == code.rawValue }.map { $0.shortCode ?? $0.url ?? "" }
     }
 
+    /// Only the association file of a proved host is served.
+    @Test func hostWhoseURLsCannotBeGroupedIsFound() async throws {
+        let unlike = try (0..<1_500).flatMap { number in
+            try ["example.com", "claimed.example"].map { host in
+                (try experience("https://\(host)/w\(number)/x"), hasImage: false)
+            }
+        }
+        #expect(try await found(.wholeSite, catalogue(unlike)) == ["https://example.com"])
+        let grouped = try (0..<1_500).map { number in
+            (try experience("https://example.com/r/\(number)"), hasImage: false)
+        }
+        #expect(try await found(.wholeSite, catalogue(grouped)) == [])
+    }
+
     @Test func pageWithoutPreviewImageIsFound() async throws {
         let experiences = try [
             (experience("https://example.com/a", location: "a"), false),
