@@ -11,36 +11,42 @@ import UnixSignals
 struct APNsSimulatorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "apns-simulator",
-        abstract: "Run a server that answers as APNs does, to test a provider with.",
+        abstract: "Run a simulator of APNs to test a provider.",
         discussion: """
-            It refuses what APNs refuses, for the same reasons, delivers nothing, and remembers what it was sent. It makes \
-            a certificate and, unless you name a public key, a provider key; the files are yours to give to the provider.
+            The simulator refuses the requests that APNs refuses, with the same reasons. It delivers nothing and \
+            records each request. It creates a certificate and, unless you name a public key, a provider key. Give \
+            these files to the provider.
 
-            A rule is JSON: {"reason": "TooManyRequests", "times": 5} answers the next five requests so. Other members: \
-            effect (pass, answer, never, reset, cut, goaway, streams, refuse-tls, slow-start), delayMilliseconds, \
-            probability, seed, device. While it runs, plain HTTP at the control port has GET, PUT, POST and DELETE \
-            /rules, GET and DELETE /requests, GET /counters, POST /goaway, /cut and /streams?count=1.
+            A rule is JSON: {"reason": "TooManyRequests", "times": 5} gives the next five requests this response. \
+            Other members: effect (pass, answer, never, reset, cut, goaway, streams, refuse-tls, slow-start), \
+            delayMilliseconds, probability, seed, device. The control port serves plain HTTP: GET, PUT, POST and \
+            DELETE /rules, GET and DELETE /requests, GET /counters, POST /goaway, /cut and /streams?count=1.
+
+            Example: doorstep apns-simulator --port 2197 --team ABCDE12345 --key-id KEY1234567
             """)
 
-    @Option(help: "The address to listen at.") var host = "127.0.0.1"
-    @Option(help: "The port for HTTP/2 over TLS; 0 for one that is free.") var port: UInt16 = 2197
-    @Option(help: "The port for control, on the loopback address; 0 for one that is free.")
+    @Option(help: "Address to listen on.") var host = "127.0.0.1"
+    @Option(help: "Port for HTTP/2 over TLS; 0 for any.") var port: UInt16 = 2197
+    @Option(help: "Port for control, on the loopback address; 0 for any.")
     var controlPort: UInt16 = 2198
-    @Option(help: "Which service it plays: sandbox or production.") var environment = APNsEnvironment.sandbox
-    @Option(help: "Where to write the certificate that clients are to trust.", completion: .file())
+    @Option(help: "Environment to simulate: sandbox or production.") var environment = APNsEnvironment.sandbox
+    @Option(help: "File for the certificate that clients must trust.", completion: .file())
     var caFile = "apns-simulator-ca.pem"
-    @Option(help: "The team, ten characters.") var team = "TEAM000000"
-    @Option(help: "The ID of a key, in the order of the public keys.") var keyID: [String] = []
-    @Option(help: "A file with a public key as PEM; may be repeated.", completion: .file())
+    @Option(help: "Team ID, ten characters.") var team = "TEAM000000"
+    @Option(help: "Key ID; one for each --public-key, in the same order.") var keyID: [String] = []
+    @Option(help: "File with a public key (PEM); can be repeated.", completion: .file())
     var publicKey: [String] = []
     @Option(
-        help: "Where the private key is, or is to be, if no public key is named: AuthKey_ID.p8 by default.",
+        help: """
+            File of the private key if no --public-key is named; created if it does not exist. (default: \
+            AuthKey_ID.p8)
+            """,
         completion: .file())
     var privateKey: String?
-    @Option(help: "A bundle ID the team may send to; may be repeated. Without, it may send to any.")
+    @Option(help: "Bundle ID that the team may send to; can be repeated. (default: any)")
     var bundleID: [String] = []
-    @Option(help: "The streams that a connection may have.") var streams = 1_000
-    @Option(help: "A rule; may be repeated.") var rule: [String] = []
+    @Option(help: "Maximum number of streams on a connection.") var streams = 1_000
+    @Option(help: "Rule as JSON; can be repeated.") var rule: [String] = []
     @OptionGroup var output: OutputOptions
 
     func validate() throws {

@@ -8,20 +8,23 @@ extension AppStoreCommand {
     struct Plan: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:
-                "Tell what is to be registered, changed and removed at App Store Connect, and what it costs.",
+                "Show the changes to make at App Store Connect, and how many requests they need.",
             discussion: """
-                Nothing changes at Apple. Ends with 0 where all is in step, with 2 where there is something to do or \
-                something stands in the way, and with 1 where no plan could be made. What -o writes is what 'apply FILE' does, \
-                that and nothing else.
+                Changes nothing at Apple. Exit status: 0 if there is nothing to do, 2 if there are changes or \
+                blocked items, 1 if the plan could not be made. 'apply FILE' does exactly the changes that -o \
+                writes.
+
+                Example: doorstep appstore plan -o plan.json
                 """)
 
         @OptionGroup var registration: SyncOptions
         @OptionGroup var plan: PlanOptions
         @OptionGroup var output: OutputOptions
-        @Flag(help: "List the experiences too that Doorstep did not make.") var unmanaged = false
+        @Flag(help: "Also list experiences that Doorstep did not create.") var unmanaged = false
         @Option(
             name: [.customShort("o"), .customLong("output")],
-            help: "A file to keep the plan in, for its owner alone, which 'apply' takes.", completion: .file()
+            help: "File to write the plan to, readable by its owner only; 'apply' reads it.",
+            completion: .file()
         )
         var file: String?
 
@@ -42,24 +45,28 @@ extension AppStoreCommand {
 
     struct Apply: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Do what the plan says, and look whether it is so.",
+            abstract: "Apply the plan, and check the result.",
             discussion: """
-                May be ended at any moment and run again: what was sent is written down before, and nothing is created \
-                twice. Removals come last. Ends with 0 where all was done that could be, what is blocked being told, and with 1 \
-                where something failed, by the code that Apple gave. Given a file of 'plan -o', it does what that says and nothing else: where the \
-                catalogue, what was applied or App Store Connect has changed so that the plan is another now, it does nothing, \
-                says 'stale_plan' and ends with 1. What of it is done already is no matter.
+                You can stop this command at any time and run it again: it records each request before it sends it, \
+                and creates nothing twice. Removals come last. Exit status: 0 if everything that is not blocked was \
+                done, 1 if a change failed; the output has Apple's error code.
+
+                With a file of 'plan -o', it makes exactly the changes in the file. If the catalogue, the applied \
+                state or App Store Connect has changed so that the plan would now differ, it changes nothing, prints \
+                'stale_plan' and exits with 1. Changes of the plan that are already done do not matter.
+
+                Example: doorstep appstore apply plan.json
                 """)
 
         @OptionGroup var registration: SyncOptions
         @OptionGroup var plan: PlanOptions
         @OptionGroup var output: OutputOptions
-        @Option(help: "Do so many changes at most, to see what becomes of them.") var limit: Int?
-        @Flag(help: "Tell what would be done, as 'plan' does, and do nothing.") var dryRun = false
-        @Argument(help: "A file that 'plan -o' has written.", completion: .file()) var file: String?
+        @Option(help: "Maximum number of changes in this run.") var limit: Int?
+        @Flag(help: "Show the plan, as 'plan' does, and change nothing.") var dryRun = false
+        @Argument(help: "File written by 'plan -o'.", completion: .file()) var file: String?
 
         func validate() throws {
-            guard limit ?? 1 > 0 else { throw ValidationError("--limit is 1 or more") }
+            guard limit ?? 1 > 0 else { throw ValidationError("--limit must be 1 or more") }
             guard file == nil || plan.wishes == SyncRunner.Wishes() else {
                 throw ValidationError("what a plan may do was said when it was made, and is in its file")
             }
@@ -100,12 +107,15 @@ extension AppStoreCommand {
 
     struct Drift: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Tell what somebody has changed or removed at App Store Connect.",
+            abstract: "Show changes and removals that others made at App Store Connect.",
             discussion: """
-                Only looks, by tokens that are good for nothing else. A server does the same from time to time \
-                (--drift-interval of 'serve'); what was found last is what it answers, and webhooks are told where it is \
-                another than before. Ends with 0 where nobody has, with 2 where somebody has, and with 1 where it could not be \
-                told: while somebody applies, for one. Experiences that nobody here made, doubles and places are told beside.
+                Reads only, with tokens that allow nothing else. Servers run the same check every --drift-interval \
+                hours; the API returns their last result, and webhooks receive an event when the result changes. \
+                Exit status: 0 if there is no drift, 2 if there is, 1 if the check was not possible, for example \
+                while a plan is being applied. Experiences that Doorstep did not create, duplicates and Maps places \
+                are listed as well.
+
+                Example: doorstep appstore drift
                 """)
 
         @OptionGroup var registration: SyncOptions

@@ -11,11 +11,15 @@ struct AppStoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "appstore",
         abstract:
-            "Register a tenant's experiences with App Store Connect, and look that they stay as they are.",
+            "Register a tenant's experiences with App Store Connect, and detect drift.",
         discussion: """
-            'connect' says by which key; 'plan' tells what is to be done, 'apply' does it, 'drift' tells what somebody \
-            has changed at Apple. A key is stored sealed, and never shown again: DOORSTEP_TOKEN_SECRET must be set. Apple gives a key's file out \
-            once; an individual key of the role Marketing or App Manager reaches the least.
+            'connect' stores a key, 'plan' shows the changes, 'apply' makes them, and 'drift' shows changes that \
+            others made at Apple. Doorstep stores keys encrypted and never shows them again; DOORSTEP_TOKEN_SECRET \
+            must be set. Apple lets you download a key's file only once. An individual key with the role Marketing \
+            or App Manager has the fewest rights.
+
+            Example: doorstep appstore connect --clip com.example.MyApp.Clip --key AuthKey_KEY1234567.p8 --key-id \
+            KEY1234567
             """,
         subcommands: [
             Connect.self, List.self, Disconnect.self, Plan.self, Apply.self, Drift.self,
@@ -25,19 +29,25 @@ struct AppStoreCommand: AsyncParsableCommand {
 
     struct Connect: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Connect a clip by a key of the App Store Connect API, in the place of the one before.",
-            discussion: "With --issuer-id it is a team key, without it an individual key.")
+            abstract: "Connect a clip with a key of the App Store Connect API; replaces its previous key.",
+            discussion: """
+                With --issuer-id the key is a team key, without it an individual key.
+
+                Example: doorstep appstore connect --clip com.example.MyApp.Clip --key AuthKey_KEY1234567.p8 \
+                --key-id KEY1234567
+                """)
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
-        @Option(help: "The clip's bundle ID.") var clip: BundleID
+        @Option(help: "Bundle ID of the clip.") var clip: BundleID
         @Option(
-            name: .customLong("key"), help: "Apple's .p8 file, which nobody else may read.",
+            name: .customLong("key"), help: "Apple's .p8 file; only its owner may be able to read it.",
             completion: .file(extensions: ["p8"]))
         var file: String
-        @Option(name: .customLong("key-id"), help: "The key's ID, ten characters.") var keyID: String
+        @Option(name: .customLong("key-id"), help: "Key ID, ten characters.") var keyID: String
         @Option(
-            name: .customLong("issuer-id"), help: "The team's issuer ID, a UUID; none for an individual key.")
+            name: .customLong("issuer-id"),
+            help: "Issuer ID of the team, a UUID; omit it for an individual key.")
         var issuerID: String?
 
         func run() async throws {
@@ -58,7 +68,8 @@ struct AppStoreCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List the clips that are connected, and by which keys.")
+            abstract: "List the connected clips and their keys.",
+            discussion: "Example: doorstep appstore list")
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
@@ -71,11 +82,12 @@ struct AppStoreCommand: AsyncParsableCommand {
 
     struct Disconnect: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Forget a clip's key; what is registered with Apple stays.")
+            abstract: "Delete a clip's key; registered experiences stay at Apple.",
+            discussion: "Example: doorstep appstore disconnect --clip com.example.MyApp.Clip")
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
-        @Option(help: "The clip's bundle ID.") var clip: BundleID
+        @Option(help: "Bundle ID of the clip.") var clip: BundleID
 
         func run() async throws {
             try await tenant.withStoreConnections {

@@ -8,37 +8,43 @@ import UnixSignals
 struct AppStoreSimulatorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "appstore-simulator",
-        abstract: "Run a server that answers as App Store Connect does about App Clip experiences.",
+        abstract: "Run a simulator of the App Store Connect API for App Clip experiences.",
         discussion: """
-            It knows one app with one App Clip, speaks plain HTTP on the loopback address, and keeps what it is sent until it \
-            ends. It makes a key for its API; the file is yours to give to the client.
+            The simulator has one app with one App Clip, serves plain HTTP on the loopback address, and keeps its \
+            state until it ends. It creates a key for its API. Give the key's file to the client.
 
-            A fault is JSON: {"status": 429, "retryAfter": 5, "times": 3} answers the next three requests so. Other members: \
-            effect (pass, answer, cut, lose-reply, truncate, repeat-row, omit-row), code, delayMilliseconds, probability, \
-            seed, method, path. Knobs are for what Apple does not say: {"sharesImages": false}. While it runs, plain HTTP at \
-            the control port has GET, PUT, POST and DELETE /faults, GET and PATCH /knobs, GET /experiences, \
-            PATCH /experiences/ID (members attributes, texts, frozen, inTransfer, removed; shown replaces what reads answer, such as \
-            {"shown": {"status": "IN_LIMBO", "link": null}}), GET /counters and POST /advance?seconds=3600.
+            A fault is JSON: {"status": 429, "retryAfter": 5, "times": 3} gives the next three requests this \
+            response. Other members: effect (pass, answer, cut, lose-reply, truncate, repeat-row, omit-row), code, \
+            delayMilliseconds, probability, seed, method, path. Knobs select behaviour that Apple does not document: \
+            {"sharesImages": false}.
+
+            The control port serves plain HTTP: GET, PUT, POST and DELETE /faults, GET and PATCH /knobs, GET \
+            /experiences, PATCH /experiences/ID (members attributes, texts, frozen, inTransfer, removed; shown \
+            replaces members in responses, such as {"shown": {"status": "IN_LIMBO", "link": null}}), GET /counters \
+            and POST /advance?seconds=3600.
+
+            Example: doorstep appstore-simulator --port 2199 --bundle-id com.example.MyApp
             """)
 
-    @Option(help: "The port for HTTP, on the loopback address; 0 for one that is free.")
+    @Option(help: "Port for HTTP, on the loopback address; 0 for any.")
     var port: UInt16 = 2199
-    @Option(help: "The port for control, on the loopback address; 0 for one that is free.")
+    @Option(help: "Port for control, on the loopback address; 0 for any.")
     var controlPort: UInt16 = 2200
-    @Option(help: "The ID of the key.") var keyID = "KEY0000000"
-    @Option(help: "The issuer of the key, which is a team key then; without, it is an individual one.")
+    @Option(help: "Key ID.") var keyID = "KEY0000000"
+    @Option(help: "Issuer ID for a team key; without it the key is an individual key.")
     var issuerID: String?
     @Option(
-        help: "Where the private key is, or is to be: AuthKey_ID.p8 by default.", completion: .file())
+        help: "File of the private key; created if it does not exist. (default: AuthKey_ID.p8)",
+        completion: .file())
     var privateKey: String?
-    @Option(help: "The bundle ID of the app; that of its clip ends with .Clip.")
+    @Option(help: "Bundle ID of the app; its clip's ends with .Clip.")
     var bundleID = "com.example.app"
-    @Option(help: "The app's primary locale: each experience has a text in its language.")
+    @Option(help: "Primary locale of the app; each experience has a text in its language.")
     var primaryLocale = "en-US"
-    @Option(help: "A domain that links may lead to; may be repeated. Without, they may lead anywhere.")
+    @Option(help: "Domain that links may lead to; can be repeated. (default: any)")
     var domain: [String] = []
-    @Option(help: "A fault; may be repeated.") var fault: [String] = []
-    @Option(help: "Knobs and their settings, as one object of JSON.") var knobs: String?
+    @Option(help: "Fault as JSON; can be repeated.") var fault: [String] = []
+    @Option(help: "Knobs as one JSON object.") var knobs: String?
     @OptionGroup var output: OutputOptions
 
     private static let appID = "1500000001"

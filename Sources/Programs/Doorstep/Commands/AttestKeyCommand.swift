@@ -9,21 +9,26 @@ struct AttestKeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "attest-key",
         abstract:
-            "List and revoke the keys of App Attest by which installations of a tenant's apps are known.",
+            "List and revoke the App Attest keys of a tenant's apps.",
         discussion: """
-            A key is of one installation: its ID says nothing of the device or the person, but is always the same. What             a clip's requests must bring, 'doorstep clip attest' says.
+            A key belongs to one installation of an app on one device. Its ID does not identify the device or the \
+            person, but it does not change. 'doorstep clip attest' sets which clips require attestation.
+
+            Example: doorstep attest-key list
             """,
         subcommands: [List.self, Revoke.self])
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List a tenant's attested keys, by ID.")
+        static let configuration = CommandConfiguration(
+            abstract: "List a tenant's attested keys by ID.",
+            discussion: "Example: doorstep attest-key list --limit 20")
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
-        @Option(help: "How many, at most.") var limit = 1_000
+        @Option(help: "Maximum number of keys.") var limit = 1_000
 
         func validate() throws {
-            guard limit > 0 else { throw ValidationError("--limit is 1 or more") }
+            guard limit > 0 else { throw ValidationError("--limit must be 1 or more") }
         }
 
         func run() async throws {
@@ -39,14 +44,17 @@ struct AttestKeyCommand: AsyncParsableCommand {
 
     struct Revoke: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Refuse a key, and the tokens given for it, from now on and for good.",
+            abstract: "Revoke a key and its tokens, permanently.",
             discussion: """
-                Every server does so within a second. The installation can attest a new key, as one that is new can:                 what is to be kept out for longer is for a 'category' or an 'environment' of 'doorstep clip attest'.
+                Every server refuses the key within a second. The installation can attest a new key. To keep it out \
+                for longer, restrict 'category' or 'environment' with 'doorstep clip attest'.
+
+                Example: doorstep attest-key revoke KEY-ID
                 """)
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
-        @Argument(help: "The key's ID, as lists show it or as the app has it.") var id: AttestKeyID
+        @Argument(help: "Key ID, as 'attest-key list' shows it or as the app has it.") var id: AttestKeyID
 
         func run() async throws {
             try await tenant.withAPI { try await $0.delete("/v1/attest-keys/\(id)") }

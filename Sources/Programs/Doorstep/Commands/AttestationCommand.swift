@@ -8,45 +8,59 @@ import JSON
 
 struct AttestationCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "attestation", abstract: "Look into what App Attest gives.", subcommands: [Inspect.self])
+        commandName: "attestation", abstract: "Inspect attestations and assertions of App Attest.",
+        discussion: """
+            Example: doorstep attestation inspect attestation.bin --app-id ABCDE12345.com.example.MyApp \
+            --client-data CHALLENGE --key-id KEY-ID
+            """, subcommands: [Inspect.self])
 
     struct Inspect: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Tell what each step of verifying an attestation or an assertion says.",
+            abstract: "Verify an attestation or an assertion, and show the result of each step.",
             discussion: """
-                The file holds what the app sends, as bytes or in base64 (standard or URL-safe, in one line or several). It is an attestation unless --public-key names \
-                the key of an assertion. What the server asks of its database, whether the challenge is its own and the \
-                key is known, is not looked at. Exits with 1 where a step refuses.
+                The file holds the app's attestation or assertion, as bytes or in base64 (standard or URL-safe, in \
+                one line or several). With --public-key it is an assertion, else an attestation. The command does \
+                not check the server's state: whether the server issued the challenge and knows the key. Exits with \
+                1 if a step fails.
+
+                Example: doorstep attestation inspect attestation.bin --app-id ABCDE12345.com.example.MyApp \
+                --client-data CHALLENGE --key-id KEY-ID
                 """)
 
         @OptionGroup var root: AttestationOptions
         @OptionGroup var output: OutputOptions
-        @Argument(help: "A file with an attestation or an assertion.") var file: String
+        @Argument(help: "File with an attestation or an assertion.") var file: String
         @Option(
             name: .customLong("app-id"),
-            help: "The full app's ID, such as ABCDE12345.com.example.MyApp; can be repeated.")
+            help: "App ID of the full app, such as ABCDE12345.com.example.MyApp; can be repeated.")
         var appIDs: [String]
-        @Option(help: "What was signed: the challenge's text of an attestation, all lines of an assertion.")
+        @Option(help: "Signed data: the challenge of an attestation, all lines of an assertion.")
         var clientData: String?
-        @Option(help: "The SHA-256 of that in base64, instead.") var clientDataHash: String?
-        @Option(name: .customLong("key-id"), help: "The key's ID in base64, of an attestation.")
+        @Option(help: "SHA-256 of the signed data in base64, instead of --client-data.") var clientDataHash:
+            String?
+        @Option(name: .customLong("key-id"), help: "Key ID of an attestation, in base64.")
         var keyID: String?
-        @Option(help: "The key in base64, 65 bytes, of an assertion.") var publicKey: String?
-        @Option(help: "The counter of the last assertion before.") var counter: UInt32 = 0
+        @Option(help: "Public key of an assertion, 65 bytes in base64.") var publicKey: String?
+        @Option(help: "Counter of the previous assertion.") var counter: UInt32 = 0
         @Option(
             name: .customLong("environment"),
-            help: "Whose keys are taken, production or development; can be repeated. (default: both)")
+            help: """
+                Accepted environment of keys, production or development; can be repeated. (default: both)
+                """)
         var environments: [AttestationEnvironment] = []
         @Option(
             name: .customLong("category"),
-            help: "How builds may have come to the device; can be repeated. (default: all)")
+            help: "Accepted distribution of builds; can be repeated. (default: all)")
         var categories: [ValidationCategory] = []
-        @Option(help: "When, such as 2026-03-01T12:30:00Z: certificates last for days. (default: now)")
+        @Option(
+            help: """
+                Time of the verification, such as 2026-03-01T12:30:00Z; certificates are valid for days. (default: now)
+                """)
         var at: String?
 
         func validate() throws {
             guard (clientData == nil) != (clientDataHash == nil) else {
-                throw ValidationError("name what was signed: --client-data or --client-data-hash")
+                throw ValidationError("name the signed data: --client-data or --client-data-hash")
             }
             guard (keyID == nil) != (publicKey == nil) else {
                 throw ValidationError("name --key-id for an attestation, --public-key for an assertion")

@@ -6,18 +6,20 @@ import ServerClient
 
 struct AuditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "audit", abstract: "List changes to a tenant's data with their actors, the newest first."
+        commandName: "audit",
+        abstract: "List changes to a tenant's data with their actors, the newest first.",
+        discussion: "Example: doorstep audit --relation locations --limit 20"
     )
 
     @OptionGroup var tenant: TenantOptions
     @OptionGroup var output: OutputOptions
-    @Option(help: "Changes of this alone, such as locations or deliveries.") var relation: String?
-    @Option(help: "Changes by this actor alone, such as console:ada.") var actor: String?
-    @Option(help: "Changes before this one alone, by its ID.") var before: Int?
-    @Option(help: "How many changes, at most.") var limit = 100
+    @Option(help: "Only changes of this relation, such as locations or deliveries.") var relation: String?
+    @Option(help: "Only changes by this actor, such as console:ada.") var actor: String?
+    @Option(help: "Only changes before the change with this ID.") var before: Int?
+    @Option(help: "Maximum number of changes.") var limit = 100
 
     func validate() throws {
-        guard limit > 0 else { throw ValidationError("--limit is 1 or more") }
+        guard limit > 0 else { throw ValidationError("--limit must be 1 or more") }
     }
 
     func run() async throws {

@@ -8,27 +8,36 @@ import Tenancy
 
 struct ClipCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "clip", abstract: "A tenant's App Clips.",
+        commandName: "clip", abstract: "Manage a tenant's App Clips.",
+        discussion: "Example: doorstep clip list",
         subcommands: [Create.self, List.self, Show.self, Update.self, Attest.self, Delete.self])
 
     fileprivate static let columns = ["bundleID", "parentBundleID", "teamID", "appIDPrefix", "multiBusiness"]
 
     struct Create: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Create an App Clip.")
+        static let configuration = CommandConfiguration(
+            abstract: "Create an App Clip.",
+            discussion:
+                "Example: doorstep clip create --team-id ABCDE12345 --bundle-id com.example.MyApp.Clip")
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
-        @Option(name: .customLong("team-id"), help: "Ten characters, such as ABCDE12345.") var teamID: TeamID
-        @Option(name: .customLong("bundle-id"), help: "The clip's, such as com.example.MyApp.Clip.")
+        @Option(name: .customLong("team-id"), help: "Team ID, ten characters, such as ABCDE12345.")
+        var teamID: TeamID
+        @Option(
+            name: .customLong("bundle-id"), help: "Bundle ID of the clip, such as com.example.MyApp.Clip.")
         var bundleID: BundleID
         @Option(
             name: .customLong("parent-bundle-id"),
-            help: "The bundle ID of the clip's app. (default: all but the last component of the clip's)")
+            help: "Bundle ID of the clip's app. (default: the clip's without its last component)")
         var parentBundleID: BundleID?
         @Option(
             name: .customLong("app-id-prefix"),
             help:
-                "What the App IDs of the clip and its app begin with, for an app older than team IDs. (default: the team ID)"
+                """
+                Prefix of the App IDs of the clip and its app, if it is not the team ID as in older apps. (default: \
+                the team ID)
+                """
         )
         var appIDPrefix: AppIDPrefix?
         @Flag(name: .customLong("multi-business"), help: "The clip serves many businesses.")
@@ -47,7 +56,9 @@ struct ClipCommand: AsyncParsableCommand {
     }
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List a tenant's App Clips.")
+        static let configuration = CommandConfiguration(
+            abstract: "List a tenant's App Clips.",
+            discussion: "Example: doorstep clip list")
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
@@ -59,11 +70,13 @@ struct ClipCommand: AsyncParsableCommand {
     }
 
     struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show an App Clip.")
+        static let configuration = CommandConfiguration(
+            abstract: "Show an App Clip.",
+            discussion: "Example: doorstep clip show com.example.MyApp.Clip")
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
-        @Argument(help: "The clip's bundle ID.") var bundleID: BundleID
+        @Argument(help: "Bundle ID of the clip.") var bundleID: BundleID
 
         func run() async throws {
             let clip = try await tenant.withItems(\.clips) { try await $0.show(bundleID) }
@@ -73,17 +86,22 @@ struct ClipCommand: AsyncParsableCommand {
 
     struct Update: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Change an App Clip; what is not named stays.",
-            discussion: "A prefix that is the team ID goes on being the team ID.")
+            abstract: "Change an App Clip; omitted options keep their values.",
+            discussion: """
+                If the prefix is the team ID, it follows a changed team ID.
+
+                Example: doorstep clip update com.example.MyApp.Clip --app-store-id 1234567890
+                """)
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
-        @Argument(help: "The clip's bundle ID.") var bundleID: BundleID
-        @Option(name: .customLong("team-id"), help: "Ten characters, such as ABCDE12345.") var teamID: TeamID?
-        @Option(name: .customLong("parent-bundle-id"), help: "The bundle ID of the clip's app.")
+        @Argument(help: "Bundle ID of the clip.") var bundleID: BundleID
+        @Option(name: .customLong("team-id"), help: "Team ID, ten characters, such as ABCDE12345.")
+        var teamID: TeamID?
+        @Option(name: .customLong("parent-bundle-id"), help: "Bundle ID of the clip's app.")
         var parentBundleID: BundleID?
         @Option(
-            name: .customLong("app-id-prefix"), help: "What the App IDs of the clip and its app begin with.")
+            name: .customLong("app-id-prefix"), help: "Prefix of the App IDs of the clip and its app.")
         var appIDPrefix: AppIDPrefix?
         @Flag(
             name: .customLong("multi-business"), inversion: .prefixedNo,
@@ -117,17 +135,19 @@ struct ClipCommand: AsyncParsableCommand {
 
     struct Attest: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Say what a clip's requests must bring of App Attest; what is not named stays.",
+            abstract: "Set which requests of a clip need App Attest; omitted options keep their values.",
             discussion: """
-                'monitor' counts what requests bring and refuses none: what would be refused is in the metric \
-                doorstep_attestation_checks_total. Secret keys are never asked. The App IDs that are taken are those of \
-                'clip create --team-id' and '--app-id-prefix'. What is to be required must have been monitored: \
-                \(MonitoredAttestations.required) requests of the last \(MonitoredAttestations.days) days brought it.
+                'monitor' refuses no request and counts the results in the metric doorstep_attestation_checks_total. \
+                Secret keys need no attestation. Accepted App IDs are those of 'clip create --team-id' and \
+                '--app-id-prefix'. Before you require attestation, monitor it: \(MonitoredAttestations.required) \
+                requests of the last \(MonitoredAttestations.days) days must have been attested.
+
+                Example: doorstep clip attest com.example.MyApp.Clip --confirm monitor
                 """)
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
-        @Argument(help: "The clip's bundle ID.") var bundleID: BundleID
+        @Argument(help: "Bundle ID of the clip.") var bundleID: BundleID
         @Option(help: "Set the attestation policy for lookup and nearby: off, monitor, require.")
         var lookup: ClipAttestation.Demand?
         @Option(help: "Set the attestation policy for confirmations: off, monitor, require, require_signed.")
@@ -136,19 +156,21 @@ struct ClipCommand: AsyncParsableCommand {
         var register: ClipAttestation.Demand?
         @Option(
             name: .customLong("environment"),
-            help: "Whose keys are taken, production or development; can be repeated.")
+            help: "Accepted environment of keys, production or development; can be repeated.")
         var environments: [AttestationEnvironment] = []
         @Option(
             name: .customLong("category"),
-            help: "How builds may have come to the device, such as app_store; can be repeated.")
+            help: "Accepted distribution of builds, such as testflight; can be repeated.")
         var categories: [ValidationCategory] = []
         @Flag(
             name: .customLong("require-statements"), inversion: .prefixedNo,
-            help: "Whether a device that does not say how its build came to it is refused, as before iOS 27.")
+            help: """
+                Refuse devices that do not report the build's distribution (before iOS 27), or accept them.
+                """)
         var requiresStatements: Bool?
-        @Option(help: "How many of a hundred installations are told to attest.") var ramp: Int?
-        @Flag(help: "Ask for nothing any more.") var none = false
-        @Flag(help: "Require also what monitoring has seen too little of.") var yes = false
+        @Option(help: "Percentage of installations that are asked to attest, 0 to 100.") var ramp: Int?
+        @Flag(help: "Require no attestation, and ask for none.") var none = false
+        @Flag(help: "Require attestation although too few attested requests were monitored.") var yes = false
 
         func validate() throws {
             let isChanged =
@@ -156,10 +178,10 @@ struct ClipCommand: AsyncParsableCommand {
                 || !categories.isEmpty || requiresStatements != nil
             try requireChange(isChanged, ramp != nil, none)
             guard !none || !isChanged && ramp == nil else {
-                throw ValidationError("--none goes with no other option")
+                throw ValidationError("--none excludes all other options")
             }
             guard ramp.map(ClipAttestation.ramps.contains) ?? true else {
-                throw ValidationError("--ramp is 0 to 100")
+                throw ValidationError("--ramp must be from 0 to 100")
             }
         }
 
@@ -189,13 +211,17 @@ struct ClipCommand: AsyncParsableCommand {
 
     struct Delete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Delete an App Clip that nothing refers to.",
-            discussion: "Channels are only forgotten: APNs keeps them.")
+            abstract: "Delete an App Clip without dependents.",
+            discussion: """
+                Doorstep deletes its records of channels; APNs keeps the channels.
+
+                Example: doorstep clip delete com.example.MyApp.Clip
+                """)
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
         @OptionGroup var deletion: DeletionOptions
-        @Argument(help: "The clip's bundle ID.") var bundleID: BundleID
+        @Argument(help: "Bundle ID of the clip.") var bundleID: BundleID
 
         func run() async throws {
             let counts = try await tenant.withItems(\.clips) {
@@ -210,11 +236,11 @@ struct ClipCommand: AsyncParsableCommand {
 struct LinkOptions: ParsableArguments {
     @Option(
         name: .customLong("app-store-id"),
-        help: "The app's number in the App Store, such as 1234567890; empty for none.")
+        help: "App Store ID of the app, such as 1234567890; empty for none.")
     var appStoreID: String?
-    @Option(name: .customLong("android-url"), help: "Where people with Android are led; empty for nowhere.")
+    @Option(name: .customLong("android-url"), help: "URL for people with Android; empty for none.")
     var androidURL: String?
-    @Option(name: .customLong("site-name"), help: "What the site calls itself; empty for nothing.")
+    @Option(name: .customLong("site-name"), help: "Name of the site; empty for none.")
     var siteName: String?
 
     var isGiven: Bool { appStoreID != nil || androidURL != nil || siteName != nil }

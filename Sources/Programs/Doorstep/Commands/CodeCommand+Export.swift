@@ -14,19 +14,24 @@ extension CodeCommand {
     struct Export: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:
-                "Write the list from which a tenant's App Clip Codes are made, or printed, or its QR codes.",
+                "Export URLs for App Clip Codes, or QR codes.",
             discussion: """
-                One code is listed for each advanced experience and each short demo link, or with --locations for each \
-                location, with a URL of the template. A URL that cannot be in a code, or that leads to another location than \
-                its own, is refused by its row; then nothing is written. Only Apple's generator knows whether the others fit.
+                Lists one code for each advanced experience and each short demo link. With --locations it lists one \
+                for each location, with a URL of the template. If a URL cannot be in a code, or leads to another \
+                location than its own, the command names the row and writes nothing. Only Apple's generator knows \
+                whether the other URLs fit.
 
-                --format generator is for Apple's generator. --format app-store-connect lists one URL a line for one advanced \
-                experience, which each URL must match [Apple]: name it with --experience if there are several. --format print \
-                is for a printing service. It takes at most 10,000 codes in a file [Apple]: more are written to numbered files, \
-                codes-0001.csv, codes-0002.csv and so on for --output codes.csv. No existing file is replaced by these.
+                --format generator is for Apple's generator. --format app-store-connect lists one URL a line for one \
+                advanced experience, which each URL must match [Apple]: name it with --experience if there are \
+                several. --format print is for a printing service. It takes at most 10,000 codes in a file [Apple]; \
+                more are written to numbered files: codes-0001.csv, codes-0002.csv and so on for --output codes.csv. \
+                Existing numbered files are never replaced.
 
-                QR codes (--format qr) are made here: a new folder of SVG files, of which one is made for each experience of any \
-                kind, or for each location; or with --sheet one page of HTML to print and cut. They hold at most 331 bytes.
+                --format qr makes QR codes: a new folder with one SVG file for each experience of any kind, or for \
+                each location. With --sheet it makes one page of HTML to print and cut. A QR code holds at most 331 \
+                bytes.
+
+                Example: doorstep code export --format generator --output codes.csv
                 """)
 
         enum Format: String, ExpressibleByArgument, CaseIterable {
@@ -45,59 +50,64 @@ extension CodeCommand {
         @OptionGroup var file: ExportFile
         @Option(
             help:
-                "Who reads the list: Apple's generator, App Store Connect, or a printing service; or qr for QR codes."
+                """
+                Format of the list: for Apple's generator, App Store Connect or a printing service; or qr for QR \
+                codes.
+                """
         )
         var format: Format
-        @Flag(help: "One page of QR codes with names and URLs to print, instead of a folder.") var sheet =
+        @Flag(help: "Write one page of QR codes with names and URLs, instead of a folder.") var sheet =
             false
-        @Flag(help: "What codes are made for.") var subject = Subject.experiences
-        @Option(help: "List codes of the experience with this URL only; each code's URL must match it.")
+        @Flag(help: "Make codes for experiences or for locations.") var subject = Subject.experiences
+        @Option(help: "Only codes of the experience with this URL; each code's URL must match it.")
         var experience: String?
-        @Option(help: "List codes of the clip with this bundle ID only.") var clip: BundleID?
+        @Option(help: "Only codes of the clip with this bundle ID.") var clip: BundleID?
         @Option(
-            help: "The locations' URL, such as https://appclip.example.com/shop/{identifier}.")
+            help: "URL template for locations, such as https://appclip.example.com/shop/{identifier}.")
         var template: CodeTemplate?
         @Option(
             name: .customLong("color-index"),
-            help: "One of the color pairs that the generator offers, 0 to 17. (default: 1, black on white)")
+            help: "Color pair of the generator, 0 to 17. (default: 1, black on white)")
         var colorIndex: Int?
         @Option(
             name: .customLong("color-column"),
             help: ArgumentHelp(
-                "A column of the locations' that holds the colors of each: 0 to 17, FOREGROUND/BACKGROUND, or nothing.",
+                """
+                Column of the locations with each code's colors: 0 to 17, FOREGROUND/BACKGROUND, or empty.
+                """,
                 valueName: "name"))
         var colorColumn: String?
-        @Option(help: "The codes' background, for the generator. (default: FFFFFF)")
+        @Option(help: "Background color, for the generator. (default: FFFFFF)")
         var background: GeneratorBatchFile.Color?
-        @Option(help: "The codes' foreground, for the generator. (default: 000000)")
+        @Option(help: "Foreground color, for the generator. (default: 000000)")
         var foreground: GeneratorBatchFile.Color?
-        @Option(help: "How the codes are read, for the generator.")
+        @Option(help: "Type of the codes, for the generator.")
         var type = GeneratorBatchFile.CodeType.camera
-        @Option(help: "Whether the codes are drawn in the App Clip badge, for the generator.")
+        @Option(help: "Draw the codes with or without the App Clip badge, for the generator.")
         var logo = GeneratorBatchFile.Logo.badge
 
         func validate() throws {
             guard format == .qr || !sheet else {
-                throw ValidationError("--sheet goes with --format qr")
+                throw ValidationError("--sheet requires --format qr")
             }
             guard format != .qr || sheet || file.output != "-" else {
                 throw ValidationError("--format qr writes a folder: name it by --output, or add --sheet")
             }
             guard (template != nil) == (subject == .locations) else {
-                throw ValidationError("--locations and --template go together")
+                throw ValidationError("--locations and --template require each other")
             }
             let hasFreeColors = background != nil || foreground != nil
             guard format == .generator || !hasFreeColors && colorIndex == nil && colorColumn == nil else {
-                throw ValidationError("colors are for --format generator")
+                throw ValidationError("colors require --format generator")
             }
             guard colorIndex == nil || !hasFreeColors else {
-                throw ValidationError("--color-index stands for --foreground and --background")
+                throw ValidationError("--color-index excludes --foreground and --background")
             }
             guard colorIndex.map((0...17).contains) != false else {
-                throw ValidationError("--color-index is from 0 to 17")
+                throw ValidationError("--color-index must be from 0 to 17")
             }
             guard colorColumn == nil || subject == .locations else {
-                throw ValidationError("--color-column goes with --locations")
+                throw ValidationError("--color-column requires --locations")
             }
         }
 

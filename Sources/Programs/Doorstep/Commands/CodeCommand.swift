@@ -9,8 +9,12 @@ import Tenancy
 struct CodeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "code",
-        abstract: "A tenant's short codes, and the lists its App Clip Codes are made from.",
-        discussion: "Short codes stand for longer URLs; the identifier rule hash:NAME reads them.",
+        abstract: "Manage a tenant's short codes, and export its App Clip Codes and QR codes.",
+        discussion: """
+            A short code stands for a longer URL; the identifier rule hash:NAME reads it.
+
+            Example: doorstep code list
+            """,
         subcommands: [
             Create.self, List.self, Show.self, Update.self, Delete.self, Import.self, Export.self,
         ])
@@ -18,12 +22,14 @@ struct CodeCommand: AsyncParsableCommand {
     fileprivate static let columns = ["code", "url"]
 
     struct Create: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Create a short code.")
+        static let configuration = CommandConfiguration(
+            abstract: "Create a short code.",
+            discussion: "Example: doorstep code create d42 --url https://appclip.example.com/shop/42")
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
-        @Argument(help: "The code.") var code: String
-        @Option(help: "The URL that it stands for.") var url: String
+        @Argument(help: "Short code.") var code: String
+        @Option(help: "URL that the code stands for.") var url: String
 
         func run() async throws {
             try code.requireVisibleEdges(in: "code")
@@ -37,8 +43,9 @@ struct CodeCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Import short codes: all rows or none.",
             discussion: """
-                The first line names the columns: code, url. A code that is there already is changed to what the \
-                file says.
+                The first line names the columns: code, url. A code that exists already is changed.
+
+                Example: doorstep code import codes.csv --dry-run
                 """)
 
         @OptionGroup var tenant: TenantOptions
@@ -54,15 +61,17 @@ struct CodeCommand: AsyncParsableCommand {
     }
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List a tenant's short codes by code.")
+        static let configuration = CommandConfiguration(
+            abstract: "List a tenant's short codes by code.",
+            discussion: "Example: doorstep code list --limit 20")
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
-        @Option(help: "Begin after this code.") var after: String?
-        @Option(help: "How many, at most.") var limit = 1_000
+        @Option(help: "Only codes after this one.") var after: String?
+        @Option(help: "Maximum number of codes.") var limit = 1_000
 
         func validate() throws {
-            guard limit > 0 else { throw ValidationError("--limit is 1 or more") }
+            guard limit > 0 else { throw ValidationError("--limit must be 1 or more") }
         }
 
         func run() async throws {
@@ -74,11 +83,13 @@ struct CodeCommand: AsyncParsableCommand {
     }
 
     struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show a short code.")
+        static let configuration = CommandConfiguration(
+            abstract: "Show a short code.",
+            discussion: "Example: doorstep code show d42")
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
-        @Argument(help: "The code.") var code: String
+        @Argument(help: "Short code.") var code: String
 
         func run() async throws {
             let record = try await tenant.withItems(\.shortCodes) { try await $0.show(code) }
@@ -88,12 +99,13 @@ struct CodeCommand: AsyncParsableCommand {
 
     struct Update: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Have a short code stand for another URL.")
+            abstract: "Change the URL of a short code.",
+            discussion: "Example: doorstep code update d42 --url https://appclip.example.com/shop/43")
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
-        @Argument(help: "The code.") var code: String
-        @Option(help: "The URL that it stands for.") var url: String
+        @Argument(help: "Short code.") var code: String
+        @Option(help: "URL that the code stands for.") var url: String
 
         func run() async throws {
             let record = try ShortCode(code: code, url: InvocationURL(url))
@@ -105,11 +117,13 @@ struct CodeCommand: AsyncParsableCommand {
     }
 
     struct Delete: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Delete a short code.")
+        static let configuration = CommandConfiguration(
+            abstract: "Delete a short code.",
+            discussion: "Example: doorstep code delete d42")
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
-        @Argument(help: "The code.") var code: String
+        @Argument(help: "Short code.") var code: String
 
         func run() async throws {
             _ = try await tenant.withItems(\.shortCodes) { try await $0.delete(code) }

@@ -14,23 +14,26 @@ import Tenancy
 struct ConfirmationCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "confirmation",
-        abstract: "List, count and export a tenant's confirmations, as long as they are kept.",
+        abstract: "List, count and export a tenant's confirmations.",
         discussion: """
-            A confirmation is recorded without any coordinate. For how long, 'doorstep serve --confirmation-retention' \
-            says. Days are those of UTC.
+            Confirmations are stored without coordinates, for the days of 'doorstep serve --confirmation-retention'. \
+            Days are in UTC.
+
+            Example: doorstep confirmation count
             """,
         subcommands: [List.self, Count.self, Export.self])
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List confirmations, the newest first.")
+            abstract: "List confirmations, the newest first.",
+            discussion: "Example: doorstep confirmation list --limit 20")
 
         @OptionGroup var confirmations: ConfirmationOptions
         @OptionGroup var output: OutputOptions
-        @Option(help: "How many, at most.") var limit = 1_000
+        @Option(help: "Maximum number of confirmations.") var limit = 1_000
 
         func validate() throws {
-            guard limit > 0 else { throw ValidationError("--limit is 1 or more") }
+            guard limit > 0 else { throw ValidationError("--limit must be 1 or more") }
         }
 
         func run() async throws {
@@ -44,7 +47,8 @@ struct ConfirmationCommand: AsyncParsableCommand {
 
     struct Count: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Count confirmations by day and outcome, the newest day first.")
+            abstract: "Count confirmations by day and outcome, the newest day first.",
+            discussion: "Example: doorstep confirmation count --from 2026-03-01 --to 2026-03-31")
 
         @OptionGroup var confirmations: ConfirmationOptions
         @OptionGroup var output: OutputOptions
@@ -63,7 +67,11 @@ struct ConfirmationCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Write confirmations as CSV to standard output, the oldest first.",
             discussion:
-                "Columns: minute, location, outcome, source, id, attestation. However many there are, few are in memory."
+                """
+                Columns: minute, location, outcome, source, id, attestation. The command streams the rows.
+
+                Example: doorstep confirmation export --day 2026-03-01 > confirmations.csv
+                """
         )
 
         @OptionGroup var confirmations: ConfirmationOptions

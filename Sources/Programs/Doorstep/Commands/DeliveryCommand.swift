@@ -13,27 +13,32 @@ import Tenancy
 struct DeliveryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delivery",
-        abstract: "Follow what was sent to a tenant's instances, and try again what was refused.",
+        abstract: "List deliveries to a tenant's instances, and retry failed ones.",
         discussion: """
-            A delivery is queued until it is sent, and then delivered, refused (a dead letter: APNs will not take it), \
-            uncertain (to an attempt no answer came back) or expired. One that was skipped was never to be sent: its \
-            reason says why.
+            A delivery is queued until it is sent. It is then delivered, refused (APNs rejected it), uncertain (an \
+            attempt got no response from APNs) or expired. A skipped delivery is never sent; its reason explains \
+            why.
+
+            Example: doorstep delivery list --state refused
             """,
         subcommands: [List.self, Trace.self, Retry.self])
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List deliveries, the newest first.")
+        static let configuration = CommandConfiguration(
+            abstract: "List deliveries, the newest first.",
+            discussion: "Example: doorstep delivery list --state refused --since 2026-03-01T12:30:00Z")
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
-        @Option(help: "skipped, queued, sending, delivered, refused, uncertain or expired.") var state:
+        @Option(help: "State: skipped, queued, sending, delivered, refused, uncertain or expired.") var state:
             DeliveryState?
-        @Option(help: "The reason, such as Unregistered or window_closed.") var reason: String?
-        @Option(help: "Of notifications made since, as 2026-03-01T12:30:00Z.") var since: Moment?
-        @Option(help: "How many, at most.") var limit = 1_000
+        @Option(help: "Reason, such as Unregistered or window_closed.") var reason: String?
+        @Option(help: "Only of notifications created since this time, such as 2026-03-01T12:30:00Z.")
+        var since: Moment?
+        @Option(help: "Maximum number of deliveries.") var limit = 1_000
 
         func validate() throws {
-            guard limit > 0 else { throw ValidationError("--limit is 1 or more") }
+            guard limit > 0 else { throw ValidationError("--limit must be 1 or more") }
         }
 
         func run() async throws {
@@ -54,16 +59,16 @@ struct DeliveryCommand: AsyncParsableCommand {
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
-        @Argument(help: "The ID of a notification or of a delivery.") var id: String
-        @Option(help: "The ID of the last delivery before those to print.") var after: String?
-        @Option(help: "How many deliveries, at most 1,000.") var limit = 1_000
+        @Argument(help: "ID of a notification or of a delivery.") var id: String
+        @Option(help: "Only deliveries after the delivery with this ID.") var after: String?
+        @Option(help: "Maximum number of deliveries, up to 1,000.") var limit = 1_000
 
         func validate() throws {
             guard after.map({ UUID(text: $0) != nil }) ?? true else {
-                throw ValidationError("--after is a delivery's ID")
+                throw ValidationError("--after must be the ID of a delivery")
             }
             guard NotificationTrace.pageLengths.contains(limit) else {
-                throw ValidationError("--limit is from 1 to 1,000")
+                throw ValidationError("--limit must be from 1 to 1,000")
             }
         }
 
@@ -99,30 +104,35 @@ struct DeliveryCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Retry deliveries that were refused, uncertain or expired.",
             discussion: """
-                Deliveries keep their IDs. APNs may have accepted an uncertain delivery, so a device may show it twice. \
-                Deliveries that are too late stay as they are. So do deliveries whose token APNs reported as dead \
-                (Unregistered, BadDeviceToken, ExpiredToken, DeviceTokenNotForTopic): send a new notification instead.
+                Deliveries keep their IDs. APNs may have accepted an uncertain delivery, so a device may show it \
+                twice. Deliveries that are too late are not retried. Neither are deliveries whose token APNs \
+                reported as dead (Unregistered, BadDeviceToken, ExpiredToken, DeviceTokenNotForTopic): send a new \
+                notification instead.
+
+                Example: doorstep delivery retry --state refused --reason TooManyRequests
                 """)
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
         @Argument(help: "IDs of deliveries.") var ids: [String] = []
-        @Option(help: "All that are refused, uncertain or expired.") var state: DeliveryState?
-        @Option(help: "Only those with this reason, such as TooManyRequests.") var reason: String?
-        @Option(help: "Only of notifications made since, as 2026-03-01T12:30:00Z.") var since: Moment?
+        @Option(help: "All deliveries in this state: refused, uncertain or expired.") var state:
+            DeliveryState?
+        @Option(help: "Only deliveries with this reason, such as TooManyRequests.") var reason: String?
+        @Option(help: "Only of notifications created since this time, such as 2026-03-01T12:30:00Z.")
+        var since: Moment?
 
         func validate() throws {
             guard ids.isEmpty != (state == nil) else {
-                throw ValidationError("name deliveries by their IDs, or all of a --state")
+                throw ValidationError("name deliveries by ID, or a --state")
             }
             guard ids.isEmpty || reason == nil && since == nil else {
-                throw ValidationError("--reason and --since go with --state")
+                throw ValidationError("--reason and --since require --state")
             }
             guard ids.allSatisfy({ UUID(text: $0) != nil }) else {
-                throw ValidationError("a delivery's ID is a UUID")
+                throw ValidationError("a delivery's ID must be a UUID")
             }
             guard state.map(DeliveryState.retriable.contains) ?? true else {
-                throw ValidationError("--state is refused, uncertain or expired")
+                throw ValidationError("--state must be refused, uncertain or expired")
             }
         }
 
