@@ -61,6 +61,9 @@ public struct PostgresDeliveryLedger: DeliveryLedger {
             try await transaction.execute(
                 """
                 SELECT d.delivery_id, d.instance_id, d.token_kind, d.token_name, d.environment, d.target, d.state, d.reason,
+                    (SELECT n.payload FROM doorstep.notifications n
+                        WHERE n.tenant_id = d.tenant_id AND n.created_at = d.created_at
+                            AND n.notification_id = d.notification_id) AS payload,
                     d.expires_at, d.attempt, d.due_at, d.finished_at, d.answers::text, d.warnings::text,
                     d.notification_id, d.created_at
                 FROM doorstep.deliveries d
@@ -69,10 +72,13 @@ public struct PostgresDeliveryLedger: DeliveryLedger {
                 ORDER BY d.delivery_id DESC LIMIT \(limit)
                 """
             ).map { row in
-                ListedDelivery(
+                var delivery = try RecordedDelivery(row: row)
+                let payload: [UInt8]? = try row.decode("payload")
+                delivery.setTarget(ofPayload: payload)
+                return ListedDelivery(
                     notification: NotificationID(try row.decode("notification_id", as: UUID.self)),
                     createdAt: try row.decode("created_at", as: Date.self),
-                    delivery: try RecordedDelivery(row: row))
+                    delivery: delivery)
             }
         }
     }

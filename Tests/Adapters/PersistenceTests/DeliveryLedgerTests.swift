@@ -1,5 +1,6 @@
 import Administration
 import Foundation
+import JSON
 import Notifications
 import Persistence
 import PostgreSQL
@@ -45,6 +46,17 @@ import Testing
     ) async throws -> [String: DeliveryState] {
         try await ledger.deliveries(DeliverySelection(), of: tenant, limit: 100).reduce(into: [:]) {
             $0[$1.delivery.reason ?? ""] = $1.delivery.state
+        }
+    }
+
+    @Test func listedDeliveryNamesTheTargetOfItsPayload() async throws {
+        try await Self.withLedger { restaurants, ledger in
+            try await restaurants.register(Restaurants.Instance())
+            let trace = try await restaurants.send()
+            let aps = try JSONValue(parsing: trace.notification.payload).objectValue?["aps"]?.objectValue
+            let target = try #require(aps?["target-content-id"]?.stringValue)
+            let listed = try await ledger.deliveries(DeliverySelection(), of: restaurants.tenant, limit: 10)
+            #expect(listed.map(\.delivery.target) == [target])
         }
     }
 

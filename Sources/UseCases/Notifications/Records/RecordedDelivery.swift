@@ -1,5 +1,6 @@
 public import APNsPayload
 public import Foundation
+import JSON
 
 /// A notification's delivery to one receiver as it is stored, with all that APNs has said.
 public struct RecordedDelivery: Sendable, Hashable {
@@ -8,8 +9,8 @@ public struct RecordedDelivery: Sendable, Hashable {
     public let instance: InstanceID?
     public let receiver: Receiver
     public let environment: APNsEnvironment
-    /// The URL by which the instance was launched, as the target in the place of the notification's; nil for that.
-    public let target: String?
+    /// The `target-content-id`: the URL by which the instance was launched; nil for the one of the notification's payload.
+    public private(set) var target: String?
     public let state: DeliveryState
     public let reason: String?
     /// To the millisecond.
@@ -39,6 +40,13 @@ public struct RecordedDelivery: Sendable, Hashable {
         self.finishedAt = finishedAt
         self.responses = responses
         self.warnings = warnings
+    }
+
+    /// Sets the target of the notification's payload, unless the delivery has its own.
+    public mutating func setTarget(ofPayload payload: [UInt8]?) {
+        guard target == nil, let payload else { return }
+        let aps = (try? JSONValue(parsing: payload))?.objectValue?["aps"]?.objectValue
+        target = aps?["target-content-id"]?.stringValue
     }
 
     /// Another business's notification that waits for the device while it is offline is replaced by this one: APNs keeps
