@@ -13,9 +13,10 @@ public protocol AppAttester: Sendable {
     func generateAssertion(_ keyID: String, clientDataHash: Data) async throws(AttesterFailure) -> Data
 }
 
-/// Why the device gave nothing.
+/// The reason why the device returned no attestation or assertion.
 public enum AttesterFailure: Error, Sendable, Hashable {
-    /// Apple did not answer: the same key is to be tried again later [documented: `DCError.serverUnavailable`].
+    /// Apple's server did not respond: try the same key again later [documented:
+    /// `DCError.serverUnavailable`].
     case serverUnavailable
     /// Anything else: a new key is needed [documented].
     case other

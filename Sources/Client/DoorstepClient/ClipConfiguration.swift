@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Which server an app asks, and as what.
+/// The server that an app calls, and the app's description of itself.
 public struct ClipConfiguration: Sendable {
     /// Which of the two apps is running. The full app takes the App Clip's place when it is installed [documented: Apple, "Sharing
     /// data between your App Clip and your full app"].
@@ -9,28 +9,30 @@ public struct ClipConfiguration: Sendable {
         case full
     }
 
-    /// The environment of APNs, as the build's entitlement `aps-environment` says: `sandbox` for development builds.
+    /// The environment of APNs, from the build's entitlement `aps-environment`: `sandbox` for development
+    /// builds.
     public enum PushEnvironment: String, Sendable, Codable {
         case production
         case sandbox
     }
 
-    /// Scheme, host and port of the server. A path is not taken: what a request's signature covers begins at the root.
+    /// Scheme, host and port of the server. A path is not allowed: a request's signature covers the path
+    /// from the root.
     public var server: URL
     /// A key of kind publishable, `dpk_…`. It ships in the app, so anybody can have it.
     public var publishableKey: String
     /// The bundle ID of the App Clip; in the full app, of the App Clip that it replaces.
     public var clip: String
-    /// Which app this is: the full app says so with each launch.
+    /// The running app: the full app identifies itself with each launch.
     public var runningApp: RunningApp
-    /// Of the device tokens that are registered.
+    /// The environment of the device tokens that are registered.
     public var pushEnvironment: PushEnvironment
-    /// For what a person waits for.
+    /// The retry budget for requests that a person waits for.
     public var interactive: RetryBudget
-    /// For what nobody waits for: launches, tokens, attestation.
+    /// The retry budget for background requests: launches, tokens, attestation.
     public var background: RetryBudget
 
-    /// Takes what an app knows of itself.
+    /// Creates a configuration from the app's own data.
     public init(
         server: URL, publishableKey: String, clip: String, runningApp: RunningApp = .clip,
         pushEnvironment: PushEnvironment = .production, interactive: RetryBudget = .interactive,

@@ -1,10 +1,11 @@
-/// What a clip knows of whether the person is at the place.
+/// The clip's evidence that the person is at the location.
 public enum PresenceEvidence: Sendable, Hashable {
-    /// What `confirmAcquired(in:)` gave: the system's own verdict, without a coordinate.
+    /// The result of `confirmAcquired(in:)`: the system's own verdict, without a coordinate.
     case device(DeviceResult)
-    /// A fix, where the device cannot say: in the full app, which has no `confirmAcquired(in:)` [documented].
+    /// A fix, for apps where the system gives no verdict: the full app has no `confirmAcquired(in:)`
+    /// [documented].
     case coordinate(ClipLocation.Coordinate)
-    /// Nothing: the answer is undetermined, unless the launch is disallowed.
+    /// No evidence: the outcome is undetermined, unless the launch is disallowed.
     case none
 }
 
@@ -16,7 +17,7 @@ public enum DeviceResult: Sendable, Hashable {
     case failed(code: Int)
 }
 
-/// How a clip was launched, where it knows. Apple's payload does not say.
+/// How a clip was launched, if the clip knows. Apple's payload does not contain it.
 public enum LaunchSource: String, Sendable, Codable, CaseIterable {
     case nfc
     case appClipCode = "app_clip_code"
@@ -40,9 +41,9 @@ public enum LocationAccess: String, Sendable, Codable {
     case unknown
 }
 
-/// The server's answer to a confirmation.
+/// The server's response to a confirmation.
 public struct ClipConfirmation: Sendable, Hashable, Codable {
-    /// What `confirmAcquired(in:)` would say. All of them are answers.
+    /// The outcome, as `confirmAcquired(in:)` would give it. No outcome is an error.
     public enum Outcome: String, Sendable, Codable, CaseIterable {
         /// At the place.
         case inRegion
@@ -52,20 +53,21 @@ public struct ClipConfirmation: Sendable, Hashable, Codable {
         case doesNotMatch
         /// The launch was by no tag or code, or the person does not allow it.
         case disallowed
-        /// There was nothing to go by.
+        /// There was no evidence.
         case undetermined
     }
 
     /// The verdict.
     public var outcome: Outcome
-    /// False when the fix's accuracy leaves the other answer possible.
+    /// False if the fix's accuracy also allows the other outcome.
     public var certain: Bool
-    /// The place that was asked about; nil where there is none, and where nothing is told of it (`disallowed`).
+    /// The location that the URL leads to; nil if there is none, or if it is not disclosed (`disallowed`).
     public var location: ClipLocation?
-    /// A JSON Web Token, good for ten minutes, that an ordering system verifies by itself; nil where the server signs none.
+    /// A JSON Web Token, valid for ten minutes, that an ordering system verifies by itself; nil if the
+    /// server signs no receipts.
     public var receipt: String?
 
-    /// Takes what the server answers: for previews and tests.
+    /// Creates a confirmation from a response's members: for previews and tests.
     public init(outcome: Outcome, certain: Bool, location: ClipLocation?, receipt: String? = nil) {
         self.outcome = outcome
         self.certain = certain

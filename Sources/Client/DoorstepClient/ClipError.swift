@@ -1,14 +1,15 @@
-/// Why a session has no answer.
+/// The reason why a session has no result.
 public enum ClipError: Error, Sendable, Hashable {
     /// The server refused the request.
     case refused(ServiceProblem)
-    /// No answer came within the budget, or one was lost of a request that must not be sent twice.
+    /// No response came within the budget, or the response to a request that must not be repeated was lost.
     case notReached
-    /// What came is no answer of this server.
+    /// The response is not one of a Doorstep server.
     case unreadableResponse
     /// The container could not be read or written.
     case container
-    /// The URL is none that a request can be made with: the server's, or one longer than 2,048 bytes.
+    /// No request can be made with the URL: the server's URL is invalid, or the URL is longer than 2,048
+    /// bytes.
     case invalidURL
     /// The task was cancelled.
     case cancelled
@@ -16,9 +17,9 @@ public enum ClipError: Error, Sendable, Hashable {
 
 /// A server's problem (RFC 9457), as `/problems` of the server lists them.
 public struct ServiceProblem: Sendable, Hashable {
-    /// What stays the same of a problem, whatever its text.
+    /// The stable identifier of a problem, independent of its text.
     public struct Code: RawRepresentable, Sendable, Hashable {
-        /// As the server writes it.
+        /// The code as the server writes it.
         public let rawValue: String
 
         /// Takes a code, also one that is not listed here.
@@ -30,7 +31,7 @@ public struct ServiceProblem: Sendable, Hashable {
         public static let noIdentifier = Code(rawValue: "no_identifier")
         /// The URL names a place that is not registered.
         public static let unknownIdentifier = Code(rawValue: "unknown_identifier")
-        /// The URL is none that can launch an App Clip.
+        /// The URL cannot launch an App Clip.
         public static let invalidURL = Code(rawValue: "invalid_url")
         /// The key is unknown, revoked or expired.
         public static let unauthorized = Code(rawValue: "unauthorized")
@@ -38,21 +39,21 @@ public struct ServiceProblem: Sendable, Hashable {
         public static let forbidden = Code(rawValue: "forbidden")
         /// Too many requests of this key or address, for now.
         public static let rateLimited = Code(rawValue: "rate_limited")
-        /// The server cannot answer at the moment.
+        /// The server is temporarily unavailable.
         public static let unavailable = Code(rawValue: "unavailable")
         /// The server has no secret by which it would keep push tokens.
         public static let notificationsNotConfigured = Code(rawValue: "notifications_not_configured")
-        /// There is no such instance: register a launch first.
+        /// The instance does not exist: register a launch first.
         public static let unknownInstance = Code(rawValue: "unknown_instance")
-        /// There is no such Live Activity.
+        /// The Live Activity does not exist.
         public static let unknownActivity = Code(rawValue: "unknown_activity")
-        /// The server has no such route.
+        /// The server does not have this endpoint.
         public static let notFound = Code(rawValue: "not_found")
         /// The request needs a token or a signature of App Attest.
         public static let attestationRequired = Code(rawValue: "attestation_required")
         /// The token has expired, was revoked, or is another clip's.
         public static let attestationInvalid = Code(rawValue: "attestation_invalid")
-        /// What the device attested or signed was refused.
+        /// The server rejected the attestation or the signature.
         public static let attestationRefused = Code(rawValue: "attestation_refused")
         /// Another signature of the same key was there first: sign anew.
         public static let counterNotGreater = Code(rawValue: "counter_not_greater")
@@ -60,16 +61,16 @@ public struct ServiceProblem: Sendable, Hashable {
         public static let instanceOfOtherKey = Code(rawValue: "instance_of_other_key")
     }
 
-    /// Of HTTP.
+    /// The HTTP status.
     public let status: Int
-    /// What happened.
+    /// The code of the problem.
     public let code: Code
     /// The parameter or field in question.
     public let field: String?
-    /// How long to wait before the same is asked again.
+    /// The time to wait before the request is repeated.
     public let retryAfter: Duration?
 
-    /// Takes what the server answers: for previews and tests.
+    /// Creates a refusal from a response's members: for previews and tests.
     public init(status: Int, code: Code, field: String? = nil, retryAfter: Duration? = nil) {
         self.status = status
         self.code = code

@@ -1,20 +1,21 @@
 public import Foundation
 
-/// What an app was launched by.
+/// The invocation that launched an app.
 public struct ClipInvocation: Sendable, Hashable {
     /// Nil for a launch without one, as from a notification or the App Switcher.
     public var url: URL?
 
-    /// Takes the URL of a launch that came by other means, such as a place that was chosen.
+    /// Creates an invocation from a URL that came by other means, such as a location that the person
+    /// selected.
     public init(url: URL?) {
         self.url = url
     }
 
     #if canImport(Darwin)
-        /// From what the scene was given; nil when it is no invocation.
+        /// Creates an invocation from the scene's activity; nil if the activity is no invocation.
         ///
-        /// An App Clip is launched with an activity of the type `NSUserActivityTypeBrowsingWeb` whose `webpageURL` is the
-        /// invocation URL [documented: Apple, "Responding to invocations"].
+        /// The system launches an App Clip with an activity of the type `NSUserActivityTypeBrowsingWeb`,
+        /// whose `webpageURL` is the invocation URL [documented: Apple, "Responding to invocations"].
         public init?(_ activity: NSUserActivity) {
             guard activity.activityType == NSUserActivityTypeBrowsingWeb else { return nil }
             self.init(url: activity.webpageURL)

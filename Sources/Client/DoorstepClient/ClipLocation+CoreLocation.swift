@@ -2,7 +2,7 @@
     public import CoreLocation
 
     extension ClipLocation.Region {
-        /// What `confirmAcquired(in:)` takes.
+        /// The region to pass to `confirmAcquired(in:)`.
         public var circularRegion: CLCircularRegion {
             CLCircularRegion(
                 center: CLLocationCoordinate2D(latitude: center.latitude, longitude: center.longitude),
@@ -11,8 +11,10 @@
     }
 
     extension ClipLocation.Coordinate {
-        /// With what the system says of where the fix comes from [documented: Apple, `CLLocationSourceInformation`].
-        /// - Returns: Nil where the fix is none: its accuracy is below zero [documented].
+        /// Creates a coordinate with the system's information about the source of the fix [documented:
+        /// Apple, `CLLocationSourceInformation`].
+        ///
+        /// - Returns: Nil if the fix is invalid: its accuracy is below zero [documented].
         public init?(_ location: CLLocation) {
             guard location.horizontalAccuracy >= 0 else { return nil }
             self.init(

@@ -1,12 +1,12 @@
 /// A business's place, as it may be shown.
 public struct ClipLocation: Sendable, Hashable, Codable {
-    /// What `CLCircularRegion(center:radius:identifier:)` takes.
+    /// The arguments of `CLCircularRegion(center:radius:identifier:)`.
     public struct Region: Sendable, Hashable, Codable {
         /// The middle.
         public var center: Coordinate
         /// In metres, above 0 and at most 500 [documented: Apple, "Responding to invocations"].
         public var radius: Double
-        /// The place's, so that a region tells which it is of.
+        /// The location's identifier, so that a region can be matched to its location.
         public var identifier: String
 
         /// Takes a circle.
@@ -25,8 +25,8 @@ public struct ClipLocation: Sendable, Hashable, Codable {
         public var longitude: Double
         /// In metres, of a fix.
         public var horizontalAccuracy: Double?
-        /// Whether software on the device made the fix up; nil where the system does not say. It changes no outcome: the receipt of
-        /// a confirmation that was signed by App Attest passes it on.
+        /// Whether software on the device simulated the fix; nil if the system does not report it. It
+        /// changes no outcome. If App Attest signed the confirmation, its receipt contains this value.
         public var simulated: Bool?
 
         /// Takes a point, or a fix where the accuracy is known.
@@ -39,20 +39,20 @@ public struct ClipLocation: Sendable, Hashable, Codable {
             self.simulated = simulated
         }
 
-        /// Says nothing, since logs must not have it.
+        /// A fixed text without the values, because logs must not contain coordinates.
         public var description: String { "coordinate" }
     }
 
-    /// The tenant's own, such as `restaurant_a`.
+    /// The tenant's own identifier, such as `restaurant_a`.
     public var identifier: String
-    /// To show; nil of a place that is signed in its URL, which has none.
+    /// The name to show; nil for a location that is signed in its URL, which has no name.
     public var name: String?
     /// Texts to show, such as a telephone number.
     public var details: [String: String]?
-    /// Where it is.
+    /// The location's region.
     public var region: Region
 
-    /// Takes what the server answers: for previews and tests.
+    /// Creates a location from a response's members: for previews and tests.
     public init(identifier: String, name: String?, details: [String: String]? = nil, region: Region) {
         self.identifier = identifier
         self.name = name
@@ -69,7 +69,7 @@ public struct NearbyLocation: Sendable, Hashable, Codable {
     public var name: String
     /// Texts to show.
     public var details: [String: String]?
-    /// Where it is.
+    /// The location's region.
     public var region: ClipLocation.Region
     /// By the geodesic, in metres.
     public var distance: Double
@@ -82,7 +82,7 @@ public struct NearbyLocation: Sendable, Hashable, Codable {
     }
 }
 
-/// Where an invocation URL leads.
+/// The destination of an invocation URL.
 public struct ClipLookup: Sendable, Hashable, Codable {
     /// The registered experience by which the URL was found.
     public struct Experience: Sendable, Hashable, Codable {
@@ -93,7 +93,7 @@ public struct ClipLookup: Sendable, Hashable, Codable {
         /// The App Clip's bundle ID.
         public var clip: String
 
-        /// Takes what the server answers: for previews and tests.
+        /// Creates an experience from a response's members: for previews and tests.
         public init(url: String, kind: String, clip: String) {
             self.url = url
             self.kind = kind
@@ -103,12 +103,12 @@ public struct ClipLookup: Sendable, Hashable, Codable {
 
     /// The invocation URL in canonical form.
     public var url: String
-    /// By what it was found.
+    /// The experience that matched the URL.
     public var experience: Experience
     /// The place.
     public var location: ClipLocation
 
-    /// Takes what the server answers: for previews and tests.
+    /// Creates a lookup from a response's members: for previews and tests.
     public init(url: String, experience: Experience, location: ClipLocation) {
         self.url = url
         self.experience = experience

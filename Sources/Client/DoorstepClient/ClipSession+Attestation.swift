@@ -1,15 +1,17 @@
 import Foundation
 
 extension ClipSession {
-    /// Gets a token by App Attest, where the server says that this install is to attest. Call it once a launch, away from the
-    /// first screen; requests carry the token from then on.
+    /// Gets a token by App Attest, if the server requires this install to attest. Call it once per launch,
+    /// after the first screen is shown; later requests carry the token.
     ///
-    /// Apple attests one key for each install, and the full app goes on with the App Clip's. Where Apple does not answer, the same
-    /// key is tried again later, at growing intervals; for any other error there is a new key [documented: Apple, "Establishing
-    /// your app's integrity"].
-    /// - Returns: Whether requests carry a token now. False where the device cannot, the server does not ask, or it is too soon to
-    ///   try again.
-    /// - Throws: ``ClipError``, where the server or the container did not answer; requests go on without a token.
+    /// Apple attests one key for each install, and the full app continues with the App Clip's key. If Apple
+    /// does not respond, the session tries the same key again later, at growing intervals. After any other
+    /// error it creates a new key [documented: Apple, "Establishing your app's integrity"].
+    ///
+    /// - Returns: Whether requests carry a token now. False if the device does not support App Attest, if
+    ///   the server does not require it, or if it is too soon to try again.
+    /// - Throws: ``ClipError``, if the server does not respond or the container cannot be used; requests
+    ///   continue without a token.
     @discardableResult
     public func attest() async throws(ClipError) -> Bool {
         guard let attester, attester.isSupported else { return false }
@@ -26,8 +28,8 @@ extension ClipSession {
         return try await attestedToken(by: attester, offer)
     }
 
-    /// The field `Doorstep-Assertion` for a request; nil where there is nothing to sign, or nothing to sign with. Only for whoever
-    /// has the turn to sign.
+    /// Returns the field `Doorstep-Assertion` for a request; nil without a challenge or without a key. The
+    /// caller must have the turn to sign.
     func signature(of call: Call) async -> String? {
         guard let attester, let challenge, clock.now.timeIntervalSince(challenge.at) < Self.challengeUse,
             case .attested(let keyID)? = try? installAttestation().stage, let key = Data(base64Encoded: keyID)
@@ -49,7 +51,7 @@ extension ClipSession {
 
     // MARK: - The server's side
 
-    /// What the server gives to attest or sign.
+    /// The server's challenge to attest or sign.
     private struct Offer: Decodable {
         var challenge: String
         /// In seconds.
@@ -76,17 +78,19 @@ extension ClipSession {
         var assertion: Data
     }
 
-    /// For how many seconds a challenge that came with an answer is used: less than it is good for. [ours]
+    /// The time in seconds for which the session uses a challenge that came with a response: shorter than
+    /// its validity. [ours]
     private static let challengeUse: TimeInterval = 240
     /// How many seconds before its end a token is used no more. [ours]
     private static let tokenMargin: TimeInterval = 60
 
-    /// What a challenge is asked for; one for a request comes with the answer to the one before.
+    /// The purpose of a requested challenge. A challenge to sign a request comes with the response to the
+    /// previous request.
     private enum Purpose: String, Encodable {
         case attestation, token
     }
 
-    /// Nil from a server that knows nothing of App Attest.
+    /// Requests a challenge; nil if the server does not support App Attest.
     private func offer(for purpose: Purpose) async throws(ClipError) -> Offer? {
         struct Body: Encodable {
             var clip: String
@@ -115,9 +119,9 @@ extension ClipSession {
         token = (grant.token, clock.now.addingTimeInterval(grant.expiresIn - Self.tokenMargin))
     }
 
-    // MARK: By a key that the server knows
+    // MARK: With a key that the server knows
 
-    /// - Returns: False where there is no such key, or none any more.
+    /// - Returns: False if there is no such key, or no longer.
     private func assertedToken(by attester: any AppAttester) async throws(ClipError) -> Bool {
         // A second time where the other app has signed meanwhile: the greater counter was there first.
         for isLast in [false, true] {
@@ -225,9 +229,9 @@ extension ClipSession {
         return nil
     }
 
-    // MARK: - What is kept
+    // MARK: - Storage
 
-    /// What is there anew each time: the other app may have come further.
+    /// Reads the state from the container each time, because the other app may have changed it.
     private func installAttestation() throws(ClipError) -> InstallAttestation {
         guard let data = try keep({ try $0.read(.attestation) }) else { return InstallAttestation() }
         return (try? JSONDecoder().decode(InstallAttestation.self, from: data)) ?? InstallAttestation()

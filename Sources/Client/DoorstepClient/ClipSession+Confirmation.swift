@@ -1,11 +1,13 @@
 public import Foundation
 
 extension ClipSession {
-    /// Has the server say whether the person is at the place that an invocation URL leads to.
+    /// Asks the server to confirm that the person is at the location that an invocation URL leads to.
     ///
-    /// It is sent again only where the server has not taken it, since each is recorded. It is signed by App Attest where the
-    /// server gives something to sign. The coordinate is sent once and kept nowhere.
-    /// - Returns: An outcome; all of them are answers.
+    /// The request is repeated only if the server has not accepted it, because the server records each
+    /// confirmation. App Attest signs it if the server has sent a challenge. The coordinate is sent once
+    /// and never stored.
+    ///
+    /// - Returns: An outcome; no outcome is an error.
     public func confirm(
         _ url: URL, evidence: PresenceEvidence, source: LaunchSource = .unknown,
         locationAccess: LocationAccess = .unknown

@@ -7,14 +7,16 @@ struct ReportedLaunch {
 }
 
 extension ClipSession {
-    /// Registers a launch, so that the server can send notifications to this install. Call it at each launch, away from the first
-    /// screen, and attest before it (``attest()``).
+    /// Registers a launch, so that the server can send notifications to this install. Call it at each
+    /// launch, after the first screen is shown and after ``attest()``.
     ///
-    /// An ephemeral permission begins anew with each launch, also with one without a URL, as from a notification or the App
-    /// Switcher [documented: Apple, "Enabling notifications in App Clips"].
+    /// An ephemeral permission begins anew with each launch. This includes a launch without a URL, such as
+    /// one from a notification or the App Switcher [documented: Apple, "Enabling notifications in App
+    /// Clips"].
+    ///
     /// - Parameters:
     ///   - url: The invocation URL; nil for a launch without one.
-    ///   - receipt: Of a confirmation at the URL's place, while it holds.
+    ///   - receipt: The receipt of a confirmation at the URL's location, while it is valid.
     @discardableResult
     public func registerLaunch(
         _ url: URL?, _ reachability: Reachability, receipt: String? = nil
@@ -25,7 +27,8 @@ extension ClipSession {
         return try await report(launch, reachability, receipt: receipt)
     }
 
-    /// Tells of tokens and permission that have changed since the launch, and of a receipt. The launch stays as it was.
+    /// Sends tokens and a permission that have changed since the launch, and a receipt. The launch itself
+    /// does not change.
     @discardableResult
     public func update(
         _ reachability: Reachability, receipt: String? = nil
@@ -41,7 +44,7 @@ extension ClipSession {
         try await send("PUT", activity, body: Self.json(Body(token: Self.hex(token))))
     }
 
-    /// Tells that a Live Activity has ended. One that the server does not know is no error.
+    /// Reports that a Live Activity has ended. An activity that the server does not know is no error.
     public func endActivity(_ activity: String) async throws(ClipError) {
         do throws(ClipError) {
             try await send("DELETE", activity, body: nil)
@@ -49,7 +52,7 @@ extension ClipSession {
         }
     }
 
-    /// Has the server forget this install, and forgets what is kept here but the key of App Attest.
+    /// Deletes this install at the server, and everything stored here except the key of App Attest.
     public func forget() async throws(ClipError) {
         do throws(ClipError) {
             _ = try await perform(
@@ -59,13 +62,13 @@ extension ClipSession {
         } catch .refused(let problem)
             where problem.code == .unknownInstance || problem.code == .instanceOfOtherKey
         {
-            // Another install's is none of this one's to forget.
+            // This install must not delete the data of another install.
         }
         launch = nil
         for item in [ContainerItem.instance, .lastURL, .lookups] { try keep { try $0.remove(item) } }
     }
 
-    /// The ID by which the server knows this install: made once, for App Clip and full app.
+    /// Returns the ID by which the server knows this install: created once, for App Clip and full app.
     public func instanceID() throws(ClipError) -> String {
         let id = try keep { try $0.establish(Data(UUID().uuidString.lowercased().utf8), as: .instance) }
         let text = String(decoding: id, as: UTF8.self)
@@ -123,7 +126,7 @@ extension ClipSession {
         }
     }
 
-    /// RFC 3986 §2.3: what needs no percent-encoding in a path.
+    /// Whether a byte needs no percent-encoding in a path (RFC 3986 §2.3).
     private static func isUnreserved(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -1,11 +1,13 @@
 public import Foundation
 
 extension ClipSession {
-    /// Where an invocation URL leads: what was kept of it first, if anything was, and then what the server says.
+    /// Looks up an invocation URL: yields the stored result first, if there is one, and then the server's
+    /// response.
     ///
-    /// The first screen needs no network where the place is known: it shows the first value and is told of a change by the second,
-    /// which comes only when there is one. It ends with ``ClipError`` where the server refuses or is not reached, also behind a
-    /// kept value; what the server does not know any more is forgotten.
+    /// The first screen needs no network if the location is stored: it shows the first value. A second
+    /// value comes only if the server's response differs. The stream ends with ``ClipError`` if the server
+    /// refuses or cannot be reached, even after a stored value. A result that the server no longer has is
+    /// deleted.
     public nonisolated func lookups(of url: URL) -> AsyncThrowingStream<ClipLookup, any Error> {
         AsyncThrowingStream { continuation in
             let task = Task {
@@ -23,13 +25,15 @@ extension ClipSession {
         }
     }
 
-    /// What was kept of an invocation URL; nil when nothing was.
+    /// Returns the stored result for an invocation URL; nil if there is none.
     public func keptLookup(of url: URL) -> ClipLookup? {
         keptLookups().first { $0.url == url.absoluteString }?.lookup
     }
 
-    /// Asks the server where an invocation URL leads, and keeps the answer.
-    /// - Throws: ``ClipError``; `refused` with `does_not_match`, `no_identifier` or `unknown_identifier` where it leads nowhere.
+    /// Looks up an invocation URL at the server, and stores the result.
+    ///
+    /// - Throws: ``ClipError``; `refused` with `does_not_match`, `no_identifier` or `unknown_identifier` if
+    ///   the URL leads nowhere.
     public func lookUp(_ url: URL) async throws(ClipError) -> ClipLookup {
         let text = url.absoluteString
         guard text.utf8.count <= Self.maximumURLLength,
@@ -66,7 +70,7 @@ extension ClipSession {
             var limit: Int?
         }
         struct Response: Decodable { var data: [NearbyLocation] }
-        // How good the fix is does not matter here, and is not asked for.
+        // The accuracy of the fix has no effect here, so the request does not contain it.
         let spot = ClipLocation.Coordinate(latitude: coordinate.latitude, longitude: coordinate.longitude)
         let response = try await perform(
             Call(
@@ -77,7 +81,7 @@ extension ClipSession {
         return try Self.read(Response.self, from: response.body).data
     }
 
-    // MARK: What is kept
+    // MARK: Stored results
 
     private struct KeptLookup: Codable {
         var url: String
@@ -85,15 +89,15 @@ extension ClipSession {
         var lookup: ClipLookup
     }
 
-    /// As a server takes them.
+    /// The servers' limit.
     private static let maximumURLLength = 2_048
-    /// How many answers are kept, the latest first. [ours]
+    /// The number of results that are stored, the latest first. [ours]
     private static let maximumKept = 16
     /// RFC 3986 §2.3, in ASCII.
     private static let unreserved = CharacterSet(
         charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
-    /// A container that cannot be read has nothing: the server will say.
+    /// Returns nothing if the container cannot be read: the server's response follows.
     private func keptLookups() -> [KeptLookup] {
         guard let data = try? container.read(.lookups) else { return [] }
         return (try? JSONDecoder().decode([KeptLookup].self, from: data)) ?? []

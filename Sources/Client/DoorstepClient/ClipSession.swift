@@ -1,14 +1,15 @@
 public import Foundation
 
-/// What an App Clip, and the full app that replaces it, ask of a Doorstep server.
+/// A session of an App Clip, or of the full app that replaces it, with a Doorstep server.
 ///
-/// One for each process. It looks invocations up, confirms that the person is there, and registers launches, so that the server
-/// can send notifications. Instance, key of App Attest and latest URL are in a shared container: the full app goes on with what
-/// the App Clip began.
+/// Create one for each process. It looks up invocation URLs, confirms that the person is at the location,
+/// and registers launches, so that the server can send notifications. A shared container stores the
+/// instance, the key of App Attest and the latest URL, so that the full app continues where the App Clip
+/// stopped.
 ///
-/// Errors are ``ClipError`` alone.
+/// All errors are ``ClipError``.
 public actor ClipSession {
-    /// As it was made with.
+    /// The configuration that the session was created with.
     public nonisolated let configuration: ClipConfiguration
     let container: any SharedContainer
     let clock: any SessionClock
@@ -16,9 +17,9 @@ public actor ClipSession {
     private let transport: any HTTPTransport
     private let chance: @Sendable () -> Double
 
-    /// What requests carry, and until when.
+    /// The token that requests carry, and its expiry.
     var token: (text: String, until: Date)?
-    /// What the server gave to sign the next request, and when.
+    /// The server's challenge for the signature of the next request, and the time of its arrival.
     var challenge: (text: String, at: Date)?
     var launch: ReportedLaunch?
     /// Assertions go one at a time: the server takes a greater counter only.
@@ -50,8 +51,9 @@ public actor ClipSession {
         self.chance = chance
     }
 
-    /// The invocation URL of the latest launch that had one, also of the App Clip that the full app has replaced: what to show
-    /// after a return without one.
+    /// Returns the invocation URL of the latest launch that had one, also of the App Clip that the full app
+    /// has replaced. Show its location after a return without a URL.
+    ///
     /// - Throws: ``ClipError/container``.
     public func lastURL() throws(ClipError) -> URL? {
         try keep { try $0.read(.lastURL) }.flatMap { URL(string: String(decoding: $0, as: UTF8.self)) }
@@ -67,7 +69,7 @@ struct Call {
     var target: String
     var body: Data?
     var fields: [String: String] = [:]
-    /// Whether twice does as much as once: then it is sent again when its answer is lost.
+    /// Whether the request is idempotent: then it is repeated if its response is lost.
     var isRepeatable: Bool
     /// Whether it is signed where the server gives something to sign.
     var isSigned = false
@@ -75,7 +77,8 @@ struct Call {
 }
 
 extension ClipSession {
-    /// Sends a request with the token that there is; gets one, and sends it once more, where the server asks for it.
+    /// Sends a request with the current token. If the server requires a token, gets one and repeats the
+    /// request once.
     func perform(_ call: Call) async throws(ClipError) -> TransportResponse {
         do throws(ClipError) {
             return try await exchangeSigned(call)
@@ -108,7 +111,9 @@ extension ClipSession {
         return try await exchange(call)
     }
 
-    /// Sends a request, again where that is safe, until there is an answer or the budget is used up.
+    /// Sends a request and repeats it where that is safe, until a response arrives or the budget is used
+    /// up.
+    ///
     /// - Returns: A response of 2xx or 304.
     func exchange(_ call: Call) async throws(ClipError) -> TransportResponse {
         let request = try request(of: call)
@@ -183,7 +188,7 @@ extension ClipSession {
     static func json(_ value: some Encodable) -> Data? {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Of two launches within a second the later one must be told.
+        // Fractions of a second preserve the order of two launches within one second.
         encoder.dateEncodingStrategy = .custom { date, encoder in
             var container = encoder.singleValueContainer()
             try container.encode(date.formatted(timestamp))
@@ -201,14 +206,14 @@ extension ClipSession {
         return value
     }
 
-    /// Uses the container, whose errors are one.
+    /// Uses the container and maps all its errors to one.
     func keep<Result>(_ use: (any SharedContainer) throws -> Result) throws(ClipError) -> Result {
         do { return try use(container) } catch { throw .container }
     }
 }
 
 extension ServiceProblem {
-    /// Nil for what is no problem of this server.
+    /// Reads a problem; nil if the response is not a problem of a Doorstep server.
     init?(_ response: TransportResponse, retryAfter: Duration?) {
         struct Members: Decodable {
             var code: String
@@ -220,9 +225,9 @@ extension ServiceProblem {
             retryAfter: retryAfter)
     }
 
-    /// Whether the server says that it has done nothing, and that it may do it later.
+    /// Whether the server reports that it did nothing, and that a later attempt may succeed.
     var wasNotDone: Bool { status == 429 || status == 503 && mayPass }
 
-    /// What is lacking in the server's settings is not made good by waiting.
+    /// Waiting does not help if the server's settings are incomplete.
     var mayPass: Bool { code != .notificationsNotConfigured }
 }

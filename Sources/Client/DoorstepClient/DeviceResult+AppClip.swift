@@ -3,11 +3,12 @@
     import Foundation
 
     extension APActivationPayload {
-        /// Asks the system whether the person is in a place's region, without a coordinate. The App Clip needs
-        /// `NSAppClipRequestLocationConfirmation` in its Info.plist [documented].
+        /// Asks the system whether the person is in a location's region, without a coordinate. The App Clip
+        /// needs `NSAppClipRequestLocationConfirmation` in its Info.plist [documented].
         ///
-        /// It stays on the actor that it is called on, as the payload must not leave it.
-        /// - Returns: The verdict, or the code of the error in its place.
+        /// It stays on the caller's actor, because the payload must not leave it.
+        ///
+        /// - Returns: The verdict, or the code of the error instead.
         public func deviceResult(
             in region: ClipLocation.Region, isolation: isolated (any Actor)? = #isolation
         ) async -> DeviceResult {

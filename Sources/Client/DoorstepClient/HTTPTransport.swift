@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What carries a session's requests: ``URLSessionTransport``, or a test's.
+/// The transport for a session's requests: ``URLSessionTransport``, or a test's.
 public protocol HTTPTransport: Sendable {
     /// Sends a request once.
     func send(_ request: TransportRequest) async throws(TransportFailure) -> TransportResponse
@@ -8,15 +8,15 @@ public protocol HTTPTransport: Sendable {
 
 /// A request as it is to be sent. It carries the key: not to be logged.
 public struct TransportRequest: Sendable {
-    /// Of HTTP, in upper case.
+    /// The HTTP method, in upper case.
     public var method: String
     /// Whole.
     public var url: URL
     /// By their names; the key is among them.
     public var fields: [String: String]
-    /// Nil for none.
+    /// The body; nil for none.
     public var body: Data?
-    /// For how long to wait for an answer.
+    /// The time to wait for a response.
     public var timeout: Duration
 
     /// Takes a request as it is to be sent.
@@ -32,9 +32,9 @@ public struct TransportRequest: Sendable {
     }
 }
 
-/// What was answered, whatever it says.
+/// A response of any status.
 public struct TransportResponse: Sendable {
-    /// Of HTTP.
+    /// The HTTP status.
     public var status: Int
     /// By their names in lower case.
     public var fields: [String: String]
@@ -52,9 +52,9 @@ public struct TransportResponse: Sendable {
 
 /// Why there is no response.
 public enum TransportFailure: Error, Sendable, Hashable {
-    /// Nothing has reached the server: it may be sent again, whatever it does.
+    /// The server received nothing: any request can be repeated.
     case notSent
-    /// The server may have done what was asked.
+    /// The server may have processed the request.
     case interrupted
     /// The task was cancelled.
     case cancelled

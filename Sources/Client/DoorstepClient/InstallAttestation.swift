@@ -16,10 +16,10 @@ struct InstallAttestation: Codable, Equatable {
     var stage = Stage.none
     /// How often in a row it did not come off.
     var failures = 0
-    /// Nothing is tried before.
+    /// The earliest time of the next attempt.
     var notBefore: Date?
 
-    /// What waits before the next try: a minute, doubled each time up to a day. [ours]
+    /// The pause before the next attempt: a minute, doubled after each failure up to a day. [ours]
     static func pause(afterFailures failures: Int) -> TimeInterval {
         min(86_400, 60 * Double(1 << min(max(failures - 1, 0), 16)))
     }

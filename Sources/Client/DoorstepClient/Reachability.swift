@@ -1,9 +1,9 @@
 public import Foundation
 
-/// What the app may be sent, and by which tokens.
+/// The notifications that the app may receive, and the tokens to send them to.
 public struct Reachability: Sendable, Hashable, CustomStringConvertible {
-    /// As `UNAuthorizationStatus` names it. An App Clip has `ephemeral` for 8 hours after each launch, without asking [documented:
-    /// Apple, "Enabling notifications in App Clips"].
+    /// The permission, named as in `UNAuthorizationStatus`. An App Clip has `ephemeral` for 8 hours after
+    /// each launch, without a prompt [documented: Apple, "Enabling notifications in App Clips"].
     public enum Permission: String, Sendable, Codable, CaseIterable {
         case notDetermined
         case denied
@@ -12,14 +12,14 @@ public struct Reachability: Sendable, Hashable, CustomStringConvertible {
         case ephemeral
     }
 
-    /// As the system has it now.
+    /// The system's current permission.
     public var permission: Permission
-    /// As `didRegisterForRemoteNotificationsWithDeviceToken` has it.
+    /// The token from `didRegisterForRemoteNotificationsWithDeviceToken`.
     public var deviceToken: Data?
     /// The push-to-start tokens of Live Activities, by the type of their attributes; at most 16.
     public var startTokens: [String: Data]
 
-    /// Takes what the system says; without a token the server keeps the one it has.
+    /// Creates a value from the system's data; without a token the server keeps the one that it has.
     public init(permission: Permission, deviceToken: Data? = nil, startTokens: [String: Data] = [:]) {
         self.permission = permission
         self.deviceToken = deviceToken
@@ -32,9 +32,9 @@ public struct Reachability: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// What the server knows of this install after a launch.
+/// The server's record of this install after a launch.
 public struct RegisteredInstance: Sendable, Hashable, Codable {
-    /// Of the instance: what an order is to be kept with, so that news of it can be sent.
+    /// The ID of the instance: store it with an order, so that notifications about the order can be sent.
     public var id: UUID
     /// The bundle ID of the App Clip, also for the full app.
     public var clip: String

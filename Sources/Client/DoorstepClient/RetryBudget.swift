@@ -3,11 +3,11 @@
 /// The pauses double from ``first`` to ``longest``, each made shorter at random by up to a half, so that clips that were refused
 /// together do not come back together. A server's `Retry-After` is waited for, or the request given up where the budget is less.
 public struct RetryBudget: Sendable, Hashable {
-    /// The sum of all pauses, at most. Zero: nothing is tried again.
+    /// The maximum sum of all pauses. Zero: no retries.
     public var total: Duration
     /// The first pause.
     public var first: Duration
-    /// No pause is longer, but where the server says so.
+    /// The longest pause, unless the server asks for a longer one.
     public var longest: Duration
     /// For how long one try may take.
     public var timeout: Duration
@@ -27,11 +27,12 @@ public struct RetryBudget: Sendable, Hashable {
     public static let background = RetryBudget(
         total: .seconds(180), first: .seconds(1), longest: .seconds(30), timeout: .seconds(30))
 
-    /// The pause before the next try, or nil when there is to be none.
+    /// Returns the pause before the next attempt, or nil if there is to be none.
+    ///
     /// - Parameters:
-    ///   - tries: How many there have been, from 1.
-    ///   - spent: The pauses so far.
-    ///   - retryAfter: As the server says.
+    ///   - tries: The number of attempts so far, from 1.
+    ///   - spent: The sum of the pauses so far.
+    ///   - retryAfter: The server's `Retry-After`.
     ///   - chance: From 0 to 1.
     func pause(
         afterTries tries: Int, spent: Duration, retryAfter: Duration?, chance: Double

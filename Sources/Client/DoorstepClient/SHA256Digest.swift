@@ -1,7 +1,7 @@
 import Foundation
 
-/// SHA-256 (FIPS 180-4), so that nothing but Foundation is needed on any system. Of public data alone: it is not made to keep
-/// secrets from whoever measures times.
+/// SHA-256 (FIPS 180-4), so that the module needs only Foundation on every system. Use it for public data
+/// only: it does not protect secrets from timing measurements.
 enum SHA256Digest {
     static func of(_ message: some Sequence<UInt8>) -> Data {
         var bytes = Array(message)

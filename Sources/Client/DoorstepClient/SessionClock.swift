@@ -10,10 +10,10 @@ public protocol SessionClock: Sendable {
 
 /// The device's clock.
 public struct SystemClock: SessionClock {
-    /// There is one such clock.
+    /// Creates the clock.
     public init() {}
 
-    /// As the device has it.
+    /// The device's time.
     public var now: Date { Date() }
 
     /// By `Task.sleep`.

@@ -1,21 +1,21 @@
 public import Foundation
 
-/// Where App Clip and full app keep what both need: a directory of their App Group, or a test's.
+/// The storage that App Clip and full app share: a directory of their App Group, or a test's.
 ///
-/// Both may use it at once, so each item is written whole or not at all.
+/// Both apps may use it at the same time, so each item is written whole or not at all.
 public protocol SharedContainer: Sendable {
-    /// What an item is, or nil when there is none.
+    /// Returns an item's data, or nil if there is none.
     func read(_ item: ContainerItem) throws -> Data?
     /// Writes an item in the place of the one that is there.
     func write(_ data: Data, to item: ContainerItem) throws
-    /// Writes an item where there is none, and gives what is there then: of two that do so at once, one writes and both get the
-    /// same.
+    /// Writes an item if there is none, and returns the stored data. If two callers do so at the same time,
+    /// one writes and both get the same data.
     func establish(_ data: Data, as item: ContainerItem) throws -> Data
     /// Removes an item, if there is one.
     func remove(_ item: ContainerItem) throws
 }
 
-/// What a session keeps.
+/// An item that a session stores.
 public enum ContainerItem: String, Sendable, CaseIterable {
     /// The ID by which the server knows this install, a UUID.
     case instance
@@ -23,6 +23,6 @@ public enum ContainerItem: String, Sendable, CaseIterable {
     case attestation
     /// The latest invocation URL.
     case lastURL = "last-url"
-    /// The latest answers to lookups.
+    /// The latest results of lookups.
     case lookups
 }

@@ -43,7 +43,8 @@ public struct SharedDirectory: SharedContainer {
         try data.write(to: place(item), options: Self.options)
     }
 
-    /// By a file beside it that is linked to its place, where none is yet.
+    /// Writes a temporary file beside the item and links it to the item's name, which fails if the item
+    /// exists.
     public func establish(_ data: Data, as item: ContainerItem) throws -> Data {
         if let present = try read(item) { return present }
         try makeDirectory()

@@ -4,7 +4,7 @@ import Foundation
 /// does not.
 final class Turns: Sendable {
     private let lock = NSLock()
-    // Read and written only while `lock` is held.
+    // `lock` protects reads and writes.
     nonisolated(unsafe) private var isTaken = false
     nonisolated(unsafe) private var waiting: [Waiter] = []
 
@@ -20,7 +20,7 @@ final class Turns: Sendable {
         let isMine = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isMine: Bool? = lock.withLock {
-                    // Its handler has been and found nothing.
+                    // The cancellation handler has already run and found nothing to resume.
                     if Task.isCancelled { return false }
                     if isTaken {
                         waiting.append(Waiter(id: id, continuation: continuation))

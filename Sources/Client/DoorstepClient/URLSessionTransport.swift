@@ -19,12 +19,12 @@ public struct URLSessionTransport: HTTPTransport {
         self.init(session: URLSession(configuration: configuration))
     }
 
-    /// - Parameter session: Of one's own, such as one that pins certificates.
+    /// - Parameter session: A custom session, for example one that pins certificates.
     public init(session: URLSession) {
         self.session = session
     }
 
-    /// What went wrong before anything was sent is ``TransportFailure/notSent``, and may be tried again.
+    /// Errors before anything was sent are ``TransportFailure/notSent``; the request can be repeated.
     public func send(_ request: TransportRequest) async throws(TransportFailure) -> TransportResponse {
         var sent = URLRequest(url: request.url)
         sent.httpMethod = request.method
@@ -69,10 +69,10 @@ public struct URLSessionTransport: HTTPTransport {
     }
 }
 
-/// Hands a task to whoever cancels, before or after it has begun.
+/// Passes a task to the cancellation handler, whether the task has begun or not.
 private final class RunningExchange: Sendable {
     private let lock = NSLock()
-    // Read and written only while `lock` is held.
+    // `lock` protects reads and writes.
     nonisolated(unsafe) private var task: URLSessionDataTask?
     nonisolated(unsafe) private var isCancelled = false
 

@@ -1,7 +1,7 @@
 import DoorstepClient
 import SwiftUI
 
-/// The full app: it takes the App Clip's place, opens its URLs, and goes on where it was.
+/// The full app: it replaces the App Clip, opens its URLs, and continues where the App Clip stopped.
 @main
 struct RestaurantApp: App {
     @UIApplicationDelegateAdaptor(PushDelegate.self) private var delegate

@@ -18,13 +18,14 @@ struct RestaurantClip: App {
                 }
                 .task {
                     delegate.restaurant = restaurant
-                    // A return without URL. Where there is one, it comes too and takes this one's place.
+                    // A return without a URL. If there is a URL, its activity arrives too and replaces this
+                    // one.
                     restaurant.show(ClipInvocation(url: nil))
                 }
         }
     }
 
-    /// The system's own verdict; it has none for a launch without URL.
+    /// Returns the system's own verdict; the system has none for a launch without a URL.
     private func evidence(_ region: ClipLocation.Region) async -> PresenceEvidence {
         guard let payload else { return await Fix.current().map { .coordinate($0) } ?? .none }
         return .device(await payload.deviceResult(in: region))

@@ -8,7 +8,7 @@ import UserNotifications
 /// The restaurant that is on the screen, for App Clip and full app alike.
 @MainActor @Observable
 final class Restaurant {
-    /// What the screen says of the order.
+    /// The order's state on the screen.
     enum Order: Equatable {
         case none
         case confirming
@@ -22,7 +22,7 @@ final class Restaurant {
     /// To choose from, after a launch by a URL that names no restaurant.
     private(set) var nearby: [NearbyLocation] = []
     private(set) var order = Order.none
-    /// Why there is nothing to show.
+    /// The reason why there is nothing to show.
     private(set) var trouble: String?
 
     private let session: ClipSession
@@ -45,7 +45,7 @@ final class Restaurant {
             let last = try? await session.lastURL()
             url = invocation.url ?? last
             if let url { await follow(url) }
-            // Nobody waits for these.
+            // The screen does not wait for these.
             _ = try? await session.attest()
             _ = try? await session.registerLaunch(invocation.url, await reachability())
         }
@@ -57,7 +57,7 @@ final class Restaurant {
         show(ClipInvocation(url: URL(string: chosen.url)))
     }
 
-    /// What was kept is on the screen at once; what the server says takes its place.
+    /// Shows the stored result immediately; the server's response replaces it.
     private func follow(_ url: URL) async {
         (trouble, order) = (nil, .none)
         do {
@@ -94,7 +94,7 @@ final class Restaurant {
                 return
             }
             order = .placed(receipt: response.receipt)
-            // With the receipt this install is one of those who were there.
+            // The receipt records that this install confirmed its presence.
             _ = try? await session.update(await reachability(), receipt: response.receipt)
         } catch {
             order = .failed
@@ -122,7 +122,8 @@ final class Restaurant {
     }
 }
 
-/// One fix, if the person allows it. Needs iOS 18: earlier, `liveUpdates()` asks nobody for permission and reports no denial.
+/// A single fix, if the person allows it. Needs iOS 18: before that, `liveUpdates()` shows no permission
+/// prompt and reports no denial.
 enum Fix {
     static func current() async -> ClipLocation.Coordinate? {
         do {

@@ -4,7 +4,7 @@ import SwiftUI
 /// The restaurant, or those nearby, and the order.
 struct RestaurantScreen: View {
     let restaurant: Restaurant
-    /// How this app knows that the person is there.
+    /// Returns this app's evidence that the person is at the location.
     let evidence: @MainActor (ClipLocation.Region) async -> PresenceEvidence
 
     var body: some View {

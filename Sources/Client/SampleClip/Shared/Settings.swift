@@ -1,7 +1,7 @@
 import DoorstepClient
 import Foundation
 
-/// What is to be replaced by one's own.
+/// Values to replace with your own.
 enum Settings {
     static let appGroup = "group.com.example.MyApp"
 
@@ -18,7 +18,7 @@ enum Settings {
         return url
     }
 
-    /// As the entitlement `aps-environment` of the build says.
+    /// The value of the build's entitlement `aps-environment`.
     private static var pushEnvironment: ClipConfiguration.PushEnvironment {
         #if DEBUG
             .sandbox
