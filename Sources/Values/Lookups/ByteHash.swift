@@ -1,7 +1,7 @@
-/// A fast hash of byte strings that nobody who does not know its seed can find collisions for on purpose.
+/// A fast hash of byte strings with a secret seed: without the seed, nobody can construct collisions.
 ///
-/// Words are folded in one after the other by the two halves of a 128-bit product. Where it decides that two things are
-/// the same, the things themselves are compared too.
+/// It folds words in one after the other, by the two halves of a 128-bit product. Where two hashes are
+/// equal, callers also compare the values themselves.
 package struct ByteHash {
     package private(set) var value: UInt64
 

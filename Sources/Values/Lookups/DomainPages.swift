@@ -1,9 +1,9 @@
-/// Whether pages for people are shown at a domain, where somebody scans a code without an iPhone.
+/// Whether a domain shows pages for people who scan a code without an iPhone.
 public enum DomainPages: String, Sendable, Hashable, CaseIterable {
-    /// As where the paths of codes are led elsewhere, and only that of the association file is led here.
+    /// No pages: the proxy sends only the path of the association file to Doorstep.
     case off
     case on
-    /// And the URL of a short code leads on to the one that it stands for, where the tenant has proved that one's host too.
+    /// Pages, and the URL of a short code redirects to its target, if the tenant has verified the target's host too.
     ///
     /// Source: Apple, "Encoding a URL in an App Clip Code", "Use short URLs or redirects": both need an experience and their
     /// host's association.

@@ -13,7 +13,7 @@ struct Heap<Element: Comparable> {
         }
     }
 
-    /// Removes the least; nil where there is none.
+    /// Removes and returns the least element; nil if the heap is empty.
     mutating func popLeast() -> Element? {
         guard let last = elements.popLast() else { return nil }
         guard let least = elements.first else { return last }

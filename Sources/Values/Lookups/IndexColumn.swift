@@ -5,7 +5,7 @@ public protocol IndexColumn: CaseIterable, RawRepresentable<Int>, Sendable {
     /// How many columns the primary key has beside the tenant's ID.
     static var keyLength: Int { get }
 
-    /// What is read of a column, in SQL, where that is not the column itself.
+    /// The SQL expression to read, if it is not the column itself.
     ///
     /// - Parameter column: the column's own name, qualified.
     func expression(of column: String) -> String
@@ -24,7 +24,7 @@ extension IndexColumn {
 
     static var list: [any IndexColumn] { allCases.map { $0 } }
 
-    /// What is read of a card: all but its place, which no answer shows.
+    /// The SQL expression to read of a card: all members except its place, which no response shows.
     static func expression(ofCard column: String) -> String { "(\(column) - 'place')::text" }
 }
 
@@ -57,7 +57,7 @@ public enum ClipColumn: Int, IndexColumn {
     case appIdPrefix
     /// The text of a JSON object, nullable.
     case attestation
-    /// Nullable, as are those that follow.
+    /// Nullable, as are the following columns.
     case appStoreId, androidUrl, siteName
     /// The text of a JSON object.
     case card
@@ -83,7 +83,7 @@ public enum KeyColumn: Int, IndexColumn {
     case expiresAt
     /// Names separated by commas.
     case scopes
-    /// Identifiers separated by line feeds, which none of them holds; nullable.
+    /// Identifiers separated by line feeds, which no identifier contains; nullable.
     case locations
 
     public func expression(of column: String) -> String {

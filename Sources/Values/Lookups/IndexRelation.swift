@@ -1,26 +1,26 @@
-/// What a routing table is made from: tables of the schema, and of each the columns that matter here.
+/// The tables of the schema that a lookup index is built from.
 ///
-/// What a relation is made of is said once, in its ``IndexColumn``s: how its rows are asked for, what a row's fields
-/// are and in which order, and what a saved table holds. The grants and triggers of the schema are held to it by a test.
+/// The ``IndexColumn``s of a relation define the columns to read, the fields of a row and their order, and
+/// the contents of a saved index. A test compares them with the grants and triggers of the schema.
 public enum IndexRelation: String, Sendable, Hashable, CaseIterable {
     case tenants
     case clips
-    /// Those that are not revoked.
+    /// Keys that are not revoked.
     case keys = "api_keys"
-    /// Those that are proved.
+    /// Verified domains.
     case domains
     case locations
     case experiences
     case shortCodes = "short_codes"
-    /// Keys of App Attest that are good for nothing any more.
+    /// Revoked keys of App Attest.
     case revokedAttestKeys = "revoked_attest_keys"
 
     /// In the order of a row's fields; the tenant's ID is the first of each relation.
     public var columns: [any IndexColumn] { columnType.list }
 
-    /// Whether a tenant may have very many rows of it.
+    /// Whether a tenant may have very many rows in the relation.
     ///
-    /// The other relations decide who may ask, and for what: the feed applies their changes first.
+    /// The other relations decide which requests are permitted: the feed applies their changes first.
     public var isCatalogue: Bool {
         switch self {
         case .locations, .experiences, .shortCodes: true
@@ -31,7 +31,7 @@ public enum IndexRelation: String, Sendable, Hashable, CaseIterable {
     /// The columns of the primary key beside the tenant, in the order of a change's key.
     public var keyColumns: [any IndexColumn] { Array(columns.dropFirst().prefix(columnType.keyLength)) }
 
-    /// A column that says which rows are to be left out, by whether it is null.
+    /// The column that decides whether a row is read: only rows where it is null, or is not null.
     public var condition: (column: String, isNull: Bool)? {
         switch self {
         case .keys: ("revoked_at", true)

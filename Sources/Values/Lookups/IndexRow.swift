@@ -3,7 +3,7 @@ import Foundation
 /// The fields of one row in the order of its relation's ``IndexColumn``s, each in the binary form of its PostgreSQL
 /// type: integers and floats in network byte order, text in UTF-8 (PostgreSQL, "COPY", "Binary Format").
 public struct IndexRow: Sendable {
-    /// What the fields are parts of.
+    /// The bytes that the fields are ranges of.
     private(set) var bytes: [UInt8]
     /// Nil for NULL.
     private(set) var fields: [Range<Int>?]
@@ -13,13 +13,13 @@ public struct IndexRow: Sendable {
         fields = []
     }
 
-    /// A row whose fields are parts of longer bytes.
+    /// Creates a row whose fields are ranges of longer bytes.
     public init(bytes: [UInt8], fields: [Range<Int>?]) {
         self.bytes = bytes
         self.fields = fields
     }
 
-    /// A row of a relation, each of its columns by what the closure has for it; nil for NULL.
+    /// Creates a row of a relation; the closure returns each column's value, or nil for NULL.
     public init<Column: IndexColumn>(of columns: Column.Type, _ value: (Column) -> [UInt8]?) {
         self.init(columns.allCases.map(value))
     }
@@ -33,7 +33,7 @@ public struct IndexRow: Sendable {
         }
     }
 
-    /// Where a field is; nil for NULL and for a field that is not there.
+    /// Returns the range of a field; nil for NULL and for a field that does not exist.
     @inline(__always)
     private func range(_ column: some IndexColumn) -> Range<Int>? {
         column.rawValue < fields.count ? fields[column.rawValue] : nil
@@ -93,7 +93,8 @@ public struct IndexRow: Sendable {
 }
 
 extension IndexRow {
-    /// Makes the tuple at a position the row's fields; false, with nothing read but its mark, at the end of the tuples.
+    /// Reads the tuple at a position into the row's fields. At the end of the tuples it returns false and
+    /// reads only the end mark.
     mutating func readTuple(at position: inout Int, fieldCount: Int) throws(LookupIndexError) -> Bool {
         guard let count = bytes.bigEndianInt16(at: position) else { throw .damagedFile }
         position += 2

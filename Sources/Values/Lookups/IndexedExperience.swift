@@ -12,10 +12,10 @@ public struct IndexedExperience: Sendable, Hashable {
     /// How many path components the registered URL has.
     public let pathComponentCount: Int
 
-    /// What the experience's rule finds in an invocation URL that it was chosen for.
+    /// Reads the identifier from an invocation URL that selected this experience, by the experience's rule.
     ///
-    /// `absent` when there is no rule, and for a path rule when the experience was reached by its clip's default link,
-    /// whose path is Apple's.
+    /// Returns `absent` if there is no rule. Also `absent` for a path rule if the URL is the clip's default
+    /// link, whose path is Apple's.
     public func readIdentifier(
         in invocation: InvocationURL, by match: TenantTable.Match
     ) -> IdentifierReading {

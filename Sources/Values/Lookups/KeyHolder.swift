@@ -2,7 +2,7 @@ public import Invocation
 public import RateLimiting
 public import Tenancy
 
-/// Whose key a key is.
+/// The owner of an API key, with the key's permissions.
 public struct KeyHolder: Sendable, Hashable {
     public let tenant: TenantID
     public let key: KeyID
@@ -10,7 +10,7 @@ public struct KeyHolder: Sendable, Hashable {
     public let scopes: Scopes
     /// The locations that the key is restricted to; nil for a key of all that its tenant has.
     public let locations: Set<LocationIdentifier>?
-    /// The tenant's own; what is nil is left to the server.
+    /// The tenant's own limits; nil means the server's default.
     public let limits: RequestLimits
     public let tenantIsSuspended: Bool
 

@@ -2,14 +2,14 @@ public import Foundation
 import Synchronization
 public import Tenancy
 
-/// The routing table that answers are given from, replaced as a whole when something changes.
+/// The current lookup index, which is replaced as a whole when something changes.
 ///
-/// Safe to use from many threads: whoever reads keeps the state it got, unaffected by those that come after.
+/// Safe to use from many threads: a reader keeps the state that it got, and later changes do not affect it.
 public final class LiveLookupIndex: Sendable {
     /// A table, and how far it can be trusted.
     public final class State: Sendable {
         public let source: Source
-        /// When the table was known to be what the database said.
+        /// The latest time at which the index was known to equal the database.
         public let asOf: Date
         /// Another number for each other table.
         public let version: Int
@@ -24,23 +24,24 @@ public final class LiveLookupIndex: Sendable {
 
         public var table: LookupIndex { snapshot.table }
 
-        /// What the table holds of one tenant.
+        /// Returns the index's table of one tenant.
         public func table(of tenant: TenantID) -> TenantTable { TenantTable(of: tenant, in: snapshot) }
 
-        /// As ``LookupIndex/provedHost(_:)``, without a copy of the table.
+        /// Returns ``LookupIndex/provedHost(_:)`` without a copy of the index.
         public func provedHost(_ host: String) -> LookupIndex.ProvedHost? { snapshot.table.provedHost(host) }
 
-        /// As ``LookupIndex/keyHolder(digest:at:)``, without a copy of the table: inlined in another module it would make one.
+        /// Returns ``LookupIndex/keyHolder(digest:at:)``. Not inlined, because inlining in another module
+        /// would copy the index.
         @inline(never)
         public func keyHolder(digest: Span<UInt8>, at now: Date) -> KeyHolder? {
             snapshot.table.keyHolder(digest: digest, at: now)
         }
     }
 
-    /// Where a table came from.
+    /// The origin of an index.
     public enum Source: String, Sendable {
         case database
-        /// A table that was saved earlier; the database has not answered since the start.
+        /// An index that was saved earlier; the database has not responded since the start.
         case file
     }
 
@@ -56,9 +57,11 @@ public final class LiveLookupIndex: Sendable {
     /// Nil before the first table is there.
     public var current: State? { state.withLock { $0 } }
 
-    /// The tenants whose catalogue cannot be copied from the database, each with the time of its first failure.
+    /// The tenants whose catalogue cannot be copied from the database, each with the time of its first
+    /// failure.
     ///
-    /// Their lookups are answered from the last version that was copied; their keys, limits, clips and domains are up to date.
+    /// The last version that was copied serves their lookups; their keys, limits, clips and domains are up
+    /// to date.
     public var quarantined: [TenantID: Date] { quarantine.withLock { $0 } }
 
     /// Records that a tenant's catalogue cannot be copied, or, with nil, that it was.
@@ -66,13 +69,13 @@ public final class LiveLookupIndex: Sendable {
         quarantine.withLock { $0[tenant] = since }
     }
 
-    /// Puts a table in the place of the one before, for everyone who asks from now on.
+    /// Replaces the index for all later reads.
     public func replace(by table: LookupIndex, from source: Source, asOf: Date) {
         let snapshot = IndexSnapshot(table, trusting: trust)
         replace { old in State(snapshot, source: source, asOf: asOf, version: (old?.version ?? 0) + 1) }
     }
 
-    /// The table there is was found to be what the database says.
+    /// Records that the current index equals the database.
     public func confirm(asOf: Date) {
         replace { old in
             old.map { State($0.snapshot, source: $0.source, asOf: asOf, version: $0.version) }

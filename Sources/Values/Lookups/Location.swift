@@ -31,10 +31,10 @@ public struct Location: Sendable, Hashable {
     /// Whether the place came signed in its URL, so that its identifier is its latitude and longitude.
     public var isEncodedInURL: Bool { name == nil }
 
-    /// What the tenant has registered it by, and what is stored of a visit; nil for a place that came signed in its URL, whose
-    /// identifier is its coordinate.
+    /// The identifier that the tenant registered, which is stored for a visit; nil for a location that is
+    /// signed in its URL, whose identifier is its coordinate.
     public var registeredIdentifier: LocationIdentifier? { isEncodedInURL ? nil : identifier }
 
-    /// The radius of a place whose URL gives none [ours].
+    /// The radius in metres of a location whose signed URL contains none [ours].
     private static let radiusOfSignedPlaces = Distance(meters: 100)
 }

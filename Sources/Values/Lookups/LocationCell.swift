@@ -1,10 +1,10 @@
 import Geodesy
 
-/// A cube of space, one of those into which the space around the Earth falls when it is halved in each direction again
-/// and again.
+/// A cube of space: one of those that result when the space around the Earth is halved repeatedly in each
+/// direction.
 ///
-/// A code of 63 bits says in which of the smallest a place is, three bits for each halving: what is in a larger one has the
-/// codes of a range.
+/// A 63-bit code names one of the smallest cubes, three bits for each halving. A larger cube contains a
+/// range of codes.
 struct LocationCell {
     /// How often was halved.
     let level: Int
@@ -38,14 +38,14 @@ struct LocationCell {
 
     private static func side(atLevel level: Int) -> Double { 2 * extent / Double(1 << level) }
 
-    /// Of the places in it.
+    /// The codes of the locations in the cube.
     var codes: ClosedRange<UInt64> {
         let shift = UInt64(3 * (Self.lastLevel - level))
         let first = (x.spreadThreefold << 2 | y.spreadThreefold << 1 | z.spreadThreefold) << shift
         return first...(first + (1 << shift) - 1)
     }
 
-    /// Lends the eight that it falls into, of which there are none at the last level.
+    /// Passes each of its eight parts to the closure; none at the last level.
     func forEachPart(_ body: (LocationCell) -> Void) {
         guard level < Self.lastLevel else { return }
         for part in 0..<8 as Range<UInt64> {

@@ -1,6 +1,6 @@
 public import JSON
 
-/// What a place shows to people, such as its telephone number: texts by their names.
+/// The details that a location shows to people, such as its telephone number: texts by name.
 public struct LocationDetails: Sendable, Hashable {
     /// The most bytes of ``json``.
     public static let maximumLength = 4_096
@@ -42,13 +42,13 @@ extension LocationDetails {
         self = details
     }
 
-    /// Bytes that were ``json`` of such a value.
+    /// Copies bytes that were ``json`` of such a value.
     init(copying json: Span<UInt8>) {
         self.init(json: json.isEmpty ? [] : Array(copying: json))
     }
 }
 
-/// Why an object is not what a place can show.
+/// The reason why a JSON object is not valid as details.
 public enum LocationDetailsError: Error, Sendable, Hashable, CustomStringConvertible {
     case notTexts
     case tooLong

@@ -4,9 +4,9 @@ public import Tenancy
 /// Which places that invocation URLs carry in themselves are believed.
 public enum LocationTrust: Sendable {
     case nothing
-    /// Those that their tenant signed.
+    /// Locations that their tenant signed.
     case signed(any LocationSignatures)
-    /// Any: where the question is what a URL names, whoever signed it.
+    /// All locations: for requests that only ask which location a URL names, regardless of its signature.
     case everything
 
     func believes(_ place: EncodedLocation, of tenant: TenantID) -> Bool {

@@ -1,10 +1,12 @@
 import Geodesy
 import Invocation
 
-/// A tenant's locations by their distance from a coordinate, of those at one distance by the bytes of their identifiers.
+/// A tenant's locations in order of their distance from a coordinate; at equal distance, in order of their
+/// identifiers' bytes.
 ///
-/// Cells are opened in the order of what they can hold nearest, down to those with few locations in them: the time depends
-/// on how many locations are asked for, not on how many there are elsewhere. The work is counted in steps and has an end.
+/// The search opens cells in the order of their smallest possible distance, down to cells with few
+/// locations. The time depends on the number of requested locations, not on the total. The search counts
+/// its work in steps, which are limited.
 struct LocationsByDistance {
     private let snapshot: IndexSnapshot
     private let tenant: LookupIndex.TenantIndex
@@ -14,7 +16,7 @@ struct LocationsByDistance {
     /// The code of each location's cell, and the location's hash.
     private let candidates: OrderedPairs
     private var queue = Heap<Item>()
-    /// What is in the cell that is opened; kept for its memory.
+    /// The locations of the opened cell; a property so that its memory is reused.
     private var pairs: [OrderedPairs.Pair] = []
     /// The work that was done, in locations looked at.
     private(set) var steps = 0
@@ -24,18 +26,18 @@ struct LocationsByDistance {
     static let mostSteps = 900
     /// How many steps take as long as one lookup over HTTP, measured.
     static let stepsOfLookup = 100
-    /// What it takes to find out whether a URL leads to a location, in steps.
+    /// The cost in steps of finding out whether a URL leads to a location.
     static let stepsOfTry = 8
     /// How many probes of a lookup for query items take as long as a step.
     static let probesOfStep = 16
-    /// What it takes to divide a cell, in steps.
+    /// The cost in steps of dividing a cell.
     private static let stepsOfDivision = 4
     /// A cell with more is divided.
     private static let fewLocations = 12
     /// By how much, in metres, a straight line is taken for shorter than it was computed: far more than rounding takes.
     private static let slack = 0.001
 
-    /// What may come next: not nearer than its distance says.
+    /// A cell or location in the queue: not nearer than its distance.
     private struct Item: Comparable {
         let distance: Double
         let content: Content
@@ -47,7 +49,8 @@ struct LocationsByDistance {
             case measured(LocationIdentifier)
         }
 
-        /// What can turn out to be as near as a measured location comes before it.
+        /// At equal distance, a cell comes before a measured location, because it may contain one that is
+        /// as near.
         static func < (one: Item, other: Item) -> Bool {
             if one.distance != other.distance { return one.distance < other.distance }
             switch (one.content, other.content) {
@@ -63,10 +66,10 @@ struct LocationsByDistance {
     }
 
     /// - Parameters:
-    ///   - reach: none is farther.
-    ///   - candidates: The only locations in question.
-    ///   - few: Further narrows these; nil for all. At most 100.
-    ///   - mostSteps: After how many steps the search ends.
+    ///   - reach: The maximum distance.
+    ///   - candidates: The only locations to consider.
+    ///   - few: Restricts these further; nil for all. At most 100.
+    ///   - mostSteps: The number of steps after which the search ends.
     init(
         from origin: Coordinate, within reach: Distance, of tenant: LookupIndex.TenantIndex,
         in snapshot: IndexSnapshot, _ candidates: OrderedPairs, among few: Set<LocationIdentifier>? = nil,
@@ -155,7 +158,7 @@ struct LocationsByDistance {
             _ = snapshot.table.locations.first(pair.second) { header, _, place in
                 guard header.tenant == tenant, let center = header.center else { return nil as Never? }
                 let there = center.position
-                // Of two locations with one hash each has its own cell.
+                // Two locations with the same hash have different cells.
                 guard LocationCell(of: there).codes.lowerBound == pair.first else { return nil }
                 add(.location(place, center), at: position.chord(to: there).meters)
                 return nil

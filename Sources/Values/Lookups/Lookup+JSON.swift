@@ -4,7 +4,7 @@ public import JSON
 import Tenancy
 
 extension Lookup {
-    /// What is answered where the URL leads to a location, as JSON in UTF-8.
+    /// Returns the response if the URL leads to a location, as JSON in UTF-8.
     public func response(to url: InvocationURL) throws(LookupRefusal) -> [UInt8] {
         guard case .found(let experience, let location) = self else { throw LookupRefusal(self) }
         var writer = JSONWriter()
@@ -51,7 +51,7 @@ extension NearbySearch {
     }
 }
 
-/// What answers are made of, members in the order of their keys.
+/// The objects in responses, members in the order of their keys.
 extension JSONWriter {
     package mutating func write(_ experience: IndexedExperience) {
         write(literal: #"{"clip":"#)
@@ -63,7 +63,8 @@ extension JSONWriter {
         write(literal: "}")
     }
 
-    /// `region` holds what `CLCircularRegion(center:radius:identifier:)` takes; `details` are left out where there are none.
+    /// Writes a location. `region` contains the arguments of `CLCircularRegion(center:radius:identifier:)`;
+    /// `details` is omitted if there are none.
     package mutating func write(
         _ location: Location, from distance: Distance? = nil, by url: InvocationURL? = nil
     ) {

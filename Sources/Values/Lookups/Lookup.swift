@@ -1,11 +1,11 @@
-/// The answer to "which business does this invocation URL stand for".
+/// The result of a lookup: the location that an invocation URL leads to, or the reason why there is none.
 public enum Lookup: Sendable, Hashable {
     case found(IndexedExperience, Location)
     /// No experience of the tenant matches the URL.
     case doesNotMatch
     /// An experience matches, but no identifier is where its rule looks, or it has neither location nor rule.
     case noIdentifier(IndexedExperience)
-    /// The URL names a location that the tenant does not have, or one whose signature does not hold.
+    /// The URL names a location that the tenant does not have, or one whose signature is invalid.
     case unknownIdentifier(IndexedExperience)
     /// The URL that a short code stands for holds a short code again, which is not followed.
     case shortCodeAgain(IndexedExperience)
@@ -15,7 +15,7 @@ public enum Lookup: Sendable, Hashable {
         if case .found(_, let location) = self { location } else { nil }
     }
 
-    /// The experience that leads to the location, or fails to; nil when none matches.
+    /// The experience that matches; nil if none does.
     public var experience: IndexedExperience? {
         switch self {
         case .found(let experience, _), .noIdentifier(let experience), .unknownIdentifier(let experience),

@@ -1,13 +1,13 @@
 import Invocation
 
 extension LookupIndex {
-    /// What pages say of a clip's app; each is nil where nothing is said.
+    /// The links on pages to a clip's app; nil where a link is not configured.
     struct ClipLinks: Sendable {
         let appStoreID: String?
         let androidURL: String?
         let siteName: String?
 
-        /// Nil where nothing is said at all.
+        /// Nil if no link is configured.
         init?(appStoreID: String?, androidURL: String?, siteName: String?) {
             guard appStoreID != nil || androidURL != nil || siteName != nil else { return nil }
             self.appStoreID = appStoreID
@@ -16,8 +16,9 @@ extension LookupIndex {
         }
     }
 
-    /// What a location or an experience says itself.
-    /// - Parameter namespace: of cards.
+    /// Returns the card of a location or an experience.
+    ///
+    /// - Parameter namespace: The namespace of cards.
     func card(_ namespace: Namespace, _ tenant: TenantIndex, _ name: Span<UInt8>) -> PackedCard {
         guard cards.count > 0 else { return .none }
         return cards.first(hash(namespace, tenant, name)) { header, text, _ in

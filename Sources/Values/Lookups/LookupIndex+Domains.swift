@@ -6,17 +6,17 @@ extension LookupIndex {
     /// A host that is proved for a tenant.
     struct DomainEntry: Sendable {
         let tenant: TenantIndex
-        /// What experiences on the host hash to, as far as it goes.
+        /// The hash state of the host's experiences, before their path.
         let hash: UInt64
         let content: String?
         let pages: DomainPages
         var experiences = DomainExperiences()
     }
 
-    /// The experiences on a proved host, by their hashes; of many, by the groups of their URLs.
+    /// The experiences on a verified host, by hash; if there are many, by the groups of their URLs.
     ///
-    /// Anyone can ask for a site's association file, which lists the experiences of one host: to look at those of all
-    /// hosts would take too long, and so would all of a large host.
+    /// Any client can request a site's association file, which lists the experiences of one host. A scan of
+    /// all hosts, or of all experiences of a large host, would take too long.
     struct DomainExperiences: Sendable {
         struct Key: Hashable, Sendable {
             let group: URLGroup
@@ -111,7 +111,7 @@ extension LookupIndex {
         }
     }
 
-    /// What is registered for a host that a tenant has proved.
+    /// The registered data of a host that a tenant has verified.
     public struct Site: Sendable {
         /// A clip of the tenant's, with the app it belongs to.
         public struct Clip: Sendable {
@@ -132,18 +132,18 @@ extension LookupIndex {
         public let clips: [Clip]
         /// In no order; nil when even groups are more than an association file could list.
         public let links: [Link]?
-        /// What is to be merged into the association file: the text of a JSON object, or nil.
+        /// The content to merge into the association file: the text of a JSON object, or nil.
         public let content: String?
     }
 
-    /// A host that a tenant has proved, and what is shown there.
+    /// A host that a tenant has verified, and whether it shows pages.
     public struct ProvedHost: Sendable {
         /// In lower case, without a port.
         public let name: String
         public let tenant: TenantID
         public let tenantName: String
         public let tenantIsSuspended: Bool
-        /// The tenant's own; what is nil is left to the server.
+        /// The tenant's own limits; nil means the server's default.
         public let limits: RequestLimits
         public let pages: DomainPages
     }
@@ -163,9 +163,11 @@ extension LookupIndex {
         domains[host].map { tenants[Int($0.tenant)].isPresent } ?? false
     }
 
-    /// What is registered for a host, in lower case and without a port; nil when nobody has proved it.
+    /// Returns the registered data of a host, in lower case and without a port; nil if no tenant has
+    /// verified it.
     ///
-    /// A suspended tenant's too: its data is kept, and only its keys are refused. [ours]
+    /// This includes the hosts of a suspended tenant: its data remains, and only its keys are rejected.
+    /// [ours]
     public func site(ofHost host: String) -> Site? {
         guard let domain = domains[host], tenants[Int(domain.tenant)].isPresent else { return nil }
         return Site(

@@ -11,8 +11,9 @@ extension LookupIndex {
     /// Ends in the number of the format.
     private static let fileSignature = Array("doorstep routing table 8\n".utf8)
 
-    /// Writes the table in pieces.
-    /// - Parameter asOf: when the table was what the database said.
+    /// Writes the index in pieces.
+    ///
+    /// - Parameter asOf: The time at which the index equalled the database.
     public func write(asOf: Date, to output: (Span<UInt8>) throws -> Void) rethrows {
         var blocks = FileBlocks()
         blocks.bytes += Self.fileSignature
@@ -47,7 +48,7 @@ extension LookupIndex {
                 do throws(LookupIndexError) {
                     try table.set(relation, row)
                 } catch .unreadableRow(.clips) {
-                    // As it was in the database.
+                    // The value as it was in the database.
                 }
             }
         }
@@ -56,7 +57,7 @@ extension LookupIndex {
         return (table, Date(timeInterval: Double(time) / 1_000_000, since: .year2000))
     }
 
-    /// Lends each row of a relation; what belongs to a tenant that is gone is left out.
+    /// Passes each row of a relation to the closure, except rows of a deleted tenant.
     private func forEachRow(of relation: IndexRelation, _ body: (IndexRow) throws -> Void) rethrows {
         switch relation {
         case .tenants:
@@ -190,7 +191,7 @@ extension LookupIndex {
         }
     }
 
-    /// Of a clip of which there is no more to say than that its row cannot be read.
+    /// Returns a row that records only that the clip's row cannot be read.
     private static func unreadableRow(of clip: ClipEntry, _ tenant: [UInt8]) -> IndexRow {
         IndexRow(of: ClipColumn.self) { column in
             switch column {
@@ -227,7 +228,7 @@ extension LookupIndex {
     }
 }
 
-/// What is to be written, in blocks of one size that the checksum is made of one after the other.
+/// The output, in blocks of equal size, over which the checksum is computed one after the other.
 private struct FileBlocks {
     var bytes: [UInt8] = []
     private var checksum = ByteHash(seed: Self.seed)

@@ -4,21 +4,23 @@ import Tenancy
 extension LookupIndex {
     typealias Place = RecordTable<ExperienceHeader>.Place
 
-    /// Where an experience is that was found; good for the table it was found in, as long as that is not changed.
+    /// The position of an experience in the index; valid until the index changes.
     struct Found: Sendable {
         let place: Place
         let isByDefaultLink: Bool
     }
 
-    /// What ``TenantTable/match(_:preferringAdvanced:otherThan:)`` finds.
+    /// Returns the match for ``TenantTable/match(_:preferringAdvanced:otherThan:)``.
     ///
-    /// The time depends on the URL, not on how many experiences there are: one lookup for each number of path components
-    /// at which the host has experiences and, where those have queries, one for each of the URL's items. A tenant that
-    /// registers many combinations of the same items pays for those that are among the URL's, up to ``mostProbes``: beyond these,
-    /// the most specific of those that were tried is found. Which are tried depends on the server's seed.
+    /// The time depends on the URL, not on the number of experiences. There is one hash lookup for each
+    /// number of path components at which the host has experiences. Where those have queries, there is one
+    /// more for each of the URL's items. If a tenant registers many combinations of the same items, the
+    /// search tries those that are among the URL's, up to ``mostProbes``. Beyond that, it returns the most
+    /// specific of those that it tried, and the server's seed determines which these are.
+    ///
     /// - Parameters:
-    ///   - locations: experiences that are bound to others are as if they were not there; nil for none of these.
-    ///   - other: an experience that is as if it was not there.
+    ///   - locations: Excludes experiences that are bound to other locations; nil excludes none.
+    ///   - other: An experience to exclude.
     func find(
         _ url: InvocationURL, of tenant: TenantIndex, preferringAdvanced prefersAdvanced: Bool = false,
         boundTo locations: Set<LocationIdentifier>? = nil, otherThan other: Place? = nil
@@ -54,7 +56,7 @@ extension LookupIndex {
     /// and a short path never reaches it. [ours]
     static let mostProbes = 4_096
 
-    /// What experiences' hashes begin with.
+    /// The hash state that experiences' hashes begin with.
     func hostHash(_ tenant: TenantIndex) -> ByteHash {
         var hash = ByteHash(seed: seed)
         hash.combine(UInt64(tenant) << 8 | UInt64(Namespace.experience.rawValue))
@@ -85,7 +87,7 @@ extension LookupIndex {
 
     private static var prefixLimit: Int { URLPrefix.maximumPathComponents + 1 }
 
-    /// Goes from the longest beginning of the path to the shortest.
+    /// Tries the prefixes of the path from the longest to the shortest.
     private func deepest(
         _ search: Search, _ url: InvocationURL, _ depths: Depths, _ host: ByteHash, probesLeft: inout Int
     ) -> Place? {
@@ -160,7 +162,7 @@ extension LookupIndex {
             child.combine(items[index])
             guard let reaching = queryNodes.first(child.value, { count, _, _ in count }) else { continue }
             let ending = choose(search, url, prefix, node: child.value, among: &best)
-            // Where all that lead here end, no item leads on.
+            // If all experiences on this node end here, no further item can match.
             if ending < reaching {
                 descend(
                     search, url, prefix, child, items[(index + 1)...], probesLeft: &probesLeft, among: &best)
@@ -204,7 +206,7 @@ extension LookupIndex {
         }
     }
 
-    /// Whether a record that has the hash is what the hash stands for, and may be launched.
+    /// Whether a record with the hash is the experience that the hash stands for, and may be launched.
     private func isMatch(
         _ header: ExperienceHeader, _ text: Span<UInt8>, _ tenant: TenantIndex, _ url: InvocationURL,
         _ prefix: Prefix
@@ -228,7 +230,7 @@ extension LookupIndex {
         }
     }
 
-    /// Whether an experience is bound to none but some locations; nil for any.
+    /// Whether an experience is unbound or bound to a location of the set; nil allows any.
     private static func isBound(
         _ header: ExperienceHeader, _ text: Span<UInt8>, to locations: Set<LocationIdentifier>?
     ) -> Bool {
@@ -253,7 +255,7 @@ extension LookupIndex {
         return hasAll
     }
 
-    /// The index of the clip whose default link a URL is, where the clip has no default experience.
+    /// The index of the clip whose default link the URL is, if the clip has no default experience.
     func clipWithoutDefaultExperience(openedBy url: InvocationURL, of tenant: TenantIndex) -> Int? {
         guard let link = DefaultLink(url),
             let clip = clipIndices[ClipName(tenant: tenant, bundleID: link.clip.text)],
@@ -262,7 +264,8 @@ extension LookupIndex {
         return Int(clip)
     }
 
-    /// The default experience of a clip that has none here, by the clip's default link: bound to no location. [ours]
+    /// The default experience of a clip that has none here, by the clip's default link: it is bound to no
+    /// location. [ours]
     func missingDefaultExperience(of clip: Int) -> IndexedExperience {
         let entry = clips[clip]
         return IndexedExperience(

@@ -2,7 +2,7 @@ import Geodesy
 import Invocation
 
 extension LookupIndex {
-    /// What is found of a tenant by where it is, and by what leads there.
+    /// The index of a tenant's locations by coordinate, and of the experiences that lead to them.
     struct NearbyIndex: Sendable {
         /// Each location: the code of its cell, and its hash.
         var locations = OrderedPairs()
@@ -12,8 +12,8 @@ extension LookupIndex {
         var readers = OrderedPairs()
         /// Each location to which an experience is bound, once for each clip of these: its hash, and the clip.
         var boundClips = OrderedPairs()
-        /// The locations to which experiences of a clip are bound: as ``locations``. A search for a clip does not walk past what
-        /// only another clip leads to.
+        /// The locations to which experiences of a clip are bound, in the order of ``locations``. With it,
+        /// a search for a clip skips locations that only another clip leads to.
         var ofClips: [ClipIndex: OrderedPairs] = [:]
         /// Whether ``boundClips`` and ``ofClips`` are out of date until ``LookupIndex/settle()``.
         var isGathering = false
@@ -56,7 +56,7 @@ extension LookupIndex {
         }
     }
 
-    /// Puts what was gathered of a tenant in its place.
+    /// Sorts a tenant's gathered pairs into the index.
     mutating func settleNearby(_ tenant: Int) {
         nearby[tenant].settle()
         guard nearby[tenant].isGathering else { return }
@@ -100,7 +100,7 @@ extension LookupIndex {
 
     // MARK: Upkeep
 
-    /// What may be done to the index with a record.
+    /// The changes to the index that a record can cause.
     enum NearbyChange {
         case add, remove
         /// Adds one of many, for ``LookupIndex/settle()``.
@@ -189,7 +189,7 @@ extension LookupIndex {
         return key...(key | 0xFFF_FFFF)
     }
 
-    /// Under which the experiences of a clip stand whose rules read an identifier: in the lower bits their ranks.
+    /// The keys of a clip's experiences whose rules read an identifier; the lower bits contain their ranks.
     private func readerKeys(_ clip: ClipIndex) -> ClosedRange<UInt64> {
         let key = UInt64(clip) << 32
         return key...(key | 0xFFFF_FFFF)
@@ -197,7 +197,8 @@ extension LookupIndex {
 
     // MARK: URLs
 
-    /// Of one clip so many experiences that are bound to a location are tried, and so many that read identifiers. [ours]
+    /// The maximum number of a clip's experiences to try: of those that are bound to a location, and of
+    /// those that read identifiers. [ours]
     private static var mostTried: Int { 8 }
 
     /// The registered URLs of a clip's experiences that are bound to a location: advanced ones before default ones before
@@ -225,8 +226,9 @@ extension LookupIndex {
         return Self.ordered(found, \.rank, \.url).map(\.url)
     }
 
-    /// A clip's experiences whose rules read an identifier from the path or the query, with their registered URLs: those
-    /// with fewer path components before others, then with fewer query items, then the shorter. [ours]
+    /// A clip's experiences whose rules read an identifier from the path or the query, with their
+    /// registered URLs. Order: fewer path components first, then fewer query items, then the shorter URL.
+    /// [ours]
     func readers(of clip: ClipIndex, _ tenant: TenantIndex) -> [(rule: IdentifierRule, url: String)] {
         var found: [(rank: UInt64, rule: IdentifierRule, url: String)] = []
         let keys = readerKeys(clip)

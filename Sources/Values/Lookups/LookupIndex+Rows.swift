@@ -8,11 +8,13 @@ import RateLimiting
 public import Tenancy
 
 extension LookupIndex {
-    /// Takes a row in, in the place of the one that had its key.
-    /// - Parameter isNew: whether no row of its key can be there yet, which saves looking for one. After many such rows
-    ///   ``settle()`` is called.
-    /// - Throws: `unreadableRow` when the row holds what no version of Doorstep writes; the table is as before then, but that
-    ///   of a clip whose row it is nobody is believed to be the genuine build.
+    /// Inserts a row, and replaces the row with the same key.
+    ///
+    /// - Parameter isNew: Whether no row with its key can exist yet, which saves a search. Call
+    ///   ``settle()`` after many such rows.
+    /// - Throws: `unreadableRow` if the row contains a value that no version of Doorstep writes. The index
+    ///   is then unchanged, except for a clip's row: afterwards no request counts as from the clip's
+    ///   genuine build.
     public mutating func set(
         _ relation: IndexRelation, _ row: borrowing IndexRow, isNew: Bool = false
     ) throws(LookupIndexError) {
@@ -31,8 +33,9 @@ extension LookupIndex {
         guard isReadable else { throw .unreadableRow(relation) }
     }
 
-    /// Removes the row of a key; nothing happens when there is none.
-    /// - Parameter key: the key's values as text, in the relation's order, without the tenant.
+    /// Removes the row with a key; does nothing if there is none.
+    ///
+    /// - Parameter key: The key's values as text, in the relation's order, without the tenant.
     public mutating func remove(_ relation: IndexRelation, of tenant: TenantID, key: [String]) {
         guard let tenant = tenantIndices[tenant] else { return }
         switch (relation, key.count) {
@@ -126,8 +129,8 @@ extension LookupIndex {
         return true
     }
 
-    /// Of a row that cannot be read beyond its key, that is kept: else its URLs would be answered for as those of a clip that
-    /// asks for nothing.
+    /// If a clip's row can be read only up to its key, the index records that. Otherwise its URLs would be
+    /// served as those of a clip that requires no attestation.
     private mutating func setClip(_ row: borrowing IndexRow, _ id: TenantID) -> Bool {
         guard let name = row.text(ClipColumn.bundleId), let clip = intern(clip: name, of: intern(id)) else {
             return false
@@ -167,7 +170,7 @@ extension LookupIndex {
         }
     }
 
-    /// Changes what is known of a clip, and with it how many of the tenant's ask for attestations.
+    /// Changes a clip's entry, and updates the number of the tenant's clips that require attestation.
     private mutating func change(_ clip: ClipIndex, _ change: (inout ClipEntry) -> Void) {
         let before = clips[Int(clip)].asksForAttestations
         change(&clips[Int(clip)])
@@ -311,7 +314,7 @@ extension LookupIndex {
         } ?? false
     }
 
-    /// Writes only what is new: the hosts of a copy are copied when they are written.
+    /// Writes only if something is new, because a write copies the hosts of a copied index.
     private mutating func note(_ depth: Int, hasQuery: Bool, onHost host: UInt64) {
         let known = hosts[host] ?? Depths()
         var depths = known
@@ -404,7 +407,7 @@ extension LookupIndex.KeyDigest {
 }
 
 extension ClipAttestation {
-    /// Nil for what no version up to this one writes.
+    /// Nil for a text that no version up to this one writes.
     fileprivate init?(stored text: String) {
         guard let object = try? JSONValue(parsing: Array(text.utf8)).objectValue,
             let read = try? ClipAttestation(JSONObjectReader(object))

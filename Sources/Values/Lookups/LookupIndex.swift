@@ -5,13 +5,13 @@ import Invocation
 import RateLimiting
 import Tenancy
 
-/// Every tenant's experiences, locations, short codes and keys, arranged to be searched.
+/// The lookup index: every tenant's experiences, locations, short codes and keys, arranged for search.
 ///
-/// A value: a change is made to a copy, which shares with the original what the change does not touch, and takes time
-/// by the size of the change. Two readers of one copy see the same, whatever happens to others.
+/// It is a value: a change applies to a copy, which shares unchanged parts with the original, and takes
+/// time in proportion to the size of the change. Two readers of one copy always see the same.
 ///
-/// What it holds of a tenant is asked of ``of(_:trusting:)``. No lookup crosses tenants: the tenant is part of every
-/// hash and is compared in every record.
+/// Use ``of(_:trusting:)`` to read the data of a tenant. No lookup crosses tenants: the tenant is part of
+/// every hash, and every record's tenant is compared.
 public struct LookupIndex: Sendable {
     /// The place of a tenant in `tenants`; never used again for another one.
     typealias TenantIndex = UInt32
@@ -22,9 +22,9 @@ public struct LookupIndex: Sendable {
         var name = ""
         var isSuspended = false
         var limits = RequestLimits()
-        /// How many of its clips ask for attestations.
+        /// The number of its clips that require attestation.
         var attestedClipCount = 0
-        /// False once its row is gone; what is left of it cannot be found then.
+        /// False after its row is deleted; its remaining data cannot be found then.
         var isPresent = false
     }
 
@@ -35,11 +35,11 @@ public struct LookupIndex: Sendable {
         var isMultiBusiness = false
         /// Nil while there is no row of the clip.
         var owner: ClipOwner?
-        /// Whether there is a row of the clip that cannot be read: what it asks for is not known.
+        /// Whether the clip has a row that cannot be read, so that its requirements are unknown.
         var isUnreadable = false
         /// The canonical URL of its default experience.
         var defaultURL: [UInt8]?
-        /// What pages say of its app; nil while it says nothing, and there is no row of the clip.
+        /// The links to its app on pages; nil if there are none, and if the clip has no row.
         var links: ClipLinks?
         var card = PackedCard.none
 
@@ -50,7 +50,7 @@ public struct LookupIndex: Sendable {
         let teamID: TeamID
         let appIDPrefix: AppIDPrefix
         let parent: BundleID
-        /// Nil for a clip that asks for nothing.
+        /// Nil for a clip that requires no attestation.
         let attestation: ClipAttestation?
     }
 
@@ -64,9 +64,9 @@ public struct LookupIndex: Sendable {
         let clip: ClipIndex
         /// The place of an identifier rule in `rules`.
         let rule: UInt32
-        /// Of the registered URL; what follows in the record's text is the identifier of its location.
+        /// The length of the registered URL; the identifier of its location follows in the record's text.
         let urlLength: UInt16
-        /// Of scheme, host and path.
+        /// The length of scheme, host and path.
         let matchLength: UInt16
         let pathComponentCount: UInt8
         let queryItemCount: UInt8
@@ -84,7 +84,7 @@ public struct LookupIndex: Sendable {
         let radius: Double
         let tenant: TenantIndex
         let identifierLength: UInt16
-        /// What follows in the record's text are the details, as JSON.
+        /// The length of the name; the details follow in the record's text, as JSON.
         let nameLength: UInt16
 
         var identifier: Range<Int> { 0..<Int(identifierLength) }
@@ -94,22 +94,22 @@ public struct LookupIndex: Sendable {
 
     struct ShortCodeHeader: BitwiseCopyable {
         let tenant: TenantIndex
-        /// What follows in the record's text is the URL.
+        /// The length of the code; the URL follows in the record's text.
         let codeLength: UInt16
     }
 
     struct CardHeader: BitwiseCopyable {
         let tenant: TenantIndex
-        /// What follows in the record's text is the card.
+        /// The length of the name; the card follows in the record's text.
         let nameLength: UInt16
-        /// Of what has the name.
+        /// The namespace of the name's owner.
         let namespace: Namespace
     }
 
     struct KeyDigest: Hashable {
         let words: (UInt64, UInt64, UInt64, UInt64)
 
-        /// Looks at all of both, whatever they are: how long it takes tells nothing of them.
+        /// Compares all bytes of both in constant time, so that the duration reveals nothing about them.
         static func == (one: Self, other: Self) -> Bool {
             (one.words.0 ^ other.words.0) | (one.words.1 ^ other.words.1) | (one.words.2 ^ other.words.2)
                 | (one.words.3 ^ other.words.3) == 0
@@ -125,7 +125,7 @@ public struct LookupIndex: Sendable {
         let id: KeyID
     }
 
-    /// Of App Attest, by the SHA-256 of its public key.
+    /// A key of App Attest, named by the SHA-256 of its public key.
     struct AttestKeyName: Hashable {
         let tenant: TenantIndex
         let id: KeyDigest
@@ -141,7 +141,8 @@ public struct LookupIndex: Sendable {
         let expiresAt: Int64?
     }
 
-    /// At which depths a tenant has experiences on a host: a hint that saves lookups, and that may say too much.
+    /// The depths at which a tenant may have experiences on a host: a hint that saves hash lookups, and
+    /// that may contain too many.
     struct Depths: Sendable, Equatable {
         /// Bit N: registered URLs with N path components.
         var paths: UInt64 = 0
@@ -149,7 +150,7 @@ public struct LookupIndex: Sendable {
         var queries: UInt64 = 0
     }
 
-    /// Random, so that nobody can choose URLs whose hashes collide.
+    /// Random, so that clients cannot choose URLs whose hashes collide.
     let seed: UInt64
     var tenants: [TenantEntry] = []
     var tenantIndices: [TenantID: TenantIndex] = [:]
@@ -171,7 +172,7 @@ public struct LookupIndex: Sendable {
     var queryNodes = RecordTable<UInt32>()
     var locations: RecordTable<LocationHeader>
     var shortCodes = RecordTable<ShortCodeHeader>()
-    /// Of locations and experiences; most have none.
+    /// The cards of locations and experiences; most have none.
     var cards = RecordTable<CardHeader>()
     /// By the places of `tenants`.
     var nearby: [NearbyIndex] = []
@@ -194,16 +195,17 @@ public struct LookupIndex: Sendable {
     public var experienceCount: Int { experiences.count }
     public var locationCount: Int { locations.count }
 
-    /// About how many bytes the experiences, locations and short codes take, with what they are found by.
+    /// The approximate size in bytes of the experiences, locations and short codes, with their indexes.
     public var memory: Int {
         experiences.memory + queryNodes.memory + locations.memory + shortCodes.memory + cards.memory
             + nearbyMemory
     }
 
-    /// How many of these what is near is found by.
+    /// The part of these that the index of nearby locations takes.
     public var nearbyMemory: Int { nearby.reduce(0) { $0 + $1.memory } }
 
-    /// Puts what was set as new in the order by which what is near is found. Before that it is found as well, but slowly.
+    /// Sorts rows that were set as new into the index of nearby locations. Before that, they are found as
+    /// well, but slowly.
     public mutating func settle() {
         for index in nearby.indices { settleNearby(index) }
     }
@@ -250,9 +252,11 @@ public struct LookupIndex: Sendable {
         }
     }
 
-    /// The holder of a key that is neither revoked nor expired, by the key's SHA-256; nil for any other.
+    /// Returns the holder of a key that is neither revoked nor expired, by the key's SHA-256; nil for any
+    /// other.
     ///
-    /// In which bucket of the table a digest is looked for does tell on it, but who chooses a key does not choose its digest.
+    /// The bucket in which a digest is searched can leak timing, but a client that chooses a key cannot
+    /// choose its digest.
     public func keyHolder(digest: Span<UInt8>, at now: Date) -> KeyHolder? {
         guard let digest = KeyDigest(digest), let key = keys[digest] else { return nil }
         let tenant = tenants[Int(key.name.tenant)]
@@ -344,7 +348,7 @@ extension ExperienceKind {
 }
 
 extension String {
-    /// Repairs what is not UTF-8, which no row of the database holds.
+    /// Replaces invalid UTF-8, which no row of the database contains.
     init(copying bytes: Span<UInt8>) {
         self = bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
     }

@@ -1,6 +1,6 @@
 /// Why a row or a file cannot be taken into a routing table.
 public enum LookupIndexError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// A row of the relation holds what no version of Doorstep writes.
+    /// A row of the relation contains a value that no version of Doorstep writes.
     case unreadableRow(IndexRelation)
     /// The file is no routing table, or one of another version.
     case notALookupIndex

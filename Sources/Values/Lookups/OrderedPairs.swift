@@ -12,9 +12,9 @@ struct OrderedPairs: Sendable {
         }
     }
 
-    /// None is empty.
+    /// The chunks; none is empty.
     private var chunks: [[Pair]] = []
-    /// The first pair of each chunk: to find a chunk touches none of them.
+    /// The first pair of each chunk: a search for a chunk reads no chunk.
     private var starts: [Pair] = []
     /// Pairs that are not in the chunks yet, in no order.
     private var gathered: [Pair] = []
@@ -24,7 +24,7 @@ struct OrderedPairs: Sendable {
     /// Below it a chunk is joined to the next, if that leaves room to grow.
     private static var shortChunk: Int { 128 }
 
-    /// What the pairs take, in bytes.
+    /// The size of the pairs in bytes.
     var memory: Int {
         chunks.reduce(0) { $0 + Self.arrayHeader + $1.capacity * MemoryLayout<Pair>.stride }
             + chunks.capacity * MemoryLayout<[Pair]>.stride
@@ -56,7 +56,7 @@ struct OrderedPairs: Sendable {
         }
     }
 
-    /// Adds the pair to those that ``settle()`` puts in their places, all at once. What is read before that is right, and slow.
+    /// Adds the pair to those that ``settle()`` sorts in together. Reads before that are correct but slow.
     mutating func gather(_ pair: Pair) {
         gathered.append(pair)
         count += 1
@@ -94,7 +94,7 @@ struct OrderedPairs: Sendable {
         starts.insert(upper[0], at: index + 1)
     }
 
-    /// Removes the pair once; nothing happens when it is not there.
+    /// Removes the pair once; does nothing if it is missing.
     mutating func remove(_ pair: Pair) {
         settle()
         var (index, offset) = position(of: pair)
@@ -130,7 +130,8 @@ struct OrderedPairs: Sendable {
         starts = chunks.map { $0[0] }
     }
 
-    /// Where the first pair is that is not less than one, or where that is to be: in the last chunk that begins before it.
+    /// The position of the first pair that is not less than the given one, or its insertion point: in the
+    /// last chunk that begins before it.
     @inline(__always)
     private func position(of pair: Pair) -> (chunk: Int, offset: Int) {
         let index = max(0, Self.countOfLess(than: pair, in: starts) - 1)

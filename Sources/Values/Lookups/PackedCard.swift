@@ -1,12 +1,12 @@
 import Cards
 import JSON
 
-/// What pages show of a card, texts and image, in so few bytes that a table can hold many: without parsing JSON a page takes
-/// from it what it says.
+/// The texts and the image of a card that pages show, in few bytes, so that an index can hold many cards
+/// and a page needs no JSON parser.
 ///
-/// The default language and whether there is an image, a byte each; the image's SHA-256; then each language's texts: the
-/// language, 0 for the default one, the lengths of title and subtitle, and these. No byte at all for a card that says nothing
-/// of it.
+/// Format: the default language and whether there is an image, a byte each; the image's SHA-256; then each
+/// language's texts. A text entry is the language (0 for the default one), the lengths of title and
+/// subtitle, and these. A card without any of these has no bytes.
 struct PackedCard: Sendable, Hashable {
     let bytes: [UInt8]
 
@@ -63,7 +63,7 @@ struct PackedCard: Sendable, Hashable {
         }
     }
 
-    /// As the column has it, less what pages do not show; nil for none.
+    /// The column's JSON, without the members that pages do not show; nil for none.
     var json: [UInt8]? {
         var card = Card(defaultLanguage: defaultLanguage)
         forEachText { language, title, subtitle in
@@ -75,7 +75,7 @@ struct PackedCard: Sendable, Hashable {
         return card.isEmpty ? nil : JSONValue.object(card.json).serialized()
     }
 
-    /// What is said in the default language beside the card.
+    /// The texts in the default language that are stored beside the card.
     var text: (title: [UInt8]?, subtitle: [UInt8]?) {
         var text: (title: [UInt8]?, subtitle: [UInt8]?)
         forEachText { language, title, subtitle in
@@ -87,7 +87,7 @@ struct PackedCard: Sendable, Hashable {
         return text
     }
 
-    /// As the column has it.
+    /// The text in the column.
     var imageText: [UInt8]? { image.map { Array($0.description.utf8) } }
 
     private var hasImage: Bool { bytes.count > 1 && bytes[1] != 0 }
@@ -108,8 +108,10 @@ struct PackedCard: Sendable, Hashable {
 }
 
 extension IndexRow {
-    /// What pages show of a card. What cannot be read is nothing: a place whose card a later version wrote is found all the same.
-    /// - Parameter said: in the default language, before that of the card.
+    /// Returns the part of a card that pages show. An unreadable card counts as empty, so that a location
+    /// whose card a later version wrote is still found.
+    ///
+    /// - Parameter said: Texts in the default language, which take precedence over the card's.
     func card(
         _ card: some IndexColumn, _ image: some IndexColumn, beside said: CardText? = nil
     ) -> PackedCard {
@@ -125,7 +127,7 @@ extension IndexRow {
         return PackedCard(read, said)
     }
 
-    /// What an experience says in the default language.
+    /// The experience's own texts in the default language.
     var experienceText: CardText? {
         let (title, subtitle) = (text(ExperienceColumn.title), text(ExperienceColumn.subtitle))
         return title == nil && subtitle == nil ? nil : try? CardText(title: title, subtitle: subtitle)

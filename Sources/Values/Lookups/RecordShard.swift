@@ -1,6 +1,6 @@
 /// Some hundred records of a ``RecordTable`` and the slots by which they are found.
 struct RecordShard<Header: BitwiseCopyable & Sendable>: Sendable {
-    /// What stands before a record's text.
+    /// The bytes before a record's text.
     struct Prefix: BitwiseCopyable {
         let hash: UInt64
         var header: Header
@@ -9,10 +9,10 @@ struct RecordShard<Header: BitwiseCopyable & Sendable>: Sendable {
         static var length: Int { MemoryLayout<Self>.size }
     }
 
-    /// 0 where there is nothing; else 32 bits of the hash above the record's offset plus 1.
+    /// 0 for an empty slot; else 32 bits of the hash above the record's offset plus 1.
     private var slots: [UInt64] = []
-    /// One less than there are slots, which are a power of two. Here, since to ask the array would be one more wait
-    /// for memory in a search that is little else.
+    /// The number of slots minus one; the number is a power of two. Stored here, because reading it from
+    /// the array would add a memory access to a search that consists of little else.
     private var mask = -1
     /// The records one after the other: prefix and text.
     private var bytes: [UInt8] = []
@@ -22,7 +22,7 @@ struct RecordShard<Header: BitwiseCopyable & Sendable>: Sendable {
     private var removedSlots = 0
     private var removedBytes = 0
 
-    /// What the shard takes, in bytes.
+    /// The size of the shard in bytes.
     var memory: Int { MemoryLayout<Self>.stride + bytes.capacity + slots.capacity * 8 }
 
     // MARK: Reading

@@ -1,12 +1,14 @@
-/// Records of bytes, found by a 64-bit hash: a fixed header and a text each, in a few arrays for thousands of them.
+/// A table of byte records, found by a 64-bit hash: each has a fixed header and a text, and thousands of
+/// records share a few arrays.
 ///
-/// The table is a value. Its records are spread over shards by the upper bits of their hash, and a change to a copy
-/// copies the shards it touches: that is what makes a change to one of a million records cheap while others read the
-/// table as it was. Within a shard, open addressing leads from the hash to an offset in one array of bytes.
+/// The table is a value. The upper bits of the hash assign records to shards, and a change to a copy copies
+/// only the shards that it touches. This makes a change to one of a million records cheap while other
+/// readers use the old table. Within a shard, open addressing leads from the hash to an offset in one array
+/// of bytes.
 ///
-/// Records with equal hashes are all kept: whoever looks one up says by its header and text which it is.
+/// The table keeps all records with equal hashes; the caller distinguishes them by header and text.
 struct RecordTable<Header: BitwiseCopyable & Sendable>: Sendable {
-    /// Where a record is, for as long as the table is not changed.
+    /// The position of a record; valid until the table changes.
     struct Place: Sendable, Equatable {
         fileprivate let shard: Int
         fileprivate let offset: Int
@@ -20,7 +22,7 @@ struct RecordTable<Header: BitwiseCopyable & Sendable>: Sendable {
     private var shards: [Shard]
     private(set) var count = 0
 
-    /// - Parameter expectedCount: How many records are to come; a wrong guess costs time, nothing else.
+    /// - Parameter expectedCount: The expected number of records; a wrong guess only costs time.
     init(expectedCount: Int = 0) {
         var shardCount = 1
         while shardCount * Self.recordsPerShard < expectedCount { shardCount *= 2 }
@@ -50,12 +52,12 @@ struct RecordTable<Header: BitwiseCopyable & Sendable>: Sendable {
         for shard in shards { try shard.forEach { try body($0.header, $1) } }
     }
 
-    /// What the table takes, in bytes.
+    /// The size of the table in bytes.
     var memory: Int { shards.reduce(0) { $0 + $1.memory } }
 
     // MARK: Changing
 
-    /// Adds a record, whose text is two texts one after the other.
+    /// Adds a record whose text is the concatenation of two texts.
     mutating func insert(
         _ hash: UInt64, _ header: Header, _ text: Span<UInt8>, _ more: Span<UInt8> = Span()
     ) {

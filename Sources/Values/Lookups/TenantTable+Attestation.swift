@@ -3,13 +3,13 @@ import AppSiteAssociation
 public import Tenancy
 
 extension TenantTable {
-    /// Whether any clip of the tenant asks for attestations: what a request of all others costs.
+    /// Whether any clip of the tenant requires attestation; if none does, requests skip the checks.
     public var asksForAttestations: Bool {
         guard let index else { return false }
         return snapshot.table.tenants[Int(index)].attestedClipCount > 0
     }
 
-    /// What a clip asks for; nil for one that asks for nothing, and for one that there is not.
+    /// Returns a clip's attestation requirements; nil if it has none, and for an unknown clip.
     public func attestedClip(_ clip: BundleID) -> AttestedClip? {
         guard let index,
             let place = snapshot.table.clipIndices[.init(tenant: index, bundleID: clip.text)]
@@ -22,14 +22,15 @@ extension TenantTable {
             attestation: attestation)
     }
 
-    /// Whether a key of App Attest is good for nothing any more.
+    /// Whether a key of App Attest is revoked.
+    ///
     /// - Parameter key: Its ID, 32 bytes.
     public func isRevoked(attestKey key: [UInt8]) -> Bool {
         guard let index, let digest = LookupIndex.KeyDigest(key.span) else { return false }
         return snapshot.table.revokedAttestKeys.contains(.init(tenant: index, id: digest))
     }
 
-    /// Whether the tenant has such a clip.
+    /// Whether the tenant has the clip.
     public func hasClip(_ clip: BundleID) -> Bool {
         guard let index,
             let place = snapshot.table.clipIndices[.init(tenant: index, bundleID: clip.text)]

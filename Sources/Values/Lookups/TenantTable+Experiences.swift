@@ -3,10 +3,12 @@ public import Invocation
 import Tenancy
 
 extension TenantTable {
-    /// Those experiences, in no order, whose canonical URL is wanted, which is lent in UTF-8; of a table that is restricted to
-    /// locations, of those alone that are bound to one of these.
+    /// Returns the experiences whose canonical URL the closure accepts, in no order; the closure gets the
+    /// URL in UTF-8. If the table is restricted to locations, only experiences that are bound to one of
+    /// these.
     ///
-    /// Takes time by how many experiences the whole table has, whoever's they are: a few hundredths of a microsecond each.
+    /// The time is linear in the number of experiences of all tenants in the index: a few hundredths of a
+    /// microsecond each.
     public func experiences(where isWanted: (_ url: Span<UInt8>) -> Bool) -> [IndexedExperience] {
         guard let index else { return [] }
         let table = snapshot.table
@@ -25,10 +27,12 @@ extension TenantTable {
         return found
     }
 
-    /// The advanced or default experience whose URL is most like one that leads to no location; nil where none is alike.
+    /// Returns the advanced or default experience whose URL is most similar to one that leads to no
+    /// location; nil if none is similar.
     ///
-    /// Most like is the URL that has the most bytes in common with it at its beginning and its end, of those that have more than
-    /// half of their own text after `https://` in common; then the shorter, then the smaller text. [ours]
+    /// The most similar URL has the most bytes in common with it at its beginning and its end. More than
+    /// half of its own text after `https://` must be in common. Ties: the shorter, then the smaller text.
+    /// [ours]
     ///
     /// Takes as long as ``experiences(where:)``.
     public func nearestExperience(
@@ -58,7 +62,7 @@ extension TenantTable {
         return best?.experience
     }
 
-    /// What an experience's card says itself in its default language; nil where it says nothing.
+    /// Returns the texts of an experience's own card in its default language; nil if it has none.
     public func text(of experience: Experience) -> CardText? {
         guard let index else { return nil }
         let text = snapshot.table.card(

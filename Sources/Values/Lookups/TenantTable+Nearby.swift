@@ -10,18 +10,18 @@ public struct NearbyLocation: Sendable, Hashable {
     /// Launches the clip, and leads to the location.
     public let url: InvocationURL
 
-    /// The farthest that is asked for. [ours]
+    /// The maximum distance of a search, in metres. [ours]
     public static let maximumDistance = Distance(meters: 50_000)
-    /// How far is looked unless it is said. [ours]
+    /// The default distance of a search, in metres. [ours]
     public static let defaultDistance = Distance(meters: 5_000)
-    /// How many are asked for. [ours]
+    /// The allowed numbers of results. [ours]
     public static let limits = 1...50
     public static let defaultLimit = 20
 }
 
-/// What a search for locations around a coordinate found.
+/// The result of a search for locations around a coordinate.
 public struct NearbySearch: Sendable, Hashable {
-    /// By their distance; of those at one distance by the bytes of their identifiers.
+    /// The locations in order of distance; at equal distance, in order of their identifiers' bytes.
     public fileprivate(set) var locations: [NearbyLocation] = []
     /// Whether the work reached its limit, so that locations may be missing: farther ones, and some of very many within the same
     /// eight metres.
@@ -34,13 +34,15 @@ public struct NearbySearch: Sendable, Hashable {
 }
 
 extension TenantTable {
-    /// The locations that the clip which a URL launches leads to, by their distance from a coordinate; of those at one
-    /// distance by the bytes of their identifiers.
+    /// Returns the locations that the clip which a URL launches leads to, in order of their distance from a
+    /// coordinate. At equal distance, in order of their identifiers' bytes.
     ///
-    /// Each has a URL of which ``lookUp(_:)`` finds it, by an experience of that clip: the one of an experience that is bound
-    /// to it, or one made by an experience's rule `path:1` or `query:`. A location to which none of those leads is left out.
-    /// Exact, unless the result is truncated: the work is limited [ours].
-    /// - Throws: `does_not_match` when the URL launches nothing.
+    /// Each location has a URL for which ``lookUp(_:)`` finds it, through an experience of that clip. The
+    /// URL is that of an experience that is bound to the location, or is made by an experience's rule
+    /// `path:1` or `query:`. Locations without such an experience are omitted. The result is exact, unless
+    /// it is truncated: the work is limited [ours].
+    ///
+    /// - Throws: `does_not_match` if the URL launches nothing.
     public func nearby(
         _ url: InvocationURL, from coordinate: Coordinate,
         within reach: Distance = NearbyLocation.defaultDistance, limit: Int = NearbyLocation.defaultLimit

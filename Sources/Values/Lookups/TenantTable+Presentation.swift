@@ -2,23 +2,24 @@ public import Cards
 public import Invocation
 import Tenancy
 
-/// What is shown to people of where a URL leads; what is nil nobody says.
+/// The texts, image and links that a page shows for a URL's destination; nil where none is configured.
 public struct Presentation: Sendable, Hashable {
-    /// Of title and subtitle, where the cards say any.
+    /// The language of title and subtitle, if the cards have any.
     public var language: CardLanguage?
     public var title: String?
     public var subtitle: String?
     public var image: ImageDigest?
     public var appStoreID: String?
     public var androidURL: String?
-    /// What the site calls itself.
+    /// The site's own name.
     public var siteName: String?
 }
 
 extension TenantTable {
-    /// What the card of an experience shows: what it says itself, else what the location's says, else what the clip's does.
+    /// The card of an experience to show: its own values, else the location's, else the clip's.
     ///
-    /// In one language, for everyone: the default one; where no card has texts in it, English, else the first that they have. [ours]
+    /// All texts are in one language, the same for every visitor: the default one. If no card has texts in
+    /// it, English, else the first language that they have. [ours]
     public func presentation(of experience: IndexedExperience, at location: Location?) -> Presentation {
         guard let index else { return Presentation() }
         let table = snapshot.table
@@ -74,7 +75,7 @@ extension Presentation {
         var (hasSaid, hasEnglish) = (false, false)
         for card in cards {
             card.forEachText { language, _, _ in
-                // What is in the default language without its name is in the one that is said.
+                // Texts in the default language without a name are in the language that the card declares.
                 guard let language, language != said else {
                     hasSaid = hasSaid || said != nil
                     return true

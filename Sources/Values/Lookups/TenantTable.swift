@@ -1,18 +1,19 @@
 public import Invocation
 public import Tenancy
 
-/// What a routing table holds of one tenant: a question across tenants cannot be written.
+/// The part of a lookup index that belongs to one tenant: a query across tenants cannot be expressed.
 ///
-/// ``lookUp(_:)`` is the one place where a URL becomes a place. Answers without waiting for anything, and every refusal
-/// is an answer. A value, safe to use from many threads, and good for as long as it is kept: it is of one moment.
+/// ``lookUp(_:)`` is the only function that maps a URL to a location. It never blocks, and a refusal is a
+/// result, too. The table is a value, safe to use from many threads, and is a snapshot of one moment.
 ///
-/// A table that is ``restricted(to:)`` locations answers for what leads to one of these, as if there was nothing else.
+/// A table that is ``restricted(to:)`` locations behaves as if nothing but these locations and what leads
+/// to them existed.
 public struct TenantTable: Sendable {
     public let tenant: TenantID
     /// Nil for all that the tenant has.
     private(set) var restriction: Set<LocationIdentifier>?
     let snapshot: IndexSnapshot
-    /// Nil when the table has no such tenant.
+    /// Nil if the index does not have the tenant.
     let index: LookupIndex.TenantIndex?
 
     init(of tenant: TenantID, in snapshot: IndexSnapshot) {
@@ -28,7 +29,8 @@ public struct TenantTable: Sendable {
         return table
     }
 
-    /// The locations there are of those that the table is restricted to; nil for one that is not.
+    /// The existing locations of those that the table is restricted to; nil for a table without
+    /// restriction.
     public var visibleLocations: Set<LocationIdentifier>? {
         restriction.map { $0.filter { location($0) != nil } }
     }
@@ -37,7 +39,8 @@ public struct TenantTable: Sendable {
     public struct Match: Sendable {
         fileprivate enum Choice: Sendable {
             case registered(LookupIndex.Found)
-            /// The default experience of a clip that has none here: each clip has one at Apple. The clip by its index.
+            /// The default experience of a clip that has none here: each clip has one at Apple. The
+            /// associated value is the clip's index.
             case missingDefault(clip: Int)
         }
 
@@ -61,17 +64,19 @@ public struct TenantTable: Sendable {
         }
     }
 
-    /// The experience that an invocation launches, or nil when none matches.
+    /// Returns the experience that an invocation launches, or nil if none matches.
     ///
-    /// More path components win, then more query items, then kind (advanced, default, demo), then the smaller
-    /// URL. When no registered URL matches a default link, the default experience of the clip that the link names is
-    /// found, whatever URL it is registered with; where none is registered, one that is bound to no location [ours]. [Apple: "the most specific matching prefix", and that the link opens
-    /// the default experience; the order is ours]
+    /// More path components win, then more query items, then kind (advanced, default, demo), then the
+    /// smaller URL. If no registered URL matches a default link, the default experience of the clip that
+    /// the link names is found, whatever its registered URL. If the clip has none registered, the result is
+    /// one that is bound to no location [ours]. [Apple: "the most specific matching prefix", and that the
+    /// link opens the default experience; the order is ours]
     ///
-    /// Allocates nothing, but for a default link and for a query of very many items.
+    /// Allocates nothing, except for a default link and for a query with very many items.
+    ///
     /// - Parameters:
     ///   - prefersAdvanced: Whether any advanced experience that matches wins over those of other kinds.
-    ///   - other: A match of this table, whose experience is as if it was not there.
+    ///   - other: A match of this table, whose experience is excluded.
     public func match(
         _ url: InvocationURL, preferringAdvanced prefersAdvanced: Bool = false,
         otherThan other: Match? = nil
@@ -107,8 +112,8 @@ public struct TenantTable: Sendable {
         }
     }
 
-    /// The clip that an invocation launches where there are no experiences of other locations than those that the table is
-    /// restricted to.
+    /// Returns the clip that an invocation launches, ignoring experiences of locations outside the table's
+    /// restriction.
     public func clip(launchedBy url: InvocationURL) -> BundleID? {
         guard let index else { return nil }
         let table = snapshot.table
@@ -129,19 +134,21 @@ public struct TenantTable: Sendable {
         visible(lookUp(url, followingCodes: true, probesLeft: &probesLeft))
     }
 
-    /// Where the URL leads by an experience that it matches.
+    /// Returns the destination of the URL through an experience that it matches.
     public func lookUp(_ url: InvocationURL, by match: Match) -> Lookup {
         var probesLeft = LookupIndex.mostProbes
         return visible(lookUp(url, by: match, followingCodes: true, probesLeft: &probesLeft))
     }
 
-    /// Where the URL that a short code stands for leads: as if it had been scanned, but that it cannot hold a code again.
+    /// Returns the destination of the URL that a short code stands for: as if it had been scanned, except
+    /// that it cannot contain another code.
     public func lookUp(stored url: InvocationURL) -> Lookup {
         var probesLeft = LookupIndex.mostProbes
         return visible(lookUp(url, followingCodes: false, probesLeft: &probesLeft))
     }
 
-    /// What a restriction lets be seen of an answer: where it has none of its locations, not even that there is an experience.
+    /// Applies the restriction to a result: if the result has none of the allowed locations, it does not
+    /// even reveal that there is an experience.
     private func visible(_ lookup: Lookup) -> Lookup {
         guard let restriction else { return lookup }
         guard let identifier = lookup.location?.registeredIdentifier, restriction.contains(identifier)
@@ -197,8 +204,8 @@ public struct TenantTable: Sendable {
     }
 }
 
-/// A table with what is believed of URLs: one reference, where to count those of a table's parts would take longer than to
-/// find something.
+/// An index with the trust in signed URLs. A class, because counting references to all parts of an index
+/// would take longer than a lookup.
 final class IndexSnapshot: Sendable {
     let table: LookupIndex
     let trust: LocationTrust
@@ -210,8 +217,9 @@ final class IndexSnapshot: Sendable {
 }
 
 extension LookupIndex {
-    /// What the table holds of one tenant.
-    /// - Parameter trust: Which places that URLs carry in themselves are believed.
+    /// Returns the index's table of one tenant.
+    ///
+    /// - Parameter trust: The locations signed in URLs that are accepted.
     public func of(_ tenant: TenantID, trusting trust: LocationTrust = .nothing) -> TenantTable {
         TenantTable(of: tenant, in: IndexSnapshot(self, trusting: trust))
     }

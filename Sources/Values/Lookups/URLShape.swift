@@ -1,6 +1,7 @@
 import Invocation
 
-/// Where the parts of a registered URL are, which is canonical: `https`, a host, no port and no fragment.
+/// The positions of the parts of a registered URL, which is canonical: `https`, a host, no port and no
+/// fragment.
 struct URLShape {
     /// The end of the host.
     let hostEnd: Int
@@ -10,7 +11,7 @@ struct URLShape {
 
     static let schemeLength = "https://".utf8.count
 
-    /// Nil for what is no registered URL.
+    /// Nil if the URL cannot be a registered URL.
     init?(_ url: Span<UInt8>) {
         guard url.count > Self.schemeLength, url.count <= InvocationURL.maximumLength,
             url.extracting(0..<Self.schemeLength).isEqual(to: "https://")
@@ -29,18 +30,18 @@ struct URLShape {
         guard components <= URLPrefix.maximumPathComponents else { return nil }
     }
 
-    /// Where the query's items are: after the question mark.
+    /// Returns the range of the query's items: after the question mark.
     func query(of url: Span<UInt8>) -> Range<Int> {
         min(matchLength + 1, url.count)..<url.count
     }
 }
 
-/// What a registered URL is found by.
+/// The hashes by which a registered URL is found.
 struct ExperienceHashes {
     let host: UInt64
     let path: UInt64
-    /// Of the path with one query item, with two, and so on, the items in the order of their own hashes; the last, or
-    /// the path's where there are none, is the experience's own.
+    /// The hashes of the path with one query item, with two, and so on, in the order of the items' own
+    /// hashes. The last one is the experience's own; without items it is the path's.
     let nodes: [UInt64]
 
     var own: UInt64 { nodes.last ?? path }
