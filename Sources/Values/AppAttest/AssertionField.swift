@@ -1,7 +1,7 @@
 /// The field `Doorstep-Assertion` of a signed request: `key=:…:, challenge=:…:, assertion=:…:`.
 ///
-/// A dictionary (RFC 9651 §3.2): members that nobody knows are passed over, as are parameters, and of two with one name
-/// the last counts.
+/// A dictionary (RFC 9651 §3.2): unknown members and parameters are ignored, and of two members with one
+/// name the last counts.
 public struct AssertionField: Sendable, Hashable {
     /// 32 bytes.
     public let keyID: [UInt8]
@@ -9,12 +9,13 @@ public struct AssertionField: Sendable, Hashable {
     public let challenge: [UInt8]
     public let assertion: [UInt8]
 
-    /// Twice what an assertion of the greatest length takes. [ours]
+    /// The maximum length in bytes: twice that of a field with the longest assertion. [ours]
     public static let maximumLength = 8_192
 
-    /// Reads the field's value; several fields are to be joined by commas first (RFC 9110 §5.2).
-    /// - Throws: `AttestationRefusal.format(.field)` for what is no dictionary, lacks a member, or has one that is no byte
-    ///   sequence.
+    /// Reads the field's value; join several fields by commas first (RFC 9110 §5.2).
+    ///
+    /// - Throws: `AttestationRefusal.format(.field)` if the value is no dictionary, lacks a member, or has
+    ///   a member that is no byte sequence.
     public init(_ value: String) throws(AttestationRefusal) {
         guard value.utf8.count <= Self.maximumLength,
             let members = StructuredDictionary.byteSequences(in: value),

@@ -1,9 +1,10 @@
 public import AppSiteAssociation
 import Crypto
 
-/// What an assertion proves beside its signature.
+/// The data that an assertion proves besides its signature.
 public struct VerifiedAssertion: Sendable, Hashable {
-    /// To be stored before the request is answered, where none that is as great is stored yet: else it is a replay.
+    /// The assertion's counter. Store it before the response is sent, unless a counter that is as great is
+    /// already stored: then the assertion is a replay.
     public let counter: UInt32
     public let appID: AppID
     /// Nil before iOS 27.
@@ -18,20 +19,22 @@ public struct VerifiedAssertion: Sendable, Hashable {
 public struct AssertionVerifier: Sendable {
     private let key: P256.Signing.PublicKey
 
-    /// - Parameter publicKey: As an ``AttestedKey`` has it; nil when it is no point of P-256.
+    /// - Parameter publicKey: The public key of an ``AttestedKey``; nil if it is no point of P-256.
     public init?(publicKey: [UInt8]) {
         guard let key = try? P256.Signing.PublicKey(x963Representation: publicKey) else { return nil }
         self.key = key
     }
 
-    /// Verifies what the key signed.
+    /// Verifies an assertion that the key signed.
     ///
-    /// Nothing here knows which challenges are the server's: they are in the client data, which is to be made by the server.
+    /// This function does not check that the challenge is the server's: the challenge is in the client
+    /// data, which the server must construct.
+    ///
     /// - Parameters:
     ///   - assertion: At most 4 KiB.
-    ///   - clientDataHash: What the app gave to `generateAssertion`, a SHA-256.
-    ///   - counter: The one that is stored of the key; zero before its first assertion.
-    /// - Throws: The refusal of the first step that refuses.
+    ///   - clientDataHash: The SHA-256 that the app passed to `generateAssertion`.
+    ///   - counter: The key's stored counter; zero before its first assertion.
+    /// - Throws: The refusal of the first step that fails.
     public func verify(
         _ assertion: [UInt8], clientDataHash: [UInt8], after counter: UInt32, policy: AttestationPolicy
     ) throws(AttestationRefusal) -> VerifiedAssertion {
@@ -47,8 +50,8 @@ public struct AssertionVerifier: Sendable {
             bundleVersion: data.bundleVersion)
     }
 
-    /// What each step says, those behind one that refuses included. Takes what
-    /// ``verify(_:clientDataHash:after:policy:)`` takes.
+    /// Returns the result of each step, including those after a failed one. Takes the parameters of
+    /// ``verify(_:clientDataHash:after:policy:)``.
     public func inspect(
         _ assertion: [UInt8], clientDataHash: [UInt8], after counter: UInt32, policy: AttestationPolicy
     ) -> AttestationInspection {

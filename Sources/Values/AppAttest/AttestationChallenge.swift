@@ -3,15 +3,16 @@ import Encodings
 public import Foundation
 public import Tenancy
 
-/// What a server gives an App Clip to sign, so that what it signs is fresh and for one purpose.
+/// A challenge for an App Clip to sign, so that the signed data is fresh and for one purpose.
 ///
-/// No server keeps it: it says itself what it is for, and a server knows its own by a code. Nor does it end when it was
-/// used: an attestation is taken once by the row of its key, an assertion by its counter. [ours]
+/// No server stores it: the challenge contains its purpose, and a server recognizes its own by a code. Its
+/// use does not end it: the row of a key accepts an attestation once, the key's counter accepts an
+/// assertion once. [ours]
 public struct AttestationChallenge: Sendable, Hashable {
     public enum Purpose: UInt8, Sendable, Hashable, CaseIterable {
         /// To attest a key.
         case attestation = 1
-        /// To ask for a token.
+        /// To request a token.
         case token = 2
         /// To sign a request.
         case request = 3
@@ -39,7 +40,8 @@ public struct AttestationChallenge: Sendable, Hashable {
         return Base64URL.text(bytes + keys.authenticationCode(for: bytes, use: .challenge))
     }
 
-    /// Checks that a text is this challenge and still holds. Names what is wrong only of those that the server made.
+    /// Checks that a text is this challenge and is still valid. Reports the exact defect only for
+    /// challenges that the server created.
     public func check(
         _ text: String, signedBy keys: AttestationKeys, at now: Date
     ) throws(AttestationRefusal) {
@@ -64,12 +66,12 @@ public struct AttestationChallenge: Sendable, Hashable {
     }
 }
 
-/// A challenge that came back and that the server made, for one purpose of one tenant, not long ago. Of which clip it is, is
-/// still to be checked: that of who signed it may have to be looked up first.
+/// A returned challenge that the server created recently, for one purpose of one tenant. The caller must
+/// still check its clip: it may first have to look up the signing key's clip.
 public struct ReturnedChallenge: Sendable {
     private let clipHash: [UInt8]
 
-    /// Names what is wrong only of those that the server made.
+    /// Reports the exact defect only for challenges that the server created.
     public init(
         _ text: String, for purpose: AttestationChallenge.Purpose, of tenant: TenantID,
         signedBy keys: AttestationKeys, at now: Date
@@ -88,7 +90,8 @@ public struct ReturnedChallenge: Sendable {
             throw .challenge(.otherTenant)
         }
         clipHash = Array(fields.dropFirst(16).dropLast())
-        // One of the future is another server's, whose clock is ahead: it is no better than an old one.
+        // A challenge from the future comes from another server whose clock is ahead: it counts as much as
+        // an old one.
         guard abs(now.timeIntervalSince1970 - Double(made)) < Double(AttestationChallenge.lifetime) else {
             throw .challenge(.expired)
         }

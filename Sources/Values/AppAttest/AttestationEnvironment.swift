@@ -1,4 +1,4 @@
-/// Which of Apple's services knows the key, as the App Attest entitlement of the build says.
+/// The App Attest service that knows the key, from the build's App Attest entitlement.
 public enum AttestationEnvironment: String, Sendable, CaseIterable {
     case development
     case production

@@ -1,12 +1,13 @@
 import Crypto
 import Foundation
 
-/// The keys by which a server knows its own challenges and tokens again.
+/// The keys by which a server recognizes its own challenges and tokens.
 ///
-/// Derived by HKDF-SHA256 (RFC 5869) from the server's secrets, one for each use. Of several secrets the first signs, and
-/// all are good for checking, so that a secret can be replaced while what the old one signed is in use.
+/// HKDF-SHA256 (RFC 5869) derives them from the server's secrets, one for each use. The first secret signs,
+/// and all secrets verify. This allows a secret to be replaced while data signed with the old one is in
+/// use.
 public struct AttestationKeys: Sendable, CustomStringConvertible, CustomReflectable {
-    /// What a key is for: nothing that was made for one use is good for another.
+    /// The purpose of a key: data made for one use is not valid for another.
     enum Use: String {
         case challenge, token
     }

@@ -41,7 +41,7 @@ struct AttestationObject: Sendable {
         guard let der = value.bytes, let certificate = try? Certificate(derEncoded: der) else {
             throw .format(.certificate)
         }
-        // X509 passes over the count of unused bits before the signature, which is outside what is signed.
+        // X509 ignores the count of unused bits before the signature, which is outside the signed data.
         let signature = certificate.signature.rawRepresentation
         guard der.suffix(signature.count + 1) == [0] + signature else { throw .format(.certificate) }
         return certificate
@@ -52,7 +52,7 @@ extension AttestationObject {
     /// The extension of the leaf that holds the nonce.
     private static let nonceExtension: ASN1ObjectIdentifier = [1, 2, 840, 113_635, 100, 8, 2]
 
-    /// What stands before the nonce: SEQUENCE, [1] EXPLICIT, OCTET STRING of 32 bytes [observed].
+    /// The bytes before the nonce: SEQUENCE, [1] EXPLICIT, OCTET STRING of 32 bytes [observed].
     private static let nonceHead: [UInt8] = [0x30, 0x24, 0xA1, 0x22, 0x04, 0x20]
 
     /// The nonce that Apple certified.

@@ -8,7 +8,8 @@ public struct AttestationPolicy: Sendable, Hashable {
     public var categories: Set<ValidationCategory>
     /// Nil: all of them.
     public var bundleVersions: Set<String>?
-    /// Whether a device that states neither category nor bundle version is refused, as none before iOS 27 does.
+    /// Whether to reject a device that states neither category nor bundle version. No device before iOS 27
+    /// states them.
     public var requiresStatements: Bool
 
     public init(

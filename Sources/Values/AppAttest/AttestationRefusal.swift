@@ -1,13 +1,13 @@
-/// Why something of App Attest is refused: a reason, and what exactly was wrong.
+/// The reason why App Attest data is refused, with the exact defect.
 ///
-/// For logs and metrics: whoever sent it is told nothing of it. [ours]
+/// For logs and metrics only: the client does not receive it. [ours]
 public enum AttestationRefusal: Error, Sendable, Hashable {
     case format(Format)
     case chain(Chain)
     case nonce(Nonce)
     /// The hash of the certified key is not the key ID.
     case keyID
-    /// The RP ID is none of the App IDs.
+    /// The RP ID is not one of the App IDs.
     case appID
     case counter(Counter)
     case environment(Statement)
@@ -30,7 +30,7 @@ public enum AttestationRefusal: Error, Sendable, Hashable {
         case challenge, token, key
     }
 
-    /// What cannot be read.
+    /// The part that cannot be parsed.
     public enum Format: String, Sendable, CaseIterable {
         case tooLong = "too_long"
         case truncated
@@ -62,7 +62,7 @@ public enum AttestationRefusal: Error, Sendable, Hashable {
         case field
     }
 
-    /// What is wrong with the certificates.
+    /// The defect of the certificates.
     public enum Chain: String, Sendable, CaseIterable {
         /// Not exactly the leaf and its intermediate.
         case wrongCount = "wrong_count"
@@ -74,7 +74,7 @@ public enum AttestationRefusal: Error, Sendable, Hashable {
         case badSignature = "bad_signature"
         /// The trusted root did not sign the intermediate.
         case otherRoot = "other_root"
-        /// Something else that RFC 5280 forbids, such as a critical extension that nobody knows.
+        /// Another violation of RFC 5280, such as an unknown critical extension.
         case policy
     }
 
@@ -98,10 +98,10 @@ public enum AttestationRefusal: Error, Sendable, Hashable {
         case publicKey = "public_key"
     }
 
-    /// What is wrong with something that is stated, such as the environment.
+    /// The defect of a statement, such as the environment.
     public enum Statement: String, Sendable, CaseIterable {
         case missing
-        /// None that Apple documents.
+        /// A value that Apple does not document.
         case unknown
         case notAllowed = "not_allowed"
     }
@@ -124,7 +124,7 @@ public enum AttestationRefusal: Error, Sendable, Hashable {
         case otherApp = "other_app"
     }
 
-    /// What is wrong with a key by what is stored.
+    /// The conflict between a key and the stored data.
     public enum Key: String, Sendable, CaseIterable {
         case unknown
         /// It was attested before, otherwise.
@@ -138,10 +138,10 @@ extension AttestationRefusal {
     /// The step that refuses.
     public var reason: Reason { said.reason }
 
-    /// What exactly; nil where the reason says it all. Stays the same across versions.
+    /// The exact defect; nil if the reason is exact. Stable across versions.
     public var detail: String? { said.detail }
 
-    /// The reason's name, such as `key_id`. Stays the same across versions.
+    /// The reason's name, such as `key_id`. Stable across versions.
     public var code: String { reason.rawValue }
 
     private var said: (reason: Reason, detail: String?) {

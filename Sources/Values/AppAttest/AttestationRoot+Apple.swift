@@ -6,9 +6,9 @@ extension AttestationRoot {
         }
     }
 
-    /// Apple's root, "Apple App Attestation Root CA", good from 2020-03-18 to 2045-03-15.
+    /// Apple's root, "Apple App Attestation Root CA", valid from 2020-03-18 to 2045-03-15.
     ///
-    /// To be asked for when a server starts: each time, the certificate is held against its fingerprint.
+    /// Call it once when a server starts: each call compares the certificate with its fingerprint.
     public static func apple() throws(Damaged) -> AttestationRoot {
         guard let root = AttestationRoot(pem: applePEM), root.fingerprint == appleFingerprint else {
             throw Damaged()

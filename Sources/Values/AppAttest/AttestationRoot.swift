@@ -11,9 +11,9 @@ public struct AttestationRoot: Sendable, CustomStringConvertible {
     /// The SHA-256 of the certificate in DER, as 64 hexadecimal digits in lower case.
     public let fingerprint: String
 
-    /// Takes one certificate in PEM; nil for anything else.
+    /// Reads one certificate in PEM; nil for any other input.
     ///
-    /// For another root than Apple's, such as that of a software authenticator.
+    /// Use it for other roots than Apple's, such as that of a software authenticator.
     public init?(pem: String) {
         guard let document = try? PEMDocument(pemString: pem),
             let certificate = try? Certificate(pemDocument: document)
@@ -26,9 +26,10 @@ public struct AttestationRoot: Sendable, CustomStringConvertible {
 }
 
 extension AttestationRoot {
-    /// What is wrong with a chain at a time; nil when it is good.
+    /// Returns the defect of a chain at a time; nil if the chain is valid.
     ///
-    /// X509 decides, by RFC 5280, and verifies each signature once: how far it came tells which of them does not hold.
+    /// X509 decides by RFC 5280, and verifies each signature once: the point where it stopped shows which
+    /// signature is invalid.
     func defect(
         leaf: Certificate, intermediate: Certificate, at now: Date
     ) async -> AttestationRefusal.Chain? {
@@ -42,10 +43,10 @@ extension AttestationRoot {
         var verifier = Verifier(rootCertificates: CertificateStore(custom: root)) { policy }
         switch await verifier.validate(leaf: leaf, intermediates: CertificateStore([intermediate])) {
         case .validCertificate(let path):
-            // Another path than through the intermediate is none that Apple documents.
+            // Apple documents no other path than through the intermediate.
             return path.elementsEqual(chain) ? nil : .badSignature
         case .couldNotValidate(let failures):
-            // A certificate with such an extension is looked at no further.
+            // X509 stops at a certificate with such an extension.
             let isKnown = [leaf, intermediate].allSatisfy { certificate in
                 certificate.extensions.allSatisfy {
                     !$0.critical || policy.verifyingCriticalExtensions.contains($0.oid)
@@ -57,8 +58,8 @@ extension AttestationRoot {
     }
 }
 
-/// The trusted root, as X509 asks for it: once for who signed the leaf, and once more where the intermediate has, for who
-/// signed that.
+/// The trusted root, in the form that X509 reads. X509 reads it once for the leaf's issuer and, if the
+/// intermediate has an issuer, once more for that.
 private final class TrustedRoot: CustomCertificateStore {
     private let root: Certificate
     private let asked = Atomic(0)
@@ -78,7 +79,7 @@ private final class TrustedRoot: CustomCertificateStore {
 
     func contains(_ certificate: Certificate) async -> Bool { certificate == root }
 
-    /// Nothing else comes to be trusted.
+    /// No other certificate becomes trusted.
     func append(contentsOf certificates: some Sequence<Certificate>) {}
 
     static func == (one: TrustedRoot, other: TrustedRoot) -> Bool { one === other }

@@ -4,17 +4,17 @@ public import Foundation
 import JSON
 public import Tenancy
 
-/// What a server gives for an assertion, so that the next requests need none: a JSON Web Token (RFC 7519) that only
-/// Doorstep reads.
+/// A token that a server issues for an assertion, so that the next requests need no assertion: a JSON Web
+/// Token (RFC 7519) that only Doorstep reads.
 public struct AttestationToken: Sendable, Hashable {
     public let tenant: TenantID
     /// That of the full app, by which the key was attested.
     public let appID: AppID
-    /// The one that the key was attested for: where that is gone, the key is.
+    /// The clip that the key was attested for: if the clip is deleted, the key is deleted too.
     public let clip: BundleID
     /// 32 bytes.
     public let keyID: [UInt8]
-    /// What the app said of itself when the token was given.
+    /// The app's statement about its build when the token was issued.
     public let build: AttestedBuild
     /// A whole second.
     public let issuedAt: Date
@@ -60,7 +60,7 @@ public struct AttestationToken: Sendable, Hashable {
         let parts =
             text.utf8.count <= Self.maximumLength
             ? text.split(separator: ".", omittingEmptySubsequences: false).map(String.init) : []
-        // The header is always the same, so that nothing in it has to be believed: neither algorithm nor type.
+        // The header is constant, so that neither algorithm nor type is taken from the token.
         guard parts.count == 3, parts[0] == Self.header, let code = Base64URL.bytes(parts[2]) else {
             throw .token(.malformed)
         }
@@ -76,7 +76,7 @@ public struct AttestationToken: Sendable, Hashable {
             let clip = claims["clip"]?.stringValue.flatMap({ try? BundleID($0) }),
             let start = claims["iat"]?.numberValue?.double, let end = claims["exp"]?.numberValue?.double
         else { throw .token(.malformed) }
-        // None of a name that this version does not know is taken for none that was stated.
+        // A category that this version does not know counts as not stated.
         let category = claims["category"]?.stringValue.flatMap(ValidationCategory.init(name:))
         guard category != nil || claims["category"] == nil else { throw .token(.malformed) }
         guard claims["tenant"] == .string(tenant.description) else { throw .token(.otherTenant) }
@@ -89,7 +89,7 @@ public struct AttestationToken: Sendable, Hashable {
             at: Date(timeIntervalSince1970: start))
     }
 
-    /// Refuses one that is of another app, whose clip a request may be for all the same.
+    /// Rejects a token of another app, even if that app belongs to the clip of the request.
     public func check(_ appID: AppID) throws(AttestationRefusal) {
         guard self.appID == appID else { throw .token(.otherApp) }
     }

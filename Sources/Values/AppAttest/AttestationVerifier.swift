@@ -14,7 +14,8 @@ public struct AttestedKey: Sendable, Hashable {
     public let category: ValidationCategory?
     /// Nil before iOS 27.
     public let bundleVersion: String?
-    /// What Apple's server exchanges for a risk metric. Not verified: nothing in the attestation signs it [observed].
+    /// The receipt that Apple's server exchanges for a risk metric. Not verified: no part of the
+    /// attestation signs it [observed].
     public let receipt: [UInt8]
 }
 
@@ -31,14 +32,16 @@ public struct AttestationVerifier: Sendable {
         self.root = root
     }
 
-    /// Verifies what a device attests of a key.
+    /// Verifies a device's attestation of a key.
     ///
-    /// Nothing here knows which challenges are the server's: `clientDataHash` is to be made of one.
+    /// This function does not check that the challenge is the server's: the caller must compute
+    /// `clientDataHash` from one.
+    ///
     /// - Parameters:
     ///   - attestation: At most 16 KiB.
-    ///   - keyID: As the app says, 32 bytes.
-    ///   - clientDataHash: What the app gave to `attestKey`, in general a SHA-256.
-    /// - Throws: The refusal of the first step that refuses.
+    ///   - keyID: The key ID that the app sent, 32 bytes.
+    ///   - clientDataHash: The hash that the app passed to `attestKey`, in general a SHA-256.
+    /// - Throws: The refusal of the first step that fails.
     public func verify(
         _ attestation: [UInt8], keyID: [UInt8], clientDataHash: [UInt8], policy: AttestationPolicy,
         at now: Date
@@ -61,8 +64,8 @@ public struct AttestationVerifier: Sendable {
             bundleVersion: data.bundleVersion, receipt: object.receipt)
     }
 
-    /// What each step says, those behind one that refuses included. Takes what ``verify(_:keyID:clientDataHash:policy:at:)``
-    /// takes.
+    /// Returns the result of each step, including those after a failed one. Takes the parameters of
+    /// ``verify(_:keyID:clientDataHash:policy:at:)``.
     public func inspect(
         _ attestation: [UInt8], keyID: [UInt8], clientDataHash: [UInt8], policy: AttestationPolicy,
         at now: Date

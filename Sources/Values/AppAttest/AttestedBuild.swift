@@ -1,7 +1,7 @@
-/// What the build of an app says of itself, as far as clips choose by it.
+/// An app's statement about its build, as far as a clip's policy depends on it.
 public struct AttestedBuild: Sendable, Hashable {
     public let environment: AttestationEnvironment
-    /// Nil where the device does not say, as none before iOS 27 does.
+    /// Nil if the device states none. No device before iOS 27 does.
     public let category: ValidationCategory?
 
     public init(environment: AttestationEnvironment, category: ValidationCategory?) {

@@ -1,7 +1,7 @@
 public import AppSiteAssociation
 public import Tenancy
 
-/// An App Clip that asks for attestations.
+/// An App Clip that requires attestation.
 public struct AttestedClip: Sendable, Hashable {
     public let clip: BundleID
     /// The full app's, which attestations that are made in the clip carry [documented].
@@ -14,7 +14,7 @@ public struct AttestedClip: Sendable, Hashable {
         self.attestation = attestation
     }
 
-    /// A clip of which is not known what it asks for, nor whose it is: it asks for everything and takes nothing.
+    /// A clip with unknown requirements and unknown owner: it requires everything and accepts nothing.
     public static func closed(_ clip: BundleID) -> AttestedClip {
         // Any prefix would do: no environment is taken.
         guard let prefix = try? AppIDPrefix("0000000000") else {
@@ -26,8 +26,8 @@ public struct AttestedClip: Sendable, Hashable {
             clip: clip, appID: AppID(prefix: prefix, bundleID: clip), attestation: attestation)
     }
 
-    /// What its keys are verified by. The clip's own App ID is taken too, should a device write that: whoever signs the one
-    /// signs the other. [ours]
+    /// The policy for the clip's keys. It also accepts the clip's own App ID, in case a device writes that:
+    /// both are signed by the same developer. [ours]
     public var policy: AttestationPolicy {
         AttestationPolicy(
             appIDs: [appID, AppID(prefix: appID.prefix, bundleID: clip)],

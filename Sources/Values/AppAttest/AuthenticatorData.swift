@@ -1,25 +1,25 @@
-/// What the device signs: which app, the key's counter and, in an attestation, the key (WebAuthn §6.1, as iOS 14 to 27
-/// write it).
+/// The data that the device signs: the app, the key's counter and, in an attestation, the key (WebAuthn
+/// §6.1, as iOS 14 to 27 write it).
 ///
-/// The flags are not read. Assertions say that a credential follows where none does, and attestations do not always say that
-/// extensions follow [observed].
+/// The flags are ignored. Assertions announce a credential that does not follow, and attestations do not
+/// always announce extensions that follow [observed].
 struct AuthenticatorData: Sendable, Hashable {
     /// The SHA-256 of the App ID, 32 bytes.
     let rpIDHash: [UInt8]
     let counter: UInt32
     /// Nil in an assertion.
     let credential: AttestedCredential?
-    /// As stated; nil before iOS 27.
+    /// The stated category; nil before iOS 27.
     let category: UInt32?
     /// The build's `CFBundleVersion`; nil before iOS 27.
     let bundleVersion: String?
 
-    /// As it stands in an attestation: a credential, then nothing or one map.
+    /// Reads an attestation's data: a credential, then nothing or one map.
     init(ofAttestation bytes: [UInt8]) throws(AttestationRefusal) {
         try self.init(bytes, hasCredential: true)
     }
 
-    /// As it stands in an assertion: nothing or one map after the counter.
+    /// Reads an assertion's data: nothing or one map after the counter.
     init(ofAssertion bytes: [UInt8]) throws(AttestationRefusal) {
         try self.init(bytes, hasCredential: false)
     }
@@ -57,7 +57,7 @@ struct AuthenticatorData: Sendable, Hashable {
     }
 }
 
-/// The key that an attestation is for, as the authenticator data say it.
+/// The attested key, as the authenticator data contain it.
 struct AttestedCredential: Sendable, Hashable {
     /// 16 bytes.
     let aaguid: [UInt8]
@@ -106,7 +106,7 @@ private enum Statement: CaseIterable {
 }
 
 extension [CBORKey: CBORValue] {
-    /// By whichever name it has. With both, nobody could say which one holds.
+    /// Reads a statement by either of its names. If both are present, it is ambiguous which one is valid.
     fileprivate func statement(_ statement: Statement) throws(AttestationRefusal) -> CBORValue? {
         switch (self[.text(statement.observed)], self[.text(statement.documented)]) {
         case (let value?, nil), (nil, let value?): return value

@@ -1,13 +1,14 @@
 /// Reads items one after the other, each byte once.
 ///
-/// Lengths are definite, an item has at most four levels, an array or a map at most 16 entries and a map no key twice
-/// [ours; what devices send needs no more]. Tags, floats, simple values and indefinite lengths are refused. A number may be
-/// written longer than it need be: what is compared is what was read, never how it was written. ``extensions(_:)`` skips
-/// unknown entries, to which only the rule on indefinite lengths applies.
+/// Lengths are definite; an item has at most four levels; an array or a map has at most 16 entries; a map's
+/// keys are unique [ours; devices send no more]. Tags, floats, simple values and indefinite lengths are
+/// refused. A number may be longer than its shortest form: comparisons use values, never encodings.
+/// ``extensions(_:)`` skips unknown entries, for which only the rule on indefinite lengths applies.
 struct CBORReader {
-    /// What is not read yet.
+    /// The unread bytes.
     private(set) var rest: ArraySlice<UInt8>
-    /// How many bytes were looked at: bounded by the bytes there are, whatever they say.
+    /// The number of bytes that were read: at most the number of bytes in the input, whatever their
+    /// content.
     private(set) var steps = 0
 
     static let maximumDepth = 4
@@ -30,10 +31,11 @@ struct CBORReader {
         try item(depth: 1)
     }
 
-    /// The one map that the bytes are, with the entries of these names only.
+    /// Reads the bytes as exactly one map, and returns only the entries with these names.
     ///
-    /// All other entries are skipped, whatever their number, type and depth: a relying party ignores unknown extensions
-    /// (WebAuthn §9). An indefinite length is refused there too, since CTAP2's canonical form has none.
+    /// It skips all other entries, whatever their number, type and depth: a relying party ignores unknown
+    /// extensions (WebAuthn §9). It refuses indefinite lengths there too, since CTAP2's canonical form has
+    /// none.
     static func extensions(
         _ bytes: some Sequence<UInt8>, named names: Set<String>
     ) throws(AttestationRefusal) -> [CBORKey: CBORValue] {

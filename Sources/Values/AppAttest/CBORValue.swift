@@ -12,7 +12,7 @@ enum CBORValue: Sendable, Hashable {
     var map: [CBORKey: CBORValue]? { if case .map(let value) = self { value } else { nil } }
 }
 
-/// What a map's entry is found by: COSE numbers its keys, the rest of App Attest names them.
+/// The key of a map's entry: COSE uses numbers, the rest of App Attest uses names.
 enum CBORKey: Sendable, Hashable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
     case integer(Int64)
     case text(String)

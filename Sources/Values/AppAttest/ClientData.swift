@@ -2,28 +2,29 @@ import Crypto
 import Encodings
 public import Tenancy
 
-/// What an App Clip signs, before it is hashed: lines of which the first says what it is.
+/// The data that an App Clip signs, before hashing: lines, of which the first is the type.
 ///
-/// No line holds a line feed, so no two requests have the same client data.
+/// No line contains a line feed, so no two requests have the same client data.
 public struct ClientData: Sendable, Hashable {
     public let bytes: [UInt8]
 
-    /// What attests a key: the challenge alone.
+    /// The client data that attests a key: the challenge alone.
     public static func attestation(challenge: String) -> ClientData {
         ClientData(bytes: Array(challenge.utf8))
     }
 
-    /// What asks for a token: `doorstep.token.v1`, the clip, the challenge.
+    /// The client data that requests a token: `doorstep.token.v1`, the clip, the challenge.
     public static func token(clip: BundleID, challenge: String) -> ClientData? {
         ClientData(lines: ["doorstep.token.v1", clip.text, challenge])
     }
 
-    /// What signs a request: `doorstep.request.v1`, the method, the target, the challenge, and the SHA-256 of the body in
-    /// base64url.
+    /// The client data that signs a request: `doorstep.request.v1`, the method, the target, the challenge,
+    /// and the SHA-256 of the body in base64url.
+    ///
     /// - Parameters:
-    ///   - target: As it stands in the request (RFC 9112 §3.2): path and query.
-    ///   - body: As it was sent.
-    /// - Returns: Nil when something holds a control character or a space, which no request does.
+    ///   - target: Path and query as in the request (RFC 9112 §3.2).
+    ///   - body: The body as it was sent.
+    /// - Returns: Nil if a value contains a control character or a space, which no request does.
     public static func request(
         method: String, target: String, challenge: String, body: [UInt8]
     ) -> ClientData? {
@@ -32,7 +33,7 @@ public struct ClientData: Sendable, Hashable {
         ])
     }
 
-    /// What the app gives to App Attest, 32 bytes.
+    /// The hash that the app passes to App Attest, 32 bytes.
     public var hash: [UInt8] { Array(SHA256.hash(data: bytes)) }
 
     private init(bytes: [UInt8]) {

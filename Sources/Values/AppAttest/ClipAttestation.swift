@@ -1,40 +1,41 @@
 public import JSON
 
-/// What the requests of an App Clip must bring of App Attest, and which builds are taken.
+/// The App Attest requirements of an App Clip for its requests, and the builds that it accepts.
 public struct ClipAttestation: Sendable, Hashable {
-    /// What a publishable key asks for.
+    /// An operation of a publishable key.
     public enum Operation: String, Sendable, CaseIterable {
         case lookup, confirm, register
     }
 
-    /// What is made of a request that brings nothing, or something that does not hold.
+    /// The treatment of a request without a valid attestation.
     public enum Demand: String, Sendable, CaseIterable {
-        /// Nothing is looked at.
+        /// No check.
         case off
-        /// It is counted, and answered all the same.
+        /// The request is counted and served.
         case monitor
         /// It is refused.
         case require
     }
 
-    /// The same of a confirmation, which may be asked to be signed by itself.
+    /// The treatment of a confirmation, which may also require its own signature.
     public enum ConfirmationDemand: String, Sendable, CaseIterable {
         case off, monitor, require
         /// A token does not do.
         case requireSigned = "require_signed"
     }
 
-    /// Of lookups, and of what is near.
+    /// Applies to lookups and to searches for nearby locations.
     public var lookup: Demand
     public var confirm: ConfirmationDemand
-    /// Of what is told of instances.
+    /// Applies to registrations and changes of instances.
     public var register: Demand
-    /// A key of another one is as good as none.
+    /// The accepted environments; a key of another one does not count.
     public var environments: Set<AttestationEnvironment>
     public var categories: Set<ValidationCategory>
-    /// Whether a device that states neither category nor bundle version is refused, as none before iOS 27 does.
+    /// Whether to reject a device that states neither category nor bundle version. No device before iOS 27
+    /// states them.
     public var requiresStatements: Bool
-    /// How many of a hundred installations are told to attest, so that many do not begin at once.
+    /// The percentage of installs that are told to attest, so that not all begin at the same time.
     public var ramp: Int
 
     public static let ramps = 0...100
@@ -54,7 +55,8 @@ public struct ClipAttestation: Sendable, Hashable {
         self.ramp = ramp
     }
 
-    /// Takes nothing but what is signed: for what is stored and cannot be read, so that no mistake opens a door.
+    /// Accepts only signed requests: the fallback for a stored value that cannot be read, so that no
+    /// mistake lowers the protection.
     public static let strictest = ClipAttestation(
         lookup: .require, confirm: .requireSigned, register: .require)
 
@@ -76,7 +78,7 @@ public struct ClipAttestation: Sendable, Hashable {
         operation == .confirm && confirm == .requireSigned
     }
 
-    /// Whether what was attested so is as good as the clip asks for, where it requires anything.
+    /// Whether an attestation satisfies the clip's requirements for an operation, if it has any.
     public func isSatisfied(by attestation: RequestAttestation, for operation: Operation) -> Bool {
         guard demand(of: operation) == .require else { return true }
         guard let environment = attestation.environment, environments.contains(environment) else {
@@ -85,7 +87,7 @@ public struct ClipAttestation: Sendable, Hashable {
         return requiresSignature(of: operation) ? attestation.grade == .request : attestation.isAttested
     }
 
-    /// What is refused by this, and was answered before.
+    /// Whether this policy refuses requests that the old one accepted.
     public func isStricter(than old: ClipAttestation?, for operation: Operation) -> Bool {
         let old = old ?? ClipAttestation()
         return demand(of: operation) == .require && old.demand(of: operation) != .require
@@ -109,7 +111,8 @@ extension ClipAttestation {
         return members
     }
 
-    /// Reads what ``json`` writes; what is left out is as ``init(lookup:confirm:register:environments:categories:requiresStatements:ramp:)`` has it.
+    /// Reads the output of ``json``; omitted members have the defaults of
+    /// ``init(lookup:confirm:register:environments:categories:requiresStatements:ramp:)``.
     public init(_ fields: JSONObjectReader) throws(JSONFieldError) {
         var fields = fields
         self.init()
@@ -138,7 +141,7 @@ extension JSONObjectReader {
     ) throws(JSONFieldError) -> Set<Value>? {
         guard let names = try optionalArray(key) else { return nil }
         var values: Set<Value> = []
-        // More than there are name one twice: none is looked for longer than that.
+        // A list with more entries than known names contains a duplicate, so reading can stop there.
         for name in names.prefix(known.count) {
             guard let value = known.first(where: { name == .string($0.name) })?.value else { break }
             values.insert(value)

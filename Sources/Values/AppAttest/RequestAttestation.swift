@@ -1,20 +1,22 @@
 /// How well a request was attested.
 public struct RequestAttestation: Sendable, Hashable {
-    /// What it brought that holds.
+    /// The strongest valid proof that the request carried.
     public enum Grade: String, Sendable, CaseIterable {
-        /// Nothing, or nothing that was asked for.
+        /// No proof, or the clip requires none.
         case none
-        /// A token: the app was genuine within the last hour, and whoever has the token may have sent this.
+        /// A token: the app was genuine within the last hour, but any holder of the token can have sent the
+        /// request.
         case token
         /// A signature of its own: the app has sent this, once.
         case request
     }
 
     public let grade: Grade
-    /// Of the key; nil without one.
+    /// The key's environment; nil without a key.
     public let environment: AttestationEnvironment?
 
-    /// By which key, 32 bytes; nil without one. It stands for one installation: for what is the installation's own alone.
+    /// The key's ID, 32 bytes; nil without a key. It identifies one install, for data that belongs to that
+    /// install alone.
     public let keyID: [UInt8]?
 
     public static let none = RequestAttestation(grade: .none, environment: nil)

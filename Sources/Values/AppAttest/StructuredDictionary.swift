@@ -1,12 +1,12 @@
 import Foundation
 
-/// Reads dictionaries of RFC 9651, of whose members only byte sequences are of use here.
+/// A reader for dictionaries of RFC 9651, which uses only their byte sequences.
 struct StructuredDictionary {
     private let bytes: [UInt8]
     private var position = 0
 
-    /// The members: their bytes where they are byte sequences, nil where they are anything else. Nil for what is no
-    /// dictionary.
+    /// Returns the members: their bytes if they are byte sequences, nil for other types. Nil if the text is
+    /// no dictionary.
     static func byteSequences(in text: String) -> [String: [UInt8]?]? {
         var reader = StructuredDictionary(bytes: Array(text.utf8))
         return reader.readDictionary()
@@ -40,7 +40,7 @@ struct StructuredDictionary {
         return members
     }
 
-    /// What was read, of which only byte sequences are kept.
+    /// A parsed item, of which only byte sequences keep their value.
     private struct Item {
         var bytes: [UInt8]?
     }

@@ -11,7 +11,7 @@ public enum ValidationCategory: UInt32, Sendable, CaseIterable {
     case developerID = 6
     case other = 10
 
-    /// As options and lists write it, such as `app_store`.
+    /// The name in options and lists, such as `app_store`.
     public var name: String {
         switch self {
         case .operatingSystem: "operating_system"

@@ -14,7 +14,7 @@ struct VerificationStep<Evidence> {
     }
 }
 
-/// What each step of a verification says.
+/// The result of each step of a verification.
 public struct AttestationInspection: Sendable, Hashable {
     public enum Verdict: Sendable, Hashable {
         case passed

@@ -1,6 +1,6 @@
-/// How often something may happen: so many times a second in the long run, and so many at once.
+/// A rate limit: the number of events per second in the long run, and the size of a burst.
 ///
-/// Both from 1 to 1,000,000. The largest of both stand for no limit (``off``).
+/// Both from 1 to 1,000,000. The maximum of both means no limit (``off``).
 public struct RateLimit: Sendable, Hashable, LosslessStringConvertible {
     public let perSecond: Int32
     public let burst: Int32
@@ -39,7 +39,7 @@ public struct RateLimit: Sendable, Hashable, LosslessStringConvertible {
 
     public static let range = 1...1_000_000
 
-    /// So many times as much, as far as there are such limits.
+    /// Multiplies rate and burst, up to the maximum.
     public func times(_ count: Int) -> RateLimit {
         RateLimit(
             perSecond: Int32(min(Int(perSecond) * count, Self.range.upperBound)),

@@ -1,7 +1,7 @@
-/// What a limit said, and how much of it is left.
+/// The result of a rate limit check, and the rest of the burst.
 public struct RateLimitState: Sendable, Hashable {
     public let limit: RateLimit
-    /// How many more may follow at once; 0 when this one was refused.
+    /// The number of further events that are admitted immediately; 0 if this one was refused.
     public let remaining: Int
     /// In how long the whole burst is there again, in nanoseconds.
     let untilFull: Int64
@@ -10,7 +10,7 @@ public struct RateLimitState: Sendable, Hashable {
 
     public var isAdmitted: Bool { untilNext == 0 }
 
-    /// Whole seconds, rounded up: what header fields tell.
+    /// Whole seconds, rounded up, for header fields.
     public var secondsUntilFull: Int { Int((untilFull + 999_999_999) / 1_000_000_000) }
     public var secondsUntilNext: Int { Int((untilNext + 999_999_999) / 1_000_000_000) }
 }

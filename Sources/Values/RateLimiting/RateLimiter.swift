@@ -1,18 +1,20 @@
 public import Synchronization
 
-/// Admits what stays within limits, by the generic cell rate algorithm: of each key it remembers one time and no more.
+/// A rate limiter by the generic cell rate algorithm: it stores only one time per key.
 ///
-/// The time is when a burst used up so far would be there again ("theoretical arrival time"). What comes when that is
-/// further ahead than a burst takes is refused, and leaves no trace. Safe from any number of tasks; never waits for long.
+/// The time is when the used part of the burst will be available again ("theoretical arrival time"). An
+/// event is refused, and leaves no trace, if that time is further ahead than a burst takes. Safe from any
+/// number of tasks; never blocks for long.
 ///
-/// It remembers at most `capacity` keys. When as many are in use, what is new shares one limit with whatever else its
-/// hash puts beside it: memory stays bounded, and nobody gets around a limit by inventing keys.
+/// It stores at most `capacity` keys. If that many are in use, a new key shares one limit with all keys
+/// that its hash assigns to the same shard. Memory stays bounded, and no client evades a limit with
+/// invented keys.
 ///
 /// Source: ATM Forum, "Traffic Management Specification" 4.1, 4.4.2 (the algorithm, as virtual scheduling).
 public final class RateLimiter<Key: Hashable & Sendable>: Sendable {
     @usableFromInline struct Shard {
         @usableFromInline var arrivals: [Key: Int64] = [:]
-        /// Of all keys that found no place.
+        /// The arrival time of all keys for which there was no room.
         @usableFromInline var shared: Int64 = .min
         /// When it was last looked for keys that need not be remembered, and at how many it will be again.
         var sweptAt: Int64 = .min
@@ -24,7 +26,7 @@ public final class RateLimiter<Key: Hashable & Sendable>: Sendable {
     @usableFromInline let capacity: Int
     @usableFromInline let start: ContinuousClock.Instant
 
-    /// - Parameter now: The earliest time that it will be asked about.
+    /// - Parameter now: The earliest time that it will be called with.
     public init(capacity: Int = 1_048_576, shards: Int = 64, from now: ContinuousClock.Instant = .now) {
         self.shards = (0..<shards).map { _ in Mutex<Shard>.Box(Shard()) }
         self.capacity = max(1, capacity / shards)
@@ -34,9 +36,10 @@ public final class RateLimiter<Key: Hashable & Sendable>: Sendable {
     /// How many keys are remembered.
     public var count: Int { shards.reduce(0) { $0 + $1.mutex.withLock { $0.arrivals.count } } }
 
-    /// Counts one for a key, unless that would break the limit.
+    /// Counts one event for a key, unless that would exceed the limit.
     ///
-    /// Inlinable, since each request does it: what does not know the key's type asks for its metadata each time.
+    /// Inlinable, since each request calls it: code that is not specialized for the key's type reads its
+    /// metadata each time.
     @inlinable
     public func take(_ key: Key, _ limit: RateLimit, at now: ContinuousClock.Instant) -> RateLimitState {
         let now = (now - start).nanoseconds
@@ -61,10 +64,10 @@ public final class RateLimiter<Key: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Counts more for a key, because what was admitted has cost more than one.
+    /// Counts further events for a key, because an admitted one cost more than one.
     ///
-    /// Never refuses. A charge beyond the rest of the burst is owed: the next requests wait until it is made up for. At most one
-    /// more burst is owed, or what a second makes up for if that is more.
+    /// Never refuses. A charge beyond the rest of the burst becomes a debt: later requests wait until it is
+    /// paid. The debt is at most one more burst, or the rate of one second if that is more.
     public func charge(
         _ count: Int, to key: Key, _ limit: RateLimit, at now: ContinuousClock.Instant
     )
@@ -83,7 +86,7 @@ public final class RateLimiter<Key: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Takes back one that was counted for a key: what it was counted for did not happen.
+    /// Removes one counted event of a key, because it did not take place.
     public func giveBack(_ key: Key, _ limit: RateLimit) {
         shard(of: key).mutex.withLock { shard in
             if let arrival = shard.arrivals[key] {
@@ -99,10 +102,10 @@ public final class RateLimiter<Key: Hashable & Sendable>: Sendable {
         shards[Int(UInt(bitPattern: key.hashValue) % UInt(shards.count))]
     }
 
-    /// Forgets keys whose whole burst is there: they are like new.
+    /// Deletes keys whose whole burst is available: they are like new ones.
     ///
-    /// It looks at all, and so not again before there are twice as many as it left; of a shard that is full, at most once
-    /// a second.
+    /// It visits all keys, so it runs again only when their number has doubled since; for a full shard, at
+    /// most once per second.
     @usableFromInline
     func sweep(_ shard: inout Shard, at now: Int64) {
         guard
@@ -115,9 +118,9 @@ public final class RateLimiter<Key: Hashable & Sendable>: Sendable {
 }
 
 extension RateLimit {
-    /// The arrival time, or that of a burst that is used up if the time is further ahead than ``charge(_:_:at:)`` puts it. A slower
-    /// limit has put it there, which no longer holds and could last for days. Two threads' clocks, read at different times, are
-    /// no such case.
+    /// Returns the arrival time, limited to that of an exhausted burst if it is further ahead than
+    /// ``charge(_:_:at:)`` puts it. A slower limit that no longer applies has set such a time, and it could
+    /// last for days. Differences between the clocks of two threads do not reach that far.
     @usableFromInline
     func reach(of arrival: Int64, at now: Int64) -> Int64 {
         let usedUp = now + interval * Int64(burst)
@@ -136,7 +139,7 @@ extension RateLimit {
         return (RateLimitState(limit: self, remaining: remaining, untilFull: next - now, untilNext: 0), next)
     }
 
-    /// - Returns: What is said at a time, and the arrival time from then on; nil when it stays as it was.
+    /// - Returns: The state at a time, and the new arrival time; nil if it does not change.
     @usableFromInline
     func take(_ arrival: Int64, at now: Int64) -> (RateLimitState, next: Int64?) {
         let tolerance = interval * Int64(burst)

@@ -1,18 +1,18 @@
-/// The limits that requests are held to.
+/// The rate limits for requests.
 ///
 /// In a tenant's limits, nil means the server's default; in the server's, nil means no limit.
 public struct RequestLimits: Sendable, Hashable {
-    /// Of each key.
+    /// Requests per key.
     public var key: RateLimit?
-    /// Of each client address that uses a tenant's publishable keys.
+    /// Requests per client address that uses a tenant's publishable keys.
     public var client: RateLimit?
-    /// Of the instances that a tenant gets, by whatever key; requests about those it has do not count.
+    /// New instances per tenant, by any key; requests about existing instances do not count.
     public var newInstances: RateLimit?
-    /// Of the instances that a tenant gets from each client address that uses its publishable keys.
+    /// New instances per tenant and client address that uses its publishable keys.
     public var clientNewInstances: RateLimit?
-    /// Of the keys of App Attest that a tenant's clips attest. Tenants have none of their own.
+    /// New App Attest keys of a tenant's clips. Tenants have no limit of their own.
     public var newAttestKeys: RateLimit?
-    /// Of those that are attested from each client address. Tenants have none of their own.
+    /// New App Attest keys per client address. Tenants have no limit of their own.
     public var clientNewAttestKeys: RateLimit?
 
     public init(

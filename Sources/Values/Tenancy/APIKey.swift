@@ -1,10 +1,10 @@
 import Encodings
 
-/// An API key in clear: `dpk_` or `dsk_`, 43 characters of base 62 that hold 256 random bits, and 6 that hold the
-/// CRC-32 of all before them.
+/// An API key in clear: `dpk_` or `dsk_`, 43 characters of base 62 that encode 256 random bits, and 6 that
+/// encode the CRC-32 of all before them.
 ///
-/// The checksum refuses a mistyped or truncated key without a lookup, and lets a secret scanner tell a key from
-/// chance. Its `description` shows no more than ``hint``; ``text`` is the only way to the secret.
+/// The checksum rejects a mistyped or truncated key without a database query, and lets a secret scanner
+/// recognize keys. The `description` shows only ``hint``; ``text`` is the only way to the secret.
 public struct APIKey: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     public let kind: KeyKind
     /// The whole key. Shown once when it is made; only its SHA-256 is ever stored.
@@ -39,7 +39,7 @@ public struct APIKey: Sendable, CustomStringConvertible, CustomDebugStringConver
         text = String(decoding: body + Self.checksum(of: body[...]), as: UTF8.self)
     }
 
-    /// The kind and the first four characters of the secret: enough to tell two keys of a list apart.
+    /// The kind and the first four characters of the secret, so that keys in a list can be distinguished.
     public var hint: String { String(text.prefix(Self.prefixLength + 4)) }
 
     public var description: String { hint + "…" }

@@ -1,7 +1,8 @@
-/// What the App IDs of an app and its App Clip begin with, ten upper-case letters and digits such as `ABCDE12345`.
+/// The prefix of the App IDs of an app and its App Clip, ten upper-case letters and digits such as
+/// `ABCDE12345`.
 ///
-/// Source: Apple, "Associated Domains Entitlement": `<Application Identifier Prefix>.<Bundle Identifier>`. It is the ID of
-/// the team, but for old apps, which have one of their own; nothing else than App IDs is made with it.
+/// Source: Apple, "Associated Domains Entitlement": `<Application Identifier Prefix>.<Bundle Identifier>`.
+/// It equals the team's ID, except for old apps, which have a prefix of their own. Only App IDs use it.
 public struct AppIDPrefix: Sendable, Hashable, CustomStringConvertible {
     public let text: String
 
@@ -10,7 +11,7 @@ public struct AppIDPrefix: Sendable, Hashable, CustomStringConvertible {
         self.text = text
     }
 
-    /// The prefix of every app that has none of its own.
+    /// Creates the prefix of every app that has none of its own.
     public init(_ team: TeamID) {
         text = team.text
     }

@@ -1,4 +1,5 @@
-/// Digits `0`–`9`, `A`–`Z`, `a`–`z`: what survives a double click, a URL and a shell unquoted.
+/// Digits `0`–`9`, `A`–`Z`, `a`–`z`: they need no quoting in a URL or a shell, and a double click selects
+/// the whole text.
 enum Base62 {
     static let alphabet = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
 

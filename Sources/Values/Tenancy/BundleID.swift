@@ -1,8 +1,7 @@
 /// The bundle identifier of an App Clip or of its parent app, such as `com.example.MyApp.Clip`.
 ///
-/// Letters, digits, `-` and `.`, no empty component, at most 155 bytes; compared exactly.
-/// Source: Apple, "CFBundleIdentifier" (the character set); the length is the one App Store Connect takes
-/// [observed].
+/// Letters, digits, `-` and `.`, no empty component, at most 155 bytes; compared exactly. Source: Apple,
+/// "CFBundleIdentifier" (the character set); the length is App Store Connect's limit [observed].
 public struct BundleID: Sendable, Hashable, CustomStringConvertible {
     public let text: String
 

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The identity of an API key, which says nothing about the key itself and may be logged.
+/// The identifier of an API key, which reveals nothing of the key itself and may be logged.
 public struct KeyID: Sendable, Hashable, CustomStringConvertible {
     public let uuid: UUID
 

@@ -1,4 +1,4 @@
-/// What a key may be used for, and how its text begins.
+/// The kind of a key, which limits its scopes and determines the beginning of its text.
 public enum KeyKind: String, Sendable, CaseIterable {
     /// `dpk_…`: may ship inside an app; reaches lookups, confirmations and the registration of instances.
     case publishable
@@ -12,7 +12,7 @@ public enum KeyKind: String, Sendable, CaseIterable {
         }
     }
 
-    /// What a key of this kind may do at most.
+    /// The scopes that a key of this kind can have at most.
     public var scopes: Scopes {
         switch self {
         case .publishable: [Scopes(.lookup), Scopes(.confirm), Scopes(.register)]
@@ -20,20 +20,22 @@ public enum KeyKind: String, Sendable, CaseIterable {
         }
     }
 
-    /// What a key of this kind may do at most that is restricted to locations: a secret one all but to manage, which is of all
-    /// that a tenant has, and to register, since an instance has one permission and one token wherever it is launched; a
-    /// publishable one, which is in every copy of an app, cannot be restricted.
+    /// The scopes that a key of this kind can have at most if it is restricted to locations.
+    ///
+    /// A secret key can have all scopes except `manage` and `register`: `manage` affects the whole tenant,
+    /// and an instance has one permission and one token wherever it is launched. A publishable key is in
+    /// every copy of an app, so it cannot be restricted.
     public var scopesAtLocations: Scopes {
         self == .secret
             ? scopes.subtracting([Scopes(.manage), Scopes(.manageKeys), Scopes(.register)]) : []
     }
 
-    /// What a key of this kind may do where nothing is named: those that manage are given only to keys that are made for it.
+    /// The scopes of a new key if none are named. `read`, `manage` and `manage_keys` must be named.
     public var usualScopes: Scopes {
         scopes.subtracting([Scopes(.read), Scopes(.manage), Scopes(.manageKeys)])
     }
 
-    /// The same of one that is restricted to locations, or not.
+    /// The same for a key that is restricted to locations, or not.
     public func usualScopes(isRestricted: Bool) -> Scopes {
         isRestricted ? usualScopes.intersection(scopesAtLocations) : usualScopes
     }

@@ -1,4 +1,5 @@
-/// What a quota counts. The raw value is its name in the API, in the database and in commands.
+/// The kind of rows that a quota counts. The raw value is its name in the API, in the database and in
+/// commands.
 public enum QuotaKind: String, Sendable, CaseIterable {
     case channels, clips, domains, experiences, images, keys, locations
     case shortCodes = "short_codes"
@@ -10,7 +11,7 @@ public enum QuotaKind: String, Sendable, CaseIterable {
 ///
 /// The bytes of a row are the UTF-8 bytes of its texts, with JSON as PostgreSQL writes it; those of an image are its file's. [ours]
 public struct Quota: Sendable, Hashable, CustomStringConvertible {
-    /// Nil where the default applies; of a default, where there is no limit.
+    /// The limit in rows. Nil means the default; in a default, no limit.
     public var rows: Int?
     public var bytes: Int?
 
@@ -22,8 +23,10 @@ public struct Quota: Sendable, Hashable, CustomStringConvertible {
         self.bytes = bytes
     }
 
-    /// Reads `ROWS`, `ROWS:BYTES` or `:BYTES`. Each is a number or `off`; bytes may have a unit, such as `2GiB`.
-    /// - Returns: Nil for anything else.
+    /// Reads `ROWS`, `ROWS:BYTES` or `:BYTES`. Each is a number or `off`; bytes may have a unit, such as
+    /// `2GiB`.
+    ///
+    /// - Returns: Nil for any other text.
     public init?(_ text: String) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count <= 2, parts != [""] && parts != ["", ""] else { return nil }
@@ -57,7 +60,7 @@ public struct Quota: Sendable, Hashable, CustomStringConvertible {
         return number * factor
     }
 
-    /// As `init(_:)` reads it; empty where both are nil.
+    /// The text that `init(_:)` reads; empty if both are nil.
     public var description: String {
         let rows = rows.map { $0 == Self.off ? "off" : "\($0)" } ?? ""
         guard let bytes else { return rows }
@@ -66,17 +69,17 @@ public struct Quota: Sendable, Hashable, CustomStringConvertible {
         return "\(rows):" + (unit.map { "\(bytes >> (10 * ($0 + 1)))\(Self.units[$0])" } ?? "\(bytes)")
     }
 
-    /// This quota, with the other one where this one has nothing.
+    /// Returns this quota, with the other one's values where this one has nil.
     public func merging(_ other: Quota) -> Quota {
         Quota(rows: rows ?? other.rows, bytes: bytes ?? other.bytes)
     }
 }
 
-/// What a tenant stores of a kind, and how much it may.
+/// A tenant's use of one quota, and its limit.
 public struct QuotaUsage: Sendable, Hashable {
     public let rows: Int
     public let bytes: Int
-    /// The tenant's own limits, else the defaults; nil where there is none.
+    /// The tenant's own limits, else the defaults; nil if there is none.
     public let limit: Quota
 
     public init(rows: Int, bytes: Int, limit: Quota) {
@@ -86,7 +89,7 @@ public struct QuotaUsage: Sendable, Hashable {
     }
 }
 
-/// What a change makes of one of a tenant's quotas.
+/// The effect of a change on one of a tenant's quotas.
 public struct QuotaForecast: Sendable, Hashable {
     public enum Unit: String, Sendable, CaseIterable { case rows, bytes }
 

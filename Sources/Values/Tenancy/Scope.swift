@@ -1,16 +1,16 @@
-/// One thing that a key may do.
+/// A permission of a key.
 public enum Scope: String, Sendable, CaseIterable {
     case lookup
     case confirm
     case compose
-    /// To tell of instances of a clip, and what they may be sent.
+    /// Register instances of a clip and what they may receive.
     case register
-    /// To send notifications and to follow them.
+    /// Send notifications and follow their delivery.
     case notify
-    /// To read what the tenant has and what became of it.
+    /// Read the tenant's data and its history.
     case read
-    /// To change what the tenant has, keys aside.
+    /// Change the tenant's data, except keys.
     case manage
-    /// To create keys, and to revoke them.
+    /// Create and revoke keys.
     case manageKeys = "manage_keys"
 }

@@ -1,4 +1,4 @@
-/// What a key may do.
+/// The permissions of a key.
 public struct Scopes: OptionSet, Sendable, Hashable {
     public let rawValue: UInt8
 

@@ -1,7 +1,7 @@
-/// The database did not answer, or others held what was needed for too long: whether what was to be written was written is
-/// not known.
+/// The database did not respond, or other transactions held a lock for too long: whether a write took
+/// effect is unknown.
 ///
-/// What stores throw where asking again may do. Anything else that they throw is a defect.
+/// Stores throw it if a retry may succeed. Any other error that they throw is a defect.
 public struct StoreUnavailable: Error, Sendable, Hashable {
     public init() {}
 }

@@ -1,7 +1,7 @@
-/// The short name an operator types for a tenant, such as `donut-shop`.
+/// The short name of a tenant for operators, such as `donut-shop`.
 ///
-/// 1 to 63 of `a`–`z`, `0`–`9` and `-`, neither first nor last a hyphen: what a DNS label allows (RFC 1123 §2.1),
-/// in lower case.
+/// 1 to 63 of `a`–`z`, `0`–`9` and `-`, neither first nor last a hyphen: the characters of a DNS label (RFC
+/// 1123 §2.1), in lower case.
 public struct TenantSlug: Sendable, Hashable, CustomStringConvertible {
     public let text: String
 
