@@ -1,4 +1,4 @@
-/// What a business does.
+/// The category of a business.
 ///
 /// Source: App Store Connect API 4.4.1, `BusinessCategory`. [Apple]
 public enum BusinessCategory: String, Sendable, Hashable, CaseIterable {

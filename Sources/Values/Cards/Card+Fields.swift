@@ -1,13 +1,13 @@
 public import JSON
 
-/// What one path of a card's JSON holds, for who writes cards as a table.
+/// The type of the value at one path of a card's JSON, for writers of cards as a table.
 public enum CardField: Sendable, Hashable {
     case text
     case texts
     /// In degrees.
     case number
 
-    /// A path that no card has is a text's: whoever reads the card refuses it by its name.
+    /// Unknown paths count as texts: the reader of the card then refuses them by name.
     public init(path: String) {
         self =
             switch path {
@@ -21,9 +21,10 @@ public enum CardField: Sendable, Hashable {
 }
 
 extension Card {
-    /// Each value by its path, such as `texts.EN.title` or `place.mainAddress.fullAddress`; a list is one value.
+    /// Each value by its path, such as `texts.EN.title` or `place.mainAddress.fullAddress`; a list is one
+    /// value.
     ///
-    /// What is nil has no path.
+    /// Nil values have no path.
     public var fields: [String: JSONValue] {
         var fields: [String: JSONValue] = [:]
         Self.add(json, at: "", to: &fields)
@@ -41,14 +42,15 @@ extension Card {
         }
     }
 
-    /// Makes a card of values by their paths.
-    /// - Parameter path: where the card stands, for errors.
-    /// - Throws: for a path that no card has, and a value that is not to be taken, by its path.
+    /// Creates a card from values by path.
+    ///
+    /// - Parameter path: The card's own path, for errors.
+    /// - Throws: For an unknown path or an invalid value, with its path.
     public init(fields: some Sequence<(path: String, value: JSONValue)>, path: String) throws(JSONFieldError)
     {
         var json: JSONObject = [:]
         for (field, value) in fields {
-            // No path has more parts; what is left together in the last one is no member's name.
+            // No path has more parts; a longer rest in the last part is no member's name.
             let keys = field.split(separator: ".", maxSplits: 5, omittingEmptySubsequences: false)
             guard Self.set(value, at: keys[...], in: &json) else {
                 throw .invalid(path: "\(path).\(field)", reason: "is said together with what stands in it")

@@ -1,7 +1,7 @@
 public import JSON
 
 extension Card {
-    /// Members by their names; those that are nil are left out, and so are texts where there are none.
+    /// Members by name; nil members are omitted, as are texts if there are none.
     public var json: JSONObject {
         var json: JSONObject = [:]
         json["defaultLanguage"] = defaultLanguage.map { .string($0.rawValue) }
@@ -22,9 +22,11 @@ extension Card {
         return json
     }
 
-    /// Reads what ``json`` writes; texts may be named by any tag of BCP 47 that is one of Apple's languages. A
-    /// text and a place that say nothing are none.
-    /// - Throws: for a member that is unknown (`unknown_field`), of another type or not to be taken (`invalid_field`), by its path.
+    /// Reads the output of ``json``; texts may be named by any tag of BCP 47 that is one of Apple's
+    /// languages. An empty text and an empty place count as nil.
+    ///
+    /// - Throws: For a member that is unknown (`unknown_field`), of another type or invalid
+    ///   (`invalid_field`), with its path.
     public init(_ reader: JSONObjectReader) throws(JSONFieldError) {
         var fields = reader
         self.init(

@@ -1,7 +1,9 @@
-/// What the card of an experience says, and where Maps shows it; nil inherits from what stands above: an experience from its
-/// location, that from the clip. What nobody says is not managed: it is left at Apple as it is.
+/// The content of an experience's card, and its place in Maps.
+///
+/// Nil inherits: an experience inherits from its location, and a location from the clip. A value that is
+/// nil everywhere is not managed: it stays at Apple as it is.
 public struct Card: Sendable, Hashable {
-    /// The language of a card for those whose own is not among its texts.
+    /// The card's language for people whose own is not among its texts.
     public var defaultLanguage: CardLanguage?
     public var action: CardAction?
     public var businessCategory: BusinessCategory?
@@ -25,10 +27,11 @@ public struct Card: Sendable, Hashable {
     /// Bytes of a card as JSON; all that a card in 32 languages has room for in practice. [ours]
     public static let maximumLength = 16_384
 
-    /// Whether it says nothing.
+    /// Whether all members are nil.
     public var isEmpty: Bool { self == Card() }
 
-    /// What it says itself, and what it does not as the other does: texts and place member by member.
+    /// Returns the card with the other card's values where its own are nil: texts and place member by
+    /// member.
     public func inheriting(_ other: Card) -> Card {
         Card(
             defaultLanguage: defaultLanguage ?? other.defaultLanguage, action: action ?? other.action,

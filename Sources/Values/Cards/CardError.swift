@@ -1,4 +1,4 @@
-/// Why a card cannot say what it is to say.
+/// The reason why a card is invalid.
 public enum CardError: Error, Sendable, Hashable, CustomStringConvertible {
     case invalidTitle
     case invalidSubtitle

@@ -37,12 +37,14 @@ public enum CardLanguage: String, Sendable, Hashable, CaseIterable, Comparable {
 
     public static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
 
-    /// The language that a BCP 47 tag is shown in: its first subtag counts, in either case.
+    /// Returns the language for a BCP 47 tag: its first subtag counts, in either case.
     ///
-    /// `zh-Hans` and `zh-Hant` are both ``chinese``, `pt-BR` and `pt-PT` both ``portuguese``; `nb` and `nn` are
-    /// ``norwegian``; `uk` is Ukrainian. The codes that IANA's registry has retired, `iw` and `in`, are read as `he` and `id`.
-    /// Which of ours is which of Apple's is [ours].
-    /// - Throws: `.malformedLanguageTag` for what is no tag (`pt_BR`), `.unsupportedLanguage` for one that Apple has not.
+    /// `zh-Hans` and `zh-Hant` are both ``chinese``, `pt-BR` and `pt-PT` both ``portuguese``; `nb` and `nn`
+    /// are ``norwegian``; `uk` is Ukrainian. The codes that IANA's registry has retired, `iw` and `in`, are
+    /// read as `he` and `id`. The mapping to Apple's languages is [ours].
+    ///
+    /// - Throws: `.malformedLanguageTag` for an invalid tag (`pt_BR`), `.unsupportedLanguage` for a
+    ///   language that Apple does not support.
     public init(tag: String) throws(CardError) {
         let subtags = tag.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         guard tag.utf8.count <= Self.maximumTagLength, let first = subtags.first,
@@ -56,8 +58,10 @@ public enum CardLanguage: String, Sendable, Hashable, CaseIterable, Comparable {
         self = language
     }
 
-    /// The languages of tags, which must be of as many: Apple has one text where we have `zh-Hans` and `zh-Hant`.
-    /// - Throws: as ``init(tag:)`` does, and `.sameLanguage` for the first two tags of one language.
+    /// Returns the languages of tags, all of which must differ: Apple has one text where BCP 47 has
+    /// `zh-Hans` and `zh-Hant`.
+    ///
+    /// - Throws: As ``init(tag:)`` does, and `.sameLanguage` for the first two tags of one language.
     public static func languages(ofTags tags: [String]) throws(CardError) -> [Self] {
         var languages: [Self] = []
         for tag in tags.prefix(allCases.count + 1) {

@@ -1,6 +1,7 @@
-/// What a card says in one language; nil inherits.
+/// The texts of a card in one language; nil inherits.
 ///
-/// Lengths count Unicode scalars, as PostgreSQL's `char_length` does. How Apple counts is not documented.
+/// Lengths count Unicode scalars, as PostgreSQL's `char_length` does. Apple does not document how it
+/// counts.
 public struct CardText: Sendable, Hashable {
     /// Source: App Store Connect Help, "App Clip information". [Apple]
     public static let maximumTitleLength = 30
@@ -17,7 +18,7 @@ public struct CardText: Sendable, Hashable {
         self.init(checkedTitle: title, subtitle: subtitle)
     }
 
-    /// Says nothing.
+    /// Both texts are nil.
     static let none = CardText(checkedTitle: nil, subtitle: nil)
 
     private init(checkedTitle title: String?, subtitle: String?) {
@@ -25,14 +26,14 @@ public struct CardText: Sendable, Hashable {
         self.subtitle = subtitle
     }
 
-    /// What it says itself, and what it does not as the other does.
+    /// Returns the texts with the other's values where its own are nil.
     public func inheriting(_ other: CardText) -> CardText {
         CardText(checkedTitle: title ?? other.title, subtitle: subtitle ?? other.subtitle)
     }
 }
 
 extension String {
-    /// Whether there are 1 to so many Unicode scalars, none of them a control character.
+    /// Whether the text has from 1 to `limit` Unicode scalars, none of them a control character.
     func isText(ofAtMost limit: Int) -> Bool {
         let scalars = unicodeScalars
         return !scalars.isEmpty && scalars.prefix(limit + 1).count <= limit

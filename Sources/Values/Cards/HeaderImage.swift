@@ -1,10 +1,11 @@
 import Crypto
 import Encodings
 
-/// An image that Apple takes for a card: 1800 × 1200 pixels, PNG or JPEG, RGB without transparency.
+/// An image that Apple accepts for a card: 1800 × 1200 pixels, PNG or JPEG, RGB without transparency.
 ///
-/// Source: App Store Connect Help, "App Clip information". [Apple] That nothing may follow its end, and the most bytes, are [ours].
-/// Its parts are looked at, its pixels are not decoded. Takes linear time.
+/// Source: App Store Connect Help, "App Clip information". [Apple] The maximum size, and that no bytes may
+/// follow its end, are [ours]. The reader checks the file's structure and does not decode pixels. Takes
+/// linear time.
 public struct HeaderImage: Sendable, Hashable {
     public static let width = 1_800
     public static let height = 1_200
@@ -19,7 +20,7 @@ public struct HeaderImage: Sendable, Hashable {
     public let format: Format
     public let byteCount: Int
     public let digest: ImageDigest
-    /// In 32 hexadecimal digits, as App Store Connect compares what was uploaded.
+    /// The MD5 in 32 hexadecimal digits, with which App Store Connect verifies an upload.
     public let md5: String
 
     /// Looks at bytes that anybody may have sent.
@@ -69,7 +70,7 @@ struct ByteReader {
         return bytes[position]
     }
 
-    /// A number of so many bytes, at most seven.
+    /// Reads a number of `count` bytes, at most seven.
     mutating func number(_ count: Int) throws(HeaderImageError) -> Int {
         try bytes(count).reduce(0) { $0 << 8 | Int($1) }
     }

@@ -1,4 +1,4 @@
-/// What the button of a place in Maps offers.
+/// The action of a place's button in Maps.
 ///
 /// Source: App Store Connect API 4.4.1, `mapAction` of `Place`. [Apple]
 public enum MapAction: String, Sendable, Hashable, CaseIterable {

@@ -40,7 +40,7 @@ struct PNGReader {
                 guard reader.isAtEnd else { throw .trailingBytes }
                 return
             default:
-                // A capital first letter says that nobody may pass over it.
+                // A capital first letter marks a chunk that readers must not ignore.
                 if let first = name.utf8.first, first & 0x20 == 0 { throw .unsupported }
             }
         }

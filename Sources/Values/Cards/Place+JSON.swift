@@ -2,7 +2,7 @@ import Geodesy
 public import JSON
 
 extension Place {
-    /// As Apple's API has it; members that are nil are left out.
+    /// The JSON of Apple's API; nil members are omitted.
     public var json: JSONObject {
         var json: JSONObject = [:]
         json["placeId"] = id.map(JSONValue.string)
@@ -29,9 +29,10 @@ extension Place {
         return json
     }
 
-    /// Reads what ``json`` writes. An address, a point and a phone number that hold nothing are none: a merge patch leaves
-    /// such objects where it removes all members (RFC 7396 §2).
-    /// - Throws: for a member that is unknown, of another type, or not to be taken, by its path.
+    /// Reads the output of ``json``. An empty address, point or phone number counts as nil: a merge patch
+    /// leaves such objects where it removes all members (RFC 7396 §2).
+    ///
+    /// - Throws: For a member that is unknown, of another type, or invalid, with its path.
     public init(_ reader: JSONObjectReader) throws(JSONFieldError) {
         var fields = reader
         self.init()

@@ -1,11 +1,11 @@
 import Foundation
 public import Geodesy
 
-/// A place as Maps is to find it; nil inherits, and what is nil in the end is not sent.
+/// The data by which Maps finds a place; nil inherits, and values that remain nil are not sent.
 ///
-/// "Place data serves only to match an existing place": Apple finds the place by these, and changes none.
-/// Source: App Store Connect API 4.4.1, `Place` of `AppClipAdvancedExperience` [Apple], which bounds nothing: the lengths here
-/// are [ours].
+/// "Place data serves only to match an existing place": Apple uses these values to find the place and does
+/// not change it. Source: App Store Connect API 4.4.1, `Place` of `AppClipAdvancedExperience` [Apple],
+/// which sets no limits: the lengths here are [ours].
 public struct Place: Sendable, Hashable {
     /// Characters (Unicode scalars) of a text. [ours]
     public static let maximumTextLength = 256
@@ -14,7 +14,7 @@ public struct Place: Sendable, Hashable {
     /// Bytes of a URL. [ours]
     public static let maximumURLLength = 2_048
 
-    /// What Maps calls the place.
+    /// The place's ID in Maps.
     public var id: String?
     public var names: [String]?
     public var address: Address?
@@ -25,7 +25,8 @@ public struct Place: Sendable, Hashable {
     public var homePage: String?
     public var categories: [String]?
 
-    /// What the place is to the owner of the app. The API's own text on it is of something else; this is as Apple Business has it.
+    /// The relationship of the place to the app's owner. The API's own text describes something else; this
+    /// follows Apple Business.
     public enum Relationship: String, Sendable, Hashable, CaseIterable {
         case owner = "OWNER"
         case authorized = "AUTHORIZED"
@@ -85,8 +86,8 @@ public struct Place: Sendable, Hashable {
     /// Whether Apple takes it: "Address or coordinates must be provided." [Apple]
     public var isLocated: Bool { point != nil || address != nil }
 
-    /// What it says itself, and each member that it does not as the other does: an address, a point and a phone number are
-    /// members as a whole.
+    /// Returns the place with the other's members where its own are nil: an address, a point and a phone
+    /// number count as one member each.
     public func inheriting(_ other: Place) -> Place {
         var place = self
         place.id = id ?? other.id
@@ -101,7 +102,7 @@ public struct Place: Sendable, Hashable {
         return place
     }
 
-    /// Refuses what is too long, empty or malformed.
+    /// Refuses values that are too long, empty or malformed.
     func check() throws(CardError) {
         try Self.check(id, "placeId")
         try Self.check(names, "names")

@@ -1,9 +1,10 @@
-/// Works out what would make a URL likelier to fit in an App Clip Code.
+/// The advice on how to make a URL more likely to fit in an App Clip Code.
 ///
-/// Each advice is Apple's ("Follow practices that allow for efficient encoding" and what follows it); the better URL is
-/// [ours]. An advice is given only where the better URL needs fewer bits: a public re-implementation of the generator
-/// encodes a number in steps of 8 bits, drops a leading `appclip.`, and leaves out the names `p`, `p1` … only if the path is
-/// empty or one listed word, and nothing follows the query. [observed]
+/// Each advice is Apple's ("Follow practices that allow for efficient encoding" and the following
+/// sections); the better URL is [ours]. Advice is given only if the better URL needs fewer bits. A public
+/// re-implementation of the generator encodes a number in steps of 8 bits and drops a leading `appclip.`.
+/// It leaves out the names `p`, `p1` … only if the path is empty or one listed word, and nothing follows
+/// the query. [observed]
 struct AppClipCodeAdvisor {
     private(set) var advice: [AppClipCodeURL.Advice] = []
 
@@ -36,8 +37,8 @@ struct AppClipCodeAdvisor {
         if bare.dropLast(registrable.count + 1).contains(".") { add(.subdomains, urlText(host: better)) }
     }
 
-    /// The host without subdomains, as far as it can be told without a list of public suffixes: two labels, or three under
-    /// a country's code where the second is short, as in `example.co.uk`. [ours]
+    /// The host without subdomains, estimated without a list of public suffixes: two labels, or three under
+    /// a country's code if the second is short, as in `example.co.uk`. [ours]
     private var registrable: String {
         let labels = host.split(separator: ".")
         let isUnderCountry =
@@ -53,7 +54,8 @@ struct AppClipCodeAdvisor {
         add(.pathComponents, urlText(path: kept, query: named(moved)))
     }
 
-    /// Whether names of query items can be left out: the path is empty or one listed word, and nothing follows the query.
+    /// Whether names of query items can be left out: the path is empty or one listed word, and nothing
+    /// follows the query.
     private var leavesNamesOut: Bool {
         fragment == nil && !hasTrailingSlash && pathComponents.count <= 1
             && pathComponents.allSatisfy(Self.words.contains) && queryItems.allSatisfy { !$0.value.isEmpty }
@@ -84,7 +86,7 @@ struct AppClipCodeAdvisor {
         }
     }
 
-    /// Adds an advice. Of two codes with the same better URL the later one remains, which says more.
+    /// Adds an advice. If two codes have the same better URL, the later and more specific one remains.
     private mutating func add(_ code: AppClipCodeURL.Advice.Code, _ better: String) {
         advice.removeAll { $0.better == better }
         advice.append(AppClipCodeURL.Advice(code: code, better: better))

@@ -1,15 +1,15 @@
-/// The URL of an App Clip Code: what keeps it out of a code, and what would make it fit better.
+/// A URL for an App Clip Code: the reason why it cannot be in a code, and advice on how to make it fit
+/// better.
 ///
-/// Whether a URL that is not refused fits is known to Apple's generator alone: the code's capacity depends on
-/// how well the text compresses.
-/// Source: Apple, "Encoding a URL in an App Clip Code".
+/// Only Apple's generator knows whether a URL that is not refused fits: the code's capacity depends on how
+/// well the text compresses. Source: Apple, "Encoding a URL in an App Clip Code".
 public struct AppClipCodeURL: Sendable, Hashable {
     /// Whether the URL fits in a code, as far as Apple documents it.
     public enum Fit: String, Sendable, Hashable {
         /// Apple documents that it does not.
         case refused
 
-        /// Nothing documented is against it; the generator decides.
+        /// No documented rule excludes it; the generator decides.
         case unknown
     }
 
@@ -27,7 +27,7 @@ public struct AppClipCodeURL: Sendable, Hashable {
         /// The default App Clip link cannot be in a code.
         case defaultLink = "default_link"
 
-        /// Of the other links of Apple's host the short form of a demo link alone can be in a code.
+        /// Among the other links of Apple's host, only the short form of a demo link can be in a code.
         case longDemoLink = "long_demo_link"
     }
 
@@ -37,7 +37,7 @@ public struct AppClipCodeURL: Sendable, Hashable {
             case trailingSlash = "trailing_slash"
             case wwwSubdomain = "www_subdomain"
             case appclipSubdomain = "appclip_subdomain"
-            /// As few subdomains as possible.
+            /// Use as few subdomains as possible.
             case subdomains
             case pathComponents = "path_components"
             case queryNames = "query_names"
@@ -57,8 +57,8 @@ public struct AppClipCodeURL: Sendable, Hashable {
     /// The reasons against it, in the order of `Refusal`.
     public let refusals: [Refusal]
 
-    /// Changes that shorten the encoded URL, in the order of `Advice.Code`; none for a refused URL, and none for one of
-    /// Apple's links, which nobody can change.
+    /// Changes that shorten the encoded URL, in the order of `Advice.Code`. Empty for a refused URL, and
+    /// for Apple's links, which cannot be changed.
     public var advice: [Advice] {
         guard refusals.isEmpty, let url = try? InvocationURL(text), !url.hasHost(DefaultLink.host) else {
             return []

@@ -1,8 +1,9 @@
-/// The list that App Store Connect takes to make the App Clip Codes of an advanced experience: one URL a line.
+/// The list of URLs for which App Store Connect generates the App Clip Codes of an advanced experience: one
+/// URL per line.
 ///
-/// Source: Apple, App Store Connect Help, "Generate App Clip Codes", which asks for a CSV file of the codes' invocation
-/// URLs, each of which must match the selected experience. The page names no header and no limit, so that there is neither.
-/// [ours]
+/// Source: Apple, App Store Connect Help, "Generate App Clip Codes", which requires a CSV file of the
+/// codes' invocation URLs, each of which must match the selected experience. The page mentions no header
+/// and no limit, so the file has neither. [ours]
 public struct AppStoreConnectFile: Sendable, Hashable {
     public let urls: [AppClipCodeURL]
 
@@ -12,7 +13,7 @@ public struct AppStoreConnectFile: Sendable, Hashable {
         self.urls = urls
     }
 
-    /// What keeps rows out of a file, in their order.
+    /// Returns the rows that a file cannot contain, with the reasons, in order.
     public static func problems(of urls: [AppClipCodeURL]) -> [CodeFileError] {
         CodeFile.problems(urls.map { (nil, $0) })
     }

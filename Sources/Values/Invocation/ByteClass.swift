@@ -1,9 +1,9 @@
-/// What a byte may be in canonical text, several answers in one lookup (RFC 3986 §3.2 to §3.5).
+/// The classes of a byte in canonical text, several tests in one table read (RFC 3986 §3.2 to §3.5).
 struct ByteClass {
     private let bits: UInt8
 
-    /// Part of a host's label: a lower-case letter, a digit, a hyphen, or an underscore, which the DNS holds
-    /// though RFC 1123 has none.
+    /// Part of a host's label: a lower-case letter, a digit, a hyphen, or an underscore, which the DNS
+    /// allows and RFC 1123 does not.
     static let label = ByteClass(bits: 1)
 
     /// Part of a path component as it is: `pchar`, less percent-encoding.
@@ -20,7 +20,7 @@ struct ByteClass {
         Self.table[Int(byte)] & bits != 0
     }
 
-    /// The classes of each byte; written out, because a table that is computed is asked for with a lock.
+    /// The classes of each byte; written out, because access to a computed table would take a lock.
     private static let table: InlineArray<256, UInt8> = [
         // controls
         0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,

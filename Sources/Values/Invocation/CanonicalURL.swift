@@ -36,7 +36,7 @@ struct CanonicalURL {
             isMatchable: isHTTPS && authorityEnd == hostEnd && !isIPAddress)
     }
 
-    /// Refuses what is no URL anywhere in the text.
+    /// Refuses characters that are not allowed anywhere in a URL.
     private static func check(_ text: Span<UInt8>) throws(InvocationURLError) {
         guard !text.isEmpty else { throw .empty }
         guard text.count <= InvocationURL.maximumLength else { throw .tooLong }

@@ -1,4 +1,4 @@
-/// What the files that list App Clip Codes have in common.
+/// The common parts of the files that list App Clip Codes.
 enum CodeFile {
     /// In characters. Source: Apple, "Preparing multiple App Clip Codes for production".
     static let maximumFileNameLength = 188
@@ -7,10 +7,11 @@ enum CodeFile {
         if let problem = problems(rows).first { throw problem }
     }
 
-    /// What keeps rows out of a file: the first reason of each row, in their order.
+    /// Returns the rows that a file cannot contain: the first reason of each row, in order.
     ///
-    /// Names are told apart without regard to case: most disks of those who print do so. [ours]
-    /// - Parameter rows: without names where the codes' files are named by another.
+    /// Names are compared without regard to case, because most file systems of print services do so. [ours]
+    ///
+    /// - Parameter rows: Rows without names if another file names the codes' files.
     static func problems(_ rows: [(fileName: String?, url: AppClipCodeURL)]) -> [CodeFileError] {
         var names: Set<String> = []
         return zip(rows, 1...).compactMap { row, number in
@@ -32,10 +33,11 @@ enum CodeFile {
         return name.unicodeScalars.count > maximumFileNameLength ? .fileNameTooLong(row: row) : nil
     }
 
-    /// The name of an SVG file for what a code stands for: letters, digits, dots, hyphens and underscores of ASCII.
+    /// Returns the name of an SVG file for a code's label: letters, digits, dots, hyphens and underscores
+    /// of ASCII.
     ///
-    /// Other texts have other names, so that a name stays the same whatever else is registered: a slash is `_`, and
-    /// what a file's name better does without is percent-encoded. [ours]
+    /// Different texts have different names, so a name stays the same whatever else is registered: a slash
+    /// becomes `_`, and characters unsuitable for file names are percent-encoded. [ours]
     static func name(for text: String) -> String {
         var name: [UInt8] = []
         for byte in text.utf8 {

@@ -33,7 +33,7 @@ public enum CodeFileError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// What is wrong, without the row.
+    /// The reason, without the row.
     public var reason: String {
         switch self {
         case .tooManyRows(let count):

@@ -1,9 +1,10 @@
 public import Tenancy
 
-/// The link that App Store Connect makes for a clip's default experience.
+/// The link that App Store Connect generates for a clip's default experience.
 ///
-/// Source: Apple, "Configuring App Clip experiences", which prints it as `https://appclip.apple.com/id?p=<bundle id>` in
-/// code and as `https://appclip.apple.com/id?=<bundle id>&key=value` in its text. Both are read; what is written has `p`.
+/// Source: Apple, "Configuring App Clip experiences", which shows it as
+/// `https://appclip.apple.com/id?p=<bundle id>` in code and as `https://appclip.apple.com/id?=<bundle
+/// id>&key=value` in its text. Both are read; the written form has `p`.
 public struct DefaultLink: Sendable, Hashable {
     /// Apple's, which no other domain's clips can be associated with.
     public static let host = "appclip.apple.com"

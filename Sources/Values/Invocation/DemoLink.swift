@@ -1,8 +1,9 @@
 extension InvocationURL {
-    /// Whether the URL looks as the short form of a demo link does, which may be printed in an App Clip Code [Apple]: on
-    /// Apple's host one path component, other than the `id` of default links, and nothing after it. [ours]
+    /// Whether the URL has the short form of a demo link, which may be printed in an App Clip Code [Apple]:
+    /// on Apple's host, one path component other than the `id` of default links, and nothing after it.
+    /// [ours]
     ///
-    /// Whether Apple has given the link out is not known.
+    /// Whether Apple has issued the link is unknown.
     public var isShortDemoLink: Bool {
         let path = bytes[pathRange]
         return isMatchable && hasHost(DefaultLink.host) && pathRange.upperBound == bytes.count

@@ -1,11 +1,11 @@
 import Encodings
 import Foundation
 
-/// A place that an invocation URL carries in its query, and the signature that vouches for it.
+/// A location that an invocation URL contains in its query, with the signature that authenticates it.
 ///
-/// Nothing here is verified: neither the signature, nor the ranges of the numbers.
-/// Source: Apple, "Confirming a person's physical location" ("encode the location information in the URL");
-/// the signature is [ours].
+/// This type verifies nothing: neither the signature nor the ranges of the numbers. Source: Apple,
+/// "Confirming a person's physical location" ("encode the location information in the URL"); the signature
+/// is [ours].
 public struct EncodedLocation: Sendable, Hashable {
     /// Degrees.
     public let latitude: Double
@@ -19,7 +19,7 @@ public struct EncodedLocation: Sendable, Hashable {
     /// The latitude and longitude as written in the URL, `latitude,longitude`.
     public let identifier: LocationIdentifier
 
-    /// What was signed: the canonical URL without its fragment and without any query item named `sig`.
+    /// The signed text: the canonical URL without its fragment and without any query item named `sig`.
     public let signedText: String
 
     /// The bytes of the first query item named `sig`.

@@ -7,8 +7,9 @@ public struct Experience: Sendable, Hashable {
     public let clip: BundleID
     public let binding: LocationBinding
 
-    /// Apple makes the links of its host: what else is registered there would take the place of a clip's default
-    /// experience, to which its default link leads [Apple]. The refusals are [ours].
+    /// Creates an experience. Apple generates the links of its host: another experience there would replace
+    /// a clip's default experience, to which its default link leads [Apple]. The refusals are [ours].
+    ///
     /// - Throws: `appleHost`, `defaultLinkNamesAnotherClip`.
     public init(
         url: URLPrefix, kind: ExperienceKind, clip: BundleID, binding: LocationBinding = .unbound
@@ -32,7 +33,7 @@ public struct Experience: Sendable, Hashable {
         url.matches(invocation) && admits(invocation)
     }
 
-    /// What the kind asks beyond an invocation that the URL is a prefix of.
+    /// Whether an invocation that matches the URL also satisfies the kind's own condition.
     func admits(_ invocation: InvocationURL) -> Bool {
         switch kind {
         case .advanced: return true
@@ -41,10 +42,10 @@ public struct Experience: Sendable, Hashable {
         }
     }
 
-    /// Whether this experience is chosen before another that matches the same invocation.
+    /// Whether this experience takes precedence over another that matches the same invocation.
     ///
-    /// More path components, then more query items, then kind (advanced, default, demo), then the smaller
-    /// URL, clip and location by bytes. [ours; Apple says "the most specific matching prefix"]
+    /// More path components win, then more query items, then kind (advanced, default, demo), then the
+    /// smaller URL, clip and location by bytes. [ours; Apple: "the most specific matching prefix"]
     public func precedes(_ other: Experience) -> Bool {
         if url.pathComponents.count != other.url.pathComponents.count {
             return url.pathComponents.count > other.url.pathComponents.count

@@ -6,7 +6,7 @@ public enum ExperienceKind: String, Sendable, Hashable, CaseIterable {
     case `default`
     case demo
 
-    /// The place in the order by which equally specific experiences are told apart: advanced first. [ours]
+    /// The rank among equally specific experiences: advanced first. [ours]
     var rank: Int {
         switch self {
         case .advanced: 0

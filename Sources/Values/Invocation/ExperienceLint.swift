@@ -1,21 +1,22 @@
 /// Warnings about the experiences of one tenant.
 ///
-/// What is decided, exactly [ours]:
-/// - `rawPrefixDivergence`: this URL's text begins with the text of another, which is not a prefix of it by components,
-///   and the URL between them is not registered: beside `/store` and `/store2/menu`, `/store2/other` would lead to `/store`
-///   by raw text and leads to nothing by components. Where `/store2` is registered itself, both readings agree.
-/// - `shadowed`: another experience has the same host, path and set of query items and comes first, so it is
-///   chosen for every invocation that both match. Experiences with longer paths cannot shadow one on every
-///   path: its own URL always remains. A shadowed default experience is still reached by its clip's default
-///   link.
+/// The exact rules [ours]:
+/// - `rawPrefixDivergence`: the URL's text begins with the text of another URL that is not a prefix of it
+///   by components, and the URL between them is not registered. Example: beside `/store` and
+///   `/store2/menu`, `/store2/other` would lead to `/store` by raw text and leads to nothing by components.
+///   If `/store2` itself is registered, both readings agree.
+/// - `shadowed`: another experience has the same host, path and set of query items and takes precedence, so
+///   it is chosen for every invocation that both match. Experiences with longer paths cannot shadow one on
+///   every path: its own URL always remains. The clip's default link still reaches a shadowed default
+///   experience.
 /// - `queryTie`: another experience of the same kind has the same host, path and number of query items, but
-///   other items, and no name has different values in the two: an invocation with each name once can match
-///   both. One finding per experience, naming the one that is chosen. Names given twice in one URL are left
-///   out.
+///   other items, and no name has different values in the two. An invocation with each name once can match
+///   both. One finding per experience, naming the one that is chosen. Names given twice in one URL are
+///   ignored.
 /// - `codeUnfit`: an advanced experience whose URL is refused by `AppClipCodeURL`.
-/// - `demoLink`: a demo experience whose URL is of another host than Apple's, or has a query.
+/// - `demoLink`: a demo experience whose URL has another host than Apple's, or a query.
 ///
-/// Demo experiences match their own URL alone and are left out of the first and the third.
+/// The first and the third rule ignore demo experiences, which match only their own URL.
 public struct ExperienceLint: Sendable {
     /// The warnings, by code and then by the order in which experiences are chosen; the same for any input
     /// order.
@@ -60,7 +61,7 @@ public struct ExperienceLint: Sendable {
         return experiences.compactMap { experience in
             let key = ShadowKey(path: experience.url.hostAndPath, items: experience.url.queryItems)
             guard let other = first[key] else {
-                // A demo matches one text only, and so takes nothing from others.
+                // A demo matches one text only, so it shadows no others.
                 if experience.kind != .demo, experience.isOpenToItsPrefix { first[key] = experience }
                 return nil
             }
@@ -115,7 +116,7 @@ extension ExperienceLint {
             }
         }
 
-        /// The first of them whose values for some of the names are these.
+        /// Returns the first experience with these values for some of the names.
         mutating func first(where shared: [String], are values: [String]) -> Experience? {
             if firstByValues[shared] == nil {
                 firstByValues[shared] = Dictionary(
@@ -198,6 +199,6 @@ extension URLPrefix {
 }
 
 extension URLPrefix {
-    /// What two experiences have in common that match the same paths.
+    /// Host and path: equal for two experiences that match the same paths.
     fileprivate var hostAndPath: [String] { [host] + pathComponents }
 }

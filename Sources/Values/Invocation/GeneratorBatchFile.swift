@@ -68,7 +68,7 @@ public struct GeneratorBatchFile: Sendable, Hashable {
 
         public static let blackOnWhite = Colors(foreground: .black, background: .white)
 
-        /// Whether scanners can tell the two apart.
+        /// Whether scanners can distinguish the two colors.
         public var contrast: Contrast { Self.offered.contains(self) ? .sufficient : .unknown }
 
         /// White on each color, then the color on white.
@@ -85,7 +85,7 @@ public struct GeneratorBatchFile: Sendable, Hashable {
     public enum Contrast: String, Sendable, Hashable {
         /// The pair is one that Apple's generator offers.
         case sufficient
-        /// Apple's generator alone knows what is too low.
+        /// Only Apple's generator knows the minimum contrast.
         case unknown
     }
 

@@ -1,6 +1,6 @@
-/// What an identifier rule finds in an invocation URL.
+/// The result of an identifier rule for an invocation URL.
 public enum IdentifierReading: Sendable, Hashable {
-    /// The URL holds no identifier where the rule looks, or none that a location can have.
+    /// The URL contains no identifier at the rule's position, or an invalid one.
     case absent
     case identifier(LocationIdentifier)
 

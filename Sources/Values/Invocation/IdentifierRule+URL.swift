@@ -10,7 +10,7 @@ extension IdentifierRule {
         let query = parts.count == 2 ? parts[1] : nil
         switch self {
         case .path(let number):
-            // What stands between is not known.
+            // The components between are unknown.
             let components = String(repeating: "/-", count: number - 1) + "/" + identifier.percentEncoded
             return path + components + (query.map { "?" + $0 } ?? "")
         case .query(let name):

@@ -1,4 +1,4 @@
-/// Where in an invocation URL the identifier of the location stands.
+/// The position of the location's identifier in an invocation URL.
 ///
 /// Names are query items' names in canonical percent-encoding. [ours]
 public enum IdentifierRule: Sendable, Hashable {
@@ -45,21 +45,22 @@ public enum IdentifierRule: Sendable, Hashable {
         }
     }
 
-    /// What the rule finds in a URL that the experience registered with `prefix` was chosen for.
+    /// Reads the identifier from a URL that selected the experience registered with `prefix`.
     ///
-    /// A value is percent-decoded; it is an identifier only when it is one of 1 to 128 characters. A path
-    /// rule reads nothing when the experience was reached by its default link, whose path is Apple's.
+    /// The value is percent-decoded; it is an identifier only if it has 1 to 128 characters. A path rule
+    /// reads nothing if the URL is the default link, whose path is Apple's.
     public func read(_ invocation: InvocationURL, after prefix: URLPrefix) -> IdentifierReading {
         read(
             invocation,
             afterPathComponents: prefix.matches(invocation) ? prefix.pathComponents.count : nil)
     }
 
-    /// What the rule finds in a URL that an experience was chosen for.
+    /// Reads the identifier from a URL that selected an experience.
     ///
-    /// A value is percent-decoded; it is an identifier only when it is one of 1 to 128 characters.
-    /// - Parameter count: how many path components the experience's own URL has; nil when the experience was
-    ///   reached by its default link, whose path is Apple's: a path rule reads nothing then.
+    /// The value is percent-decoded; it is an identifier only if it has 1 to 128 characters.
+    ///
+    /// - Parameter count: The number of path components of the experience's own URL. Nil if the URL is the
+    ///   default link, whose path is Apple's: a path rule then reads nothing.
     public func read(_ invocation: InvocationURL, afterPathComponents count: Int?) -> IdentifierReading {
         switch self {
         case .path(let number):

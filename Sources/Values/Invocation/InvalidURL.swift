@@ -1,6 +1,6 @@
 public import JSON
 
-/// The `url` of a request is none.
+/// The `url` of a request is not a valid invocation URL.
 public struct InvalidURL: Refusal, Hashable {
     public let reason: InvocationURLError
 

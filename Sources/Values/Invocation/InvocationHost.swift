@@ -2,10 +2,11 @@ import Foundation
 
 /// The host of an invocation URL, in canonical form.
 ///
-/// A domain name is lower-cased, in A-labels (UTS 46), without its trailing dot: labels of 1 to 63 letters,
-/// digits, hyphens and underscores, no hyphen at either end, 253 bytes in all; one that begins with `xn--` is an A-label
-/// (RFC 5890 §2.3.2.1). An underscore is no part of a host name in RFC 1123 §2.1, but the DNS holds such names, so it
-/// passes [ours]. Percent-encoding in a host is refused: no domain name needs it [ours].
+/// A domain name is lower-cased, in A-labels (UTS 46), without its trailing dot. Labels have 1 to 63
+/// letters, digits, hyphens and underscores, no hyphen at either end, 253 bytes in all. A label that begins
+/// with `xn--` must be an A-label (RFC 5890 §2.3.2.1). RFC 1123 §2.1 allows no underscore in a host name,
+/// but the DNS does, so it is accepted [ours]. Percent-encoding in a host is refused: no domain name needs
+/// it [ours].
 enum InvocationHost {
     /// Bytes of a domain name.
     static let maximumLength = 253
@@ -40,13 +41,14 @@ enum InvocationHost {
             && label[label.count - 1] != UInt8(ascii: "-")
     }
 
-    /// Whether a label says that it is an A-label.
+    /// Whether a label has the prefix of an A-label.
     static func isEncoded(_ label: Span<UInt8>) -> Bool { label.hasBytes(of: "xn--", at: 0) }
 
-    /// Whether a label that says so is an A-label: it decodes to one with other characters than ASCII, whose A-label it is.
+    /// Whether a label with the prefix is an A-label: it decodes to a label with characters outside ASCII
+    /// whose A-label it is.
     ///
-    /// What UTS 46 maps to other characters has no A-label of its own, however it is encoded: a device that writes the
-    /// host anew would ask for another one.
+    /// A label that UTS 46 maps to other characters has no A-label of its own, however it is encoded: a
+    /// device that encodes the host again would request another host.
     private static func isALabel(_ label: Span<UInt8>) -> Bool {
         guard let decoded = Punycode.decoded(label.extracting(4...)), !decoded.allSatisfy(\.isASCII),
             let again = asciiName(String(String.UnicodeScalarView(decoded)))

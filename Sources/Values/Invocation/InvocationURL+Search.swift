@@ -1,11 +1,12 @@
-/// What rules and prefixes look for in a URL, found in its bytes: only what is found becomes a `String`.
+/// Searches for rules and prefixes in a URL's bytes: only results become a `String`.
 extension InvocationURL {
     /// Whether the host is this one, in canonical form.
     func hasHost(_ host: String) -> Bool {
         bytes[hostRange].elementsEqual(host.utf8)
     }
 
-    /// The percent-decoded path component at an index; nil when there is none, or its bytes are not UTF-8.
+    /// Returns the percent-decoded path component at an index; nil if there is none, or if its bytes are
+    /// not UTF-8.
     func decodedPathComponent(at index: Int) -> String? {
         var rest = bytes[pathRange]
         for _ in 0..<index {
@@ -57,12 +58,12 @@ extension InvocationURL {
         bytes[item].prefix { $0 != UInt8(ascii: "=") }.elementsEqual(name.utf8)
     }
 
-    /// What stands after the first `=` of a query item.
+    /// Returns the bytes after the first `=` of a query item.
     private func value(_ item: Range<Int>) -> ArraySlice<UInt8> {
         bytes[item].drop { $0 != UInt8(ascii: "=") }.dropFirst()
     }
 
-    /// The range of the first query item that is as asked.
+    /// Returns the range of the first query item that satisfies the condition.
     private func firstQueryItem(where isSought: (Range<Int>) -> Bool) -> Range<Int>? {
         let query = queryRange
         var start = query.lowerBound

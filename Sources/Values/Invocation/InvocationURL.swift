@@ -1,16 +1,16 @@
 /// The URL that launched an App Clip, in canonical form.
 ///
-/// Two texts that mean the same URL have the same canonical text, and canonicalising that text changes
+/// Two texts that denote the same URL have the same canonical text, and canonicalising that text changes
 /// nothing:
-/// - Scheme and host are lower-cased; the host is in A-labels, without its trailing dot; an empty port goes,
-///   and so does `:443` of `https`. [ours, RFC 3986 §6]
-/// - In path, query and fragment percent-encoding is upper-case, encoded unreserved characters are decoded,
-///   and what RFC 3986 allows in none of them is encoded, other characters than ASCII as UTF-8. Unicode is
-///   not normalised. [ours, RFC 3986 §6]
-/// - Dot segments of the path are removed (RFC 3986 §5.2.4), an encoded dot counting as a dot; `%2F` stays.
-///   Trailing slashes go; an inner empty segment and case stay. [ours]
-/// - The query's items keep their order, `+` is a plus, `a=` becomes `a`; an item with neither name nor value
-///   goes, and so does an empty query or fragment. [ours]
+/// - Scheme and host are lower-cased; the host is in A-labels, without its trailing dot; an empty port is
+///   removed, as is `:443` of `https`. [ours, RFC 3986 §6]
+/// - In path, query and fragment, percent-encoding is upper-case, and encoded unreserved characters are
+///   decoded. Characters that RFC 3986 allows in none of them are encoded, those outside ASCII as UTF-8.
+///   Unicode is not normalised. [ours, RFC 3986 §6]
+/// - Dot segments of the path are removed (RFC 3986 §5.2.4), where an encoded dot counts as a dot; `%2F`
+///   remains. Trailing slashes are removed; an inner empty segment and case remain. [ours]
+/// - The query's items keep their order, `+` is a plus, `a=` becomes `a`; an item with neither name nor
+///   value is removed, as is an empty query or fragment. [ours]
 public struct InvocationURL: Sendable, CustomStringConvertible {
     /// The most bytes that an invocation URL has, as given and in canonical form.
     public static let maximumLength = 2_048
@@ -30,8 +30,9 @@ public struct InvocationURL: Sendable, CustomStringConvertible {
     }
 
     /// Reads a URL from text that is not a `String` yet.
-    /// - Parameter text: valid UTF-8; of other bytes some URL is made, or they are refused.
-    /// - Throws: the first reason found why the text is refused.
+    ///
+    /// - Parameter text: Valid UTF-8; other bytes give an unspecified URL or an error.
+    /// - Throws: The first reason found why the text is refused.
     public init(utf8 text: Span<UInt8>) throws(InvocationURLError) {
         if let marks = URLMarks(ofCanonical: text) {
             bytes = text.withUnsafeBufferPointer { Array($0) }
@@ -46,14 +47,15 @@ public struct InvocationURL: Sendable, CustomStringConvertible {
     /// Whether an experience can match the URL at all: `https`, no port, and a host that is no IP address.
     public var isMatchable: Bool { marks.isMatchable }
 
-    /// Where in `bytes` the host stands.
+    /// The range of the host in `bytes`.
     public var hostRange: Range<Int> { (Int(marks.schemeEnd) + 3)..<Int(marks.hostEnd) }
 
-    /// Where in `bytes` the path stands, from its first slash on; empty, after host and port, when there is none.
+    /// The range of the path in `bytes`, from its first slash; empty, after host and port, if there is
+    /// none.
     public var pathRange: Range<Int> { Int(marks.authorityEnd)..<Int(marks.pathEnd) }
 
-    /// Where in `bytes` the query stands, without its `?`, items separated by `&`; empty, after the path, when
-    /// there is none.
+    /// The range of the query in `bytes`, without its `?`, items separated by `&`; empty, after the path,
+    /// if there is none.
     public var queryRange: Range<Int> {
         min(Int(marks.pathEnd) + 1, Int(marks.queryEnd))..<Int(marks.queryEnd)
     }
@@ -106,7 +108,7 @@ extension InvocationURL: Hashable {
         one.bytes == other.bytes
     }
 
-    /// All bytes at once: an array would give them one by one.
+    /// Hashes all bytes in one call: an array would feed them one by one.
     public func hash(into hasher: inout Hasher) {
         bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
         hasher.combine(UInt8(0xFF))

@@ -15,7 +15,7 @@ public enum LaunchMethod: String, Sendable, Hashable, CaseIterable {
     case openedByApp = "opened_by_app"
 }
 
-/// What a URL is to iOS, a column of Apple's table of launches.
+/// The kind of a URL for iOS, a column of Apple's table of launches.
 public enum LaunchURL: String, Sendable, Hashable, CaseIterable {
     /// The link that Apple makes for the default experience.
     case defaultLink = "default_link"
@@ -38,10 +38,10 @@ public enum LaunchURL: String, Sendable, Hashable, CaseIterable {
     /// Whether parameters of the URL reach the clip. [Apple]
     public var takesParameters: Bool { self != .demoLink }
 
-    /// Whether a launch can lead to one such URL.
+    /// Whether a launch method can lead to a URL of this kind.
     ///
-    /// An App Clip Code cannot lead to a URL that is refused for codes, and whether any other URL fits is unknown. The short
-    /// form of a demo link fits [Apple].
+    /// An App Clip Code cannot lead to a URL that is refused for codes; whether any other URL fits is
+    /// unknown. The short form of a demo link fits [Apple].
     public func permits(_ launch: LaunchMethod, to url: InvocationURL) -> LaunchPermission {
         let permission = permits(launch)
         guard launch == .appClipCode, permission != .no else { return permission }
@@ -49,7 +49,7 @@ public enum LaunchURL: String, Sendable, Hashable, CaseIterable {
         return isRefused ? .no : permission == .shortFormOnly ? .yes : .unknown
     }
 
-    /// Whether a launch can lead to such a URL. [Apple]
+    /// Whether a launch method can lead to this kind of URL. [Apple]
     public func permits(_ launch: LaunchMethod) -> LaunchPermission {
         switch (launch, self) {
         case (.website, .defaultLink), (.website, .demoLink): .no
@@ -76,7 +76,7 @@ public enum LaunchPermission: String, Sendable, Hashable, CaseIterable {
     case no
     /// If the URL fits in a code; never in Apple's table itself.
     case unknown
-    /// Where the site's association file names the clip.
+    /// Only if the site's association file names the clip.
     case withAssociation = "with_association"
     /// It leads there, and less is shown before.
     case limitedPreview = "limited_preview"

@@ -1,4 +1,4 @@
-/// How an experience knows the location it is for.
+/// The source of the location that an experience leads to.
 public enum LocationBinding: Sendable, Hashable {
     /// It is for no one place.
     case unbound
@@ -6,6 +6,6 @@ public enum LocationBinding: Sendable, Hashable {
     /// It is for this location, whatever the invocation URL.
     case location(LocationIdentifier)
 
-    /// The invocation URL says which.
+    /// The invocation URL contains the location's identifier.
     case rule(IdentifierRule)
 }

@@ -1,6 +1,6 @@
-/// The name by which a business knows one of its places, such as `restaurant_a`.
+/// A tenant's identifier for one of its locations, such as `restaurant_a`.
 ///
-/// 1 to 128 Unicode scalars, none of them a control character; two are equal only when their bytes are.
+/// 1 to 128 Unicode scalars, none of them a control character; two are equal only if their bytes are.
 /// [ours]
 public struct LocationIdentifier: Sendable, CustomStringConvertible {
     /// The most Unicode scalars, which is what PostgreSQL's `char_length` counts.

@@ -1,7 +1,7 @@
-/// The mapping file that goes to a printing service with the SVG files of the App Clip Codes.
+/// The mapping file for a printing service, which accompanies the SVG files of the App Clip Codes.
 ///
-/// At most 10,000 rows, file names of at most 188 characters.
-/// Source: Apple, "Preparing multiple App Clip Codes for production".
+/// At most 10,000 rows, file names of at most 188 characters. Source: Apple, "Preparing multiple App Clip
+/// Codes for production".
 public struct PrintMappingFile: Sendable, Hashable {
     public struct Row: Sendable, Hashable {
         public let fileName: String
@@ -12,7 +12,8 @@ public struct PrintMappingFile: Sendable, Hashable {
             self.url = url
         }
 
-        /// Names the file after what the code stands for, such as a location's identifier or a URL without its scheme.
+        /// Derives the file's name from the code's label, such as a location's identifier or a URL without
+        /// its scheme.
         public init(named text: String, url: AppClipCodeURL) {
             self.init(fileName: CodeFile.name(for: text), url: url)
         }
@@ -41,7 +42,7 @@ public struct PrintMappingFile: Sendable, Hashable {
         return files
     }
 
-    /// What keeps rows out of the files: the first reason of each row, in their order.
+    /// Returns the rows that the files cannot contain: the first reason of each row, in order.
     public static func problems(of rows: [Row]) -> [CodeFileError] {
         CodeFile.problems(rows.map { ($0.fileName, $0.url) })
     }

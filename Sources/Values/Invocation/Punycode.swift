@@ -8,10 +8,11 @@ enum Punycode {
     private static let initialBias = 72
     private static let initialCodePoint = 0x80
 
-    /// What the text stands for, by RFC 3492 §6.2; nil for what is no Punycode.
+    /// Returns the decoded text, by RFC 3492 §6.2; nil if the text is not Punycode.
     ///
-    /// Takes time by the square of the length at most.
-    /// - Parameter text: at most 63 bytes, letters in lower case.
+    /// The time is at most quadratic in the length.
+    ///
+    /// - Parameter text: At most 63 bytes, letters in lower case.
     static func decoded(_ text: Span<UInt8>) -> [Unicode.Scalar]? {
         let delimiter = text.indices.last { text[$0] == UInt8(ascii: "-") }
         var output = (0..<(delimiter ?? 0)).map { Unicode.Scalar(text[$0]) }
@@ -38,7 +39,8 @@ enum Punycode {
         return output
     }
 
-    /// A number of variable length, whose end its digits tell; nil where it does not end, or is too large.
+    /// Reads a number of variable length, whose digits determine its end; nil if it does not end or is too
+    /// large.
     private static func number(in text: Span<UInt8>, at position: inout Int, _ bias: Int) -> Int? {
         var number = 0
         var weight = 1

@@ -2,7 +2,7 @@
 public struct QueryItem: Sendable, Hashable, CustomStringConvertible {
     public let name: String
 
-    /// The text after the first `=`; empty when there is none.
+    /// The text after the first `=`; empty if there is none.
     public let value: String
 
     /// - Parameter text: the item between two `&` of a canonical URL.

@@ -1,12 +1,13 @@
 extension Span<UInt8> {
-    /// The index of the first byte in a range that is as asked, or the end of the range.
+    /// Returns the index of the first byte in a range that satisfies the condition, or the end of the
+    /// range.
     func firstIndex(in range: Range<Int>, where isSought: (UInt8) -> Bool) -> Int {
         var index = range.lowerBound
         while index < range.upperBound, !isSought(self[index]) { index += 1 }
         return index
     }
 
-    /// The index of the first such byte in a range, or the end of the range.
+    /// Returns the index of the first occurrence of a byte in a range, or the end of the range.
     func firstIndex(of byte: UInt8, in range: Range<Int>) -> Int {
         firstIndex(in: range) { $0 == byte }
     }

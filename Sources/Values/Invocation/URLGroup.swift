@@ -1,6 +1,7 @@
 /// The registered URLs that one pattern of an association file covers.
 ///
-/// A file that would be too large with a pattern for each URL groups the URLs by what they have in common. [ours]
+/// If a file with a pattern for each URL would be too large, it groups the URLs by their common parts.
+/// [ours]
 public enum URLGroup: Sendable, Hashable {
     /// One URL, with everything below its path.
     case url(URLPrefix)
@@ -13,7 +14,8 @@ public enum URLGroup: Sendable, Hashable {
     public enum Breadth: Int, Sendable, Hashable, CaseIterable {
         /// URLs with the same path but for its last component (`/r/1`, `/r/2`), or with the same path and names of query items.
         case siblings
-        /// URLs with the same first component, or whose only component begins with the same text before a digit (`/shop-1`).
+        /// URLs with the same first component, or whose only component begins with the same text before a
+        /// digit (`/shop-1`).
         case firstComponent
     }
 

@@ -1,4 +1,4 @@
-/// Where the parts of a canonical URL end, and whether anything can match it.
+/// The ends of the parts of a canonical URL, and whether anything can match it.
 ///
 /// 16 bits suffice: canonical text has at most `InvocationURL.maximumLength` bytes.
 struct URLMarks: Sendable {

@@ -1,9 +1,9 @@
-/// A URL split at its delimiters: where in the text each part stands (RFC 3986 §3).
+/// A URL split at its delimiters: the range of each part (RFC 3986 §3).
 struct URLParts {
     let scheme: Range<Int>
     let host: Range<Int>
 
-    /// What stands after the host's colon; empty when nothing does.
+    /// The range after the host's colon; empty if nothing follows it.
     let port: Range<Int>
 
     /// Empty, or from its first slash on.

@@ -14,11 +14,11 @@ public enum JSONError: Error, Sendable, Hashable {
     case trailingBytes(offset: Int)
     /// A character below U+0020 stands unescaped in a string.
     case controlCharacter(offset: Int)
-    /// A backslash is followed by none of the escapes of RFC 8259 §7.
+    /// A backslash is not followed by one of the escapes of RFC 8259 §7.
     case invalidEscape(offset: Int)
     /// A `\u` escape of half a surrogate pair, which is no character.
     case loneSurrogate(offset: Int)
-    /// A number whose magnitude is beyond a double, such as `1e400`.
+    /// A number whose magnitude exceeds the range of a double, such as `1e400`.
     case numberOutOfRange(offset: Int)
     /// One object holds a key twice.
     case duplicateKey(String)

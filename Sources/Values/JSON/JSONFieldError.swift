@@ -2,11 +2,12 @@
 public enum JSONFieldError: Error, Sendable, Hashable {
     /// A field that must be there is not.
     case missing(path: String)
-    /// The value is of another type than `expected`, such as "a string"; null is a type of its own.
+    /// The value has another type than `expected`, such as "a string"; null is a type of its own.
     case wrongType(path: String, expected: String)
-    /// The value has the right type but cannot be taken; the reason is a predicate, such as "must be positive".
+    /// The value has the right type but is not allowed; the reason is a predicate, such as "must be
+    /// positive".
     case invalid(path: String, reason: String)
-    /// A field that nothing reads.
+    /// An unknown field.
     case unknown(path: String)
 
     public var path: String {
@@ -25,7 +26,7 @@ public enum JSONFieldError: Error, Sendable, Hashable {
 }
 
 extension JSONFieldError: CustomStringConvertible {
-    /// What is wrong with the field, as a predicate: "is missing", "must be a string".
+    /// The defect of the field, as a predicate: "is missing", "must be a string".
     public var reason: String {
         switch self {
         case .missing: "is missing"

@@ -33,7 +33,7 @@ public struct JSONNumber: Sendable, Hashable {
         self.init(finite: value)
     }
 
-    /// Takes a value that the caller knows to be finite.
+    /// Creates a number from a value that the caller knows to be finite.
     ///
     /// Whole numbers are written without a fraction (`100`, not `100.0`), the others with the fewest digits
     /// that read back as the same double.
@@ -53,8 +53,8 @@ public struct JSONNumber: Sendable, Hashable {
         self.double = double
     }
 
-    /// The double of a plain decimal whose digits, as one integer, and whose power of ten are both exact
-    /// doubles: then their quotient is rounded once, and so is the nearest double.
+    /// Returns the double of a plain decimal whose digits, as one integer, and whose power of ten are both
+    /// exact doubles. Their quotient is then rounded only once, so it is the nearest double.
     ///
     /// Source: W. D. Clinger, "How to read floating point numbers accurately", PLDI 1990.
     private static func exactDouble(_ bytes: UnsafeBufferPointer<UInt8>) -> Double? {

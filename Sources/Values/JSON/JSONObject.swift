@@ -23,7 +23,7 @@ public struct JSONObject: Sendable {
         members.reserveCapacity(minimumCapacity)
     }
 
-    /// Takes members in any order; of two with one key, the later one stays.
+    /// Creates an object from members in any order; of two with one key, the later one remains.
     init(lastOfEach members: [(String, JSONValue)]) {
         self.init(minimumCapacity: members.count)
         for (key, value) in members {
@@ -82,7 +82,7 @@ public struct JSONObject: Sendable {
         }
     }
 
-    /// Where the key is.
+    /// Returns the index of the key.
     func index(of key: String) -> Int? {
         if members.count <= Self.fewMembers {
             return members.withUnsafeBufferPointer { members in
@@ -156,7 +156,7 @@ extension JSONObject: Hashable {
 }
 
 extension JSONObject: ExpressibleByDictionaryLiteral {
-    /// Of two members with one key, the later one stays.
+    /// Of two members with one key, the later one remains.
     public init(dictionaryLiteral members: (String, JSONValue)...) {
         self.init(lastOfEach: members)
     }

@@ -1,12 +1,11 @@
-/// Reads the fields of a JSON object one by one, strictly: wrong types and fields nobody asked for are refused
-/// by their path.
+/// A strict reader of a JSON object's fields: it refuses wrong types and unread fields, with their path.
 ///
-/// Ask for each field once, then call `finish()`. A field that is null is not absent; it has the wrong type.
+/// Read each field once, then call `finish()`. A field that is null is not absent; it has the wrong type.
 public struct JSONObjectReader: Sendable {
     private let object: JSONObject
     private var readFields = IndexSet()
     private var unreadCount: Int
-    /// The path is put together only where it is asked for, which is in errors.
+    /// The path is composed only when it is needed, which is in errors.
     private let parentPath: String
     private let key: String?
 
@@ -43,7 +42,7 @@ public struct JSONObjectReader: Sendable {
         JSONPath.member(key, of: path)
     }
 
-    /// Refuses the first field that was not asked for.
+    /// Refuses the first field that was not read.
     public func finish() throws(JSONFieldError) {
         guard unreadCount > 0 else { return }
         for index in object.indices where !readFields.contains(index) {

@@ -1,14 +1,15 @@
 extension JSONValue {
     /// Parses one JSON text, strictly by RFC 8259.
     ///
-    /// Nothing beyond the grammar is taken: no comments, no trailing commas, no `NaN`. What RFC 8259 leaves
-    /// open is refused: a byte order mark, duplicate keys, lone surrogates, numbers beyond a double. Time and
-    /// memory grow linearly with the input, but for sorting the members of an object.
+    /// The parser accepts nothing beyond the grammar: no comments, no trailing commas, no `NaN`. It refuses
+    /// inputs for which RFC 8259 leaves the behaviour open: a byte order mark, duplicate keys, lone
+    /// surrogates, numbers beyond a double. Time and memory grow linearly with the input, except for
+    /// sorting the members of an object.
     ///
     /// - Parameters:
     ///   - bytes: The whole text in UTF-8. White space may surround the value.
-    ///   - maximumDepth: Arrays and objects that may be open at once; more than 512 counts as 512, so that
-    ///     no input can exhaust a thread's stack.
+    ///   - maximumDepth: Arrays and objects that may be open at the same time; more than 512 counts as 512,
+    ///     so that no input can exhaust a thread's stack.
     public init(parsing bytes: some Collection<UInt8>, maximumDepth: Int = 64) throws(JSONError) {
         let parsed =
             bytes.withContiguousStorageIfAvailable { JSONParser.parse($0, maximumDepth: maximumDepth) }
@@ -17,9 +18,9 @@ extension JSONValue {
     }
 }
 
-/// A recursive-descent parser over bytes that have been found to be UTF-8.
+/// A recursive-descent parser over bytes that were checked to be UTF-8.
 ///
-/// It must not outlive the bytes, and reads none without having compared its position with their end.
+/// It must not outlive the bytes, and compares its position with their end before each read.
 struct JSONParser {
     private let bytes: UnsafeBufferPointer<UInt8>
     private let maximumDepth: Int
@@ -303,7 +304,7 @@ struct JSONParser {
 
     // MARK: Bytes
 
-    /// What has been stepped over since the start.
+    /// Returns the bytes from the start to the current position.
     private func part(from start: Int) -> UnsafeBufferPointer<UInt8> {
         UnsafeBufferPointer(rebasing: bytes[start..<position])
     }

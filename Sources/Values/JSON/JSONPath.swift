@@ -1,7 +1,8 @@
 /// Writes the path of a field for error messages: `aps.alert.title`, `rows[3].name`.
 ///
-/// Keys come from callers, and paths go into answers and logs: a key that is long, or anything but letters,
-/// digits, `_` and `-`, is cut and written as a JSON string, so that it cannot break out of its line.
+/// Keys come from clients, and paths are written to responses and logs. A key that is long, or contains
+/// anything but letters, digits, `_` and `-`, is cut and written as a JSON string, so that it cannot break
+/// out of its line.
 public enum JSONPath {
     /// Characters of a key that are shown.
     private static let keyLimit = 64

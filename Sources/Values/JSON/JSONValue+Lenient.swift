@@ -1,14 +1,15 @@
 import Foundation
 
 extension JSONValue {
-    /// A text that somebody else wrote, read as far as RFC 8259 leaves it open.
+    /// The result of a lenient parse: a text that another program wrote, read as far as RFC 8259 leaves its
+    /// meaning open.
     public struct LenientReading: Sendable {
         public let value: JSONValue
-        /// What readers take differently, each kind once.
+        /// The constructs that readers interpret differently, each kind once.
         public let oddities: [Oddity]
     }
 
-    /// What RFC 8259 leaves open, so that one reader takes it and another does not.
+    /// A construct that RFC 8259 leaves open, so that some readers accept it and others do not.
     public enum Oddity: Sendable, Hashable, CustomStringConvertible {
         /// RFC 8259 §8.1: texts that systems exchange are UTF-8.
         case utf16
@@ -32,8 +33,10 @@ extension JSONValue {
         }
     }
 
-    /// Parses a JSON text that others read, too: what RFC 8259 leaves open is taken, and named.
-    /// - Throws: `JSONError` for what the grammar excludes, and beyond 512 levels of nesting.
+    /// Parses a JSON text that other programs read too: it accepts and reports constructs that RFC 8259
+    /// leaves open.
+    ///
+    /// - Throws: `JSONError` for violations of the grammar, and beyond 512 levels of nesting.
     public static func reading(leniently bytes: some Collection<UInt8>) throws(JSONError) -> LenientReading {
         var bytes = Array(bytes)
         var oddities: [Oddity] = []

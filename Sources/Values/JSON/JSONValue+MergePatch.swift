@@ -8,7 +8,7 @@ extension JSONValue {
         let members = objectValue ?? [:]
         var merged = JSONObject(minimumCapacity: members.count + changes.count)
         var rest = members[...]
-        // Both are in the order of their keys, and so is what is made of them.
+        // Both are in the order of their keys, and so is the result.
         for (key, change) in changes {
             while let member = rest.first, member.key.precedesInBytes(key) {
                 merged[member.key] = member.value

@@ -7,7 +7,7 @@ extension JSONValue {
         written(indentation: nil).bytes
     }
 
-    /// What ``serialized()`` returns, as a string.
+    /// The output of ``serialized()`` as a string.
     public var text: String { String(decoding: serialized(), as: UTF8.self) }
 
     /// Appends what ``serialized()`` returns.
@@ -128,8 +128,8 @@ extension UnsafeBufferPointer<UInt8> {
         return Self(rebasing: self[..<(count - 2)])
     }
 
-    /// Whether a byte of the text has to be escaped. By index, in one expression and without a branch, so that the
-    /// compiler takes many bytes at once.
+    /// Whether a byte of the text must be escaped. By index, in one expression and without a branch, so
+    /// that the compiler vectorizes the loop.
     fileprivate var needsEscapes: Bool {
         var found: UInt8 = 0
         for index in 0..<count {

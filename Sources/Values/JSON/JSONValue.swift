@@ -21,7 +21,7 @@ public enum JSONValue: Sendable {
             counts.sorted { $0.key < $1.key }.reduce(into: [:]) { $0[$1.key] = JSONValue($1.value) })
     }
 
-    /// A number holding a value that the caller knows to be finite, such as a validated coordinate.
+    /// Creates a number from a value that the caller knows to be finite, such as a validated coordinate.
     ///
     /// - Precondition: `value` is finite; JSON has no other numbers.
     public init(finite value: Double) {
@@ -117,7 +117,7 @@ extension JSONValue: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, E
         self = .array(elements)
     }
 
-    /// An object; of two members with one key, the later one stays.
+    /// Creates an object; of two members with one key, the later one remains.
     public init(dictionaryLiteral members: (String, JSONValue)...) {
         self = .object(JSONObject(lastOfEach: members))
     }

@@ -1,9 +1,9 @@
-/// JSON text written piece by piece.
+/// A writer of JSON text, piece by piece.
 ///
-/// For what is written often and always in the same form: literals with values between them. Keys are to be written in
-/// the order of their bytes, as ``JSONValue/serialized()`` writes them.
+/// For text of a constant form that is written often: literals with values between them. Write keys in the
+/// order of their bytes, as ``JSONValue/serialized()`` does.
 ///
-/// An array finds out at every byte whether it shares its storage; this one owns it alone.
+/// An array checks at every byte whether it shares its storage; this type owns its storage alone.
 package struct JSONWriter: ~Copyable {
     private var storage: UnsafeMutableBufferPointer<UInt8>
     private var count = 0
@@ -16,7 +16,7 @@ package struct JSONWriter: ~Copyable {
         storage.deallocate()
     }
 
-    /// What has been written.
+    /// The written bytes.
     package var bytes: [UInt8] {
         Array(storage[..<count])
     }
@@ -27,7 +27,7 @@ package struct JSONWriter: ~Copyable {
         count += 1
     }
 
-    /// Writes what is JSON already.
+    /// Writes bytes that are already JSON.
     package mutating func write(_ bytes: UnsafeBufferPointer<UInt8>) {
         makeRoom(for: bytes.count)
         _ = UnsafeMutableBufferPointer(rebasing: storage[count...]).update(fromContentsOf: bytes)

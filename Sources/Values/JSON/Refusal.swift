@@ -1,8 +1,8 @@
-/// Why something is refused, as a program is told it: a code, a sentence, and what else it may need.
+/// A refusal as programs receive it: a code, a sentence, and further members.
 public protocol Refusal: Error, CustomStringConvertible {
     /// A name that stays the same across versions.
     var code: String { get }
-    /// What is said beside code and sentence, such as the `field` that is refused.
+    /// The members besides code and sentence, such as the refused `field`.
     var members: JSONObject { get }
 }
 

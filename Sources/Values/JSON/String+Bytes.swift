@@ -1,5 +1,5 @@
-/// Strings as their UTF-8 bytes, which tell apart what `==` and `<` take for the same: `"é"` composed and
-/// decomposed.
+/// Strings by their UTF-8 bytes, which distinguish texts that `==` and `<` treat as equal: `"é"` composed
+/// and decomposed.
 extension String {
     func hasSameBytes(as other: String) -> Bool {
         utf8.count == other.utf8.count && order(relativeTo: other) == 0
