@@ -11,10 +11,10 @@ public struct APNsReason: RawRepresentable, Sendable, Hashable, CustomStringConv
 
     public var description: String { rawValue }
 
-    /// The status that APNs answers with for this reason; nil for one that is not known here.
+    /// The status that APNs returns with this reason; nil for an unknown reason.
     public var status: Int? { Self.statuses[self] }
 
-    /// All that are known, with the status that goes with each.
+    /// All known reasons, each with its status.
     public static let statuses: [APNsReason: Int] = [
         .badCollapseId: 400,
         .badDeviceToken: 400,

@@ -1,7 +1,7 @@
 import JSON
 
 extension APS {
-    /// The strings that are names: the empty one names nothing.
+    /// The strings that are names, which must not be empty.
     private static let names: Set<String> = [
         "aps.alert.body.loc-key", "aps.alert.launch-image", "aps.alert.loc-key", "aps.alert.sound",
         "aps.alert.subtitle-loc-key", "aps.alert.subtitle.loc-key", "aps.alert.title-loc-key",
@@ -54,7 +54,7 @@ extension APS {
         if let time { try EpochSeconds.validate(time, field: "aps.\(key)") }
     }
 
-    /// Refuses empty names and texts that say nothing. [ours]
+    /// Refuses empty names and empty texts. [ours]
     private func validateTexts(_ json: JSONObject) throws(PayloadError) {
         switch alert {
         case nil: break
@@ -77,8 +77,8 @@ extension APS {
     }
 
     /// - Parameters:
-    ///   - depth: how many parts the path has.
-    ///   - path: where the value is; put together only where it is refused, or short.
+    ///   - depth: The number of parts of the path.
+    ///   - path: The value's path; composed only if the value is refused, or if the path is short.
     private static func validateTexts(
         in value: JSONValue, depth: Int, at path: () -> String
     ) throws(PayloadError) {

@@ -1,9 +1,9 @@
 public import JSON
 
-/// The `aps` dictionary: everything in a payload that the system itself reads.
+/// The `aps` dictionary: all members of a payload that the system itself reads.
 ///
-/// Values can be set freely; what contradicts itself or the push type is refused when the payload is encoded.
-/// Two values are equal when they are sent as the same bytes.
+/// Values can be set freely; encoding refuses values that contradict each other or the push type. Two
+/// values are equal if their encoded bytes are.
 ///
 /// Source: "Generating a remote notification", table 1. [Apple]
 public struct APS: Sendable {
@@ -23,7 +23,7 @@ public struct APS: Sendable {
     public var interruptionLevel: InterruptionLevel?
     /// From 0 to 1; any finite number for a Live Activity.
     public var relevanceScore: Double?
-    /// What a Focus filter of the App Clip evaluates.
+    /// The criteria that a Focus filter of the App Clip evaluates.
     public var filterCriteria: String?
     public var liveActivity: LiveActivity?
 

@@ -1,6 +1,6 @@
 import JSON
 
-/// What a notification says.
+/// The texts of a notification.
 public enum Alert: Sendable, Hashable {
     /// The body alone, written as a string in place of the dictionary.
     case body(String)
@@ -34,7 +34,7 @@ public enum Alert: Sendable, Hashable {
     /// Text as it is, or to be looked up in the App Clip's localized strings.
     public enum Text: Sendable, Hashable {
         case plain(String)
-        /// A key of `Localizable.strings`, and the values that replace each `%@` in what it stands for.
+        /// A key of `Localizable.strings`, and the values that replace each `%@` in the localized text.
         case localized(key: String, arguments: [String] = [])
     }
 }
@@ -42,8 +42,8 @@ public enum Alert: Sendable, Hashable {
 // MARK: - JSON
 
 extension Alert {
-    /// Where localized texts stand: in keys beside the plain ones (`title-loc-key`), or for a Live Activity in
-    /// an object in place of the text (`"title": {"loc-key": …}`).
+    /// The position of localized texts: in keys beside the plain ones (`title-loc-key`), or for a Live
+    /// Activity in an object that replaces the text (`"title": {"loc-key": …}`).
     ///
     /// Source: "Generating a remote notification", and for Live Activities the payloads of WWDC23 session
     /// 10185, "Update Live Activities with push notifications". [Apple]

@@ -12,7 +12,8 @@ public struct LiveActivity: Sendable, Hashable {
     public var contentState: JSONObject?
     /// When the content is out of date.
     public var staleDate: Int?
-    /// When the system removes an ended activity: up to 4 hours after its end, at once if it is in the past.
+    /// The time at which the system removes an ended activity: up to 4 hours after its end; immediately if
+    /// it is in the past.
     public var dismissalDate: Int?
 
     public init(
@@ -32,12 +33,12 @@ public struct LiveActivity: Sendable, Hashable {
         case end
     }
 
-    /// What the system needs to create an activity, besides an alert.
+    /// The data that the system needs to create an activity, besides an alert.
     public struct Start: Sendable, Hashable {
         /// The name of the App Clip's `ActivityAttributes` structure.
         public var attributesType: String
         public var attributes: JSONObject
-        /// How the activity asks to be updated later, from iOS 18.
+        /// The way in which the activity requests later updates, from iOS 18.
         public var updates: Updates?
 
         public init(attributesType: String, attributes: JSONObject, updates: Updates? = nil) {
@@ -64,7 +65,7 @@ extension LiveActivity {
         case end
     }
 
-    /// Takes the keys of a Live Activity out of the `aps` dictionary; nil when there are none.
+    /// Takes the keys of a Live Activity out of the `aps` dictionary; nil if there are none.
     init?(from aps: inout JSONObjectReader) throws(JSONFieldError) {
         let timestamp = try aps.optionalInteger("timestamp")
         let event = try aps.optionalCase("event", of: EventName.self)

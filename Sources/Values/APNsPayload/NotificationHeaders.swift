@@ -6,9 +6,9 @@ public import JSON
 /// Source: "Sending notification requests to APNs". [Apple]
 public struct NotificationHeaders: Sendable, Hashable {
     public let pushType: PushType
-    /// Of the app or App Clip that the notification is for.
+    /// The bundle ID of the app or App Clip that receives the notification.
     public let bundleID: String
-    /// The bundle ID with what the push type appends to it.
+    /// The bundle ID with the push type's suffix.
     public let topic: String
     public let priority: Priority
     /// Until when APNs keeps trying; nil leaves it to APNs' own storage policy.
@@ -20,7 +20,7 @@ public struct NotificationHeaders: Sendable, Hashable {
 
     /// How urgently APNs delivers a notification.
     public enum Priority: Int, Sendable, Hashable, CaseIterable {
-        /// At once.
+        /// Deliver immediately.
         case immediate = 10
         /// With regard to the power of the device.
         case powerAware = 5
@@ -123,13 +123,13 @@ public struct NotificationHeaders: Sendable, Hashable {
 // MARK: - JSON
 
 extension NotificationHeaders {
-    /// Reads the headers that a caller asks for, for an App Clip.
+    /// Reads the headers of a request for an App Clip.
     ///
     /// The members, all optional: `pushType` (`alert` by default), `priority` (10, 5 or 1), `expiration`
     /// (seconds since 1970, or 0 for one attempt), `collapseID`, `id`.
     ///
-    /// - Throws: `PayloadError.invalid` with the field's path under `headers`, also for push types that an App
-    ///   Clip cannot receive.
+    /// - Throws: `PayloadError.invalid` with the field's path under `headers`, also for push types that an
+    ///   App Clip cannot receive.
     public init(json: JSONObject, appClip bundleID: String) throws(PayloadError) {
         var pushType: PushType?
         var priority: Priority?

@@ -3,7 +3,7 @@ public import JSON
 /// The body of a request to APNs: the `aps` dictionary and the App Clip's own members beside it.
 public struct NotificationPayload: Sendable, Hashable {
     public var aps: APS
-    /// What the App Clip finds in the notification's `userInfo`, besides `aps`.
+    /// The members of the notification's `userInfo` besides `aps`.
     public let custom: JSONObject
 
     /// - Throws: `PayloadError.invalid` when a custom member is named `aps`.
@@ -27,12 +27,12 @@ public struct NotificationPayload: Sendable, Hashable {
         }
     }
 
-    /// The payload as it is sent, with sorted keys: equal payloads give equal bytes.
+    /// Returns the payload's bytes, with sorted keys: equal payloads give equal bytes.
     ///
     /// - Parameters:
-    ///   - pushType: What the payload is for; contradictions to it are refused.
+    ///   - pushType: The push type; contradictions to it are refused.
     ///   - isBroadcast: Whether it goes to a channel, which allows 5,120 bytes. [Apple]
-    /// - Throws: `PayloadError.invalid` with the first field that is refused, or `.payloadTooLarge`.
+    /// - Throws: `PayloadError.invalid` with the first invalid field, or `.payloadTooLarge`.
     public func encoded(
         for pushType: PushType, isBroadcast: Bool = false
     ) throws(PayloadError) -> EncodedPayload {
@@ -49,7 +49,7 @@ public struct NotificationPayload: Sendable, Hashable {
         return EncodedPayload(json: json, bytes: bytes)
     }
 
-    /// What is allowed but does less than its sender may expect when the receiver is an App Clip.
+    /// The members that are allowed but have less effect on an App Clip than the sender may expect.
     public var warnings: [PayloadWarning] {
         var warnings: [PayloadWarning] = []
         if aps.contentAvailable {

@@ -4,8 +4,8 @@ import JSON
 public enum PayloadError: Error, Sendable, Hashable {
     /// A field is missing, unknown, of the wrong type, out of range, or contradicts another.
     ///
-    /// The field is a JSON path such as `aps.sound.volume` or `headers.priority`; the reason is a predicate,
-    /// such as "must be from 0 to 1".
+    /// The field is a JSON path such as `aps.sound.volume` or `headers.priority`; the reason is a
+    /// predicate, such as "must be from 0 to 1".
     case invalid(field: String, reason: String)
     /// The payload has more bytes than APNs takes.
     case payloadTooLarge(size: Int, limit: Int)

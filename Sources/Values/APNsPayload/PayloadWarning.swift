@@ -7,10 +7,10 @@ public enum PayloadWarning: String, Sendable, Hashable, CaseIterable {
     case mutableContentHasNoEffect = "mutable_content_has_no_effect"
     /// Critical alerts need an entitlement. [Apple]
     case criticalAlertNeedsEntitlement = "critical_alert_needs_entitlement"
-    /// Doorstep knows of no documented effect of `dismissal-date` on an activity that does not end. [ours]
+    /// `dismissal-date` has no documented effect on an activity that does not end. [ours]
     case dismissalDateWithoutEnd = "dismissal_date_without_end"
-    /// From iOS 18 a Live Activity that is started by a notification gets a push token, or follows a channel, only where
-    /// the start asks for it: nothing else can update or end it remotely. [observed]
+    /// From iOS 18, a Live Activity that a notification starts gets a push token, or follows a channel,
+    /// only if the start requests it: otherwise it cannot be updated or ended remotely. [observed]
     case startWithoutUpdates = "start_without_updates"
 
     public var code: String { rawValue }

@@ -1,8 +1,9 @@
 import Encodings
 
-/// What APNs knows a device, or a Live Activity on it, by.
+/// The token by which APNs identifies a device, or a Live Activity on it.
 ///
-/// Secret: who has it and the provider's key can write to the device. Its description does not hold it.
+/// Secret: with it and the provider's key, anyone can send notifications to the device. Its description
+/// does not contain it.
 public struct PushToken: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     public let bytes: [UInt8]
 

@@ -22,7 +22,7 @@ public enum PushType: String, Sendable, Hashable, CaseIterable {
     /// The bytes a payload may have when it is broadcast on a channel. [Apple]
     public static let maximumBroadcastPayloadSize = 5_120
 
-    /// The header `apns-topic` for an app or App Clip.
+    /// Returns the header `apns-topic` for an app or App Clip.
     ///
     /// Nil for `mdm`, whose topic is in the certificate. [Apple]
     public func topic(bundleID: String) -> String? {
@@ -40,12 +40,14 @@ public enum PushType: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Why an App Clip cannot receive notifications of this type; nil for `alert` and `liveactivity`.
+    /// The reason why an App Clip cannot receive notifications of this type; nil for `alert` and
+    /// `liveactivity`.
     ///
-    /// "Choosing the right functionality for your App Clip" rules out background activity and what the
-    /// Background Modes capability enables, File Provider, CallKit, and every app extension but the widget
-    /// extension of "Offering Live Activities with your App Clip", which in turn can only include Live
-    /// Activities [Apple]. That these push types follow from it is our reading [ours].
+    /// "Choosing the right functionality for your App Clip" excludes background activity and everything
+    /// that the Background Modes capability enables. It also excludes File Provider, CallKit, and every app
+    /// extension except the widget extension of "Offering Live Activities with your App Clip", which in
+    /// turn can only include Live Activities [Apple]. That it excludes these push types is our reading
+    /// [ours].
     public var reasonAppClipsCannotReceiveIt: String? {
         switch self {
         case .alert, .liveActivity: nil

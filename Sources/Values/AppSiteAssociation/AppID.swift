@@ -1,6 +1,6 @@
 public import Tenancy
 
-/// What an association file calls an app or an App Clip, as `ABCDE12345.com.example.App`.
+/// The ID of an app or an App Clip in an association file, such as `ABCDE12345.com.example.App`.
 ///
 /// Source: Apple, "applinks.Details": `<Application Identifier Prefix>.<Bundle Identifier>`.
 public struct AppID: Sendable, Hashable, CustomStringConvertible {

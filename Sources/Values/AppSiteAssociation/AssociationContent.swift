@@ -1,14 +1,16 @@
 public import JSON
 
-/// What a tenant's other services need in a site's association file, beside what Doorstep writes there.
+/// The entries for a tenant's other services in a site's association file, beside those of Doorstep.
 ///
-/// "If you previously added an AASA file, add the entry to the existing file" [Apple, "Associating your App Clip with
-/// your website"]: `webcredentials`, `activitycontinuation`, further `applinks.details` with their excludes,
-/// `applinks.defaults` and `substitutionVariables`, and whatever Apple comes to add, are kept as they are.
+/// "If you previously added an AASA file, add the entry to the existing file" [Apple, "Associating your App
+/// Clip with your website"]. The file keeps `webcredentials`, `activitycontinuation`, further
+/// `applinks.details` with their excludes, `applinks.defaults` and `substitutionVariables`, and any members
+/// that Apple adds in future, unchanged.
 ///
-/// Refused is what contradicts the file that it becomes a part of [ours]: `appclips`, which Doorstep writes from the
-/// tenant's clips; known members of another type than Apple documents, such as the older object at `applinks.details`,
-/// into which nothing can be merged; and App IDs that are none, with a wildcard for instance.
+/// Content that contradicts the resulting file is refused [ours]. This applies to `appclips`, which
+/// Doorstep writes from the tenant's clips, and to known members of another type than Apple documents. An
+/// example is the older object at `applinks.details`, into which nothing can be merged. It also applies to
+/// invalid App IDs, for example with a wildcard.
 public struct AssociationContent: Sendable, Hashable {
     public let json: JSONObject
 
@@ -56,11 +58,11 @@ public struct AssociationContent: Sendable, Hashable {
         }
     }
 
-    /// The file with what is kept beside it.
+    /// Returns the file merged with this content.
     ///
-    /// The tenant's details come before Doorstep's: the first component that matches a URL counts [Apple], so that the
-    /// tenant's excludes hold whatever Doorstep adds. Defaults for all links do not apply to Doorstep's details, which
-    /// state Apple's own defaults then.
+    /// The tenant's details come before Doorstep's: the first component that matches a URL counts [Apple],
+    /// so the tenant's excludes apply whatever Doorstep adds. Defaults for all links do not apply to
+    /// Doorstep's details, which then state Apple's own defaults.
     func merged(into file: JSONObject) -> JSONObject {
         var merged = file
         for (key, value) in json { merged[key] = value }
@@ -82,7 +84,7 @@ public struct AssociationContent: Sendable, Hashable {
         static let defaults = "defaults"
     }
 
-    /// What Apple takes for a pattern that says nothing of it: case counts, and the text is percent-encoded.
+    /// Adds Apple's defaults for a pattern: case counts, and the text is percent-encoded.
     private static func withDefaults(_ detail: JSONValue) -> JSONValue {
         guard var object = detail.objectValue else { return detail }
         object[Keys.defaults] = ["caseSensitive": true, "percentEncoded": true]
@@ -195,7 +197,7 @@ public enum AssociationContentError: Error, Sendable, Hashable, CustomStringConv
     /// Its size in bytes.
     case tooLarge(Int)
     case nulCharacter
-    /// The field by its path, such as `applinks.details[0].appIDs`.
+    /// The refused field, by its path, such as `applinks.details[0].appIDs`.
     case contradiction(JSONFieldError)
 
     /// A name that stays the same across versions.

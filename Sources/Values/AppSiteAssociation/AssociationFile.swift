@@ -1,17 +1,17 @@
 public import JSON
 
-/// What anybody's association file says, as far as App Clips go.
+/// The App Clip entries and links of any site's association file.
 public struct AssociationFile: Sendable, Hashable {
-    /// The IDs under `appclips`; nil when there is no such object, or no list of texts in it.
+    /// The IDs under `appclips`; nil if there is no such object, or no list of texts in it.
     public let appClips: [String]?
     /// The IDs under `applinks`, each once.
     public let links: [String]
-    /// Those of them whose patterns match every URL of the site, each once.
+    /// The IDs of these whose patterns match every URL of the site, each once.
     public let wholeSiteLinks: [String]
-    /// What RFC 8259 leaves open: whether devices read such a file is not known.
+    /// The constructs that RFC 8259 leaves open: whether devices read such a file is unknown.
     public let oddities: [JSONValue.Oddity]
 
-    /// - Throws: `AssociationError` for what is no JSON object.
+    /// - Throws: `AssociationError` if the bytes are no JSON object.
     public init(parsing bytes: some Collection<UInt8>) throws(AssociationError) {
         let reading: JSONValue.LenientReading
         do throws(JSONError) {
@@ -27,7 +27,8 @@ public struct AssociationFile: Sendable, Hashable {
         wholeSiteLinks = Self.unique(details.filter { Self.isOfWholeSite($0.detail) }.flatMap(\.ids))
     }
 
-    /// `details` is a list of objects with `appIDs` or `appID`, or an object whose keys are the IDs, as before iOS 13.
+    /// Reads `details`: a list of objects with `appIDs` or `appID`, or an object whose keys are the IDs, as
+    /// before iOS 13.
     ///
     /// Source: Apple, "Supporting associated domains" and "Support Universal Links" (archived).
     private static func details(_ details: JSONValue?) -> [(ids: [String], detail: JSONObject)] {

@@ -3,8 +3,9 @@ public import JSON
 
 /// A pattern of URLs that an app opens, one of the `components` of an association file.
 ///
-/// Source: Apple, "applinks.Details.Components": `*` stands for any characters, `?` for any one, `$(…)` for a variable;
-/// patterns are percent-encoded and case counts, as in a canonical URL. What is left out matches everything.
+/// Source: Apple, "applinks.Details.Components": `*` stands for any characters, `?` for any one, `$(…)` for
+/// a variable; patterns are percent-encoded and case counts, as in a canonical URL. Omitted parts match
+/// everything.
 public struct LinkPattern: Sendable, Hashable {
     /// Nil for every path.
     public let path: String?
@@ -19,9 +20,11 @@ public struct LinkPattern: Sendable, Hashable {
     /// Every URL of the host.
     public static let everything = LinkPattern(path: "*")
 
-    /// What an experience's URL is a prefix of: the path itself, and what begins with its whole components.
+    /// Returns the patterns for the URLs that an experience's URL is a prefix of: the path itself, and
+    /// paths that begin with its whole components.
     ///
-    /// A pattern may match more than the prefix does, and never less: the app asks the server anyway. [ours]
+    /// A pattern may match more than the prefix does, and never less: the app asks the server anyway.
+    /// [ours]
     public static func patterns(of url: URLPrefix) -> [LinkPattern] {
         let query = Dictionary(
             url.queryItems.map { ($0.name, $0.value.isEmpty ? "*" : literal($0.value)) },
@@ -30,7 +33,7 @@ public struct LinkPattern: Sendable, Hashable {
         return patterns(of: url.pathComponents, query: query)
     }
 
-    /// What matches the URLs of a group.
+    /// Returns the patterns that match the URLs of a group.
     static func patterns(of group: URLGroup) -> [LinkPattern] {
         switch group {
         case .url(let url): patterns(of: url)

@@ -14,7 +14,7 @@ public struct SiteAssociation: Sendable, Hashable {
     public let appClips: [AppID]
     /// By the app's text.
     public let links: [Links]
-    /// What is merged into the file.
+    /// The content to merge into the file.
     public let content: AssociationContent?
 
     /// The URLs that one app opens.
@@ -45,16 +45,19 @@ public struct SiteAssociation: Sendable, Hashable {
     /// The largest file that is written with the patterns of single experiences, in bytes; content comes on top. [ours]
     public static let largestDetailedSize = 65_536
 
-    /// The file of a host on which a tenant has experiences.
+    /// Creates the file of a host on which a tenant has experiences.
     ///
-    /// All clips of the tenant are listed, with or without an experience on the host: Apple asks for the association
-    /// before an experience can be registered. The app of each clip that has an experience here opens that experience's
-    /// URLs, since an app must handle every invocation URL of its clip [Apple]. A file larger than
-    /// ``largestDetailedSize``, or with more than ``URLGroup/maximumCount`` URLs, lists groups of URLs, as narrow as these
-    /// limits allow. Only where no group fits does each of those apps open every URL of the host. [ours]
+    /// The file lists all clips of the tenant, with or without an experience on the host: Apple requires
+    /// the association before an experience can be registered. If a clip has an experience here, its app
+    /// opens that experience's URLs, since an app must handle every invocation URL of its clip [Apple]. If
+    /// the file would be larger than ``largestDetailedSize``, or have more than ``URLGroup/maximumCount``
+    /// URLs, it lists groups of URLs, as narrow as these limits allow. Only if no group fits does each of
+    /// those apps open every URL of the host. [ours]
+    ///
     /// - Parameters:
-    ///   - links: the URLs on the host, or groups of them, with the clip of each; nil when they are too many to list.
-    ///   - content: what is kept with the domain, merged in whole.
+    ///   - links: The URLs on the host, or groups of them, with the clip of each; nil if they are too many
+    ///     to list.
+    ///   - content: The content stored with the domain, which is merged in whole.
     public init(
         clips: [Clip], links: [(group: URLGroup, clip: AppID)]?, content: AssociationContent? = nil
     ) {
@@ -107,7 +110,7 @@ public struct SiteAssociation: Sendable, Hashable {
     /// The file.
     public var json: JSONObject { content?.merged(into: ownJSON) ?? ownJSON }
 
-    /// What Doorstep has to say.
+    /// The file without the tenant's content.
     private var ownJSON: JSONObject {
         var object: JSONObject = ["appclips": ["apps": .array(appClips.map { .string($0.text) })]]
         if !links.isEmpty {
@@ -129,7 +132,7 @@ public struct SiteAssociation: Sendable, Hashable {
         apps.map { Links(app: $0, patterns: [.everything]) }.sorted { $0.app.text < $1.app.text }
     }
 
-    /// One attempt to list what is registered, each broader than the one before.
+    /// One attempt to list the registered URLs, each broader than the one before.
     private struct Round {
         /// Nil for the URLs themselves.
         let breadth: URLGroup.Breadth?
@@ -150,7 +153,8 @@ public struct SiteAssociation: Sendable, Hashable {
         Round(breadth: .firstComponent, smallCount: 1),
     ]
 
-    /// The patterns of an app's groups, less those that a shorter URL without a query, or a broader group, covers.
+    /// Returns the patterns of an app's groups, without those that a shorter URL without a query, or a
+    /// broader group, covers.
     private static func patterns(of groups: [URLGroup]) -> [LinkPattern] {
         let covering = Set(groups.flatMap(\.coveredTexts))
         var known: Set<LinkPattern> = []
@@ -163,7 +167,7 @@ public struct SiteAssociation: Sendable, Hashable {
 }
 
 extension URLGroup {
-    /// What orders groups.
+    /// The sort key of groups.
     fileprivate var text: String {
         switch self {
         case .url(let url): String(url.canonical.dropFirst("https://".count + url.host.count))
@@ -176,7 +180,8 @@ extension URLGroup {
         path.map { "/" + $0 }.joined()
     }
 
-    /// The text that begins every path that the group's patterns match whatever the query: of a URL, a path and what is below it.
+    /// The text that begins every path that the group's patterns match regardless of the query: for a URL,
+    /// its path and the paths below it.
     fileprivate var coveredTexts: [String] {
         switch self {
         case .url(let url) where url.queryItems.isEmpty: [Self.text(of: url.pathComponents) + "/"]

@@ -11,14 +11,14 @@ public enum Base64URL {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Nil for what is no base64 of this kind.
+    /// Nil if the text is not base64 of this kind.
     public static func bytes(_ text: String) -> [UInt8]? {
         guard text.utf8.allSatisfy(alphabet.contains) else { return nil }
         let padded =
             text.replacing("-", with: "+").replacing("_", with: "/")
             + String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
         guard let bytes = Data(base64Encoded: padded).map(Array.init), self.text(bytes) == text else {
-            // Bits that say nothing must be zero: else two texts would mean the same.
+            // Unused bits must be zero: otherwise two texts would have the same meaning.
             return nil
         }
         return bytes

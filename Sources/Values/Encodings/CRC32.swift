@@ -8,7 +8,7 @@ package enum CRC32 {
         return ~crc
     }
 
-    /// What each value of a byte makes of a register that holds it alone.
+    /// For each value of a byte, the register after processing that byte alone.
     private static let table: [UInt32] = (0..<256).map { byte in
         (0..<8).reduce(UInt32(byte)) { crc, _ in
             (crc & 1 == 0) ? crc >> 1 : (crc >> 1) ^ 0xEDB8_8320

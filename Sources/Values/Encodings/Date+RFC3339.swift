@@ -1,10 +1,11 @@
 public import Foundation
 
 extension Date {
-    /// Reads a date and time of RFC 3339 §5.6, such as `2026-03-01T12:30:00Z` or `2026-03-01T13:30:00.5+01:00`.
+    /// Reads a date and time of RFC 3339 §5.6, such as `2026-03-01T12:30:00Z` or
+    /// `2026-03-01T13:30:00.5+01:00`.
     ///
-    /// `Date.ISO8601FormatStyle` takes days and hours that do not exist and text after the date. A leap second is the
-    /// second after it, as in POSIX time.
+    /// `Date.ISO8601FormatStyle` is not used, because it accepts days and hours that do not exist and text
+    /// after the date. A leap second becomes the second after it, as in POSIX time.
     public init?(rfc3339 text: String) {
         guard text.utf8.count <= Self.maximumLength else { return nil }
         let pattern =
@@ -24,12 +25,14 @@ extension Date {
         self.init(timeIntervalSince1970: Double(seconds - offsetSeconds) + fraction)
     }
 
-    /// The grammar takes any number of digits behind the second; more than a clock has are nobody's time. [ours]
+    /// The maximum length. The grammar allows any number of digits after the second; no clock has that
+    /// many. [ours]
     private static let maximumLength = 64
 
     /// The time to the second in UTC, such as `2026-03-01T12:30:00Z`.
     ///
-    /// A tenth of what `formatted(.iso8601)` takes, which counts where each answer holds a time.
+    /// It takes a tenth of the time of `formatted(.iso8601)`, which matters because each response contains
+    /// a time.
     public var rfc3339: String {
         var time = time_t(timeIntervalSince1970.rounded(.down))
         var parts = tm()

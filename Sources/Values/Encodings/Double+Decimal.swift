@@ -1,7 +1,9 @@
 extension Double {
-    /// A number as people and spreadsheets write it, such as `-12.5` or `1e3`; infinite where it is too large.
+    /// Reads a number as people and spreadsheets write it, such as `-12.5` or `1e3`; infinite if it is too
+    /// large.
     ///
-    /// Nil for anything else, also for what `Double(_:)` takes: hexadecimal, and the names of infinity and of what is no number.
+    /// Nil for any other text, including some that `Double(_:)` accepts: hexadecimal, and the names of
+    /// infinity and NaN.
     package init?(decimal text: some StringProtocol) {
         guard text.utf8.allSatisfy(\.isOfDecimal) else { return nil }
         self.init(text)

@@ -8,10 +8,11 @@ extension UUID {
         timeOrdered(at: time, bits: .random(in: 0...0x0FFF), .random(in: .min ... .max))
     }
 
-    /// So many UUIDs of version 7 of one time, in order: a counter takes the place of the first random bits (RFC 9562
-    /// §6.2, method 1).
-    /// - Parameter first: The counter of the first, for those that go on where others ended.
-    /// - Precondition: The counter stays within 32 bits.
+    /// Returns `count` UUIDs of version 7 of one time, in order: a counter replaces the first random bits
+    /// (RFC 9562 §6.2, method 1).
+    ///
+    /// - Parameter first: The counter of the first one, to continue an earlier series.
+    /// - Precondition: The counter fits in 32 bits.
     public static func timeOrdered(_ count: Int, at time: Date, from first: Int = 0) -> [UUID] {
         precondition(first >= 0 && first + count <= 1 << 32, "the counter has 32 bits")
         return (UInt64(first)..<UInt64(first + count)).map { number in

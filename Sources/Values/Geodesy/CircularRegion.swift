@@ -25,13 +25,13 @@ public struct CircularRegion: Sendable, Hashable {
 
     /// Whether a coordinate is in the region, and whether its accuracy leaves a doubt [ours].
     ///
-    /// `horizontalAccuracy` is the radius of the circle around the coordinate that the device is in; a negative
-    /// one or NaN says that the device does not know, so nothing is certain then. It never changes on which side
-    /// the coordinate is.
+    /// `horizontalAccuracy` is the radius of the circle around the coordinate that contains the device. A
+    /// negative value or NaN means that the device does not know it, so nothing is certain. The accuracy
+    /// never changes on which side the coordinate is.
     public func containment(of coordinate: Coordinate, horizontalAccuracy: Distance) -> Containment {
         let distance = center.distance(to: coordinate)
         let accuracy = horizontalAccuracy.meters
-        // Each side asks for the whole circle; the boundary counts as inside.
+        // Certainty requires the whole circle on one side; the boundary counts as inside.
         let isWhollyInside = distance.meters + accuracy <= radius.meters
         let isWhollyOutside = distance.meters - accuracy > radius.meters
         return Containment(

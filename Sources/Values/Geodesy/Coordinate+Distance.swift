@@ -12,8 +12,8 @@ extension Coordinate {
     ///
     /// Source: C. F. F. Karney, "Algorithms for geodesics", J. Geodesy 87, 43–55 (2013).
     public func distance(to other: Coordinate) -> Distance {
-        // The pair is mirrored so that it starts in the south, at the latitude farther from the equator. This is
-        // what `Geodesic` asks for, and with it rounding is the same for all mirror images.
+        // The pair is mirrored so that it starts in the south, at the latitude farther from the equator.
+        // `Geodesic` requires this, and it makes rounding equal for all mirror images.
         let (far, near) = abs(latitude) >= abs(other.latitude) ? (self, other) : (other, self)
         let start = ReducedLatitude(geographic: -abs(far.latitude))
         let end = ReducedLatitude(geographic: far.latitude > 0 ? -near.latitude : near.latitude)
@@ -27,7 +27,7 @@ extension Coordinate {
             meters: Geodesic.shortestLength(from: start, to: end, longitudeDifference: longitudeDifference))
     }
 
-    /// Up to here, in metres, the chord tells the length; beyond, the geodesic is solved.
+    /// The distance in metres up to which the chord gives the length; beyond, the geodesic is solved.
     private static let longestLocalChord = 10_000.0
 
     /// The angle between the meridians, 0…180 degrees.

@@ -1,7 +1,7 @@
 import Foundation
 
 extension Coordinate {
-    /// Where the place is in space, right to some nanometres.
+    /// The position in space, accurate to a few nanometres.
     public var position: GeocentricPosition {
         let parallel = ReducedLatitude(geographic: latitude)
         let radius = WGS84.equatorialRadius * parallel.cosine

@@ -1,6 +1,7 @@
 /// A length along the surface of the Earth.
 ///
-/// In metres, with no range of its own: what takes a distance states the one it accepts.
+/// In metres, without a range of its own: a function with a distance as parameter states the range that it
+/// accepts.
 public struct Distance: Sendable, Hashable, Comparable {
     public let meters: Double
 

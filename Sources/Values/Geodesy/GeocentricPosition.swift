@@ -1,6 +1,7 @@
-/// Where a place is in space, in metres from the centre of the Earth.
+/// A point in space, in metres from the centre of the Earth.
 ///
-/// It knows neither poles nor an antimeridian: what is near on the Earth is near in space, and nothing else is.
+/// It has neither poles nor an antimeridian: two points are near on the Earth exactly if they are near in
+/// space.
 public struct GeocentricPosition: Sendable, Hashable {
     /// Towards longitude 0 on the equator.
     public let x: Double
@@ -9,7 +10,7 @@ public struct GeocentricPosition: Sendable, Hashable {
     /// Towards the North Pole.
     public let z: Double
 
-    /// None of the numbers is farther from 0, in metres.
+    /// The maximum absolute value of each number, in metres.
     public static let greatestExtent = WGS84.equatorialRadius
 
     /// The length of the straight line between two positions, which no path over the Earth is shorter than.

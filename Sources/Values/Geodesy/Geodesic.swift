@@ -18,7 +18,7 @@ struct Geodesic {
     /// sin α0, the azimuth where it crosses the equator northward.
     let equatorialAzimuthSine: Double
 
-    /// `azimuth` is α1 − π/2 in −π/2…π/2: counted from east, where it has to be told most finely.
+    /// `azimuth` is α1 − π/2 in −π/2…π/2: counted from east, where it needs the finest resolution.
     init(from start: ReducedLatitude, to end: ReducedLatitude, azimuth: Double) {
         let sinα1 = cos(azimuth)
         let cosα1 = -sin(azimuth)
@@ -26,7 +26,7 @@ struct Geodesic {
         let sinα0 = sinα1 * start.cosine
         let cosα0 = hypot(cosα1, sinα1 * start.sine)
         let startNorthing = cosα1 * start.cosine
-        // As a product, for the digits if the parallels are close; rounding may leave it just below 0.
+        // As a product, to keep digits if the parallels are close; rounding may leave it just below 0.
         let widening = max(0, (end.cosine - start.cosine) * (end.cosine + start.cosine))
         let endNorthing = hypot(startNorthing, widening.squareRoot())
         // Arc lengths σ and longitudes ω on the sphere, from the northward equator crossing.
@@ -90,9 +90,9 @@ struct Geodesic {
     /// Halving π this often comes below any difference that the correction would not make good.
     private static let maximumSteps = 75
 
-    /// Where to start the search: the azimuth of the great circle, counted from east.
+    /// Returns the start of the search: the azimuth of the great circle, counted from east.
     ///
-    /// Its longitudes are stretched by what the ellipsoid takes off at the mean latitude.
+    /// Its longitudes are stretched by the ellipsoid's flattening at the mean latitude.
     private static func sphericalAzimuth(
         from start: ReducedLatitude, to end: ReducedLatitude, longitudeDifference λ12: Double
     ) -> Double {

@@ -1,6 +1,6 @@
 /// An attribute with its value, if it has one.
 ///
-/// Those that are missing are missing on purpose: `on…`, `style`, `srcdoc`, `http-equiv`.
+/// The attributes `on…`, `style`, `srcdoc` and `http-equiv` are missing on purpose.
 public struct HTMLAttribute: Sendable {
     let prefix: StaticString
     let name: StaticString
@@ -34,12 +34,12 @@ public struct HTMLAttribute: Sendable {
     public static let ariaHidden = HTMLAttribute("aria-hidden", "true")
     public static let ariaInvalid = HTMLAttribute("aria-invalid", "true")
 
-    /// What a script of the page reads: `data-` and a name that stands in the source.
+    /// A value for a script of the page: `data-` and a name that is a literal in the source.
     public static func data(_ name: StaticString, _ value: String) -> HTMLAttribute {
         .init(name, value, prefix: "data-")
     }
 
-    // Of forms.
+    // For forms.
     public static func action(_ link: HTMLLink) -> HTMLAttribute { .init("action", link.text) }
     public static let post = HTMLAttribute("method", "post")
     public static func type(_ value: String) -> HTMLAttribute { .init("type", value) }
@@ -57,21 +57,21 @@ public struct HTMLAttribute: Sendable {
     public static let selected = HTMLAttribute("selected", nil)
     public static let readonly = HTMLAttribute("readonly", nil)
 
-    // Of <meta> and <link>.
+    // For <meta> and <link>.
     public static func name(_ value: String) -> HTMLAttribute { .init("name", value) }
     public static func property(_ value: String) -> HTMLAttribute { .init("property", value) }
     public static func content(_ value: String) -> HTMLAttribute { .init("content", value) }
     public static func rel(_ value: String) -> HTMLAttribute { .init("rel", value) }
     public static func sizes(_ value: String) -> HTMLAttribute { .init("sizes", value) }
 
-    // What is followed or loaded.
+    // The target of a link, or a resource to load.
     public static func href(_ link: HTMLLink) -> HTMLAttribute { .init("href", link.text) }
     public static func src(_ link: HTMLLink) -> HTMLAttribute { .init("src", link.text) }
     public static func alt(_ value: String) -> HTMLAttribute { .init("alt", value) }
     public static func width(_ value: Int) -> HTMLAttribute { .init("width", "\(value)") }
     public static func height(_ value: Int) -> HTMLAttribute { .init("height", "\(value)") }
 
-    // Of SVG.
+    // For SVG.
     public static func viewBox(width: Int, height: Int) -> HTMLAttribute {
         .init("viewBox", "0 0 \(width) \(height)")
     }

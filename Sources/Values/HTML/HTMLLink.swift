@@ -1,6 +1,6 @@
-/// Where a link leads, or an image comes from: an `https` URL, or a path of the page's own host.
+/// The target of a link, or the source of an image: an `https` URL, or a path of the page's own host.
 ///
-/// No other scheme can be in one, so that nothing that is followed is a script. [ours]
+/// It cannot have another scheme, so that no link runs a script. [ours]
 public struct HTMLLink: Sendable, Hashable {
     public let text: String
 
@@ -20,7 +20,8 @@ public struct HTMLLink: Sendable, Hashable {
         self.text = text
     }
 
-    /// A path from the root, with what follows it; nil for anything else, such as `//host`.
+    /// Creates a link from a path from the root, with query and fragment; nil for any other text, such as
+    /// `//host`.
     public init?(path text: String) {
         guard text.hasPrefix("/"), !text.hasPrefix("//"), Self.isOfURLCharacters(text) else { return nil }
         self.text = text

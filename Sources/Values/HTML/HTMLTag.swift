@@ -47,7 +47,7 @@ public struct HTMLTag: Sendable {
     public static let strong = HTMLTag("strong")
     public static let code = HTMLTag("code")
     public static let time = HTMLTag("time")
-    /// For a name whose direction is not known: it cannot turn what stands around it.
+    /// For a name of unknown direction: it cannot change the direction of the surrounding text.
     public static let bdi = HTMLTag("bdi")
 
     public static let small = HTMLTag("small")

@@ -1,18 +1,19 @@
-/// HTML written piece by piece, in which what comes from elsewhere cannot be anything but text.
+/// A writer of HTML, piece by piece, in which data from elsewhere can only be text.
 ///
-/// Elements are closed where their content ends. Text and values of attributes are escaped; what is written as it is must
-/// stand in the source. There is no way to write an event's attribute, a style's, a script within the page, or a link that
-/// nobody looked at. Takes time linear in the bytes.
+/// It closes elements where their content ends, and escapes text and values of attributes; only literals in
+/// the source are written unescaped. It offers no event attributes, no style attributes, no inline scripts,
+/// and no unchecked links. Takes time linear in the bytes.
 public struct HTMLWriter: ~Copyable {
-    /// What has been written, UTF-8.
+    /// The written bytes, UTF-8.
     public private(set) var bytes: [UInt8] = []
 
     public init(capacity: Int = 4_096) {
         bytes.reserveCapacity(capacity)
     }
 
-    /// A whole page.
-    /// - Parameter language: of its text, as BCP 47 has it.
+    /// Writes a whole page.
+    ///
+    /// - Parameter language: The language of its text, as a BCP 47 tag.
     public static func page(
         language: String, head: (inout HTMLWriter) -> Void, body: (inout HTMLWriter) -> Void
     ) -> [UInt8] {
@@ -28,8 +29,9 @@ public struct HTMLWriter: ~Copyable {
         return writer.bytes
     }
 
-    /// Writes an element with what it holds.
-    /// - Parameter attributes: nil ones are left out.
+    /// Writes an element with its content.
+    ///
+    /// - Parameter attributes: Nil ones are omitted.
     public mutating func element(
         _ tag: HTMLTag, _ attributes: HTMLAttribute?..., content: (inout HTMLWriter) -> Void
     ) {
@@ -45,7 +47,7 @@ public struct HTMLWriter: ~Copyable {
         close(tag)
     }
 
-    /// Writes an element that has no content and no end, such as `<br>`.
+    /// Writes an element that has no content and no end tag, such as `<br>`.
     public mutating func void(_ tag: HTMLVoidTag, _ attributes: HTMLAttribute?...) {
         open(tag.name, attributes)
     }

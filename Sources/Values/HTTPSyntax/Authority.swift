@@ -1,9 +1,10 @@
-/// Whom a request asks: a host, and perhaps a port (RFC 9110 §7.2).
+/// The authority of a request: a host, and perhaps a port (RFC 9110 §7.2).
 package enum Authority {
     /// A domain name, the dot behind it, and a port.
     private static let maximumLength = 253 + 1 + ":65535".utf8.count
 
-    /// The host as domains are registered, in lower case, without port and trailing dot; nil where there is none.
+    /// Returns the host in the form of registered domains, in lower case, without port and trailing dot;
+    /// nil if there is none.
     package static func host(of authority: String) -> String? {
         guard authority.utf8.count <= maximumLength else { return nil }
         var host = authority.lowercased()[...]
@@ -15,7 +16,8 @@ package enum Authority {
     }
 
     /// Whether two authorities name the same host and port (RFC 9110 §4.2.3).
-    /// - Parameter defaultPort: The port of an authority that names none.
+    ///
+    /// - Parameter defaultPort: The port of an authority without a port.
     package static func isSame(_ authority: String, _ other: String, defaultPort: UInt16) -> Bool {
         authority == other || parts(authority, defaultPort) == parts(other, defaultPort)
     }

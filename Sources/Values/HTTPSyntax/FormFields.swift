@@ -7,7 +7,8 @@ package struct FormFields: Sendable {
 
     private var values: [String: String] = [:]
 
-    /// Of fields that come more than once the first counts; what cannot be decoded is nothing.
+    /// Reads the fields. If a field occurs more than once, the first counts; a field that cannot be decoded
+    /// is ignored.
     package init(_ text: some StringProtocol) {
         for item in text.split(separator: "&") {
             let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

@@ -1,18 +1,18 @@
 import Foundation
 
-/// The parameters of a request's query, each of which may come once.
+/// The parameters of a request's query, each of which may occur once.
 ///
-/// Percent-encoding is decoded, and `+` is a space (URL Standard §5.1), except in the value of `url`: an invocation URL can
-/// contain a plus and never a space, and clients often leave its `+` as it is [ours]. Nothing is read behind the first
-/// parameter that is refused, so that each of many costs no more than its bytes.
+/// Percent-encoding is decoded, and `+` is a space (URL Standard §5.1), except in the value of `url`. An
+/// invocation URL can contain a plus and never a space, and clients often do not encode its `+` [ours].
+/// Reading stops at the first parameter that is refused, so that each of many costs no more than its bytes.
 package struct QueryParameters: Sendable {
     /// UTF-8 all of them.
     private var values: [(name: String, value: [UInt8])] = []
 
     /// - Parameters:
-    ///   - query: as it came, without the question mark.
-    ///   - names: those that are read.
-    /// - Throws: What is refused first.
+    ///   - query: The raw query, without the question mark.
+    ///   - names: The known parameters.
+    /// - Throws: The first refusal.
     package init(_ query: Span<UInt8>, named names: [String]) throws(QueryRefusal) {
         var start = 0
         while start < query.count {
@@ -36,7 +36,7 @@ package struct QueryParameters: Sendable {
     }
 
     private static func name(_ bytes: Span<UInt8>, among names: [String]) throws(QueryRefusal) -> String {
-        // As nearly all are written.
+        // The fast path: nearly all clients write names without encoding.
         for name in names where bytes.isEqual(to: name) { return name }
         guard let decoded = bytes.formDecoded(), let text = String(validating: decoded, as: UTF8.self) else {
             throw .unreadableName
@@ -47,15 +47,16 @@ package struct QueryParameters: Sendable {
         return name
     }
 
-    /// The value, in UTF-8; nil for a parameter that is not there. There are never more than those that are read.
+    /// The value, in UTF-8; nil if the parameter is missing. There are never more values than known
+    /// parameters.
     package subscript(_ name: String) -> [UInt8]? { values.first { $0.name == name }?.value }
 
-    /// The one parameter in whose value a plus is a plus.
+    /// The only parameter in whose value a plus is a plus.
     private static let url = "url"
 }
 
 extension Span<UInt8> {
-    /// The index of the first such byte from another on; the end where there is none.
+    /// Returns the index of the first occurrence of a byte from another index on; the end if there is none.
     fileprivate func firstIndex(of byte: UInt8, from start: Int) -> Int {
         withUnsafeBytes { bytes in
             let rest = UnsafeRawBufferPointer(rebasing: bytes[start...])
@@ -66,7 +67,7 @@ extension Span<UInt8> {
         }
     }
 
-    /// By index, so that the compiler takes many bytes at once.
+    /// By index, so that the compiler vectorizes the loop.
     fileprivate var isASCII: Bool {
         var bits: UInt8 = 0
         for index in indices { bits |= self[index] }

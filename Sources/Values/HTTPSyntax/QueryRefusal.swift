@@ -4,7 +4,7 @@ package import JSON
 package enum QueryRefusal: Refusal, Hashable {
     /// A name that is not percent-encoded UTF-8.
     case unreadableName
-    /// A name that is none of those that are read.
+    /// An unknown name.
     case unknown(String)
     /// A value that is not percent-encoded UTF-8, by its parameter's name.
     case unreadable(String)

@@ -1,7 +1,7 @@
 /// The value of a header field, read byte by byte and each byte once: a caller can make it 16 KiB of separators.
 extension Span<UInt8> {
-    /// Visits the parts between separators, without the blanks around them, until the closure returns false; empty parts
-    /// are none (RFC 9110 §5.6.1).
+    /// Visits the parts between separators, without surrounding blanks, until the closure returns false; it
+    /// skips empty parts (RFC 9110 §5.6.1).
     package func forEachPart(separatedBy separator: UInt8, _ body: (Range<Int>) -> Bool) {
         var start = 0
         while start < count {

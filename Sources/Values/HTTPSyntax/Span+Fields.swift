@@ -1,7 +1,7 @@
-/// What header fields say that answers depend on.
+/// The header fields that responses depend on.
 extension Span<UInt8> {
-    /// Where `Authorization` holds a bearer token (RFC 6750 §2.1), without the blanks around it; nil for another scheme, and
-    /// for nothing behind it. The scheme's case does not matter (RFC 9110 §11.1).
+    /// The range of a bearer token in `Authorization` (RFC 6750 §2.1), without surrounding blanks; nil for
+    /// another scheme, and for an empty token. The scheme's case does not matter (RFC 9110 §11.1).
     package var bearerToken: Range<Int>? {
         let scheme: StaticString = "bearer "
         let length = scheme.utf8CodeUnitCount
@@ -11,9 +11,11 @@ extension Span<UInt8> {
 
     /// Whether `Content-Type` names a type whose text is UTF-8.
     ///
-    /// The only charsets are UTF-8 and its subset US-ASCII (RFC 8259 §8.1). `text/csv` may have `header=present`
-    /// (RFC 4180 §3), because each body begins with the names of its columns. Other parameters are refused.
-    /// - Parameter name: lower-case ASCII.
+    /// The only charsets are UTF-8 and its subset US-ASCII (RFC 8259 §8.1). `text/csv` may have
+    /// `header=present` (RFC 4180 §3), because each body begins with the names of its columns. Other
+    /// parameters are refused.
+    ///
+    /// - Parameter name: Lower-case ASCII.
     package func isMediaType(_ name: StaticString) -> Bool {
         var isFirst = true
         var isOfType = false
@@ -44,8 +46,10 @@ extension Span<UInt8> {
         return values.contains { value.isEqualIgnoringCase(to: $0) }
     }
 
-    /// Whether `If-None-Match` or `If-Match` names what has a tag.
-    /// - Parameter weakly: which is for `If-None-Match` (RFC 9110 §13.1.2), and not for `If-Match` (§13.1.1).
+    /// Whether `If-None-Match` or `If-Match` names the tag.
+    ///
+    /// - Parameter weakly: Whether to compare weakly: true for `If-None-Match` (RFC 9110 §13.1.2), false
+    ///   for `If-Match` (§13.1.1).
     package func hasEntityTag(_ tag: String, weakly: Bool = true) -> Bool {
         let weakTag = "W/" + tag
         var isFound = false
@@ -59,7 +63,7 @@ extension Span<UInt8> {
         return isFound
     }
 
-    /// Whether by `Prefer` the client wants to be told what became of what it changes (RFC 7240 §4.2).
+    /// Whether the client requests the changed representation in the response, by `Prefer` (RFC 7240 §4.2).
     package var prefersRepresentation: Bool {
         var isFound = false
         forEachPart(separatedBy: UInt8(ascii: ",")) { preference in

@@ -1,11 +1,12 @@
-/// A range of addresses in CIDR notation, such as `10.0.0.0/8` or `fd00::/8`, or one address (RFC 4632 §3.1).
+/// A range of addresses in CIDR notation, such as `10.0.0.0/8` or `fd00::/8`, or one address (RFC 4632
+/// §3.1).
 public struct AddressRange: Sendable, Hashable, CustomStringConvertible {
     private let first: IPAddress
-    /// Of 128.
+    /// The prefix length in a 128-bit address.
     private let bits: Int
     public let description: String
 
-    /// Nil for what is no range, and for one whose address has bits beyond its length.
+    /// Nil if the text is no range, or if the address has bits set beyond the prefix length.
     public init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = IPAddress(parts[0]) else { return nil }

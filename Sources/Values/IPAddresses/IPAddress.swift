@@ -30,11 +30,12 @@ public struct IPAddress: Hashable, Sendable {
 
     package var isV4: Bool { high == 0 && low >> 32 == 0xFFFF }
 
-    /// Whether the address can be one of a host that anybody reaches.
+    /// Whether the address can be that of a publicly reachable host.
     ///
-    /// Source: IANA, "IPv4 Special-Purpose Address Registry" and "IPv6 Special-Purpose Address Registry" (RFC 6890, RFC
-    /// 8190), those that are not globally reachable; of IPv6 nothing outside of `2000::/3` is (RFC 4291 §2.4), but what
-    /// stands for an address of IPv4 (RFC 6052 §2.1) is what that one is.
+    /// Source: IANA, "IPv4 Special-Purpose Address Registry" and "IPv6 Special-Purpose Address Registry"
+    /// (RFC 6890, RFC 8190), the entries that are not globally reachable. No IPv6 address outside of
+    /// `2000::/3` is public (RFC 4291 §2.4), except one that represents an IPv4 address (RFC 6052 §2.1),
+    /// for which that address decides.
     package var isPublic: Bool {
         if isV4 { return !Self.specialV4.contains { $0.contains(self) } }
         if Self.translated.contains(self) {
@@ -49,7 +50,7 @@ public struct IPAddress: Hashable, Sendable {
         "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4")
     private static let globalV6 = range("2000::/3")
     private static let translated = range("64:ff9b::/96")
-    /// Protocols and tunnels, whose addresses hold others (Teredo, 6to4), and documentation.
+    /// Protocols and tunnels, whose addresses contain other addresses (Teredo, 6to4), and documentation.
     private static let specialV6 = ranges("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")
 
     private static func ranges(_ texts: String...) -> [AddressRange] { texts.map(range) }

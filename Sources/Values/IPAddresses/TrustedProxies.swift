@@ -1,4 +1,4 @@
-/// The proxies that are believed when they say for whom they ask.
+/// The proxies whose `X-Forwarded-For` is trusted.
 package struct TrustedProxies: Sendable {
     private let ranges: [AddressRange]
 
@@ -11,10 +11,10 @@ package struct TrustedProxies: Sendable {
         return ranges.contains { $0.contains(peer) }
     }
 
-    /// The client behind a connection of a trusted proxy, or of several in a row.
+    /// Returns the client behind a connection of a trusted proxy, or of several in a row.
     ///
-    /// Each proxy adds the address that it was connected from to the end of `X-Forwarded-For`. So the last one that is no
-    /// trusted proxy's is the client's; what stands before it, the client may have made up.
+    /// Each proxy appends the address that connected to it to `X-Forwarded-For`. So the last address that
+    /// is not a trusted proxy's is the client's; the client can have forged everything before it.
     package func address(behind proxy: IPAddress?, forwardedFor: String?) -> IPAddress? {
         var nearest = proxy
         guard let forwardedFor else { return nearest }
@@ -47,11 +47,11 @@ extension Span<UInt8> {
 }
 
 extension IPAddress {
-    /// What stands for one client: an address of IPv4, or the network of 2⁶⁴ of IPv6 that it is in, which is the least that a
-    /// subscriber gets (RFC 6177 §2).
+    /// The key of a client: its IPv4 address, or its IPv6 /64 network, the smallest that a subscriber gets
+    /// (RFC 6177 §2).
     package var ofClient: IPAddress { isV4 ? self : IPAddress(high: high, low: 0) }
 
-    /// With its port no address is longer, and none has other characters than ASCII.
+    /// No address with its port is longer or contains characters outside ASCII.
     private static let maximumLength = "[0000:0000:0000:0000:0000:ffff:255.255.255.255]:65535".utf8.count
 
     /// Some proxies add the port: `192.0.2.1:4711`, `[2001:db8::1]:4711`.

@@ -24,7 +24,7 @@ struct ModuleGrid: Sendable, Hashable {
         }
     }
 
-    /// Inverts what the mask says, but for what is reserved.
+    /// Inverts the modules of the mask, except reserved ones.
     func masked(by mask: QRMask, sparing reserved: ModuleGrid) -> ModuleGrid {
         var masked = self
         let within = UInt128.max >> (UInt128.bitWidth - size)

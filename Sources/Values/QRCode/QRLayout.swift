@@ -1,4 +1,4 @@
-/// Where the parts of a symbol of some version lie (ISO/IEC 18004:2015, 6.3, 7.7, 7.9, 7.10).
+/// The positions of the parts of a symbol of some version (ISO/IEC 18004:2015, 6.3, 7.7, 7.9, 7.10).
 struct QRLayout {
     let version: QRVersion
 
@@ -54,7 +54,7 @@ struct QRLayout {
         return (x, y) == (6, 6) || (x, y) == (6, last) || (x, y) == (last, 6)
     }
 
-    /// Where a bit of the format information stands, the last being bit 0: twice.
+    /// The two positions of a bit of the format information, the last being bit 0.
     func formatPlaces(_ bit: Int) -> [(x: Int, y: Int)] {
         // Both go around the timing patterns' row and column, 6.
         let first =
@@ -70,7 +70,7 @@ struct QRLayout {
     /// Beside the format information: always dark.
     var darkPlace: (x: Int, y: Int) { (x: 8, y: size - 8) }
 
-    /// Where a bit of the version information stands, the last being bit 0: twice, from version 7 on.
+    /// The two positions of a bit of the version information, the last being bit 0, from version 7 on.
     func versionPlaces(_ bit: Int) -> [(x: Int, y: Int)] {
         guard version.number >= 7 else { return [] }
         let (far, near) = (size - 11 + bit % 3, bit / 3)

@@ -74,7 +74,7 @@ public struct QRSymbol: Sendable, Hashable {
         version.number << 12 | remainder(of: version.number << 12, by: 0b1_1111_0010_0101)
     }
 
-    /// Of polynomials over two elements.
+    /// The remainder of a division of polynomials over GF(2).
     private static func remainder(of dividend: Int, by divisor: Int) -> Int {
         let degree = { (polynomial: Int) in Int.bitWidth - polynomial.leadingZeroBitCount }
         var rest = dividend

@@ -38,7 +38,7 @@ public struct QRVersion: Sendable, Hashable {
 
     static let largest = all[all.count - 1]
 
-    /// The smallest that holds so many bytes.
+    /// Returns the smallest version that holds this number of bytes.
     static func smallest(for bytes: Int) throws(QRCodeError) -> QRVersion {
         guard let version = all.first(where: { $0.capacity >= bytes }) else {
             throw .tooLong(bytes: bytes)
@@ -61,7 +61,8 @@ public struct QRVersion: Sendable, Hashable {
     /// In bits, of the number of bytes (table 3).
     var countLength: Int { number < 10 ? 8 : 16 }
 
-    /// The middles of alignment patterns, on either axis (annex E); those that would lie on a finder pattern are left out.
+    /// The centres of alignment patterns, on either axis (annex E), without those that would overlap a
+    /// finder pattern.
     var alignment: [Int] {
         switch number {
         case 1: []

@@ -14,7 +14,7 @@ struct ReedSolomon {
         self.generator = Array(generator.dropFirst())
     }
 
-    /// What the data leave when they are divided by the generator.
+    /// Returns the remainder of the data divided by the generator.
     func correction(for data: some Sequence<UInt8>) -> [UInt8] {
         var remainder = Array(repeating: 0 as UInt8, count: generator.count)
         let last = generator.count - 1
@@ -41,7 +41,7 @@ struct ReedSolomon {
         element << 1 ^ (element & 0x80 == 0 ? 0 : 0x1D)
     }.prefix(255).map { $0 }
 
-    /// By element; that of 0 is none.
+    /// The logarithms by element; 0 has none.
     private static let logarithms: [Int] = {
         var logarithms = Array(repeating: 0, count: 256)
         for (exponent, element) in powers.enumerated() { logarithms[Int(element)] = exponent }

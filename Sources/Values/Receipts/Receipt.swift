@@ -3,16 +3,17 @@ public import Foundation
 public import Invocation
 public import Tenancy
 
-/// What somebody who was not asked may know of a confirmation: no coordinate.
+/// The content of a confirmation's receipt, limited to data that third parties may know: no coordinate.
 public struct Receipt: Sendable, Hashable {
     public let tenant: TenantID
-    /// As in the answer, but for a place that came signed in its URL: its identifier is its coordinate.
+    /// The location in the response; nil for a location that is signed in its URL, because its identifier
+    /// is its coordinate.
     public let location: LocationIdentifier?
     public let outcome: Outcome
-    /// What the outcome rests on.
+    /// The evidence for the outcome.
     public let evidence: Evidence
     public let isCertain: Bool
-    /// How well the request was attested that was answered.
+    /// The attestation of the request that was confirmed.
     public let attestation: RequestAttestation
     /// Whether software on the device made the fix up: the word of the app that signed the request, and nil for any other.
     public let isSimulated: Bool?
@@ -36,21 +37,23 @@ public struct Receipt: Sendable, Hashable {
         self.minute = minute
     }
 
-    /// Whether the person is at the business, as far as it can be said.
+    /// Whether the person is at the location, as far as the evidence shows it.
     public enum Outcome: String, Sendable, CaseIterable {
         case inRegion
         case notInRegion
         /// No business is known for the invocation URL.
         case doesNotMatch
-        /// The launch is said not to have been a physical one, or the person not to let the clip confirm.
+        /// The client reported that the launch was not physical, or that the person does not let the clip
+        /// confirm.
         case disallowed
-        /// Nothing speaks for where the person is.
+        /// There is no evidence of the person's position.
         case undetermined
     }
 
-    /// What an outcome can rest on. Each is the caller's word: the server has seen neither the device nor the person.
+    /// The possible evidence for an outcome. All evidence is the client's statement: the server has seen
+    /// neither the device nor the person.
     public enum Evidence: String, Sendable, CaseIterable {
-        /// What `confirmAcquired(in:)` gave on the device, as the caller passes it on.
+        /// The result of `confirmAcquired(in:)` on the device, as the client passes it on.
         case device
         /// The distance of a coordinate, which the server measured.
         case coordinate

@@ -5,7 +5,7 @@ import Invocation
 import JSON
 public import Tenancy
 
-/// Why a text proves nothing.
+/// The reason why a text is not a valid receipt.
 public enum ReceiptDefect: String, Error, CaseIterable, CustomStringConvertible {
     /// The server signs no receipts.
     case noKeys = "no_keys"
@@ -29,7 +29,8 @@ public enum ReceiptDefect: String, Error, CaseIterable, CustomStringConvertible 
 }
 
 extension ReceiptIssuer {
-    /// What a receipt says that this issuer signed for the tenant, if it still holds.
+    /// Verifies a receipt and returns its content: it must be signed by this issuer for the tenant, and
+    /// must not have expired.
     public func verify(
         _ receipt: String, for tenant: TenantID, at now: Date
     ) throws(ReceiptDefect) -> Receipt {
@@ -51,7 +52,7 @@ extension ReceiptIssuer {
             let outcome = claims["outcome"]?.stringValue.flatMap(Receipt.Outcome.init(rawValue:))
         else { throw .malformed }
         guard now.timeIntervalSince1970 < end else { throw .expired }
-        // Before there was the claim, a receipt did not say what it rests on.
+        // Receipts from before the claim existed do not state their evidence.
         let evidence = claims["evidence"]?.stringValue.flatMap(Receipt.Evidence.init(rawValue:))
         // Nor whether it was attested.
         let attestation = RequestAttestation(

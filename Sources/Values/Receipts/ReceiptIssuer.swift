@@ -13,7 +13,7 @@ public final class ReceiptIssuer: Sendable {
     let issuer: String
     private let keys: Mutex<ReceiptKeySet>
 
-    /// - Parameter issuer: Who the receipts say they are from, the claim `iss`.
+    /// - Parameter issuer: The issuer of the receipts, the claim `iss`.
     public init(_ issuer: String, keys: ReceiptKeySet) {
         self.issuer = issuer
         self.keys = Mutex(keys)
@@ -42,8 +42,9 @@ public final class ReceiptIssuer: Sendable {
 }
 
 extension JSONWriter {
-    /// The claims. The tenant is the subject, and the audience too: a library for JWTs refuses a token whose audience it
-    /// was not told, so that one tenant's ordering system does not take another's receipts by mistake.
+    /// Writes the claims. The tenant is the subject and also the audience: libraries for JWTs reject a
+    /// token with an unexpected audience. This prevents one tenant's ordering system from accepting
+    /// another's receipts by mistake.
     fileprivate mutating func write(
         _ receipt: Receipt, from issuer: String, at second: Int
     ) {

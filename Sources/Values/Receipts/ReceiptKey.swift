@@ -10,7 +10,7 @@ public struct ReceiptKey: Sendable, CustomStringConvertible, CustomReflectable {
     public let id: String
     /// When it begins to sign. It is published before.
     public let signsFrom: Date
-    /// The first part of what it signs, with the dot after it (RFC 7515 §7.1).
+    /// The first part of the signed text, with the dot after it (RFC 7515 §7.1).
     private let header: [UInt8]
 
     static let type = "doorstep-receipt+jwt"
@@ -41,8 +41,8 @@ public struct ReceiptKey: Sendable, CustomStringConvertible, CustomReflectable {
         token += header
         Base64URL.append(claims, to: &token)
         let digest = SHA256.hash(data: token)
-        // To sign a digest by a key that was made or read without an error does not fail: what BoringSSL could refuse is
-        // a key off the curve, or a source of randomness that ends the process.
+        // Signing a digest does not fail with a key that was created or read without an error. BoringSSL
+        // could refuse only a key off the curve, or fail at a source of randomness, which ends the process.
         guard let signature = try? key.signature(for: digest) else { preconditionFailure("ES256") }
         token.append(UInt8(ascii: "."))
         Base64URL.append(Array(signature.rawRepresentation).span, to: &token)
@@ -57,7 +57,7 @@ public struct ReceiptKey: Sendable, CustomStringConvertible, CustomReflectable {
         return key.publicKey.isValidSignature(signature, for: SHA256.hash(data: Array(text.utf8)))
     }
 
-    // MARK: As a JSON Web Key
+    // MARK: JSON Web Key
 
     /// Reads a private key (RFC 7518 §6.2) with `signsFrom`, which is ours: without it, it signs from ever.
     init(jwk: JSONValue, index: Int) throws(ReceiptKeyError) {
@@ -85,7 +85,7 @@ public struct ReceiptKey: Sendable, CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// What is published.
+    /// The published part.
     var publicJWK: JSONObject {
         let (x, y) = Self.coordinates(of: key)
         return [
@@ -94,7 +94,7 @@ public struct ReceiptKey: Sendable, CustomStringConvertible, CustomReflectable {
         ]
     }
 
-    /// What is kept in a file, and shown nowhere.
+    /// The private key, which is stored in a file and never shown.
     var privateJWK: JSONObject {
         var object = publicJWK
         object["d"] = .string(Base64URL.text(key.rawRepresentation))

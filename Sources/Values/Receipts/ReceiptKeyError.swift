@@ -1,4 +1,4 @@
-/// Why keys for receipts cannot be used; says nothing of what is in them.
+/// The reason why receipt keys cannot be used; contains nothing of the keys themselves.
 public enum ReceiptKeyError: Error, Sendable, Hashable, CustomStringConvertible {
     case notAKeySet(String)
     case noKey

@@ -1,11 +1,11 @@
 public import Foundation
 import JSON
 
-/// The keys for receipts: the one that signs, the ones that did and are still needed to verify, and the next.
+/// The keys for receipts: the one that signs, former ones that verifiers still need, and the next one.
 ///
-/// Kept as a JWK set of private keys (RFC 7517 §5) whose members say when they begin to sign. A verifier keeps the
-/// published set for a while, so a key is published long before it signs; and a key that no longer signs is published
-/// until its last receipt has expired. [ours]
+/// Stored as a JWK set of private keys (RFC 7517 §5) whose members contain the time at which they begin to
+/// sign. A verifier caches the published set for a while, so a key is published long before it signs. A key
+/// that no longer signs remains published until its last receipt has expired. [ours]
 public struct ReceiptKeySet: Sendable {
     /// In the order in which they sign; never empty.
     public let keys: [ReceiptKey]
@@ -24,7 +24,7 @@ public struct ReceiptKeySet: Sendable {
     /// How many seconds a key that no longer signs stays published: longer than receipts live and clocks differ. [ours]
     static let publishedAfter = 3_600
 
-    /// Makes a set of one new key that signs at once.
+    /// Creates a set with one new key that signs immediately.
     public init(at now: Date) {
         self.init(ordered: [ReceiptKey(signsFrom: now)])
     }
@@ -35,19 +35,22 @@ public struct ReceiptKeySet: Sendable {
         self.published = published.serialized()
     }
 
-    /// What is published where no receipts are signed.
+    /// The published set of a server that signs no receipts.
     public static let publishedNone = JSONValue.object(["keys": []]).serialized()
 
     /// The key that signs at a time.
     public func signing(at now: Date) -> ReceiptKey {
-        // Before the first one's time, a clock is wrong: a receipt that can be verified is better than none.
+        // Before the first key's time, the clock is wrong: a receipt that can be verified is better than
+        // none.
         keys.last { $0.signsFrom <= now } ?? keys[0]
     }
 
     // MARK: Rotation
 
-    /// The set with a new key that signs after a while, and without those whose last receipts have expired.
-    /// - Throws: `ReceiptKeyError.nextKeyIsThere` when the key that was added last does not sign yet.
+    /// Returns the set with a new key that signs after a while, and without keys whose last receipts have
+    /// expired.
+    ///
+    /// - Throws: `ReceiptKeyError.nextKeyIsThere` if the key that was added last does not sign yet.
     public func rotated(at now: Date) throws(ReceiptKeyError) -> ReceiptKeySet {
         guard keys.allSatisfy({ $0.signsFrom <= now }) else { throw .nextKeyIsThere }
         // A key is over when the one after it begins.
@@ -58,7 +61,7 @@ public struct ReceiptKeySet: Sendable {
         return ReceiptKeySet(ordered: needed + [keys[keys.count - 1], next])
     }
 
-    // MARK: As JSON
+    // MARK: JSON
 
     /// Reads what ``serialized()`` writes.
     public init(parsing text: [UInt8]) throws(ReceiptKeyError) {
@@ -79,11 +82,11 @@ public struct ReceiptKeySet: Sendable {
             guard !keys.contains(where: { $0.id == key.id }) else { throw .duplicateKey(index: index) }
             keys.append(key)
         }
-        // Swift's sort is stable: of two that begin at once, the later one in the file signs.
+        // Swift's sort is stable: if two keys begin at the same time, the later one in the file signs.
         self.init(ordered: keys.sorted { $0.signsFrom < $1.signsFrom })
     }
 
-    /// The private keys: for a file that nobody else can read.
+    /// Returns the private keys, for a file that no other user can read.
     public func serialized() -> [UInt8] {
         let set: JSONValue = ["keys": .array(keys.map { .object($0.privateJWK) })]
         return Array((set.prettyPrinted() + "\n").utf8)
