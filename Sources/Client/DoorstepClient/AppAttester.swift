@@ -1,15 +1,16 @@
 public import Foundation
 
-/// App Attest as a session uses it: `DCAppAttestService`, or a test's.
+/// The App Attest functions that a session uses: `DCAppAttestService`, or a test's.
 public protocol AppAttester: Sendable {
-    /// False on simulators, and where the app may not use it [documented].
+    /// False on simulators, and if the app may not use App Attest [documented].
     var isSupported: Bool { get }
-    /// Makes a key in the Secure Enclave.
+    /// Creates a key in the Secure Enclave.
+    ///
     /// - Returns: Its ID, base64 of 32 bytes.
     func generateKey() async throws(AttesterFailure) -> String
-    /// Has Apple attest a key. Once for each key: for one that was attested it fails.
+    /// Asks Apple to attest a key. Works once per key: a second call for an attested key fails.
     func attestKey(_ keyID: String, clientDataHash: Data) async throws(AttesterFailure) -> Data
-    /// Signs by a key, on the device.
+    /// Signs with a key, on the device.
     func generateAssertion(_ keyID: String, clientDataHash: Data) async throws(AttesterFailure) -> Data
 }
 
@@ -18,6 +19,6 @@ public enum AttesterFailure: Error, Sendable, Hashable {
     /// Apple's server did not respond: try the same key again later [documented:
     /// `DCError.serverUnavailable`].
     case serverUnavailable
-    /// Anything else: a new key is needed [documented].
+    /// Any other error: a new key is needed [documented].
     case other
 }

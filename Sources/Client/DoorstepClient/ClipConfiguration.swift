@@ -2,8 +2,8 @@ public import Foundation
 
 /// The server that an app calls, and the app's description of itself.
 public struct ClipConfiguration: Sendable {
-    /// Which of the two apps is running. The full app takes the App Clip's place when it is installed [documented: Apple, "Sharing
-    /// data between your App Clip and your full app"].
+    /// The running app: App Clip or full app. The full app replaces the App Clip when it is installed
+    /// [documented: Apple, "Sharing data between your App Clip and your full app"].
     public enum RunningApp: String, Sendable, Codable {
         case clip
         case full
@@ -19,7 +19,7 @@ public struct ClipConfiguration: Sendable {
     /// Scheme, host and port of the server. A path is not allowed: a request's signature covers the path
     /// from the root.
     public var server: URL
-    /// A key of kind publishable, `dpk_…`. It ships in the app, so anybody can have it.
+    /// A publishable key, `dpk_…`. It ships in the app, so it is not a secret.
     public var publishableKey: String
     /// The bundle ID of the App Clip; in the full app, of the App Clip that it replaces.
     public var clip: String
@@ -49,6 +49,6 @@ public struct ClipConfiguration: Sendable {
 }
 
 extension ClipConfiguration: CustomStringConvertible {
-    /// Without the key.
+    /// A text without the key.
     public var description: String { "\(clip) at \(server.host ?? "no host")" }
 }

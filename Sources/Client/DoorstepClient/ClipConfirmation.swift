@@ -45,13 +45,13 @@ public enum LocationAccess: String, Sendable, Codable {
 public struct ClipConfirmation: Sendable, Hashable, Codable {
     /// The outcome, as `confirmAcquired(in:)` would give it. No outcome is an error.
     public enum Outcome: String, Sendable, Codable, CaseIterable {
-        /// At the place.
+        /// At the location.
         case inRegion
         /// Somewhere else.
         case notInRegion
-        /// The URL leads to no place.
+        /// The URL leads to no location.
         case doesNotMatch
-        /// The launch was by no tag or code, or the person does not allow it.
+        /// The launch was not by a tag or a code, or the person does not allow the confirmation.
         case disallowed
         /// There was no evidence.
         case undetermined

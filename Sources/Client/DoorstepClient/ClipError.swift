@@ -22,26 +22,27 @@ public struct ServiceProblem: Sendable, Hashable {
         /// The code as the server writes it.
         public let rawValue: String
 
-        /// Takes a code, also one that is not listed here.
+        /// Creates a code, also one that is not listed here.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// No experience is registered for the URL.
         public static let doesNotMatch = Code(rawValue: "does_not_match")
-        /// The URL carries no identifier of a place: a generic one. Show ``ClipSession/nearby(_:coordinate:within:limit:)``.
+        /// The URL is generic: it contains no location's identifier. Show
+        /// ``ClipSession/nearby(_:coordinate:within:limit:)``.
         public static let noIdentifier = Code(rawValue: "no_identifier")
-        /// The URL names a place that is not registered.
+        /// The URL names a location that is not registered.
         public static let unknownIdentifier = Code(rawValue: "unknown_identifier")
         /// The URL cannot launch an App Clip.
         public static let invalidURL = Code(rawValue: "invalid_url")
         /// The key is unknown, revoked or expired.
         public static let unauthorized = Code(rawValue: "unauthorized")
-        /// The key may not do this.
+        /// The key lacks the required scope.
         public static let forbidden = Code(rawValue: "forbidden")
-        /// Too many requests of this key or address, for now.
+        /// The rate limit of this key or address is exceeded.
         public static let rateLimited = Code(rawValue: "rate_limited")
         /// The server is temporarily unavailable.
         public static let unavailable = Code(rawValue: "unavailable")
-        /// The server has no secret by which it would keep push tokens.
+        /// The server has no secret for encrypting push tokens.
         public static let notificationsNotConfigured = Code(rawValue: "notifications_not_configured")
         /// The instance does not exist: register a launch first.
         public static let unknownInstance = Code(rawValue: "unknown_instance")
@@ -51,13 +52,13 @@ public struct ServiceProblem: Sendable, Hashable {
         public static let notFound = Code(rawValue: "not_found")
         /// The request needs a token or a signature of App Attest.
         public static let attestationRequired = Code(rawValue: "attestation_required")
-        /// The token has expired, was revoked, or is another clip's.
+        /// The token has expired, was revoked, or belongs to another clip.
         public static let attestationInvalid = Code(rawValue: "attestation_invalid")
         /// The server rejected the attestation or the signature.
         public static let attestationRefused = Code(rawValue: "attestation_refused")
-        /// Another signature of the same key was there first: sign anew.
+        /// The server has already seen a later signature of the same key: sign again.
         public static let counterNotGreater = Code(rawValue: "counter_not_greater")
-        /// The instance belongs to another install's key, as after a restore.
+        /// The instance belongs to another install's key, for example after a restore.
         public static let instanceOfOtherKey = Code(rawValue: "instance_of_other_key")
     }
 
@@ -65,7 +66,7 @@ public struct ServiceProblem: Sendable, Hashable {
     public let status: Int
     /// The code of the problem.
     public let code: Code
-    /// The parameter or field in question.
+    /// The refused parameter or field.
     public let field: String?
     /// The time to wait before the request is repeated.
     public let retryAfter: Duration?
@@ -80,7 +81,7 @@ public struct ServiceProblem: Sendable, Hashable {
 }
 
 extension ClipError: CustomStringConvertible {
-    /// Without anything that the app sent.
+    /// A text without any data that the app sent.
     public var description: String {
         switch self {
         case .refused(let problem): "the server refused: \(problem.status) \(problem.code.rawValue)"

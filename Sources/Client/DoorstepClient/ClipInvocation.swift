@@ -2,7 +2,7 @@ public import Foundation
 
 /// The invocation that launched an app.
 public struct ClipInvocation: Sendable, Hashable {
-    /// Nil for a launch without one, as from a notification or the App Switcher.
+    /// The invocation URL; nil for a launch without one, such as from a notification or the App Switcher.
     public var url: URL?
 
     /// Creates an invocation from a URL that came by other means, such as a location that the person

@@ -1,15 +1,15 @@
-/// A business's place, as it may be shown.
+/// A location with the data to show.
 public struct ClipLocation: Sendable, Hashable, Codable {
     /// The arguments of `CLCircularRegion(center:radius:identifier:)`.
     public struct Region: Sendable, Hashable, Codable {
-        /// The middle.
+        /// The center.
         public var center: Coordinate
         /// In metres, above 0 and at most 500 [documented: Apple, "Responding to invocations"].
         public var radius: Double
         /// The location's identifier, so that a region can be matched to its location.
         public var identifier: String
 
-        /// Takes a circle.
+        /// Creates a circular region.
         public init(center: Coordinate, radius: Double, identifier: String) {
             self.center = center
             self.radius = radius
@@ -23,13 +23,13 @@ public struct ClipLocation: Sendable, Hashable, Codable {
         public var latitude: Double
         /// From -180 to 180.
         public var longitude: Double
-        /// In metres, of a fix.
+        /// The accuracy of a fix, in metres.
         public var horizontalAccuracy: Double?
         /// Whether software on the device simulated the fix; nil if the system does not report it. It
         /// changes no outcome. If App Attest signed the confirmation, its receipt contains this value.
         public var simulated: Bool?
 
-        /// Takes a point, or a fix where the accuracy is known.
+        /// Creates a point, or a fix if the accuracy is known.
         public init(
             latitude: Double, longitude: Double, horizontalAccuracy: Double? = nil, simulated: Bool? = nil
         ) {
@@ -61,22 +61,22 @@ public struct ClipLocation: Sendable, Hashable, Codable {
     }
 }
 
-/// A place near a person, and what launches the App Clip there.
+/// A location near a person, and the URL that launches the App Clip there.
 public struct NearbyLocation: Sendable, Hashable, Codable {
-    /// The tenant's own.
+    /// The tenant's own identifier.
     public var identifier: String
-    /// To show.
+    /// The name to show.
     public var name: String
     /// Texts to show.
     public var details: [String: String]?
     /// The location's region.
     public var region: ClipLocation.Region
-    /// By the geodesic, in metres.
+    /// The geodesic distance, in metres.
     public var distance: Double
-    /// The invocation URL of the place: open it as if the clip had been launched by it.
+    /// The invocation URL of the location: open it as if it had launched the clip.
     public var url: String
 
-    /// The place itself, as a lookup has it.
+    /// The location, as a lookup returns it.
     public var place: ClipLocation {
         ClipLocation(identifier: identifier, name: name, details: details, region: region)
     }
@@ -84,9 +84,9 @@ public struct NearbyLocation: Sendable, Hashable, Codable {
 
 /// The destination of an invocation URL.
 public struct ClipLookup: Sendable, Hashable, Codable {
-    /// The registered experience by which the URL was found.
+    /// The registered experience that matches the URL.
     public struct Experience: Sendable, Hashable, Codable {
-        /// The URL that is registered.
+        /// The registered URL.
         public var url: String
         /// `default`, `advanced` or `demo`.
         public var kind: String
@@ -105,7 +105,7 @@ public struct ClipLookup: Sendable, Hashable, Codable {
     public var url: String
     /// The experience that matched the URL.
     public var experience: Experience
-    /// The place.
+    /// The location.
     public var location: ClipLocation
 
     /// Creates a lookup from a response's members: for previews and tests.

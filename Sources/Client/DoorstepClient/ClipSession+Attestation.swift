@@ -17,7 +17,7 @@ extension ClipSession {
         guard let attester, attester.isSupported else { return false }
         try await attesting.begin()
         defer { attesting.end() }
-        // Another call may have got one meanwhile.
+        // Another call may have got a token meanwhile.
         if let token, token.until > clock.now { return true }
         token = nil
         guard try installAttestation().mayTry(at: clock.now) else { return false }
@@ -49,14 +49,14 @@ extension ClipSession {
             """
     }
 
-    // MARK: - The server's side
+    // MARK: - Challenges
 
     /// The server's challenge to attest or sign.
     private struct Offer: Decodable {
         var challenge: String
         /// In seconds.
         var expiresIn: Double
-        /// Whether an install that has not attested is to do so.
+        /// Whether an install without an attested key must attest.
         var attest: Bool
     }
 
@@ -81,7 +81,7 @@ extension ClipSession {
     /// The time in seconds for which the session uses a challenge that came with a response: shorter than
     /// its validity. [ours]
     private static let challengeUse: TimeInterval = 240
-    /// How many seconds before its end a token is used no more. [ours]
+    /// The time in seconds before its expiry at which a token is no longer used. [ours]
     private static let tokenMargin: TimeInterval = 60
 
     /// The purpose of a requested challenge. A challenge to sign a request comes with the response to the
@@ -123,12 +123,13 @@ extension ClipSession {
 
     /// - Returns: False if there is no such key, or no longer.
     private func assertedToken(by attester: any AppAttester) async throws(ClipError) -> Bool {
-        // A second time where the other app has signed meanwhile: the greater counter was there first.
+        // A second attempt, in case the other app has signed meanwhile and its greater counter arrived
+        // first.
         for isLast in [false, true] {
             guard case .attested(let keyID) = try installAttestation().stage,
                 let offer = try await offer(for: .token)
             else { return false }
-            // A confirmation may wait to be signed: no longer than for another one.
+            // Wait for the turn, because confirmations sign too.
             try await signing.begin()
             defer { signing.end() }
             let data = ["doorstep.token.v1", configuration.clip, offer.challenge]
@@ -137,7 +138,7 @@ extension ClipSession {
                 assertion = try await attester.generateAssertion(
                     keyID, clientDataHash: SHA256Digest.of(data.joined(separator: "\n").utf8))
             } catch {
-                // The key is gone, as after a restore.
+                // The key no longer exists, for example after a restore.
                 if error == .other { try change { $0 = InstallAttestation() } }
                 return false
             }
@@ -157,12 +158,12 @@ extension ClipSession {
         return false
     }
 
-    /// Whether a key is of no more use: unknown, revoked, or another app's.
+    /// Whether a key has become unusable: unknown, revoked, or another app's.
     private static func endsKey(_ problem: ServiceProblem) -> Bool {
         problem.code == .attestationRefused || problem.code == .attestationInvalid
     }
 
-    // MARK: By a key that is attested now
+    // MARK: With a new attestation
 
     private func attestedToken(
         by attester: any AppAttester, _ offer: Offer
@@ -177,7 +178,7 @@ extension ClipSession {
         } else {
             guard let made = try await attestation(by: attester, of: offer.challenge) else { return false }
             body = made
-            // Before it is sent: a key is attested once.
+            // Stored before it is sent, because a key can be attested only once.
             try change {
                 $0.stage = .unsent(
                     keyID: made.keyID, challenge: made.challenge, attestation: made.attestation,
@@ -194,13 +195,14 @@ extension ClipSession {
         }
     }
 
-    /// Whether the attestation itself was refused, and would be again. Else it is kept and sent once more.
+    /// Whether the server rejected the attestation itself, and would reject it again. Otherwise it stays
+    /// stored and is sent again.
     private static func judgesAttestation(_ problem: ServiceProblem) -> Bool {
         400..<500 ~= problem.status && problem.status != 429 && problem.code != .unauthorized
             && problem.code != .forbidden
     }
 
-    /// Has Apple attest a key: the one that there is, or, where that is no good, one new one.
+    /// Asks Apple to attest the stored key or, if that is unusable, one new key.
     private func attestation(
         by attester: any AppAttester, of challenge: String
     ) async throws(ClipError) -> KeyBody? {

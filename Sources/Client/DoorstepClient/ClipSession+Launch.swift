@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A launch as it was reported, so that what changes after it does not count as another one.
+/// A launch as it was reported, so that later changes do not count as another launch.
 struct ReportedLaunch {
     var url: URL?
     var at: Date
@@ -37,7 +37,8 @@ extension ClipSession {
         return try await report(launch, reachability, receipt: receipt)
     }
 
-    /// Gives the server the token by which a Live Activity is updated. The launch must have been registered.
+    /// Sends the token by which a Live Activity is updated. Register the launch first.
+    ///
     /// - Parameter activity: `Activity.id`: letters, digits, `-`, `_`, `.` and `~`, at most 128.
     public func setToken(_ token: Data, ofActivity activity: String) async throws(ClipError) {
         struct Body: Encodable { var token: String }
@@ -92,7 +93,7 @@ extension ClipSession {
         do throws(ClipError) {
             return try await put(body, to: id)
         } catch .refused(let problem) where problem.code == .instanceOfOtherKey {
-            // A restore keeps the container and not the key: this is another install now.
+            // A restore copies the container but not the key: this is another install now.
             return try await put(body, to: try replaceInstance(id))
         }
     }
@@ -115,7 +116,7 @@ extension ClipSession {
                 isRepeatable: true, budget: configuration.background))
     }
 
-    /// Takes a new ID in the place of one, unless the other process has.
+    /// Replaces an ID with a new one, unless the other process has already done so.
     private func replaceInstance(_ old: String) throws(ClipError) -> String {
         try keep { container in
             if let present = try container.read(.instance), present == Data(old.utf8) {

@@ -56,10 +56,12 @@ extension ClipSession {
         }
     }
 
-    /// The places of the App Clip that a URL launches, the nearest first: to choose from after a launch by a generic URL.
+    /// Returns the locations of the App Clip that a URL launches, the nearest first. Use it to offer a
+    /// choice after a launch by a generic URL.
+    ///
     /// - Parameters:
-    ///   - within: In metres, at most 50,000; the server's own where it is nil.
-    ///   - limit: At most 50; the server's own where it is nil.
+    ///   - within: The maximum distance in metres, at most 50,000; nil for the server's default.
+    ///   - limit: The maximum number of locations, at most 50; nil for the server's default.
     public func nearby(
         _ url: URL, coordinate: ClipLocation.Coordinate, within: Double? = nil, limit: Int? = nil
     ) async throws(ClipError) -> [NearbyLocation] {

@@ -22,13 +22,13 @@ public actor ClipSession {
     /// The server's challenge for the signature of the next request, and the time of its arrival.
     var challenge: (text: String, at: Date)?
     var launch: ReportedLaunch?
-    /// Assertions go one at a time: the server takes a greater counter only.
+    /// Assertions are sent one at a time: the server accepts only a greater counter.
     let signing = Turns()
-    /// A key is attested once.
+    /// A key can be attested only once.
     let attesting = Turns()
 
     /// - Parameters:
-    ///   - attester: Nil where App Attest is not to be used. On devices: `DeviceAttester()`.
+    ///   - attester: Nil to disable App Attest. On devices: `DeviceAttester()`.
     public init(
         _ configuration: ClipConfiguration, container: any SharedContainer,
         transport: any HTTPTransport = URLSessionTransport(), clock: any SessionClock = SystemClock(),
@@ -62,16 +62,16 @@ public actor ClipSession {
 
 // MARK: - Requests
 
-/// A request, before it has been given keys and signatures.
+/// A request before keys and signatures are added.
 struct Call {
     var method: String
-    /// Path and query, as they are signed.
+    /// Path and query, as the signature covers them.
     var target: String
     var body: Data?
     var fields: [String: String] = [:]
     /// Whether the request is idempotent: then it is repeated if its response is lost.
     var isRepeatable: Bool
-    /// Whether it is signed where the server gives something to sign.
+    /// Whether the request is signed if there is a challenge.
     var isSigned = false
     var budget: RetryBudget
 }
@@ -91,7 +91,7 @@ extension ClipSession {
         }
     }
 
-    /// Whether there is a token to go on with, whatever was in the way of one.
+    /// Whether a token is available now, whatever error occurred before.
     private func isAttestedNow() async throws(ClipError) -> Bool {
         do throws(ClipError) { return try await attest() } catch .cancelled { throw .cancelled } catch {
             return false
@@ -154,7 +154,7 @@ extension ClipSession {
             Duration.seconds(max(0, $0))
         }
         guard let problem = ServiceProblem(response, retryAfter: retryAfter) else {
-            // Not of the server, but of a proxy before it, as while the server starts.
+            // The response comes from a proxy in front of the server, for example while the server starts.
             let isAway = response.status >= 500
             return .failed(
                 isAway ? .notReached : .unreadableResponse, mayRepeat: isAway && isRepeatable,

@@ -2,9 +2,9 @@
     import DeviceCheck
     public import Foundation
 
-    /// App Attest of the device. Thin, since it is built on Apple's systems alone.
+    /// App Attest of the device. A thin wrapper, since it can only be built on Apple's systems.
     public struct DeviceAttester: AppAttester {
-        /// There is one service for each process.
+        /// Creates an attester; all use the process's one service.
         public init() {}
 
         /// See ``AppAttester/isSupported``.

@@ -6,20 +6,20 @@ public protocol HTTPTransport: Sendable {
     func send(_ request: TransportRequest) async throws(TransportFailure) -> TransportResponse
 }
 
-/// A request as it is to be sent. It carries the key: not to be logged.
+/// A request to send. It contains the key: do not log it.
 public struct TransportRequest: Sendable {
     /// The HTTP method, in upper case.
     public var method: String
-    /// Whole.
+    /// The whole URL.
     public var url: URL
-    /// By their names; the key is among them.
+    /// The header fields by name, including the key.
     public var fields: [String: String]
     /// The body; nil for none.
     public var body: Data?
     /// The time to wait for a response.
     public var timeout: Duration
 
-    /// Takes a request as it is to be sent.
+    /// Creates a request.
     public init(
         method: String, url: URL, fields: [String: String] = [:], body: Data? = nil,
         timeout: Duration = .seconds(30)
@@ -36,12 +36,12 @@ public struct TransportRequest: Sendable {
 public struct TransportResponse: Sendable {
     /// The HTTP status.
     public var status: Int
-    /// By their names in lower case.
+    /// The header fields by name, in lower case.
     public var fields: [String: String]
-    /// Whole.
+    /// The whole body.
     public var body: Data
 
-    /// Takes names of fields in any case.
+    /// Creates a response; names of fields may be in any case.
     public init(status: Int, fields: [String: String] = [:], body: Data = Data()) {
         self.status = status
         self.fields = Dictionary(
@@ -50,7 +50,7 @@ public struct TransportResponse: Sendable {
     }
 }
 
-/// Why there is no response.
+/// The reason why there is no response.
 public enum TransportFailure: Error, Sendable, Hashable {
     /// The server received nothing: any request can be repeated.
     case notSent

@@ -1,20 +1,21 @@
 import Foundation
 
-/// How far an install has come with App Attest, as it stands in the container: so there is one attestation for each install, by
-/// whichever of the two apps comes first.
+/// The App Attest state of an install, as the container stores it. App Clip and full app share it, so there
+/// is one attestation per install.
 struct InstallAttestation: Codable, Equatable {
     enum Stage: Codable, Equatable {
         case none
         /// A key that Apple has not attested yet.
         case made(keyID: String)
-        /// An attestation that the server has not got yet. A key is attested once, so it must not be lost.
+        /// An attestation that has not reached the server yet. It must not be lost, because a key can be
+        /// attested only once.
         case unsent(keyID: String, challenge: String, attestation: Data, until: Date)
         /// The server knows the key.
         case attested(keyID: String)
     }
 
     var stage = Stage.none
-    /// How often in a row it did not come off.
+    /// The number of consecutive failures.
     var failures = 0
     /// The earliest time of the next attempt.
     var notBefore: Date?
@@ -24,7 +25,8 @@ struct InstallAttestation: Codable, Equatable {
         min(86_400, 60 * Double(1 << min(max(failures - 1, 0), 16)))
     }
 
-    /// After the server refused a key: one attestation a day at most, since each counts at Apple [documented: the risk metric].
+    /// The pause in seconds after the server rejected a key: at most one attestation a day, since Apple
+    /// counts each [documented: the risk metric].
     static let pauseAfterRefusal: TimeInterval = 86_400
 
     mutating func fail(at now: Date) {
@@ -40,7 +42,7 @@ struct InstallAttestation: Codable, Equatable {
         self = InstallAttestation(stage: .attested(keyID: keyID))
     }
 
-    /// False while it waits; not for longer than a pause lasts, should the device's clock have been set back.
+    /// False during a pause. If the device's clock was set back, the pause does not become longer.
     func mayTry(at now: Date) -> Bool {
         guard let notBefore else { return true }
         return now >= notBefore || notBefore.timeIntervalSince(now) > Self.pauseAfterRefusal

@@ -26,7 +26,7 @@ public struct Reachability: Sendable, Hashable, CustomStringConvertible {
         self.startTokens = startTokens
     }
 
-    /// Without the tokens.
+    /// A text without the tokens.
     public var description: String {
         "\(permission.rawValue), \(deviceToken == nil ? "no token" : "a token")"
     }
@@ -38,7 +38,7 @@ public struct RegisteredInstance: Sendable, Hashable, Codable {
     public var id: UUID
     /// The bundle ID of the App Clip, also for the full app.
     public var clip: String
-    /// When an ephemeral permission ends; nil for any other.
+    /// The end of an ephemeral permission; nil for any other.
     public var reachableUntil: Date?
     /// Whether there is a device token that APNs has not refused.
     public var hasToken: Bool

@@ -1,7 +1,8 @@
-/// How long a request may be tried again. [ours]
+/// The retry budget of a request. [ours]
 ///
-/// The pauses double from ``first`` to ``longest``, each made shorter at random by up to a half, so that clips that were refused
-/// together do not come back together. A server's `Retry-After` is waited for, or the request given up where the budget is less.
+/// The pauses double from ``first`` to ``longest``. Each is shortened at random by up to a half, so that
+/// rejected clips do not retry at the same time. The session waits for a server's `Retry-After`, or gives
+/// up if the budget is less.
 public struct RetryBudget: Sendable, Hashable {
     /// The maximum sum of all pauses. Zero: no retries.
     public var total: Duration
@@ -9,10 +10,10 @@ public struct RetryBudget: Sendable, Hashable {
     public var first: Duration
     /// The longest pause, unless the server asks for a longer one.
     public var longest: Duration
-    /// For how long one try may take.
+    /// The maximum duration of one attempt.
     public var timeout: Duration
 
-    /// Takes the pauses, and the time of one try.
+    /// Creates a budget from the pauses and the duration of one attempt.
     public init(total: Duration, first: Duration, longest: Duration, timeout: Duration) {
         self.total = total
         self.first = first
@@ -20,10 +21,10 @@ public struct RetryBudget: Sendable, Hashable {
         self.timeout = timeout
     }
 
-    /// 6 s of pauses, tries of 10 s.
+    /// 6 s of pauses, attempts of 10 s.
     public static let interactive = RetryBudget(
         total: .seconds(6), first: .milliseconds(500), longest: .seconds(4), timeout: .seconds(10))
-    /// Three minutes of pauses, tries of 30 s.
+    /// Three minutes of pauses, attempts of 30 s.
     public static let background = RetryBudget(
         total: .seconds(180), first: .seconds(1), longest: .seconds(30), timeout: .seconds(30))
 

@@ -2,7 +2,7 @@ public import Foundation
 
 /// The time of a session: the device's, or a test's.
 public protocol SessionClock: Sendable {
-    /// The time of the day.
+    /// The current time.
     var now: Date { get }
     /// - Throws: `CancellationError` when the task is cancelled.
     func sleep(for duration: Duration) async throws
@@ -16,6 +16,6 @@ public struct SystemClock: SessionClock {
     /// The device's time.
     public var now: Date { Date() }
 
-    /// By `Task.sleep`.
+    /// Uses `Task.sleep`.
     public func sleep(for duration: Duration) async throws { try await Task.sleep(for: duration) }
 }

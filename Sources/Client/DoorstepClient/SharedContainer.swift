@@ -6,7 +6,7 @@ public import Foundation
 public protocol SharedContainer: Sendable {
     /// Returns an item's data, or nil if there is none.
     func read(_ item: ContainerItem) throws -> Data?
-    /// Writes an item in the place of the one that is there.
+    /// Writes an item, and replaces the existing one.
     func write(_ data: Data, to item: ContainerItem) throws
     /// Writes an item if there is none, and returns the stored data. If two callers do so at the same time,
     /// one writes and both get the same data.
@@ -19,7 +19,7 @@ public protocol SharedContainer: Sendable {
 public enum ContainerItem: String, Sendable, CaseIterable {
     /// The ID by which the server knows this install, a UUID.
     case instance
-    /// The key of App Attest, and how far it has come.
+    /// The key of App Attest, and its state.
     case attestation
     /// The latest invocation URL.
     case lastURL = "last-url"

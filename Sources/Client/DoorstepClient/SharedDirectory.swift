@@ -2,20 +2,20 @@ public import Foundation
 
 /// A container that is a directory: one file for each item.
 ///
-/// There is no lock, since an app that is suspended while it holds one in an App Group's container is ended [documented: Apple,
-/// TN2408 and the termination reason `0xdead10cc`]. A file is written beside its place and then moved or linked there, which are
-/// one step each (POSIX `rename` and `link`).
+/// It uses no lock, because the system ends an app that is suspended while it holds a lock in an App
+/// Group's container [documented: Apple, TN2408 and the termination reason `0xdead10cc`]. A file is written
+/// beside its final name and then moved or linked there, which is atomic (POSIX `rename` and `link`).
 public struct SharedDirectory: SharedContainer {
     private let directory: URL
 
-    /// - Parameter directory: Made when it is first written to.
+    /// - Parameter directory: Created at the first write.
     public init(_ directory: URL) {
         self.directory = directory
     }
 
     #if canImport(Darwin)
-        /// The container of an App Group, which both apps must have in their entitlements
-        /// (`com.apple.security.application-groups`). Nil when this one has not.
+        /// Creates the container of an App Group, which both apps must have in their entitlements
+        /// (`com.apple.security.application-groups`). Nil if this app does not have it.
         public init?(appGroup: String) {
             guard
                 let group = FileManager.default.containerURL(
@@ -37,7 +37,7 @@ public struct SharedDirectory: SharedContainer {
         }
     }
 
-    /// By a file beside it that is moved to its place.
+    /// Writes a temporary file beside the item and moves it to the item's name.
     public func write(_ data: Data, to item: ContainerItem) throws {
         try makeDirectory()
         try data.write(to: place(item), options: Self.options)
@@ -55,7 +55,7 @@ public struct SharedDirectory: SharedContainer {
             try FileManager.default.linkItem(at: draft, to: place(item))
             return data
         } catch {
-            // The other process was first, or it cannot be written at all.
+            // The other process was first, or the file cannot be written at all.
             guard let present = try read(item) else { throw error }
             return present
         }
@@ -77,7 +77,8 @@ public struct SharedDirectory: SharedContainer {
         try FileManager.default.createDirectory(
             at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         #if os(iOS)
-            // An install's ID and key are no other's: a backup must not carry them to a second device.
+            // An install's ID and key must not be backed up, because a backup could copy them to a second
+            // device.
             var values = URLResourceValues()
             values.isExcludedFromBackup = true
             var directory = directory

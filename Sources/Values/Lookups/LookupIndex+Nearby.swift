@@ -37,7 +37,8 @@ extension LookupIndex {
             for clip in ofClips.keys { ofClips[clip]?.compact() }
         }
 
-        /// The locations to which experiences of the clip may lead, with others at most while rows are gathered.
+        /// The locations to which experiences of the clip may lead; while rows are gathered, it may include
+        /// others.
         func candidates(of clip: ClipIndex, hasReaders: Bool) -> OrderedPairs {
             isGathering || hasReaders ? locations : ofClips[clip] ?? OrderedPairs()
         }
@@ -89,7 +90,7 @@ extension LookupIndex {
         nearby[tenant].isGathering = false
     }
 
-    /// Visits the cell of each location that has the hash, which is one at most but by chance.
+    /// Visits the cell of each location that has the hash; more than one only by chance.
     private func forEachCell(ofLocation hash: UInt64, _ tenant: TenantIndex, _ body: (UInt64) -> Void) {
         _ = locations.first(hash) { header, _, _ in
             guard header.tenant == tenant, let center = header.center else { return nil as Never? }
@@ -98,16 +99,16 @@ extension LookupIndex {
         }
     }
 
-    // MARK: Upkeep
+    // MARK: Updates
 
     /// The changes to the index that a record can cause.
     enum NearbyChange {
         case add, remove
-        /// Adds one of many, for ``LookupIndex/settle()``.
+        /// Adds one of many rows, until ``LookupIndex/settle()``.
         case gather
     }
 
-    /// Has a location in the index, or no longer.
+    /// Adds a location to the index, or removes it.
     mutating func note(_ header: LocationHeader, _ hash: UInt64, _ change: NearbyChange) {
         guard let center = header.center else { return }
         let tenant = Int(header.tenant)
@@ -123,7 +124,8 @@ extension LookupIndex {
         for clip in clips { nearby[tenant].ofClips[clip, default: OrderedPairs()].make(change, pair) }
     }
 
-    /// Has a clip's experience that is bound to a location in the index of the clip's locations, or no longer.
+    /// Adds a clip's experience that is bound to a location to the index of the clip's locations, or
+    /// removes it.
     private mutating func note(
         _ location: UInt64, boundBy clip: ClipIndex, of tenant: TenantIndex, _ change: NearbyChange
     ) {
@@ -134,7 +136,7 @@ extension LookupIndex {
         if change == .add, isKnown { return }
         if change == .remove {
             guard isKnown else { return }
-            // Another one may be bound to it too.
+            // Another experience may be bound to it too.
             var isLeft = false
             nearby[index].bound.forEach(in: boundKeys(location, clip)) { _ in
                 isLeft = true
@@ -152,11 +154,12 @@ extension LookupIndex {
         if nearby[index].ofClips[clip]?.count == 0 { nearby[index].ofClips[clip] = nil }
     }
 
-    /// Has an experience in the index, or no longer.
+    /// Adds an experience to the index, or removes it.
+    ///
     /// - Parameters:
-    ///   - location: the identifier of the location that it is bound to, if it is.
-    ///   - url: the registered one.
-    ///   - hash: its own.
+    ///   - location: The identifier of the location that it is bound to, if any.
+    ///   - url: The registered URL.
+    ///   - hash: The experience's hash.
     mutating func note(
         _ header: ExperienceHeader, boundTo location: Span<UInt8>, _ url: Span<UInt8>, _ hash: UInt64,
         _ change: NearbyChange
@@ -183,7 +186,7 @@ extension LookupIndex {
         }
     }
 
-    /// Under which the experiences of a clip stand that are bound to a location: in the lower bits their ranks.
+    /// The keys of a clip's experiences that are bound to a location; the lower bits contain their ranks.
     private func boundKeys(_ location: UInt64, _ clip: ClipIndex) -> ClosedRange<UInt64> {
         let key = ByteHash(seed: location).combined(with: UInt64(clip)) & ~0xFFF_FFFF
         return key...(key | 0xFFF_FFFF)
@@ -269,23 +272,24 @@ extension OrderedPairs {
 }
 
 extension LookupIndex.LocationHeader {
-    /// Nil for numbers that are no place's, which no table holds.
+    /// Nil for numbers that are no coordinate, which no index contains.
     var center: Coordinate? { try? Coordinate(latitude: latitude, longitude: longitude) }
 }
 
 extension LookupIndex.ExperienceHeader {
-    /// Which of two experiences that are bound to one location comes first: 28 bits.
+    /// The rank among experiences that are bound to one location: 28 bits.
     fileprivate func boundRank(_ url: Span<UInt8>) -> UInt64 {
         (UInt64(kind) << 12 | UInt64(urlLength)) << 14 | Self.digest(url, bits: 14)
     }
 
-    /// Which of two experiences that read identifiers comes first: 32 bits.
+    /// The rank among experiences that read identifiers: 32 bits.
     fileprivate func readerRank(_ url: Span<UInt8>) -> UInt64 {
         ((UInt64(pathComponentCount) << 5 | UInt64(queryItemCount)) << 12 | UInt64(urlLength)) << 9
             | Self.digest(url, bits: 9)
     }
 
-    /// Part of a hash of the registered URL, the same on every server: so are the first of many that are alike otherwise.
+    /// Part of a hash of the registered URL. It is the same on every server, so that ties have the same
+    /// order everywhere.
     private static func digest(_ url: Span<UInt8>, bits: UInt64) -> UInt64 {
         var hash = ByteHash(seed: 1)
         hash.combine(url)

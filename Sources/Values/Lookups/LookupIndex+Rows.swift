@@ -67,7 +67,7 @@ extension LookupIndex {
         }
     }
 
-    /// Removes all rows of a tenant in one relation, in time by the size of the relation.
+    /// Removes all rows of a tenant in one relation, in time linear in the size of the relation.
     public mutating func removeAll(_ relation: IndexRelation, of tenant: TenantID) {
         guard let tenant = tenantIndices[tenant] else { return }
         switch relation {
@@ -94,7 +94,7 @@ extension LookupIndex {
                 urls.append(
                     (ExperienceKind(header.kind), Array(copying: text.extracting(0..<Int(header.urlLength)))))
             }
-            // One by one, since their query nodes go with them.
+            // One by one, since their query nodes must be removed too.
             for (kind, url) in urls { removeExperience(kind, url, tenant) }
             experiences.removeAll { header, _ in header.tenant == tenant }
             removeCards(of: tenant) { $0 != .locationCard }
@@ -157,7 +157,7 @@ extension LookupIndex {
         return true
     }
 
-    /// - Parameter owner: Nil for a clip that there is no row of.
+    /// - Parameter owner: Nil for a clip without a row.
     private mutating func setOwner(
         _ owner: ClipOwner?, of clip: ClipIndex, isMultiBusiness: Bool = false
     ) {
@@ -197,7 +197,7 @@ extension LookupIndex {
     }
 
     private mutating func removeKey(_ name: KeyName) {
-        // The digest may have become another key's meanwhile.
+        // The digest may belong to another key by now.
         guard let digest = keyDigests.removeValue(forKey: name), keys[digest]?.name == name else { return }
         keys[digest] = nil
     }
@@ -289,7 +289,7 @@ extension LookupIndex {
         return row.withField(ExperienceColumn.url) { url in
             guard let shape = URLShape(url) else { return false }
             let hashes = ExperienceHashes(url, shape, host: hostHash(tenant))
-            // The clip comes last: a row that is refused leaves no name of one.
+            // The clip comes last, so that a refused row leaves no clip's name behind.
             guard hashes.nodes.count <= URLPrefix.maximumQueryItems,
                 let clip = row.withField(
                     ExperienceColumn.bundleId, { intern(clip: String(copying: $0), of: tenant) }) ?? nil
@@ -417,7 +417,7 @@ extension ClipAttestation {
 }
 
 extension ExperienceKind {
-    /// Compares bytes: a load of a million rows makes no texts of their kinds.
+    /// Compares bytes, so that a load of a million rows creates no strings for their kinds.
     fileprivate init?(text: Span<UInt8>) {
         guard
             let kind = Self.allCases.first(where: { kind in
@@ -432,22 +432,22 @@ extension IndexRow {
     /// The first field of every relation.
     fileprivate var tenant: TenantID? { uuid(TenantColumn.tenantId).map(TenantID.init(_:)) }
 
-    /// A limit, nil when both its fields are null; nil around that when they cannot be read.
+    /// A limit, nil if both its fields are null; the outer optional is nil if they cannot be read.
     fileprivate func limit(_ rate: TenantColumn, _ burst: TenantColumn) -> RateLimit?? {
         if isNull(rate), isNull(burst) { return .some(nil) }
         guard let rate = integer(rate), let burst = integer(burst) else { return nil }
         return RateLimit(perSecond: Int(rate), burst: Int(burst)).map { .some($0) }
     }
 
-    /// Names of scopes separated by commas. One that is not known gives no right.
+    /// Names of scopes separated by commas. An unknown scope grants nothing.
     fileprivate func scopes(of kind: KeyKind) -> Scopes? {
         guard let text = text(KeyColumn.scopes) else { return nil }
         let scopes = text.split(separator: ",").compactMap { Scope(rawValue: String($0)) }
         return Scopes(scopes.map(Scopes.init)).intersection(kind.scopes)
     }
 
-    /// Identifiers separated by line feeds, nil for a key that is not restricted; nil around that when one cannot be read,
-    /// so that no key may do more than was meant.
+    /// Identifiers separated by line feeds, nil for an unrestricted key. The outer optional is nil if one
+    /// cannot be read, so that no key gets more access than intended.
     fileprivate func locations() -> Set<LocationIdentifier>?? {
         if isNull(KeyColumn.locations) { return .some(nil) }
         guard let lines = text(KeyColumn.locations)?.split(separator: "\n", omittingEmptySubsequences: false)

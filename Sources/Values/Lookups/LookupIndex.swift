@@ -13,7 +13,7 @@ import Tenancy
 /// Use ``of(_:trusting:)`` to read the data of a tenant. No lookup crosses tenants: the tenant is part of
 /// every hash, and every record's tenant is compared.
 public struct LookupIndex: Sendable {
-    /// The place of a tenant in `tenants`; never used again for another one.
+    /// The index of a tenant in `tenants`; never reused for another one.
     typealias TenantIndex = UInt32
     typealias ClipIndex = UInt32
 
@@ -28,12 +28,12 @@ public struct LookupIndex: Sendable {
         var isPresent = false
     }
 
-    /// A clip that no row speaks of any more stays as a name.
+    /// A clip without rows remains as a name.
     struct ClipEntry: Sendable {
         let tenant: TenantIndex
         let bundleID: BundleID
         var isMultiBusiness = false
-        /// Nil while there is no row of the clip.
+        /// Nil while the clip has no row.
         var owner: ClipOwner?
         /// Whether the clip has a row that cannot be read, so that its requirements are unknown.
         var isUnreadable = false
@@ -62,7 +62,7 @@ public struct LookupIndex: Sendable {
     struct ExperienceHeader: BitwiseCopyable {
         let tenant: TenantIndex
         let clip: ClipIndex
-        /// The place of an identifier rule in `rules`.
+        /// The index of an identifier rule in `rules`.
         let rule: UInt32
         /// The length of the registered URL; the identifier of its location follows in the record's text.
         let urlLength: UInt16
@@ -115,11 +115,11 @@ public struct LookupIndex: Sendable {
                 | (one.words.3 ^ other.words.3) == 0
         }
 
-        /// SHA-256 is as good as random, so that a part of it hashes as well as all.
+        /// SHA-256 values are as good as random, so a part of one is a sufficient hash.
         func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
     }
 
-    /// A key's ID is unique to its tenant alone.
+    /// A key's ID is unique only within its tenant.
     struct KeyName: Hashable {
         let tenant: TenantIndex
         let id: KeyID
@@ -135,7 +135,7 @@ public struct LookupIndex: Sendable {
         let name: KeyName
         let kind: KeyKind
         let scopes: Scopes
-        /// Nil for a key that is not restricted.
+        /// Nil for an unrestricted key.
         let locations: Set<LocationIdentifier>?
         /// Microseconds since 2000-01-01 00:00 UTC.
         let expiresAt: Int64?
@@ -157,28 +157,31 @@ public struct LookupIndex: Sendable {
     var clips: [ClipEntry] = []
     var clipIndices: [ClipName: ClipIndex] = [:]
     var rules: [IdentifierRule] = []
-    /// By the bytes of their text: `String` takes the composed and the decomposed form of a character for equal.
+    /// By the bytes of their text: `String` treats the composed and the decomposed form of a character as
+    /// equal.
     var ruleIndices: [[UInt8]: UInt32] = [:]
     var keys: [KeyDigest: KeyEntry] = [:]
     var keyDigests: [KeyName: KeyDigest] = [:]
     var revokedAttestKeys: Set<AttestKeyName> = []
     var hosts: [UInt64: Depths] = [:]
-    /// By host, each of which is proved for one tenant.
+    /// By host, each of which is verified for one tenant.
     var domains: [String: DomainEntry] = [:]
     /// By the hash that experiences of the tenant on the host have.
     var domainHosts: [UInt64: String] = [:]
     var experiences: RecordTable<ExperienceHeader>
-    /// How many experiences are registered with the query items on the way to a node, and with others besides.
+    /// The number of experiences whose query items include those up to a node, and how many of them have
+    /// others besides.
     var queryNodes = RecordTable<UInt32>()
     var locations: RecordTable<LocationHeader>
     var shortCodes = RecordTable<ShortCodeHeader>()
     /// The cards of locations and experiences; most have none.
     var cards = RecordTable<CardHeader>()
-    /// By the places of `tenants`.
+    /// By the indices of `tenants`.
     var nearby: [NearbyIndex] = []
 
-    /// An empty table.
-    /// - Parameter expected: About how many experiences and locations are to come, each.
+    /// Creates an empty index.
+    ///
+    /// - Parameter expected: The approximate number of experiences, and of locations.
     public init(expected: Int = 0) {
         self.init(expected: expected, seed: UInt64.random(in: .min ... .max))
     }
@@ -210,7 +213,7 @@ public struct LookupIndex: Sendable {
         for index in nearby.indices { settleNearby(index) }
     }
 
-    /// Gives back memory that was reserved while the table grew.
+    /// Releases memory that was reserved while the index grew.
     public mutating func compact() {
         experiences.compact()
         queryNodes.compact()
@@ -333,7 +336,7 @@ extension LookupIndex.KeyDigest {
 }
 
 extension ExperienceKind {
-    /// The number that stands for the kind in a record: its place in the order of equally specific experiences.
+    /// The number of the kind in a record: its rank among equally specific experiences.
     var number: UInt8 {
         switch self {
         case .advanced: 0
@@ -355,6 +358,6 @@ extension String {
 }
 
 extension Date {
-    /// From which PostgreSQL counts.
+    /// The origin of PostgreSQL's timestamps.
     static let year2000 = Date(timeIntervalSince1970: 946_684_800)
 }

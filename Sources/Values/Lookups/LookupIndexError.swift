@@ -1,8 +1,8 @@
-/// Why a row or a file cannot be taken into a routing table.
+/// The reason why a row or a file cannot be read into a lookup index.
 public enum LookupIndexError: Error, Sendable, Hashable, CustomStringConvertible {
     /// A row of the relation contains a value that no version of Doorstep writes.
     case unreadableRow(IndexRelation)
-    /// The file is no routing table, or one of another version.
+    /// The file is not a lookup index, or one of another version.
     case notALookupIndex
     /// The file was cut off, or changed after it was written.
     case damagedFile

@@ -1,6 +1,7 @@
-/// Pairs of numbers in their order, in chunks of some hundred.
+/// Sorted pairs of numbers, in chunks of a few hundred.
 ///
-/// A value: a change to a copy copies the chunk that it touches, and shares the others. A pair may be there more than once.
+/// It is a value: a change to a copy copies the chunk that it touches, and shares the others. A pair may
+/// occur more than once.
 struct OrderedPairs: Sendable {
     struct Pair: BitwiseCopyable, Sendable {
         let first: UInt64
@@ -21,7 +22,7 @@ struct OrderedPairs: Sendable {
     private(set) var count = 0
 
     private static var longestChunk: Int { 512 }
-    /// Below it a chunk is joined to the next, if that leaves room to grow.
+    /// The size below which a chunk is joined to the next, if that leaves room to grow.
     private static var shortChunk: Int { 128 }
 
     /// The size of the pairs in bytes.
@@ -62,7 +63,7 @@ struct OrderedPairs: Sendable {
         count += 1
     }
 
-    /// Puts the pairs that were gathered in their places.
+    /// Sorts the gathered pairs in.
     mutating func settle() {
         guard !gathered.isEmpty else { return }
         let pairs = gathered
@@ -116,13 +117,13 @@ struct OrderedPairs: Sendable {
         starts.remove(at: index + 1)
     }
 
-    /// Gives back memory that was reserved for growth.
+    /// Releases memory that was reserved for growth.
     mutating func compact() {
         settle()
         spread(chunks.flatMap(\.self))
     }
 
-    /// - Parameter pairs: All that there are, in their order.
+    /// - Parameter pairs: All existing pairs, sorted.
     private mutating func spread(_ pairs: [Pair]) {
         chunks = stride(from: 0, to: pairs.count, by: Self.longestChunk).map {
             Array(pairs[$0..<min($0 + Self.longestChunk, pairs.count)])

@@ -21,7 +21,7 @@ struct PackedCard: Sendable, Hashable {
         self.bytes = bytes
     }
 
-    /// - Parameter text: in the default language, before that of the card.
+    /// - Parameter text: Texts in the default language, which take precedence over the card's.
     init(_ card: Card, _ text: CardText? = nil) {
         guard card.defaultLanguage != nil || card.image != nil || !card.texts.isEmpty || text != nil else {
             self = .none

@@ -1,4 +1,4 @@
-/// Some hundred records of a ``RecordTable`` and the slots by which they are found.
+/// A few hundred records of a ``RecordTable`` and the slots by which they are found.
 struct RecordShard<Header: BitwiseCopyable & Sendable>: Sendable {
     /// The bytes before a record's text.
     struct Prefix: BitwiseCopyable {
@@ -78,7 +78,7 @@ struct RecordShard<Header: BitwiseCopyable & Sendable>: Sendable {
         let offset = bytes.count
         let length = Prefix.length + text.count + more.count
         if offset + length > bytes.capacity {
-            // A quarter at a time: doubling would leave half of the memory unused.
+            // Grows by a quarter: doubling would leave half of the memory unused.
             bytes.reserveCapacity(max(offset + length, offset + offset / 4))
         }
         withUnsafeBytes(of: prefix) { bytes.append(contentsOf: $0[..<Prefix.length]) }
@@ -127,7 +127,7 @@ struct RecordShard<Header: BitwiseCopyable & Sendable>: Sendable {
         }
     }
 
-    /// Leaves no removed record and no room to grow.
+    /// Rebuilds the shard without removed records and without room to grow.
     mutating func rebuild(keeping isKept: (Header, Span<UInt8>) -> Bool) {
         var kept = 0
         var length = 0
@@ -154,7 +154,7 @@ struct RecordShard<Header: BitwiseCopyable & Sendable>: Sendable {
 
     private static var removed: UInt64 { UInt64(UInt32.max) }
 
-    /// Bits that decide neither the shard of a table of up to sixteen million records nor the slot in it.
+    /// Bits that select neither the shard (of a table of up to sixteen million records) nor the slot in it.
     @inline(__always)
     private static func tag(_ hash: UInt64) -> UInt64 {
         (hash >> 8) & 0xFFFF_FFFF

@@ -16,7 +16,8 @@ struct RecordTable<Header: BitwiseCopyable & Sendable>: Sendable {
 
     private typealias Shard = RecordShard<Header>
 
-    /// Small enough that a shard is copied in some ten microseconds, large enough that shards are few.
+    /// Small enough that a shard is copied in about ten microseconds, large enough that there are few
+    /// shards.
     private static var recordsPerShard: Int { 256 }
 
     private var shards: [Shard]
@@ -31,23 +32,24 @@ struct RecordTable<Header: BitwiseCopyable & Sendable>: Sendable {
 
     // MARK: Reading
 
-    /// The first result that the closure has for a record of this hash.
+    /// Returns the first non-nil result of the closure for a record of this hash.
     @inline(__always)
     func first<Found>(_ hash: UInt64, _ body: (Header, Span<UInt8>, Place) -> Found?) -> Found? {
         let index = shardIndex(hash)
-        // A span lends the shard: an array's element would be retained, and its reference counts are far away.
+        // A span borrows the shard: an array's element would be retained, and its reference counts are not
+        // in the cache.
         return shards.span[index].first(hash) { header, text, offset in
             body(header, text, Place(shard: index, offset: offset))
         }
     }
 
-    /// Lends a record.
+    /// Passes a record to the closure.
     @inline(__always)
     func read<Result>(_ place: Place, _ body: (Header, Span<UInt8>) -> Result) -> Result {
         shards.span[place.shard].read(at: place.offset, body)
     }
 
-    /// Lends every record, in no order.
+    /// Passes every record to the closure, in no order.
     func forEach(_ body: (Header, Span<UInt8>) throws -> Void) rethrows {
         for shard in shards { try shard.forEach { try body($0.header, $1) } }
     }
@@ -67,7 +69,7 @@ struct RecordTable<Header: BitwiseCopyable & Sendable>: Sendable {
         count += 1
     }
 
-    /// Removes the first record of this hash that the closure is true for; returns its header.
+    /// Removes the first record of this hash for which the closure returns true; returns its header.
     @discardableResult
     mutating func remove(_ hash: UInt64, where isMeant: (Header, Span<UInt8>) -> Bool) -> Header? {
         let index = shardIndex(hash)
@@ -80,7 +82,7 @@ struct RecordTable<Header: BitwiseCopyable & Sendable>: Sendable {
         return found.header
     }
 
-    /// Removes every record that the closure is true for.
+    /// Removes every record for which the closure returns true.
     mutating func removeAll(where isMeant: (Header, Span<UInt8>) -> Bool) {
         for index in shards.indices {
             shards[index].rebuild(keeping: { !isMeant($0, $1) })
@@ -88,8 +90,8 @@ struct RecordTable<Header: BitwiseCopyable & Sendable>: Sendable {
         count = shards.reduce(0) { $0 + $1.count }
     }
 
-    /// Replaces the header of the first record of this hash that the closure has a new one for; returns whether there
-    /// was one.
+    /// Replaces the header of the first record of this hash for which the closure returns a new one;
+    /// returns whether there was one.
     mutating func update(_ hash: UInt64, _ change: (Header, Span<UInt8>) -> Header?) -> Bool {
         let index = shardIndex(hash)
         let found = shards[index].first(hash) { header, text, offset in
@@ -100,12 +102,12 @@ struct RecordTable<Header: BitwiseCopyable & Sendable>: Sendable {
         return true
     }
 
-    /// Gives back memory that was reserved for growth.
+    /// Releases memory that was reserved for growth.
     mutating func compact() {
         for index in shards.indices { shards[index].rebuild(keeping: { _, _ in true }) }
     }
 
-    /// Makes twice as many shards.
+    /// Doubles the number of shards.
     private mutating func spread() {
         let old = shards
         shards = Array(repeating: Shard(), count: old.count * 2)

@@ -76,7 +76,8 @@ extension TenantTable {
 }
 
 extension Span<UInt8> {
-    /// How many bytes two texts have in common at their beginnings and, beyond these, at their ends.
+    /// The number of bytes that two texts have in common at their beginnings and, beyond these, at their
+    /// ends.
     fileprivate func commonLength(with other: Span<UInt8>) -> Int {
         let limit = Swift.min(count, other.count)
         var first = 0

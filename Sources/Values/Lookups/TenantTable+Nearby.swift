@@ -2,7 +2,7 @@ public import Geodesy
 public import Invocation
 import Tenancy
 
-/// A location that is near, and what leads there.
+/// A nearby location, and the URL that leads to it.
 public struct NearbyLocation: Sendable, Hashable {
     public let location: Location
     /// The length of the geodesic.
@@ -23,13 +23,13 @@ public struct NearbyLocation: Sendable, Hashable {
 public struct NearbySearch: Sendable, Hashable {
     /// The locations in order of distance; at equal distance, in order of their identifiers' bytes.
     public fileprivate(set) var locations: [NearbyLocation] = []
-    /// Whether the work reached its limit, so that locations may be missing: farther ones, and some of very many within the same
-    /// eight metres.
+    /// Whether the work reached its limit, so that locations may be missing: farther ones, and some of very
+    /// many within the same eight metres.
     public fileprivate(set) var isTruncated = false
-    /// The work that was done, in lookups that take as long: from 1 to ``mostLookups``.
+    /// The cost of the search, as a number of lookups: from 1 to ``mostLookups``.
     public fileprivate(set) var lookups = 1
 
-    /// [ours]
+    /// The maximum cost of a search. [ours]
     public static let mostLookups = 10
 }
 
@@ -52,8 +52,8 @@ extension TenantTable {
         ).search
     }
 
-    /// - Parameter mostSteps: After how many steps the search ends.
-    /// - Returns: Also how many steps were taken: a few more than the limit at most.
+    /// - Parameter mostSteps: The number of steps after which the search ends.
+    /// - Returns: Also the number of steps taken: at most a few more than the limit.
     func nearby(
         _ url: InvocationURL, from coordinate: Coordinate, within reach: Distance, limit: Int, mostSteps: Int
     ) throws(LookupRefusal) -> (search: NearbySearch, steps: Int) {
@@ -67,7 +67,7 @@ extension TenantTable {
             snapshot.table.nearby[Int(index)].candidates(of: clip, hasReaders: !readers.isEmpty),
             among: restriction, mostSteps: mostSteps)
 
-        /// Whether a URL leads to the location by the clip.
+        /// Whether a URL leads to the location through the clip.
         func take(_ text: String?, _ identifier: LocationIdentifier, _ distance: Distance) -> Bool {
             guard locations.spend(LocationsByDistance.stepsOfTry), let text,
                 let url = try? InvocationURL(text)
@@ -80,7 +80,7 @@ extension TenantTable {
             guard locations.spend((mostProbes - probesLeft) / LocationsByDistance.probesOfStep) else {
                 return false
             }
-            // A lookup alone would have gone on.
+            // A lookup outside the search would have had more probes left.
             guard probesLeft > 0 || mostProbes == LookupIndex.mostProbes else {
                 locations.end()
                 return false

@@ -39,8 +39,8 @@ extension TenantTable {
         return presentation
     }
 
-    /// The URL that the short code in a URL stands for, if an experience leads on from there; nil where there is no code, and where
-    /// that URL holds a code again.
+    /// Returns the URL that the short code in a URL stands for, if an experience matches that URL. Nil if
+    /// there is no code, and if the target URL contains a code again.
     public func target(ofCodeIn url: InvocationURL) -> InvocationURL? {
         guard let match = match(url),
             case .shortCode(let code) = match.experience.readIdentifier(in: url, by: match),
@@ -54,7 +54,7 @@ extension TenantTable {
 }
 
 extension Presentation {
-    /// - Parameter cards: the nearest first.
+    /// - Parameter cards: The card with the highest precedence first.
     fileprivate mutating func show(_ cards: [PackedCard]) {
         guard !cards.isEmpty else { return }
         image = cards.lazy.compactMap(\.image).first

@@ -10,7 +10,7 @@ public import Tenancy
 /// to them existed.
 public struct TenantTable: Sendable {
     public let tenant: TenantID
-    /// Nil for all that the tenant has.
+    /// Nil for all locations of the tenant.
     private(set) var restriction: Set<LocationIdentifier>?
     let snapshot: IndexSnapshot
     /// Nil if the index does not have the tenant.
@@ -22,7 +22,7 @@ public struct TenantTable: Sendable {
         index = snapshot.table.index(of: tenant)
     }
 
-    /// The same for a key that is restricted to locations; nil for one that is not.
+    /// Returns this table for a key that is restricted to locations; nil for an unrestricted key.
     public func restricted(to locations: Set<LocationIdentifier>?) -> TenantTable {
         var table = self
         table.restriction = locations
@@ -54,8 +54,8 @@ public struct TenantTable: Sendable {
             }
         }
 
-        /// Whether it is its clip's default experience and the invocation is the clip's default link, at another URL
-        /// than the one it is registered with.
+        /// Whether it is a clip's default experience and the invocation is the clip's default link, not the
+        /// URL that it is registered with.
         public var isByDefaultLink: Bool {
             switch choice {
             case .registered(let found): found.isByDefaultLink
@@ -123,13 +123,13 @@ public struct TenantTable: Sendable {
         return table.clipWithoutDefaultExperience(openedBy: url, of: index).map { table.clips[$0].bundleID }
     }
 
-    /// The experience that the URL invokes, and the location it leads to.
+    /// Returns the experience that the URL invokes, and the location that it leads to.
     public func lookUp(_ url: InvocationURL) -> Lookup {
         var probesLeft = LookupIndex.mostProbes
         return lookUp(url, probesLeft: &probesLeft)
     }
 
-    /// - Parameter probesLeft: How many combinations of query items may still be tried.
+    /// - Parameter probesLeft: The number of combinations of query items that may still be tried.
     func lookUp(_ url: InvocationURL, probesLeft: inout Int) -> Lookup {
         visible(lookUp(url, followingCodes: true, probesLeft: &probesLeft))
     }
@@ -197,7 +197,7 @@ public struct TenantTable: Sendable {
         return .found(experience, location)
     }
 
-    /// The place that a URL carries in itself, if it is believed.
+    /// Returns the location that a URL contains itself, if its signature is trusted.
     private func locate(_ place: EncodedLocation, by experience: IndexedExperience) -> Lookup {
         guard snapshot.trust.believes(place, of: tenant) else { return .unknownIdentifier(experience) }
         return Location(place).map { .found(experience, $0) } ?? .noIdentifier(experience)

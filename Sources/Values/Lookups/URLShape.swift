@@ -71,7 +71,7 @@ struct ExperienceHashes {
 }
 
 extension ByteHash {
-    /// The hash of a query item, wherever it stands.
+    /// Returns the hash of a query item, regardless of its position.
     func item(_ bytes: Span<UInt8>) -> UInt64 {
         var hash = self
         hash.combine(bytes)

@@ -16,7 +16,8 @@ public struct RateLimit: Sendable, Hashable, LosslessStringConvertible {
     public static let off = RateLimit(
         perSecond: Int32(range.upperBound), burst: Int32(range.upperBound))
 
-    /// Reads `RATE:BURST`, `RATE` alone for a burst of four times as many, or `off`; nil for anything else.
+    /// Reads `RATE:BURST`, `RATE` alone for a burst of four times the rate, or `off`; nil for any other
+    /// text.
     public init?(_ text: String) {
         if text == "off" {
             self = .off
@@ -51,10 +52,10 @@ public struct RateLimit: Sendable, Hashable, LosslessStringConvertible {
         self.burst = burst
     }
 
-    /// The time in which one more becomes possible, in nanoseconds.
+    /// The time after which one more event is possible, in nanoseconds.
     var interval: Int64 { 1_000_000_000 / Int64(perSecond) }
 
-    /// In how many seconds a burst that was used up is there again, rounded up.
+    /// The number of seconds after which an exhausted burst is full again, rounded up.
     public var window: Int { (Int(burst) + Int(perSecond) - 1) / Int(perSecond) }
 }
 

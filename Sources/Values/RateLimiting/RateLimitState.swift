@@ -3,9 +3,9 @@ public struct RateLimitState: Sendable, Hashable {
     public let limit: RateLimit
     /// The number of further events that are admitted immediately; 0 if this one was refused.
     public let remaining: Int
-    /// In how long the whole burst is there again, in nanoseconds.
+    /// The time until the burst is full again, in nanoseconds.
     let untilFull: Int64
-    /// In how long the next may follow, in nanoseconds; 0 when this one was admitted.
+    /// The time until the next event is admitted, in nanoseconds; 0 if this one was admitted.
     let untilNext: Int64
 
     public var isAdmitted: Bool { untilNext == 0 }

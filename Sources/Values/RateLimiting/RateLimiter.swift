@@ -16,12 +16,13 @@ public final class RateLimiter<Key: Hashable & Sendable>: Sendable {
         @usableFromInline var arrivals: [Key: Int64] = [:]
         /// The arrival time of all keys for which there was no room.
         @usableFromInline var shared: Int64 = .min
-        /// When it was last looked for keys that need not be remembered, and at how many it will be again.
+        /// The time of the last deletion of unneeded keys, and the number of keys that triggers the next
+        /// one.
         var sweptAt: Int64 = .min
         @usableFromInline var sweepCount = 256
     }
 
-    /// So that two threads seldom want the same one.
+    /// Several shards, so that two threads seldom need the same lock.
     @usableFromInline let shards: [Mutex<Shard>.Box]
     @usableFromInline let capacity: Int
     @usableFromInline let start: ContinuousClock.Instant
@@ -33,7 +34,7 @@ public final class RateLimiter<Key: Hashable & Sendable>: Sendable {
         start = now
     }
 
-    /// How many keys are remembered.
+    /// The number of stored keys.
     public var count: Int { shards.reduce(0) { $0 + $1.mutex.withLock { $0.arrivals.count } } }
 
     /// Counts one event for a key, unless that would exceed the limit.
@@ -44,7 +45,7 @@ public final class RateLimiter<Key: Hashable & Sendable>: Sendable {
     public func take(_ key: Key, _ limit: RateLimit, at now: ContinuousClock.Instant) -> RateLimitState {
         let now = (now - start).nanoseconds
         return shard(of: key).mutex.withLock { shard in
-            // By its place, so that the key is hashed once to find and to change it.
+            // By index, so that the key is hashed only once to find and to change it.
             if let place = shard.arrivals.index(forKey: key) {
                 let arrival = shard.arrivals.values[place]
                 let kept = limit.reach(of: arrival, at: now)
@@ -127,10 +128,10 @@ extension RateLimit {
         return arrival > usedUp + mostOwed ? usedUp : arrival
     }
 
-    /// How far a charge can put the arrival time beyond a burst that is used up. [ours]
+    /// The maximum distance beyond an exhausted burst to which a charge moves the arrival time. [ours]
     @usableFromInline var mostOwed: Int64 { max(interval * Int64(burst), 1_000_000_000) }
 
-    /// - Returns: The state after that many more, and the arrival time from then on.
+    /// - Returns: The state after these events, and the new arrival time.
     func charge(_ count: Int, _ arrival: Int64, at now: Int64) -> (RateLimitState, next: Int64) {
         let tolerance = interval * Int64(burst)
         let next = min(
@@ -155,7 +156,7 @@ extension RateLimit {
 }
 
 extension Mutex where Value: ~Copyable {
-    /// A mutex that an array can hold.
+    /// A mutex in a class, so that an array can contain it.
     @usableFromInline
     final class Box: Sendable {
         @usableFromInline let mutex: Mutex<Value>
