@@ -129,7 +129,7 @@ extension ClipSession {
             guard case .attested(let keyID) = try installAttestation().stage,
                 let offer = try await offer(for: .token)
             else { return false }
-            // Wait for the turn, because confirmations sign too.
+            // A confirmation may be waiting for the turn: it waits no longer than for another confirmation.
             try await signing.begin()
             defer { signing.end() }
             let data = ["doorstep.token.v1", configuration.clip, offer.challenge]

@@ -68,7 +68,7 @@ public struct AppClipCodeURL: Sendable, Hashable {
 
     public var fit: Fit { refusals.isEmpty ? .unknown : .refused }
 
-    /// - Parameter text: the URL exactly as it would be encoded.
+    /// - Parameter text: The URL exactly as it would be encoded.
     public init(_ text: String) throws(InvocationURLError) {
         let url = try InvocationURL(text)
         let bytes = Array(text.utf8)

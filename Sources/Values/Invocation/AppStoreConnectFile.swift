@@ -7,7 +7,7 @@
 public struct AppStoreConnectFile: Sendable, Hashable {
     public let urls: [AppClipCodeURL]
 
-    /// - Throws: the first row found that makes no code.
+    /// - Throws: The first row found that cannot become a code.
     public init(_ urls: [AppClipCodeURL]) throws(CodeFileError) {
         if let problem = Self.problems(of: urls).first { throw problem }
         self.urls = urls

@@ -6,13 +6,13 @@ struct ByteClass {
     /// allows and RFC 1123 does not.
     static let label = ByteClass(bits: 1)
 
-    /// Part of a path component as it is: `pchar`, less percent-encoding.
+    /// Part of a path component in unencoded form: `pchar` without percent-encoding.
     static let path = ByteClass(bits: 2)
 
-    /// Part of a query or a fragment as it is: `pchar`, `/` and `?`.
+    /// Part of a query or a fragment in unencoded form: `pchar`, `/` and `?`.
     static let query = ByteClass(bits: 4)
 
-    /// Part of a query as it is, and no delimiter of items, names and values.
+    /// Part of a query in unencoded form that is no delimiter of items, names and values.
     static let queryItem = ByteClass(bits: 8)
 
     @inline(__always)

@@ -10,7 +10,7 @@ public enum CodeFileError: Error, Sendable, Hashable, CustomStringConvertible {
     case invalidColor
     case invalidColors
 
-    /// A name that stays the same across versions.
+    /// A name that is stable across versions.
     public var code: String {
         switch self {
         case .tooManyRows: "too_many_rows"
@@ -23,7 +23,7 @@ public enum CodeFileError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The row in question; nil when it is about all of them.
+    /// The row with the error; nil if the error concerns all rows.
     public var row: Int? {
         switch self {
         case .fileNameTooLong(let row), .invalidFileName(let row), .duplicateFileName(let row),

@@ -6,13 +6,13 @@ public import Tenancy
 /// `https://appclip.apple.com/id?p=<bundle id>` in code and as `https://appclip.apple.com/id?=<bundle
 /// id>&key=value` in its text. Both are read; the written form has `p`.
 public struct DefaultLink: Sendable, Hashable {
-    /// Apple's, which no other domain's clips can be associated with.
+    /// Apple's host; clips cannot be associated with it through any other domain.
     public static let host = "appclip.apple.com"
 
     /// The clip that the link opens.
     public let clip: BundleID
 
-    /// Nil when the URL is no default link.
+    /// Nil if the URL is no default link.
     public init?(_ invocation: InvocationURL) {
         let item = invocation.bytes[invocation.queryRange].prefix { $0 != UInt8(ascii: "&") }
         let name = item.prefix { $0 != UInt8(ascii: "=") }
@@ -29,10 +29,10 @@ public struct DefaultLink: Sendable, Hashable {
         self.clip = clip
     }
 
-    /// The link as Apple prints it in code, to which parameters can be added with `&`.
+    /// The link as Apple shows it in code, to which parameters can be added with `&`.
     public var text: String { "https://\(Self.host)/id?p=\(clip.text)" }
 
-    /// Nil when the registered URL is no default link.
+    /// Nil if the registered URL is no default link.
     public init?(_ prefix: URLPrefix) {
         guard let link = prefix.defaultLink else { return nil }
         self = link

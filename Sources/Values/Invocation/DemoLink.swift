@@ -13,7 +13,7 @@ extension InvocationURL {
 }
 
 extension Experience {
-    /// Whether a demo experience's URL can be a demo link: one of Apple's host, without parameters. [Apple]
+    /// Whether a demo experience's URL can be a demo link: on Apple's host, without parameters. [Apple]
     var isDemoLink: Bool {
         kind == .demo && url.host == DefaultLink.host && url.queryItems.isEmpty
     }

@@ -13,7 +13,7 @@ public struct EncodedLocation: Sendable, Hashable {
     /// Degrees.
     public let longitude: Double
 
-    /// Metres; nil when the rule names no radius.
+    /// Metres; nil if the rule names no radius.
     public let radius: Double?
 
     /// The latitude and longitude as written in the URL, `latitude,longitude`.
@@ -27,15 +27,15 @@ public struct EncodedLocation: Sendable, Hashable {
 }
 
 extension EncodedLocation: CustomStringConvertible {
-    /// Names no coordinate.
+    /// A fixed text without the coordinate.
     public var description: String { "a place in the URL" }
 }
 
 extension EncodedLocation {
-    /// The name of the query item that holds the signature.
+    /// The name of the query item that contains the signature.
     static let signatureName = "sig"
 
-    /// Nil when a value is missing or is not a plain decimal number, or the signature is not base64url.
+    /// Nil if a value is missing or is not a plain decimal number, or if the signature is not base64url.
     init?(in invocation: InvocationURL, latitude: String, longitude: String, radius: String?) {
         guard let latitudeText = invocation.firstValue(named: latitude),
             let latitude = Self.number(latitudeText),

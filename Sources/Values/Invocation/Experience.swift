@@ -1,6 +1,6 @@
 public import Tenancy
 
-/// A URL registered for a clip, and the location it is for.
+/// A URL registered for a clip, and the location that it leads to.
 public struct Experience: Sendable, Hashable {
     public let url: URLPrefix
     public let kind: ExperienceKind
@@ -26,9 +26,10 @@ public struct Experience: Sendable, Hashable {
 
     /// Whether an invocation may launch this experience.
     ///
-    /// An advanced or default experience matches by prefix. A demo link takes no URL parameters [Apple], so a
-    /// demo experience matches its own URL alone, fragment apart. A default experience that is registered
-    /// with its default link is matched only by default links of its clip: the bundle ID comes first [Apple].
+    /// An advanced or default experience matches by prefix. A demo link takes no URL parameters [Apple], so
+    /// a demo experience matches only its own URL, ignoring the fragment. A default experience that is
+    /// registered with its default link is matched only by default links of its clip: the bundle ID comes
+    /// first [Apple].
     public func matches(_ invocation: InvocationURL) -> Bool {
         url.matches(invocation) && admits(invocation)
     }

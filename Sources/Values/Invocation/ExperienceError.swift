@@ -1,11 +1,11 @@
-/// Why an experience, or a part of it, cannot be registered.
+/// The reason why an experience, or a part of it, cannot be registered.
 public enum ExperienceError: Error, Sendable, Hashable, CustomStringConvertible {
     case appleHost
     case defaultLinkNamesAnotherClip
     case invalidLocationIdentifier
     case invalidIdentifierRule
 
-    /// A name that stays the same across versions.
+    /// A name that is stable across versions.
     public var code: String {
         switch self {
         case .appleHost: "apple_host"

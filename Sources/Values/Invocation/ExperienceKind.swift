@@ -1,4 +1,4 @@
-/// How an experience is registered in App Store Connect.
+/// The kind of an experience in App Store Connect.
 ///
 /// Source: Apple, "Configuring App Clip experiences".
 public enum ExperienceKind: String, Sendable, Hashable, CaseIterable {

@@ -18,7 +18,7 @@
 ///
 /// The first and the third rule ignore demo experiences, which match only their own URL.
 public struct ExperienceLint: Sendable {
-    /// The warnings, by code and then by the order in which experiences are chosen; the same for any input
+    /// The warnings, by code and then in order of precedence of the experiences; independent of the input's
     /// order.
     public let findings: [LintFinding]
 
@@ -31,7 +31,7 @@ public struct ExperienceLint: Sendable {
     }
 
     private static func rawPrefixDivergences(_ experiences: [Experience]) -> [LintFinding] {
-        // In the order of bytes a text stands after its prefixes, and between only texts that share them.
+        // In byte order, a text follows its prefixes, and only texts that share them are between.
         let byText = experiences.sorted {
             $0.url != $1.url
                 ? $0.url.canonical.utf8.lexicographicallyPrecedes($1.url.canonical.utf8) : $0.precedes($1)
@@ -96,8 +96,7 @@ extension ExperienceLint {
         let kind: ExperienceKind
     }
 
-    /// The experiences of one tie group that use the same names, to be looked up by the values of some of
-    /// them.
+    /// The experiences of one tie group that use the same names, for lookup by the values of some of them.
     private struct SameNames {
         let names: [String]
         private(set) var experiences: [Experience] = []
@@ -107,7 +106,7 @@ extension ExperienceLint {
             self.names = names
         }
 
-        /// - Parameter experience: one that comes after those appended before it.
+        /// - Parameter experience: An experience that comes after those appended before it.
         mutating func append(_ experience: Experience) {
             experiences.append(experience)
             for shared in firstByValues.keys {
@@ -127,7 +126,8 @@ extension ExperienceLint {
         }
     }
 
-    /// The most lookups in one tie group, which only thousands of URLs with unlike names would pass.
+    /// The maximum number of lookups in one tie group, which only thousands of URLs with different names
+    /// would exceed.
     private static let maximumTieLookUps = 1_000_000
 
     private static func queryTies(_ experiences: [Experience]) -> [LintFinding] {
@@ -138,7 +138,7 @@ extension ExperienceLint {
         return groups.values.flatMap(tiesInGroup).sorted { $0.experience.precedes($1.experience) }
     }
 
-    /// - Parameter experiences: in the order in which they are chosen.
+    /// - Parameter experiences: In order of precedence.
     private static func tiesInGroup(_ experiences: [Experience]) -> [LintFinding] {
         var families: [SameNames] = []
         var places: [[String]: Int] = [:]
@@ -165,20 +165,21 @@ extension ExperienceLint {
 }
 
 extension Experience {
-    /// Whether every invocation that the URL is a prefix of may launch this experience.
+    /// Whether every invocation with the URL as prefix may launch this experience.
     fileprivate var isOpenToItsPrefix: Bool {
         kind == .advanced || kind == .default && DefaultLink(url) == nil
     }
 }
 
 extension URLPrefix {
-    /// Whether every invocation that the other matches, this one matches too.
+    /// Whether this prefix matches every invocation that the other matches.
     fileprivate func isPrefix(of other: URLPrefix) -> Bool {
         host == other.host && other.pathComponents.starts(with: pathComponents)
             && queryItems.allSatisfy(other.queryItems.contains)
     }
 
-    /// The beginning of the text that completes the component or query item in which another URL's text ends.
+    /// The beginning of the text that completes the component or query item in which another URL's text
+    /// ends.
     fileprivate func firstPart(after prefix: URLPrefix) -> String {
         let rest = canonical.utf8.dropFirst(prefix.canonical.utf8.count)
         let isInQuery = prefix.canonical.utf8.contains(UInt8(ascii: "?"))
@@ -192,7 +193,7 @@ extension URLPrefix {
         Set(queryItems.map(\.name)).count == queryItems.count
     }
 
-    /// The values of some names, each of which the query has once.
+    /// The values of some names, each of which occurs once in the query.
     fileprivate func values(of names: [String]) -> [String] {
         names.map { name in queryItems.first { $0.name == name }?.value ?? "" }
     }

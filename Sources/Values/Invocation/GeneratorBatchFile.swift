@@ -1,7 +1,7 @@
-/// The list from which Apple's App Clip Code Generator script makes many codes.
+/// The list from which Apple's App Clip Code Generator script generates many codes.
 ///
-/// The columns are Apple's. File names follow the rules of the mapping file, so that the codes can go to print [ours]; the
-/// number of rows has no limit.
+/// The columns are Apple's. File names follow the rules of the mapping file, so that the codes can be
+/// printed [ours]; the number of rows has no limit.
 /// Source: Apple, "Creating App Clip Codes with the App Clip Code Generator".
 public struct GeneratorBatchFile: Sendable, Hashable {
     /// How the code is invoked.
@@ -34,7 +34,7 @@ public struct GeneratorBatchFile: Sendable, Hashable {
         }
     }
 
-    /// The two colors of a code: one of the pairs that Apple's generator offers, or any.
+    /// The two colors of a code: one of the pairs of Apple's generator, or any pair.
     public struct Colors: Sendable, Hashable {
         public let foreground: Color
         public let background: Color
@@ -44,16 +44,16 @@ public struct GeneratorBatchFile: Sendable, Hashable {
             self.background = background
         }
 
-        /// The pair of a number, as the generator takes it by `--index`.
+        /// The pair with a number, as in the generator's option `--index`.
         ///
-        /// Source: Apple, "Creating App Clip Codes with the App Clip Code Generator", which lists all 18. A batch file has no
-        /// column for the number.
+        /// Source: Apple, "Creating App Clip Codes with the App Clip Code Generator", which lists all 18. A
+        /// batch file has no column for the number.
         public init(index: Int) throws(CodeFileError) {
             guard Self.offered.indices.contains(index) else { throw .invalidColors }
             self = Self.offered[index]
         }
 
-        /// A number from 0 to 17, or a foreground and a background, as `FFFFFF/0000FF`. [ours]
+        /// Reads a number from 0 to 17, or a foreground and a background, as `FFFFFF/0000FF`. [ours]
         public init(_ text: String) throws(CodeFileError) {
             let parts = text.split(separator: "/", omittingEmptySubsequences: false)
             if parts.count == 2 {
@@ -83,7 +83,7 @@ public struct GeneratorBatchFile: Sendable, Hashable {
     }
 
     public enum Contrast: String, Sendable, Hashable {
-        /// The pair is one that Apple's generator offers.
+        /// Apple's generator offers the pair.
         case sufficient
         /// Only Apple's generator knows the minimum contrast.
         case unknown
@@ -109,7 +109,7 @@ public struct GeneratorBatchFile: Sendable, Hashable {
 
     public let rows: [Row]
 
-    /// - Throws: the first row found that makes no code.
+    /// - Throws: The first row found that cannot become a code.
     public init(_ rows: [Row]) throws(CodeFileError) {
         try CodeFile.check(rows.map { ($0.fileName, $0.url) })
         self.rows = rows

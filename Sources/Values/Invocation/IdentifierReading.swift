@@ -7,6 +7,6 @@ public enum IdentifierReading: Sendable, Hashable {
     /// A code that stands for a longer stored URL.
     case shortCode(String)
 
-    /// A place in the URL itself, to be believed only once its signature is verified.
+    /// A location in the URL itself, to be trusted only after its signature is verified.
     case place(EncodedLocation)
 }

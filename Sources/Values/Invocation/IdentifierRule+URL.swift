@@ -1,9 +1,9 @@
 extension IdentifierRule {
-    /// A URL in which the rule reads an identifier.
+    /// Returns a URL in which the rule reads an identifier.
     ///
-    /// - Parameter registered: the canonical URL of the rule's experience.
-    /// - Returns: the registered URL itself where it has an item of the rule's name with the identifier; nil where it has one
-    ///   with another, and for a rule that reads no identifier.
+    /// - Parameter registered: The canonical URL of the rule's experience.
+    /// - Returns: The registered URL itself if it has an item of the rule's name with the identifier. Nil
+    ///   if it has one with another identifier, and for a rule that reads no identifier.
     public func url(naming identifier: LocationIdentifier, at registered: String) -> String? {
         let parts = registered.split(separator: "?", maxSplits: 1)
         guard let path = parts.first else { return nil }

@@ -13,10 +13,10 @@ public enum IdentifierRule: Sendable, Hashable {
     /// Source: Apple, "Encoding a URL in an App Clip Code", "Hash long URLs".
     case hash(String)
 
-    /// The values of these query items are the place itself.
+    /// The values of these query items are the location itself.
     case coordinates(latitude: String, longitude: String, radius: String?)
 
-    /// Reads `path:1`, `query:location`, `hash:c` or `coordinates:lat,lon,r`; the radius can be left out.
+    /// Reads `path:1`, `query:location`, `hash:c` or `coordinates:lat,lon,r`; the radius is optional.
     public init(_ text: String) throws(ExperienceError) {
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { throw .invalidIdentifierRule }
         let argument = String(text[text.utf8.index(after: colon)...])
@@ -102,7 +102,7 @@ public enum IdentifierRule: Sendable, Hashable {
 }
 
 extension IdentifierRule: CustomStringConvertible {
-    /// The text that the rule is read from, names in canonical form.
+    /// The rule's text, with names in canonical form.
     public var description: String {
         switch self {
         case .path(let number): "path:\(number)"

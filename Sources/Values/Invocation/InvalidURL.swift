@@ -19,7 +19,7 @@ extension InvocationURL {
         try self.init(requested: text.utf8.span)
     }
 
-    /// - Parameter text: valid UTF-8.
+    /// - Parameter text: Valid UTF-8.
     public init(requested text: Span<UInt8>) throws(InvalidURL) {
         do {
             try self.init(utf8: text)

@@ -8,12 +8,13 @@ import Foundation
 /// but the DNS does, so it is accepted [ours]. Percent-encoding in a host is refused: no domain name needs
 /// it [ours].
 enum InvocationHost {
-    /// Bytes of a domain name.
+    /// The maximum length of a domain name, in bytes.
     static let maximumLength = 253
 
     /// Appends the host in canonical form.
-    /// - Parameter text: the host as written, without its port.
-    /// - Returns: whether the host is an IP address in any spelling.
+    ///
+    /// - Parameter text: The host as written, without its port.
+    /// - Returns: Whether the host is an IP address in any spelling.
     static func append(_ text: Span<UInt8>, to bytes: inout [UInt8]) throws(InvocationURLError) -> Bool {
         guard !text.isEmpty else { throw .noHost }
         if text[0] == UInt8(ascii: "[") {
@@ -24,7 +25,8 @@ enum InvocationHost {
         if text.allSatisfy({ $0 < 0x80 }) {
             for index in text.indices { bytes.append(text[index].lowercasedASCII) }
         } else {
-            // In no form is a name longer than in A-labels; to encode a longer one takes the square of its length.
+            // No form of a name is longer than its A-labels, and encoding a longer one takes quadratic
+            // time.
             let text = string(text)
             guard text.unicodeScalars.count <= maximumLength, let name = asciiName(text) else {
                 throw .invalidHost
@@ -35,7 +37,7 @@ enum InvocationHost {
         return try isNumeric(name: bytes.span.extracting(start...))
     }
 
-    /// Whether a label's length and its ends are as they must be.
+    /// Whether a label's length and its ends are valid.
     static func hasLabelShape(_ label: Span<UInt8>) -> Bool {
         (1...63).contains(label.count) && label[0] != UInt8(ascii: "-")
             && label[label.count - 1] != UInt8(ascii: "-")
@@ -59,8 +61,8 @@ enum InvocationHost {
 
     /// Whether a name counts as an IP address: its last label is a number, decimal or `0x…`.
     ///
-    /// Browsers read all of `127.1`, `0x7f000001` and `2130706433` as IPv4 addresses (WHATWG URL, "ends in a
-    /// number").
+    /// Browsers read all of `127.1`, `0x7f000001` and `2130706433` as IPv4 addresses (WHATWG URL, "ends in
+    /// a number").
     private static func isNumeric(name: Span<UInt8>) throws(InvocationURLError) -> Bool {
         guard !name.isEmpty else { throw .noHost }
         guard name.count <= maximumLength else { throw .invalidHost }
@@ -80,7 +82,7 @@ enum InvocationHost {
             || label.hasBytes(of: "0x", at: 0) && label.extracting(2...).allSatisfy(\.isHexDigit)
     }
 
-    /// The A-label form of a name with other characters than ASCII, by Foundation's UTS 46.
+    /// Returns the A-label form of a name with characters outside ASCII, by Foundation's UTS 46.
     private static func asciiName(_ name: String) -> String? {
         guard let encoded = URLComponents(string: "https://\(name)/")?.encodedHost else { return nil }
         return encoded.utf8.allSatisfy { $0 < 0x80 } ? encoded : nil

@@ -17,9 +17,9 @@ extension InvocationURL {
         return PercentEncoding.decoded(rest.dropFirst().prefix { $0 != UInt8(ascii: "/") })
     }
 
-    /// The percent-decoded value of the first query item of a name, which is in canonical form.
+    /// Returns the percent-decoded value of the first query item with a name in canonical form.
     ///
-    /// Nil when no item has the name, or the bytes of its value are not UTF-8.
+    /// Nil if no item has the name, or if the bytes of its value are not UTF-8.
     func firstValue(named name: String) -> String? {
         firstQueryItem { hasName(name, $0) }.flatMap { PercentEncoding.decoded(value($0)) }
     }

@@ -12,7 +12,7 @@
 /// - The query's items keep their order, `+` is a plus, `a=` becomes `a`; an item with neither name nor
 ///   value is removed, as is an empty query or fragment. [ours]
 public struct InvocationURL: Sendable, CustomStringConvertible {
-    /// The most bytes that an invocation URL has, as given and in canonical form.
+    /// The maximum length of an invocation URL in bytes, as given and in canonical form.
     public static let maximumLength = 2_048
 
     /// The canonical text, ASCII only, query and fragment included; all else is read from it.
@@ -20,11 +20,12 @@ public struct InvocationURL: Sendable, CustomStringConvertible {
 
     private let marks: URLMarks
 
-    /// Reads a URL as a person, a tag or an app gives it.
+    /// Reads a URL from a person, a tag or an app.
     ///
-    /// Characters other than ASCII are taken in host, path, query and fragment, as people scan and paste
+    /// Characters outside ASCII are accepted in host, path, query and fragment, as people scan and paste
     /// them. [ours]
-    /// - Throws: the first reason found why the text is refused.
+    ///
+    /// - Throws: The first reason found why the text is refused.
     public init(_ text: String) throws(InvocationURLError) {
         try self.init(utf8: text.utf8.span)
     }
@@ -68,7 +69,7 @@ extension InvocationURL {
     /// The canonical text without the fragment.
     public var canonicalWithoutFragment: String { text(0..<Int(marks.queryEnd)) }
 
-    /// The URL without its query and fragment, which may hold a coordinate or a signature.
+    /// The URL without its query and fragment, which may contain a coordinate or a signature.
     public var description: String { text(0..<Int(marks.pathEnd)) }
 
     public var scheme: String { text(0..<Int(marks.schemeEnd)) }

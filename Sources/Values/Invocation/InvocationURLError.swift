@@ -1,4 +1,4 @@
-/// Why a text is not an invocation URL.
+/// The reason why a text is not an invocation URL.
 public enum InvocationURLError: Error, Sendable, Hashable, CustomStringConvertible {
     case empty
     case tooLong
@@ -13,7 +13,7 @@ public enum InvocationURLError: Error, Sendable, Hashable, CustomStringConvertib
     case invalidPunycode
     case invalidPort
 
-    /// A name that stays the same across versions.
+    /// A name that is stable across versions.
     public var code: String {
         switch self {
         case .empty: "empty"

@@ -17,15 +17,15 @@ public enum LaunchMethod: String, Sendable, Hashable, CaseIterable {
 
 /// The kind of a URL for iOS, a column of Apple's table of launches.
 public enum LaunchURL: String, Sendable, Hashable, CaseIterable {
-    /// The link that Apple makes for the default experience.
+    /// The link that Apple generates for the default experience.
     case defaultLink = "default_link"
-    /// A URL of one's own website, with the default experience.
+    /// A URL of your own website, with the default experience.
     case website
     case demoLink = "demo_link"
     /// A URL with an advanced experience.
     case advanced
 
-    /// - Parameter invocation: a URL that launches an experience of the kind.
+    /// - Parameter invocation: A URL that launches an experience of the kind.
     public init(_ invocation: InvocationURL, kind: ExperienceKind) {
         self =
             switch kind {
@@ -74,14 +74,14 @@ public enum LaunchURL: String, Sendable, Hashable, CaseIterable {
 public enum LaunchPermission: String, Sendable, Hashable, CaseIterable {
     case yes
     case no
-    /// If the URL fits in a code; never in Apple's table itself.
+    /// It depends on whether the URL fits in a code; never in Apple's table itself.
     case unknown
     /// Only if the site's association file names the clip.
     case withAssociation = "with_association"
-    /// It leads there, and less is shown before.
+    /// It leads there, with a limited preview.
     case limitedPreview = "limited_preview"
-    /// By the link's short form, as Apple gives it: ``InvocationURL/isShortDemoLink``.
+    /// Only by the link's short form, as Apple issues it: ``InvocationURL/isShortDemoLink``.
     case shortFormOnly = "short_form_only"
-    /// Found by its name, and not suggested where its place is.
+    /// People find it by its name; the system does not suggest it at its place.
     case notByPlace = "not_by_place"
 }

@@ -5,25 +5,25 @@ public struct LintFinding: Sendable, Hashable, CustomStringConvertible {
         /// whole components.
         case rawPrefixDivergence = "raw_prefix_divergence"
 
-        /// An invocation can match both, and only the text of their URLs decides between them.
+        /// An invocation can match both, and only the text of their URLs decides.
         case queryTie = "query_tie"
 
-        /// Whatever matches the experience matches the other, which is chosen.
+        /// Every invocation that matches the experience also matches the other, which takes precedence.
         case shadowed
 
         /// The URL cannot be in an App Clip Code.
         case codeUnfit = "code_unfit"
 
-        /// The URL of a demo experience is no demo link: those are Apple's, and have no parameters.
+        /// The URL of a demo experience is no demo link: those are on Apple's host and have no parameters.
         case demoLink = "demo_link"
     }
 
     public let code: Code
 
-    /// The experience that the warning is about.
+    /// The experience with the problem.
     public let experience: Experience
 
-    /// The experience that it is at odds with; nil for `codeUnfit` and `demoLink`.
+    /// The experience that it conflicts with; nil for `codeUnfit` and `demoLink`.
     public let other: Experience?
 
     public var description: String {

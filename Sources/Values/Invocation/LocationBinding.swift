@@ -1,9 +1,9 @@
 /// The source of the location that an experience leads to.
 public enum LocationBinding: Sendable, Hashable {
-    /// It is for no one place.
+    /// It is bound to no location.
     case unbound
 
-    /// It is for this location, whatever the invocation URL.
+    /// It leads to this location, whatever the invocation URL.
     case location(LocationIdentifier)
 
     /// The invocation URL contains the location's identifier.

@@ -1,6 +1,6 @@
 extension LocationIdentifier {
-    /// The identifier as it stands in a URL's path or query, where a rule reads it back: all but RFC 3986's unreserved
-    /// characters percent-encoded.
+    /// The identifier as a URL's path or query contains it, so that a rule can read it: all characters
+    /// except RFC 3986's unreserved ones are percent-encoded.
     public var percentEncoded: String {
         var text: [UInt8] = []
         for byte in self.text.utf8 {

@@ -3,13 +3,13 @@
 /// 1 to 128 Unicode scalars, none of them a control character; two are equal only if their bytes are.
 /// [ours]
 public struct LocationIdentifier: Sendable, CustomStringConvertible {
-    /// The most Unicode scalars, which is what PostgreSQL's `char_length` counts.
+    /// The maximum number of Unicode scalars, as PostgreSQL's `char_length` counts them.
     public static let maximumLength = 128
 
     public let text: String
 
     public init(_ text: String) throws(ExperienceError) {
-        // There are never more scalars than bytes, which are counted already.
+        // There are never more scalars than bytes, whose number is known.
         guard !text.isEmpty,
             text.utf8.count <= Self.maximumLength || text.unicodeScalars.count <= Self.maximumLength,
             !text.utf8.span.hasControlCharacter
@@ -20,7 +20,7 @@ public struct LocationIdentifier: Sendable, CustomStringConvertible {
     public var description: String { text }
 }
 
-/// By bytes: `String` takes the composed and the decomposed form of a character for equal.
+/// By bytes: `String` treats the composed and the decomposed form of a character as equal.
 extension LocationIdentifier: Hashable {
     public static func == (one: Self, other: Self) -> Bool {
         one.text.utf8.elementsEqual(other.text.utf8)

@@ -23,9 +23,10 @@ enum PercentEncoding {
 
     /// Appends the canonical text of one URL component.
     ///
-    /// Encoded unreserved characters are decoded, other encoded bytes stay encoded, in upper-case hex, and a
-    /// byte that the component may not hold (`allowed`) is encoded.
-    /// - Parameter text: well-formed percent-encoding.
+    /// Encoded unreserved characters are decoded. Other encoded bytes remain encoded, in upper-case hex,
+    /// and a byte that is not `allowed` in the component is encoded.
+    ///
+    /// - Parameter text: Well-formed percent-encoding.
     static func appendCanonical(_ text: Span<UInt8>, allowing allowed: ByteClass, to bytes: inout [UInt8]) {
         var index = 0
         while true {
@@ -46,7 +47,7 @@ enum PercentEncoding {
         }
     }
 
-    /// The text that a canonical component stands for, or nil when its bytes are not UTF-8.
+    /// Returns the decoded text of a canonical component, or nil if its bytes are not UTF-8.
     static func decoded(_ component: some Collection<UInt8>) -> String? {
         guard component.contains(UInt8(ascii: "%")) else { return String(decoding: component, as: UTF8.self) }
         var decoded: [UInt8] = []
@@ -62,7 +63,7 @@ enum PercentEncoding {
         return String(validating: decoded, as: UTF8.self)
     }
 
-    /// The byte that `%` and two hexadecimal digits at an index stand for.
+    /// Returns the byte of `%` and two hexadecimal digits at an index.
     private static func decodedByte(in text: Span<UInt8>, at index: Int) -> UInt8? {
         guard text[index] == UInt8(ascii: "%"), index + 2 < text.count,
             let high = text[index + 1].hexValue, let low = text[index + 2].hexValue

@@ -28,12 +28,13 @@ public struct PrintMappingFile: Sendable, Hashable {
         self.rows = rows
     }
 
-    /// The most rows that a file has. [Apple]
+    /// The maximum number of rows of a file. [Apple]
     public static let maximumRows = 10_000
 
-    /// The files that hold all rows in their order: each is full but for the last one.
+    /// Returns the files that contain all rows in their order: each is full except the last one.
     ///
-    /// File names are checked within each file. ``problems(of:)`` checks them across all files, as one folder of codes needs.
+    /// File names are checked within each file. ``problems(of:)`` checks them across all files, as one
+    /// folder of codes requires.
     public static func files(of rows: [Row]) throws(CodeFileError) -> [PrintMappingFile] {
         var files: [PrintMappingFile] = []
         for start in stride(from: 0, to: rows.count, by: maximumRows) {

@@ -7,22 +7,24 @@ public enum URLGroup: Sendable, Hashable {
     case url(URLPrefix)
     /// Every path that begins with this text, such as `/r/` or `/shop-`.
     case paths(prefix: String)
-    /// A path, with everything below it, where the query has items of these names, whatever their values.
+    /// A path, with everything below it, if the query has items with these names, whatever their values.
     case query(path: [String], names: [String])
 
-    /// How much of its URLs a group has in common, narrow groups first.
+    /// The breadth of a group, narrow groups first.
     public enum Breadth: Int, Sendable, Hashable, CaseIterable {
-        /// URLs with the same path but for its last component (`/r/1`, `/r/2`), or with the same path and names of query items.
+        /// URLs with the same path except for its last component (`/r/1`, `/r/2`), or with the same path
+        /// and names of query items.
         case siblings
         /// URLs with the same first component, or whose only component begins with the same text before a
         /// digit (`/shop-1`).
         case firstComponent
     }
 
-    /// The most groups of one host that an association file lists; more become broader. [ours]
+    /// The maximum number of groups of one host that an association file lists; beyond it, groups become
+    /// broader. [ours]
     public static let maximumCount = 1_024
 
-    /// The most URLs of one group that a file still lists one by one. [ours]
+    /// The maximum number of URLs of one group that a file still lists one by one. [ours]
     public static let smallCount = 8
 
     /// The group of a URL.
@@ -49,14 +51,14 @@ public enum URLGroup: Sendable, Hashable {
         }
     }
 
-    /// The text of a component before its first digit, where there is some.
+    /// Returns the text of a component before its first digit, if there is any.
     public static func stem(of component: String) -> String? {
-        // No percent-encoded byte is cut in two.
+        // No percent-encoded byte is split.
         let stem = component.prefix { !("0"..."9").contains($0) && $0 != "%" }
         return stem.isEmpty || stem.endIndex == component.endIndex ? nil : String(stem)
     }
 
-    /// The group of that breadth that this one belongs to.
+    /// Returns the group of that breadth that contains this one.
     public func broadened(to breadth: Breadth) -> URLGroup {
         switch (self, breadth) {
         case (.url(let url), _): URLGroup(url, breadth)

@@ -9,14 +9,15 @@ struct URLMarks: Sendable {
     let authorityEnd: UInt16
     let pathEnd: UInt16
 
-    /// The end of the path when there is no query.
+    /// The end of the query; equal to the end of the path if there is no query.
     let queryEnd: UInt16
     let isMatchable: Bool
 }
 
 extension URLMarks {
-    /// Marks a text that is canonical as it stands; nil for any other, and for some that need a closer look:
-    /// those with another scheme than `https`, a port, an A-label, or a last host label that begins with a digit.
+    /// Marks a text that is already canonical; nil for any other, and for some that need a closer check:
+    /// those with another scheme than `https`, a port, an A-label, or a last host label that begins with a
+    /// digit.
     ///
     /// The usual URL of a tag or a code passes, so that it need only be copied.
     init?(ofCanonical text: Span<UInt8>) {
@@ -88,7 +89,7 @@ extension URLMarks {
         return nil
     }
 
-    /// Nil when the item is empty or ends with the `=` after its name, too.
+    /// Nil if the item is empty, or ends with the `=` after its name.
     private static func endOfQueryItem(in text: Span<UInt8>, from start: Int) -> Int? {
         var equals: Int?
         var index = start

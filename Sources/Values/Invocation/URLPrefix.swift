@@ -1,12 +1,12 @@
-/// The URL that an experience is registered with: every invocation URL that it is a prefix of matches.
+/// The registered URL of an experience: it matches every invocation URL that it is a prefix of.
 ///
-/// `https`, ASCII host that is no IP address, no port, no fragment; the text is made canonical as an
-/// invocation URL's is (`https://Example.com:443/menu/` is registered as `https://example.com/menu`). [ours]
+/// `https`, ASCII host that is no IP address, no port, no fragment. The text is made canonical like an
+/// invocation URL (`https://Example.com:443/menu/` is registered as `https://example.com/menu`). [ours]
 public struct URLPrefix: Sendable, Hashable, CustomStringConvertible {
-    /// The most different query items of a registered URL. [ours]
+    /// The maximum number of different query items of a registered URL. [ours]
     public static let maximumQueryItems = 16
 
-    /// The most path components of a registered URL. [ours]
+    /// The maximum number of path components of a registered URL. [ours]
     public static let maximumPathComponents = 32
 
     /// The whole URL as canonical text, its query items in the order given.
@@ -20,7 +20,7 @@ public struct URLPrefix: Sendable, Hashable, CustomStringConvertible {
     /// The different query items, ordered by the bytes of their text.
     public let queryItems: [QueryItem]
 
-    /// The default link that the URL is.
+    /// The default link, if the URL is one.
     let defaultLink: DefaultLink?
 
     public init(_ text: String) throws(URLPrefixError) {

@@ -1,9 +1,9 @@
-/// Why a text is not a URL that an experience can be registered with.
+/// The reason why an experience cannot be registered with a text as its URL.
 public enum URLPrefixError: Error, Sendable, Hashable, CustomStringConvertible {
     case invalidURL(InvocationURLError)
     case notHTTPS
 
-    /// The host is written in other characters than ASCII; `aLabel` is the form to register.
+    /// The host contains characters outside ASCII; `aLabel` is the form to register.
     case nonASCIIHost(aLabel: String)
     case port
     case ipAddress
@@ -11,7 +11,7 @@ public enum URLPrefixError: Error, Sendable, Hashable, CustomStringConvertible {
     case tooManyPathComponents
     case tooManyQueryItems
 
-    /// A name that stays the same across versions.
+    /// A name that is stable across versions.
     public var code: String {
         switch self {
         case .invalidURL(let error): error.code

@@ -9,6 +9,6 @@ public enum DomainPages: String, Sendable, Hashable, CaseIterable {
     /// host's association.
     case redirectingShortCodes = "redirecting_short_codes"
 
-    /// The first components of the paths that the API has for itself, at every host. [ours]
+    /// The first components of the API's own paths, at every host. [ours]
     public static let pathsOfAPI: Set<String> = ["v1", ".well-known", "openapi.json", "problems"]
 }

@@ -1,4 +1,4 @@
-/// Elements of which the least is at hand (a binary heap).
+/// A binary heap, which gives fast access to the least element.
 struct Heap<Element: Comparable> {
     private var elements: [Element] = []
 

@@ -1,8 +1,8 @@
-/// A column of a routing relation; its raw value is the place of its field in a row.
+/// A column of an index relation; its raw value is the position of its field in a row.
 ///
 /// A field is in the binary form of its PostgreSQL type. The columns of the key follow the tenant's ID.
 public protocol IndexColumn: CaseIterable, RawRepresentable<Int>, Sendable {
-    /// How many columns the primary key has beside the tenant's ID.
+    /// The number of columns of the primary key besides the tenant's ID.
     static var keyLength: Int { get }
 
     /// The SQL expression to read, if it is not the column itself.
@@ -32,7 +32,7 @@ public enum TenantColumn: Int, IndexColumn {
     case tenantId
     /// `boolean`: whether the tenant is suspended.
     case suspendedAt
-    /// `bigint`, in pairs of which both are null or neither.
+    /// `bigint`, in pairs: both are null or neither is.
     case keyRate, keyBurst, clientRate, clientBurst
     case newInstanceRate, newInstanceBurst, clientNewInstanceRate, clientNewInstanceBurst
     case name
@@ -74,7 +74,7 @@ public enum ClipColumn: Int, IndexColumn {
 }
 
 public enum KeyColumn: Int, IndexColumn {
-    /// `uuid`, as each tenant's ID.
+    /// `uuid`, as for each tenant's ID.
     case tenantId, keyId
     case kind
     /// `bytea`: a SHA-256.
@@ -129,7 +129,7 @@ public enum ExperienceColumn: Int, IndexColumn {
     case tenantId, kind, url, bundleId
     /// At most one of the two is not null.
     case locationIdentifier, identifierRule
-    /// In the card's default language; each nullable.
+    /// In the card's default language; both nullable.
     case title, subtitle
     /// The text of a JSON object, nullable.
     case card

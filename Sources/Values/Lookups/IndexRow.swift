@@ -24,7 +24,7 @@ public struct IndexRow: Sendable {
         self.init(columns.allCases.map(value))
     }
 
-    /// A row of its own, field by field; nil for NULL.
+    /// Creates a row with its own bytes, field by field; nil for NULL.
     public init(_ values: [[UInt8]?]) {
         self.init()
         for value in values {
@@ -39,7 +39,7 @@ public struct IndexRow: Sendable {
         column.rawValue < fields.count ? fields[column.rawValue] : nil
     }
 
-    /// The bytes of a field; nil for NULL and for a field that is not there.
+    /// Returns the bytes of a field; nil for NULL and for a field that does not exist.
     @inline(__always)
     func withField<Result>(_ column: some IndexColumn, _ body: (Span<UInt8>) -> Result) -> Result? {
         guard let range = range(column) else { return nil }
@@ -75,14 +75,14 @@ public struct IndexRow: Sendable {
         word(column, at: 0, of: 8).map(Int64.init(bitPattern:))
     }
 
-    /// Eight bytes of a field that has a certain length.
+    /// Returns eight bytes of a field if it has the required length.
     @inline(__always)
     private func word(_ column: some IndexColumn, at offset: Int, of length: Int) -> UInt64? {
         guard let range = range(column), range.count == length else { return nil }
         return bytes.bigEndianWord(at: range.lowerBound + offset)
     }
 
-    /// Whether there is a field of the column, NULL or not.
+    /// Whether the row has a field of the column, NULL or not.
     @inline(__always)
     func isWhole(to column: some IndexColumn) -> Bool { column.rawValue < fields.count }
 

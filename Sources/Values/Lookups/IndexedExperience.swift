@@ -1,7 +1,7 @@
 public import Invocation
 public import Tenancy
 
-/// An experience as a routing table holds it, with what matters of its clip.
+/// An experience as a lookup index stores it, with the relevant data of its clip.
 public struct IndexedExperience: Sendable, Hashable {
     /// The registered URL, canonical.
     public let url: String
@@ -9,7 +9,7 @@ public struct IndexedExperience: Sendable, Hashable {
     public let clip: BundleID
     public let clipIsMultiBusiness: Bool
     public let binding: LocationBinding
-    /// How many path components the registered URL has.
+    /// The number of path components of the registered URL.
     public let pathComponentCount: Int
 
     /// Reads the identifier from an invocation URL that selected this experience, by the experience's rule.

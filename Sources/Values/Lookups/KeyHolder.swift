@@ -8,7 +8,7 @@ public struct KeyHolder: Sendable, Hashable {
     public let key: KeyID
     public let kind: KeyKind
     public let scopes: Scopes
-    /// The locations that the key is restricted to; nil for a key of all that its tenant has.
+    /// The locations that the key is restricted to; nil for an unrestricted key.
     public let locations: Set<LocationIdentifier>?
     /// The tenant's own limits; nil means the server's default.
     public let limits: RequestLimits

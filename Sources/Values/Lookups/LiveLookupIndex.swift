@@ -6,12 +6,12 @@ public import Tenancy
 ///
 /// Safe to use from many threads: a reader keeps the state that it got, and later changes do not affect it.
 public final class LiveLookupIndex: Sendable {
-    /// A table, and how far it can be trusted.
+    /// An index, with its source and age.
     public final class State: Sendable {
         public let source: Source
         /// The latest time at which the index was known to equal the database.
         public let asOf: Date
-        /// Another number for each other table.
+        /// A number that differs for each index.
         public let version: Int
         fileprivate let snapshot: IndexSnapshot
 
@@ -49,12 +49,12 @@ public final class LiveLookupIndex: Sendable {
     private let quarantine = Mutex<[TenantID: Date]>([:])
     private let trust: LocationTrust
 
-    /// - Parameter trust: Which places that URLs carry in themselves are believed.
+    /// - Parameter trust: The locations signed in URLs that are accepted.
     public init(trusting trust: LocationTrust = .nothing) {
         self.trust = trust
     }
 
-    /// Nil before the first table is there.
+    /// Nil before the first index is loaded.
     public var current: State? { state.withLock { $0 } }
 
     /// The tenants whose catalogue cannot be copied from the database, each with the time of its first
@@ -64,7 +64,7 @@ public final class LiveLookupIndex: Sendable {
     /// to date.
     public var quarantined: [TenantID: Date] { quarantine.withLock { $0 } }
 
-    /// Records that a tenant's catalogue cannot be copied, or, with nil, that it was.
+    /// Records that a tenant's catalogue cannot be copied or, with nil, that it was copied.
     public func setQuarantined(_ since: Date?, _ tenant: TenantID) {
         quarantine.withLock { $0[tenant] = since }
     }
@@ -83,7 +83,7 @@ public final class LiveLookupIndex: Sendable {
     }
 
     private func replace(_ make: (State?) -> State?) {
-        // The old state is let go outside the lock: to free a large table takes a while.
+        // The old state is released outside the lock, because deallocating a large index takes a while.
         let old = state.withLock { state in
             let old = state
             state = make(old)

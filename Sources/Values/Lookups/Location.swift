@@ -1,10 +1,10 @@
 public import Geodesy
 public import Invocation
 
-/// One business's place.
+/// A location of a tenant.
 public struct Location: Sendable, Hashable {
     public let identifier: LocationIdentifier
-    /// 1 to 128 characters; nil for a place that came signed in its URL, which has no name.
+    /// 1 to 128 characters; nil for a location that is signed in its URL, which has no name.
     public let name: String?
     public let region: CircularRegion
     public let details: LocationDetails
@@ -19,7 +19,7 @@ public struct Location: Sendable, Hashable {
         self.details = details
     }
 
-    /// A place that a URL carries; nil when its numbers are those of no location.
+    /// Creates the location that a URL contains; nil if its numbers are invalid for a location.
     init?(_ place: EncodedLocation) {
         let radius = place.radius.map { Distance(meters: $0) } ?? Self.radiusOfSignedPlaces
         guard let center = try? Coordinate(latitude: place.latitude, longitude: place.longitude),
@@ -28,7 +28,7 @@ public struct Location: Sendable, Hashable {
         self.init(identifier: place.identifier, name: nil, region: region)
     }
 
-    /// Whether the place came signed in its URL, so that its identifier is its latitude and longitude.
+    /// Whether the location is signed in its URL, so that its identifier is its latitude and longitude.
     public var isEncodedInURL: Bool { name == nil }
 
     /// The identifier that the tenant registered, which is stored for a visit; nil for a location that is

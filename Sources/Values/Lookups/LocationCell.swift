@@ -6,19 +6,20 @@ import Geodesy
 /// A 63-bit code names one of the smallest cubes, three bits for each halving. A larger cube contains a
 /// range of codes.
 struct LocationCell {
-    /// How often was halved.
+    /// The number of halvings.
     let level: Int
-    /// Which of the cubes of this level it is.
+    /// The cube's position among the cubes of this level.
     private let x: UInt64
     private let y: UInt64
     private let z: UInt64
 
     /// The smallest have sides of 8 m.
     static let lastLevel = 21
-    /// Half the side of the whole, in metres: more than there is Earth, and a power of two, so that sides are exact.
+    /// Half the side of the largest cube, in metres: larger than the Earth, and a power of two, so that
+    /// sides are exact.
     private static let extent = 8_388_608.0
 
-    /// All of space that matters.
+    /// The largest cube, which contains the Earth.
     static let whole = LocationCell(level: 0, x: 0, y: 0, z: 0)
 
     private init(level: Int, x: UInt64, y: UInt64, z: UInt64) {
@@ -28,7 +29,7 @@ struct LocationCell {
         self.z = z
     }
 
-    /// The smallest one that a position is in.
+    /// The smallest cube that contains a position.
     init(of position: GeocentricPosition) {
         let side = Self.side(atLevel: Self.lastLevel)
         self.init(
@@ -68,7 +69,7 @@ struct LocationCell {
 }
 
 extension UInt64 {
-    /// The lower 21 bits, each in the place of three.
+    /// The lower 21 bits, spread so that each takes the space of three.
     fileprivate var spreadThreefold: UInt64 {
         var bits = self & 0x1F_FFFF
         bits = (bits | bits << 32) & 0x001F_0000_0000_FFFF

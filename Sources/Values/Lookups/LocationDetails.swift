@@ -2,10 +2,10 @@ public import JSON
 
 /// The details that a location shows to people, such as its telephone number: texts by name.
 public struct LocationDetails: Sendable, Hashable {
-    /// The most bytes of ``json``.
+    /// The maximum number of bytes of ``json``.
     public static let maximumLength = 4_096
 
-    /// A JSON object in UTF-8, as ``JSONValue/serialized()`` writes it; empty where there are no details.
+    /// A JSON object in UTF-8, as ``JSONValue/serialized()`` writes it; empty if there are no details.
     public let json: [UInt8]
 
     public static let none = LocationDetails(json: [])
@@ -14,7 +14,8 @@ public struct LocationDetails: Sendable, Hashable {
         self.json = json
     }
 
-    /// - Parameter texts: neither a name nor a text is empty or holds NUL, which PostgreSQL's `jsonb` has not.
+    /// - Parameter texts: No name or text may be empty or contain NUL, which PostgreSQL's `jsonb` does not
+    ///   support.
     public init(_ texts: JSONObject) throws(LocationDetailsError) {
         for (name, value) in texts {
             guard let text = value.stringValue, !text.isEmpty, !text.utf8.contains(0), !name.isEmpty,
@@ -29,13 +30,13 @@ public struct LocationDetails: Sendable, Hashable {
     public var isEmpty: Bool { json.isEmpty }
 
     public var texts: JSONObject {
-        // Made from texts, so that it can be read again.
+        // Serialized from texts, so parsing it does not fail.
         isEmpty ? [:] : (try? JSONValue(parsing: json))?.objectValue ?? [:]
     }
 }
 
 extension LocationDetails {
-    /// Nil for bytes that no details are.
+    /// Nil if the bytes are not valid details.
     init?(stored bytes: Span<UInt8>) {
         let value = bytes.withUnsafeBufferPointer { try? JSONValue(parsing: $0) }
         guard let texts = value?.objectValue, let details = try? LocationDetails(texts) else { return nil }

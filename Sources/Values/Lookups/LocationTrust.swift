@@ -1,7 +1,7 @@
 import Invocation
 public import Tenancy
 
-/// Which places that invocation URLs carry in themselves are believed.
+/// The locations in invocation URLs that are trusted.
 public enum LocationTrust: Sendable {
     case nothing
     /// Locations that their tenant signed.
@@ -19,7 +19,7 @@ public enum LocationTrust: Sendable {
     }
 }
 
-/// Checks the signature of a place that is written in an invocation URL.
+/// A verifier for signatures of locations in invocation URLs.
 public protocol LocationSignatures: Sendable {
     /// Whether `signature` is the HMAC-SHA256 of `text` under a signing key of the tenant, compared in
     /// constant time.

@@ -18,23 +18,23 @@ struct LocationsByDistance {
     private var queue = Heap<Item>()
     /// The locations of the opened cell; a property so that its memory is reused.
     private var pairs: [OrderedPairs.Pair] = []
-    /// The work that was done, in locations looked at.
+    /// The work so far, measured in locations that were examined.
     private(set) var steps = 0
     private let mostSteps: Int
 
-    /// After how many steps a search ends: nine lookups' work. [ours]
+    /// The number of steps after which a search ends: the work of nine lookups. [ours]
     static let mostSteps = 900
-    /// How many steps take as long as one lookup over HTTP, measured.
+    /// The number of steps that take as long as one lookup over HTTP, measured.
     static let stepsOfLookup = 100
     /// The cost in steps of finding out whether a URL leads to a location.
     static let stepsOfTry = 8
-    /// How many probes of a lookup for query items take as long as a step.
+    /// The number of probes of a lookup for query items that take as long as a step.
     static let probesOfStep = 16
     /// The cost in steps of dividing a cell.
     private static let stepsOfDivision = 4
-    /// A cell with more is divided.
+    /// The maximum number of locations of a cell that is not divided.
     private static let fewLocations = 12
-    /// By how much, in metres, a straight line is taken for shorter than it was computed: far more than rounding takes.
+    /// The length in metres by which computed chords are reduced: far more than the rounding error.
     private static let slack = 0.001
 
     /// A cell or location in the queue: not nearer than its distance.
@@ -95,9 +95,10 @@ struct LocationsByDistance {
         }
     }
 
-    /// Whether the search ended before it had looked at everything.
+    /// Whether the search ended before it had examined everything.
     private(set) var isTruncated = false
-    /// Whether more locations are within one of the smallest cells than there is time for: some of these are left out.
+    /// Whether one of the smallest cells has more locations than there is time for: some of these are
+    /// missing.
     private(set) var isIncomplete = false
     var stepsLeft: Int { max(0, mostSteps - steps) }
 
@@ -120,7 +121,8 @@ struct LocationsByDistance {
     mutating func end() { isTruncated = true }
 
     /// Counts work that is done elsewhere.
-    /// - Returns: False if too little is left for it; the search ends then.
+    ///
+    /// - Returns: False if too little is left for it; then the search ends.
     mutating func spend(_ steps: Int) -> Bool {
         guard self.steps + steps <= mostSteps else {
             isTruncated = true
@@ -132,7 +134,7 @@ struct LocationsByDistance {
 
     private mutating func open(_ cell: LocationCell) {
         let isLast = cell.level == LocationCell.lastLevel
-        // Half of the rest, so that those which are looked at can be tried.
+        // Half of the rest, so that there is time to try the examined locations.
         let most = isLast ? max(Self.fewLocations, stepsLeft / 2) : Self.fewLocations
         var pairs = pairs
         self.pairs = []

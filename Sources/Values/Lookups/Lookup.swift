@@ -3,11 +3,12 @@ public enum Lookup: Sendable, Hashable {
     case found(IndexedExperience, Location)
     /// No experience of the tenant matches the URL.
     case doesNotMatch
-    /// An experience matches, but no identifier is where its rule looks, or it has neither location nor rule.
+    /// An experience matches, but no identifier is at its rule's position, or it has neither location nor
+    /// rule.
     case noIdentifier(IndexedExperience)
     /// The URL names a location that the tenant does not have, or one whose signature is invalid.
     case unknownIdentifier(IndexedExperience)
-    /// The URL that a short code stands for holds a short code again, which is not followed.
+    /// The target of a short code contains a short code again, which is not followed.
     case shortCodeAgain(IndexedExperience)
 
     /// The location, if one was found.
@@ -25,7 +26,7 @@ public enum Lookup: Sendable, Hashable {
         }
     }
 
-    /// Why there is no location, by a name that stays the same across versions; nil when there is one.
+    /// The reason why there is no location, as a name that is stable across versions; nil if there is one.
     public var reason: String? {
         switch self {
         case .found: nil

@@ -3,7 +3,7 @@ public import RateLimiting
 public import Tenancy
 
 extension LookupIndex {
-    /// A host that is proved for a tenant.
+    /// A host that is verified for a tenant.
     struct DomainEntry: Sendable {
         let tenant: TenantIndex
         /// The hash state of the host's experiences, before their path.
@@ -25,7 +25,8 @@ extension LookupIndex {
 
         struct Group: Sendable {
             var count = 0
-            /// Empty once there were more than ``URLGroup/smallCount``, until the host's are gathered again.
+            /// Empty after there were more than ``URLGroup/smallCount``, until the host's experiences are
+            /// gathered again.
             var hashes: [UInt64] = []
 
             mutating func add(_ hash: UInt64) {
@@ -48,13 +49,13 @@ extension LookupIndex {
         enum Kept: Sendable {
             case hashes([UInt64])
             case groups([Key: Group])
-            /// Not even the broadest groups are few enough.
+            /// There are too many even of the broadest groups.
             case none
         }
 
         private(set) var count = 0
         private(set) var kept: Kept
-        /// How broad the groups are; nil for single experiences.
+        /// The breadth of the groups; nil for single experiences.
         let breadth: URLGroup.Breadth?
 
         static let limit = URLGroup.maximumCount
@@ -64,7 +65,7 @@ extension LookupIndex {
             kept = breadth == nil ? .hashes([]) : .groups([:])
         }
 
-        /// - Returns: whether there are too many now, so that they must be gathered in broader groups.
+        /// - Returns: Whether there are too many now, so that they must be gathered in broader groups.
         mutating func add(_ hash: UInt64, _ url: Span<UInt8>, of clip: ClipIndex) -> Bool {
             count += 1
             switch kept {
@@ -82,7 +83,7 @@ extension LookupIndex {
             }
         }
 
-        /// - Returns: whether they are so few now that they must be gathered again.
+        /// - Returns: Whether there are so few now that they must be gathered again.
         mutating func remove(_ hash: UInt64, _ url: Span<UInt8>, of clip: ClipIndex) -> Bool {
             count -= 1
             switch kept {
@@ -113,7 +114,7 @@ extension LookupIndex {
 
     /// The registered data of a host that a tenant has verified.
     public struct Site: Sendable {
-        /// A clip of the tenant's, with the app it belongs to.
+        /// A clip of the tenant, with the app that it belongs to.
         public struct Clip: Sendable {
             public let bundleID: BundleID
             public let parentBundleID: BundleID
@@ -130,7 +131,7 @@ extension LookupIndex {
         public let tenant: TenantID
         /// In no order.
         public let clips: [Clip]
-        /// In no order; nil when even groups are more than an association file could list.
+        /// In no order; nil if even the groups are more than an association file could list.
         public let links: [Link]?
         /// The content to merge into the association file: the text of a JSON object, or nil.
         public let content: String?
@@ -148,7 +149,7 @@ extension LookupIndex {
         public let pages: DomainPages
     }
 
-    /// A host that a tenant has proved, in lower case and without a port; nil for any other.
+    /// Returns the tenant's host if it is verified, in lower case and without a port; nil for any other.
     public func provedHost(_ host: String) -> ProvedHost? {
         guard let domain = domains[host] else { return nil }
         let tenant = tenants[Int(domain.tenant)]
@@ -158,7 +159,7 @@ extension LookupIndex {
             limits: tenant.limits, pages: domain.pages)
     }
 
-    /// Whether a tenant has proved a host, in lower case and without a port.
+    /// Whether a tenant has verified a host, in lower case and without a port.
     public func isProved(host: String) -> Bool {
         domains[host].map { tenants[Int($0.tenant)].isPresent } ?? false
     }
@@ -195,7 +196,7 @@ extension LookupIndex {
 
     private func registered(_ hashes: [UInt64], of tenant: TenantIndex) -> [Site.Link] {
         var links: [Site.Link] = []
-        // Several kinds of one URL share a hash, and one search finds them all.
+        // Experiences of several kinds with one URL share a hash, and one search finds them all.
         for hash in Set(hashes) {
             _ = experiences.first(hash) { header, text, _ in
                 guard header.tenant == tenant else { return nil as Never? }
@@ -219,7 +220,7 @@ extension LookupIndex {
             let pages = row.text(DomainColumn.pages).flatMap(DomainPages.init)
         else { return false }
         let tenant = intern(id)
-        // Another tenant's proof may be taken away in the same change, and heard of later.
+        // The same change may remove another tenant's verification, and that row may arrive later.
         if let known = domains[host] { removeDomain(host, of: known.tenant) }
         var hash = hostHash(tenant)
         hash.combine(Array(host.utf8).span)
@@ -249,7 +250,8 @@ extension LookupIndex {
         }
     }
 
-    /// Looks at every experience there is: for a domain that is new, has become too large for its groups or small again.
+    /// Visits all experiences: for a domain that is new, or has become too large for its groups or small
+    /// again.
     private mutating func gatherExperiences(ofDomain host: String) {
         guard let domain = domains[host] else { return }
         for breadth in [nil] + URLGroup.Breadth.allCases.map(Optional.some) {
@@ -260,7 +262,7 @@ extension LookupIndex {
         }
     }
 
-    /// Nil where there are too many of that breadth, and a broader one is left.
+    /// Nil if there are too many of that breadth, and a broader one exists.
     private func gathered(_ domain: DomainEntry, _ breadth: URLGroup.Breadth?) -> DomainExperiences? {
         var gathered = DomainExperiences(breadth)
         var isTooMuch = false

@@ -5,10 +5,11 @@ import JSON
 import RateLimiting
 import Tenancy
 
-/// A routing table as a file: a header, the rows of each relation in the order of `IndexRelation.allCases`, and a
-/// checksum of all before it. Rows are tuples of PostgreSQL's binary COPY format, ended by a tuple of −1 fields.
+/// A lookup index as a file: a header, the rows of each relation in the order of `IndexRelation.allCases`,
+/// and a checksum of all before it. Rows are tuples of PostgreSQL's binary COPY format, ended by a tuple of
+/// −1 fields.
 extension LookupIndex {
-    /// Ends in the number of the format.
+    /// The last byte is the number of the format.
     private static let fileSignature = Array("doorstep routing table 8\n".utf8)
 
     /// Writes the index in pieces.
@@ -28,8 +29,9 @@ extension LookupIndex {
         try blocks.finish(to: output)
     }
 
-    /// Reads what `write` wrote.
-    /// - Returns: the table, and the time that it was written with.
+    /// Reads the output of `write`.
+    ///
+    /// - Returns: The index, and the time that it was written with.
     /// - Throws: `notALookupIndex`, `damagedFile` or `unreadableRow`.
     public static func read(_ bytes: [UInt8]) throws(LookupIndexError) -> (table: LookupIndex, asOf: Date) {
         guard bytes.starts(with: fileSignature) else { throw .notALookupIndex }

@@ -31,7 +31,7 @@ extension LookupIndex {
             probesLeft: &probesLeft)
     }
 
-    /// - Parameter probesLeft: How many combinations of query items may still be tried.
+    /// - Parameter probesLeft: The number of combinations of query items that may still be tried.
     func find(
         _ url: InvocationURL, of tenant: TenantIndex, preferringAdvanced prefersAdvanced: Bool = false,
         boundTo locations: Set<LocationIdentifier>? = nil, otherThan other: Place? = nil,
@@ -52,8 +52,8 @@ extension LookupIndex {
         }
     }
 
-    /// How many combinations of query items one URL is tried for, so that no catalogue holds up an event loop. A URL with eight items
-    /// and a short path never reaches it. [ours]
+    /// The number of combinations of query items that are tried for one URL, so that no catalogue blocks an
+    /// event loop. A URL with eight items and a short path never reaches it. [ours]
     static let mostProbes = 4_096
 
     /// The hash state that experiences' hashes begin with.
@@ -75,11 +75,11 @@ extension LookupIndex {
     /// The best experiences of one path.
     private struct Best {
         var ofAnyKind: Candidate?
-        /// Sought only where advanced ones are preferred.
+        /// Searched only if advanced ones are preferred.
         var advanced: Candidate?
     }
 
-    /// The beginning of an invocation's path.
+    /// A prefix of an invocation's path.
     private struct Prefix {
         let length: Int
         let hash: UInt64
@@ -170,8 +170,10 @@ extension LookupIndex {
         }
     }
 
-    /// Takes each experience of a node that matches and precedes the best so far.
-    /// - Returns: How many there are, whether they match or not.
+    /// Visits each experience of a node, and keeps one that matches and takes precedence over the best so
+    /// far.
+    ///
+    /// - Returns: The number of experiences, whether they match or not.
     @discardableResult
     private func choose(
         _ search: Search, _ url: InvocationURL, _ prefix: Prefix, node: UInt64,
@@ -224,7 +226,8 @@ extension LookupIndex {
             let end = url.queryRange.isEmpty ? url.pathRange.upperBound : url.queryRange.upperBound
             return registered.isEqual(to: bytes.extracting(0..<end))
         case .default:
-            // A default link is matched by default links of its clip alone: the bundle ID comes first [Apple].
+            // A default link is matched only by default links of its clip: the bundle ID comes first
+            // [Apple].
             guard bytes.extracting(url.hostRange).isEqual(to: DefaultLink.host) else { return true }
             return DefaultLink(url)?.clip == clips[Int(header.clip)].bundleID
         }
@@ -273,7 +276,7 @@ extension LookupIndex {
             clipIsMultiBusiness: entry.isMultiBusiness, binding: .unbound, pathComponentCount: 1)
     }
 
-    /// The default experience of a clip, by whatever URL.
+    /// Returns the default experience of a clip, whatever its URL.
     private func defaultExperience(
         of clip: BundleID, _ tenant: TenantIndex, boundTo locations: Set<LocationIdentifier>?,
         otherThan other: Place?

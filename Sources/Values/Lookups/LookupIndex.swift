@@ -169,8 +169,7 @@ public struct LookupIndex: Sendable {
     /// By the hash that experiences of the tenant on the host have.
     var domainHosts: [UInt64: String] = [:]
     var experiences: RecordTable<ExperienceHeader>
-    /// The number of experiences whose query items include those up to a node, and how many of them have
-    /// others besides.
+    /// For each node, the number of experiences whose query items begin with those on the way to it.
     var queryNodes = RecordTable<UInt32>()
     var locations: RecordTable<LocationHeader>
     var shortCodes = RecordTable<ShortCodeHeader>()
