@@ -1,4 +1,4 @@
-/// Which of Apple's services a device's token is for: an app that Xcode installed has one of the sandbox.
+/// The APNs service for a device's token: an app that Xcode installed uses the sandbox.
 public enum APNsEnvironment: String, Sendable, Hashable, CaseIterable {
     case production
     case sandbox

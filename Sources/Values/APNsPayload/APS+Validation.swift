@@ -9,7 +9,7 @@ extension APS {
         "aps.input-push-channel", "aps.sound", "aps.sound.name", "aps.target-content-id", "aps.thread-id",
     ]
 
-    /// How many parts the longest of their paths has.
+    /// The maximum number of parts of their paths.
     private static let longestName = 4
 
     /// Refuses what APNs or the system would reject, ignore or misread; `json` is the dictionary as it is sent.
@@ -136,7 +136,7 @@ extension APS {
 }
 
 extension String {
-    /// Whether U+0000 is in the text; looked for in the bytes as a whole, where they are in one piece.
+    /// Whether the text contains U+0000; searches the bytes as a whole if they are contiguous.
     fileprivate var containsNull: Bool {
         utf8.withContiguousStorageIfAvailable { $0.contains(0) } ?? utf8.contains(0)
     }

@@ -2,7 +2,7 @@ import JSON
 
 /// The texts of a notification.
 public enum Alert: Sendable, Hashable {
-    /// The body alone, written as a string in place of the dictionary.
+    /// The body alone, written as a string instead of the dictionary.
     case body(String)
     /// The parts of the alert dictionary.
     case parts(Parts)

@@ -1,4 +1,4 @@
-/// Checks times that a caller gives in seconds since 1970.
+/// Checks for times in seconds since 1970 in requests.
 enum EpochSeconds {
     /// The last second of the year 9999. A larger number is a time in milliseconds or smaller units. [ours]
     private static let last = 253_402_300_799

@@ -5,12 +5,12 @@ public import JSON
 /// Times are in seconds since 1970. Source: "Starting and updating Live Activities with ActivityKit push
 /// notifications". [Apple]
 public struct LiveActivity: Sendable, Hashable {
-    /// When the notification is sent; the system shows the content with the latest.
+    /// The time of sending; the system shows the content with the latest.
     public var timestamp: Int
     public var event: Event
     /// The content, as the App Clip's `ActivityAttributes.ContentState` decodes it; only an end can do without.
     public var contentState: JSONObject?
-    /// When the content is out of date.
+    /// The time at which the content becomes stale.
     public var staleDate: Int?
     /// The time at which the system removes an ended activity: up to 4 hours after its end; immediately if
     /// it is in the past.

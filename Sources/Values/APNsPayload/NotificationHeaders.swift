@@ -11,14 +11,14 @@ public struct NotificationHeaders: Sendable, Hashable {
     /// The bundle ID with the push type's suffix.
     public let topic: String
     public let priority: Priority
-    /// Until when APNs keeps trying; nil leaves it to APNs' own storage policy.
+    /// The time until which APNs tries to deliver; nil for APNs' own storage policy.
     public var expiration: Expiration?
     /// Notifications with one collapse ID are shown as one: 1 to 64 bytes.
     public let collapseID: String?
     /// A UUID in lower case.
     public let id: String?
 
-    /// How urgently APNs delivers a notification.
+    /// The urgency of delivery.
     public enum Priority: Int, Sendable, Hashable, CaseIterable {
         /// Deliver immediately.
         case immediate = 10
@@ -28,7 +28,7 @@ public struct NotificationHeaders: Sendable, Hashable {
         case low = 1
     }
 
-    /// Until when a notification that cannot be delivered is kept.
+    /// The time until which an undeliverable notification is stored.
     public struct Expiration: Sendable, Hashable {
         /// A time in seconds since 1970; 0 for a notification that is tried once and never stored.
         public let epochSeconds: Int
@@ -36,7 +36,7 @@ public struct NotificationHeaders: Sendable, Hashable {
         /// Tried once, never stored.
         public static let immediate = Expiration(checked: 0)
 
-        /// Nil when the time is before 1970.
+        /// Nil if the time is before 1970.
         public init?(epochSeconds: Int) {
             guard epochSeconds >= 0 else { return nil }
             self.init(checked: epochSeconds)

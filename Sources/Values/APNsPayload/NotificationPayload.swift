@@ -6,7 +6,7 @@ public struct NotificationPayload: Sendable, Hashable {
     /// The members of the notification's `userInfo` besides `aps`.
     public let custom: JSONObject
 
-    /// - Throws: `PayloadError.invalid` when a custom member is named `aps`.
+    /// - Throws: `PayloadError.invalid` if a custom member is named `aps`.
     public init(aps: APS, custom: JSONObject = [:]) throws(PayloadError) {
         if custom["aps"] != nil {
             throw .invalid(field: "custom.aps", reason: "is not a name for custom data")
@@ -82,8 +82,9 @@ public struct EncodedPayload: Sendable, Hashable {
         self.bytes = bytes
     }
 
-    /// An encoded payload with a `target-content-id` in the place of its own; all else stays as it is.
-    /// - Throws: `PayloadError.payloadTooLarge`, or `.invalid` for bytes that no payload was encoded to.
+    /// Creates an encoded payload with another `target-content-id`; everything else remains unchanged.
+    ///
+    /// - Throws: `PayloadError.payloadTooLarge`, or `.invalid` for bytes that are no encoded payload.
     public init(
         _ bytes: [UInt8], targeting target: String, for pushType: PushType
     ) throws(PayloadError) {

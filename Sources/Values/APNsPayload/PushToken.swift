@@ -10,7 +10,7 @@ public struct PushToken: Sendable, Hashable, CustomStringConvertible, CustomRefl
     /// The bytes a token may have; Apple fixes no length ("Registering your app with APNs"), so the bounds are ours.
     public static let lengths = 8...256
 
-    /// Nil when there are fewer or more bytes than ``lengths``.
+    /// Nil if the number of bytes is outside ``lengths``.
     public init?(_ bytes: [UInt8]) {
         guard Self.lengths.contains(bytes.count) else { return nil }
         self.bytes = bytes
@@ -22,7 +22,7 @@ public struct PushToken: Sendable, Hashable, CustomStringConvertible, CustomRefl
         self.init(bytes)
     }
 
-    /// In lower case, as it stands in the path of a request to APNs.
+    /// In lower case, as in the path of a request to APNs.
     public var hex: String { Base16.text(bytes) }
 
     public var description: String { "push token" }

@@ -19,7 +19,7 @@ public enum PushType: String, Sendable, Hashable, CaseIterable {
         self == .voip ? 5_120 : 4_096
     }
 
-    /// The bytes a payload may have when it is broadcast on a channel. [Apple]
+    /// The maximum size in bytes of a payload for a channel. [Apple]
     public static let maximumBroadcastPayloadSize = 5_120
 
     /// Returns the header `apns-topic` for an app or App Clip.

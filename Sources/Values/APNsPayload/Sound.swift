@@ -27,7 +27,7 @@ extension Sound {
         }
     }
 
-    /// The sound as it is sent; a volume that is not finite, which validation refuses, is left out.
+    /// The sound's JSON, without a volume that is not finite, which validation refuses.
     var json: JSONValue {
         switch self {
         case .named(let name):

@@ -5,7 +5,7 @@
 public struct AssertionField: Sendable, Hashable {
     /// 32 bytes.
     public let keyID: [UInt8]
-    /// The challenge's text, as the server gave it.
+    /// The challenge's text, as the server sent it.
     public let challenge: [UInt8]
     public let assertion: [UInt8]
 

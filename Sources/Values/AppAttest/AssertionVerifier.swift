@@ -86,14 +86,14 @@ public struct AssertionVerifier: Sendable {
     }
 }
 
-/// An assertion as the device hands it over, read and not believed.
+/// A parsed assertion from a device, which is not verified yet.
 struct AssertionObject: Sendable {
-    /// In DER.
+    /// The signature, in DER.
     let signature: [UInt8]
     let authenticatorBytes: [UInt8]
     let authenticatorData: AuthenticatorData
 
-    /// Twenty times what devices send. [ours]
+    /// Twenty times the length of observed assertions, in bytes. [ours]
     static let maximumLength = 4_096
 
     init(_ bytes: [UInt8]) throws(AttestationRefusal) {

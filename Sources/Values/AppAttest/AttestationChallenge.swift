@@ -22,7 +22,7 @@ public struct AttestationChallenge: Sendable, Hashable {
     public let clip: BundleID
     public let purpose: Purpose
 
-    /// For how many seconds a challenge is good. [ours]
+    /// The number of seconds for which a challenge is valid. [ours]
     public static let lifetime = 300
 
     public init(tenant: TenantID, clip: BundleID, purpose: Purpose) {
@@ -31,7 +31,7 @@ public struct AttestationChallenge: Sendable, Hashable {
         self.purpose = purpose
     }
 
-    /// Makes the challenge as a text: 140 characters of base64url.
+    /// Creates the challenge as a text: 140 characters of base64url.
     public func text(signedBy keys: AttestationKeys, at now: Date) -> String {
         var bytes: [UInt8] = (0..<Self.randomLength).map { _ in .random(in: .min ... .max) }
         bytes += Self.bigEndian(UInt64(max(0, now.timeIntervalSince1970)))

@@ -3,7 +3,7 @@ public enum AttestationEnvironment: String, Sendable, CaseIterable {
     case development
     case production
 
-    /// The authenticator's identifier that stands for it, 16 bytes.
+    /// The authenticator's identifier for the environment, 16 bytes.
     ///
     /// Documented: Apple, "Attestation Object Validation Guide".
     public var aaguid: [UInt8] {

@@ -14,10 +14,11 @@ public struct AttestationKeys: Sendable, CustomStringConvertible, CustomReflecta
 
     private let secrets: [SymmetricKey]
 
-    /// The least bytes a secret has.
+    /// The minimum length of a secret in bytes.
     public static let minimumSecretLength = 32
 
-    /// - Parameter secrets: The newest first; nil without any, or when one is shorter than ``minimumSecretLength``.
+    /// - Parameter secrets: The newest first; nil if there is none, or if one is shorter than
+    ///   ``minimumSecretLength``.
     public init?(secrets: [String]) {
         guard !secrets.isEmpty, secrets.allSatisfy({ $0.utf8.count >= Self.minimumSecretLength }) else {
             return nil

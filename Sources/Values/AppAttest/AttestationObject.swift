@@ -2,18 +2,18 @@ import Crypto
 import SwiftASN1
 import X509
 
-/// An attestation as the device hands it over, read and not believed.
+/// A parsed attestation from a device, which is not verified yet.
 struct AttestationObject: Sendable {
     let leaf: Certificate
     let intermediate: Certificate
-    /// The key that the leaf certifies, uncompressed, 65 bytes.
+    /// The key that the leaf certificate certifies, uncompressed, 65 bytes.
     let publicKey: [UInt8]
     let receipt: [UInt8]
     let authenticatorBytes: [UInt8]
     let authenticatorData: AuthenticatorData
     let credential: AttestedCredential
 
-    /// Three times what devices send. [ours]
+    /// Three times the length of observed attestations, in bytes. [ours]
     static let maximumLength = 16_384
 
     init(_ bytes: [UInt8]) throws(AttestationRefusal) {
@@ -49,7 +49,7 @@ struct AttestationObject: Sendable {
 }
 
 extension AttestationObject {
-    /// The extension of the leaf that holds the nonce.
+    /// The extension of the leaf that contains the nonce.
     private static let nonceExtension: ASN1ObjectIdentifier = [1, 2, 840, 113_635, 100, 8, 2]
 
     /// The bytes before the nonce: SEQUENCE, [1] EXPLICIT, OCTET STRING of 32 bytes [observed].

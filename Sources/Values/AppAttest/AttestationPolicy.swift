@@ -1,12 +1,12 @@
 public import AppSiteAssociation
 
-/// Which apps, and which builds of them, are taken.
+/// The accepted apps and builds.
 public struct AttestationPolicy: Sendable, Hashable {
-    /// Those of full apps: an attestation that was made in an App Clip carries its app's [documented].
+    /// The App IDs of full apps: an attestation from an App Clip contains its app's ID [documented].
     public var appIDs: [AppID]
     public var environments: Set<AttestationEnvironment>
     public var categories: Set<ValidationCategory>
-    /// Nil: all of them.
+    /// The accepted bundle versions; nil for all.
     public var bundleVersions: Set<String>?
     /// Whether to reject a device that states neither category nor bundle version. No device before iOS 27
     /// states them.

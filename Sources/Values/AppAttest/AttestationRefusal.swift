@@ -19,7 +19,7 @@ public enum AttestationRefusal: Error, Sendable, Hashable {
     case token(Token)
     case key(Key)
 
-    /// The steps of a verification, in their order, and what else is checked.
+    /// The steps of a verification, in their order, and the further checks.
     public enum Reason: String, Sendable, CaseIterable {
         case format, chain, nonce
         case keyID = "key_id"
@@ -53,12 +53,12 @@ public enum AttestationRefusal: Error, Sendable, Hashable {
         case certificate
         /// The leaf certifies no key on P-256.
         case leafKey = "leaf_key"
-        /// The authenticator data has a length that it never has.
+        /// The authenticator data has an invalid length.
         case authenticatorData = "authenticator_data"
         /// The key in the authenticator data is not a COSE key of P-256 for ES256.
         case credentialKey = "credential_key"
         case extensions
-        /// The field `Doorstep-Assertion` is no dictionary of the three byte sequences.
+        /// The field `Doorstep-Assertion` is not a dictionary of the three byte sequences.
         case field
     }
 
@@ -80,16 +80,16 @@ public enum AttestationRefusal: Error, Sendable, Hashable {
 
     public enum Nonce: String, Sendable, CaseIterable {
         case missing
-        /// The extension is not the 38 bytes that it always is.
+        /// The extension does not have the 38 bytes of the known form.
         case encoding
-        /// Made for another challenge, or with other authenticator data.
+        /// The nonce is for another challenge or other authenticator data.
         case other
     }
 
     public enum Counter: String, Sendable, CaseIterable {
-        /// An attestation that counts already.
+        /// The attestation's counter is not zero.
         case notZero = "not_zero"
-        /// An assertion that is not newer than the last.
+        /// The assertion's counter is not greater than the last one.
         case notGreater = "not_greater"
     }
 
@@ -127,7 +127,7 @@ public enum AttestationRefusal: Error, Sendable, Hashable {
     /// The conflict between a key and the stored data.
     public enum Key: String, Sendable, CaseIterable {
         case unknown
-        /// It was attested before, otherwise.
+        /// The key was attested before, with other data.
         case taken
         /// The tenant has revoked it.
         case revoked
@@ -135,7 +135,7 @@ public enum AttestationRefusal: Error, Sendable, Hashable {
 }
 
 extension AttestationRefusal {
-    /// The step that refuses.
+    /// The step that failed.
     public var reason: Reason { said.reason }
 
     /// The exact defect; nil if the reason is exact. Stable across versions.

@@ -1,5 +1,5 @@
 extension AttestationRoot {
-    /// Why Apple's root cannot be used: the program is not the one that was built.
+    /// Apple's root is unusable: the program differs from the one that was built.
     public struct Damaged: Error, CustomStringConvertible {
         public var description: String {
             "the certificate of Apple's App Attest root in the program is damaged"

@@ -5,7 +5,7 @@ import SwiftASN1
 import Synchronization
 @_spi(FixedExpiryValidationTime) import X509
 
-/// The certificate that attestations are traced back to.
+/// The trusted root certificate of attestations.
 public struct AttestationRoot: Sendable, CustomStringConvertible {
     private let certificate: Certificate
     /// The SHA-256 of the certificate in DER, as 64 hexadecimal digits in lower case.
@@ -36,7 +36,7 @@ extension AttestationRoot {
         let chain = [leaf, intermediate, certificate]
         if chain.contains(where: { now < $0.notValidBefore }) { return .notYetValid }
         if chain.contains(where: { now > $0.notValidAfter }) { return .expired }
-        // X509 lets any certificate of version 1 sign others.
+        // X509 allows any certificate of version 1 to sign others.
         guard intermediate.isAuthority else { return .intermediateNotCA }
         let policy = RFC5280Policy(fixedExpiryValidationTime: now)
         let root = TrustedRoot(certificate)

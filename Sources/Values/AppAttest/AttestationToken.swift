@@ -8,7 +8,7 @@ public import Tenancy
 /// Token (RFC 7519) that only Doorstep reads.
 public struct AttestationToken: Sendable, Hashable {
     public let tenant: TenantID
-    /// That of the full app, by which the key was attested.
+    /// The App ID of the full app, by which the key was attested.
     public let appID: AppID
     /// The clip that the key was attested for: if the clip is deleted, the key is deleted too.
     public let clip: BundleID
@@ -16,10 +16,10 @@ public struct AttestationToken: Sendable, Hashable {
     public let keyID: [UInt8]
     /// The app's statement about its build when the token was issued.
     public let build: AttestedBuild
-    /// A whole second.
+    /// The time of issue, a whole second.
     public let issuedAt: Date
 
-    /// For how many seconds a token is good. [ours]
+    /// The number of seconds for which a token is valid. [ours]
     public static let lifetime = 3_600
 
     public init(
@@ -33,10 +33,10 @@ public struct AttestationToken: Sendable, Hashable {
         issuedAt = Date(timeIntervalSince1970: now.timeIntervalSince1970.rounded(.down))
     }
 
-    /// When it is no longer good.
+    /// The time of expiry.
     public var expiresAt: Date { issuedAt.addingTimeInterval(Double(Self.lifetime)) }
 
-    /// The token as a JSON Web Signature in its compact form (RFC 7515 §7.1).
+    /// Returns the token as a JSON Web Signature in its compact form (RFC 7515 §7.1).
     public func text(signedBy keys: AttestationKeys) -> String {
         var claims: JSONObject = [
             "app": .string(appID.text), "clip": .string(clip.text),
@@ -51,9 +51,9 @@ public struct AttestationToken: Sendable, Hashable {
         return signed + "." + Base64URL.text(code)
     }
 
-    /// Reads a token of one tenant's, whatever app it is of.
+    /// Reads a token of one tenant, for any of its apps.
     ///
-    /// Whether its key was revoked meanwhile is not in it, nor whether a clip takes the build.
+    /// The token does not show whether its key was revoked meanwhile, nor whether a clip accepts the build.
     public init(
         reading text: String, of tenant: TenantID, signedBy keys: AttestationKeys, at now: Date
     ) throws(AttestationRefusal) {
@@ -94,7 +94,7 @@ public struct AttestationToken: Sendable, Hashable {
         guard self.appID == appID else { throw .token(.otherApp) }
     }
 
-    /// Far more than a token ever has.
+    /// Far longer than any token, in bytes.
     private static let maximumLength = 2_048
 
     private static let header = Base64URL.text(Array(#"{"alg":"HS256","typ":"doorstep-attest+jwt"}"#.utf8))

@@ -2,9 +2,9 @@ public import AppSiteAssociation
 import Crypto
 public import Foundation
 
-/// A key that App Attest vouches for: that of one installation of an app.
+/// A key that App Attest certifies: it belongs to one install of an app.
 public struct AttestedKey: Sendable, Hashable {
-    /// The SHA-256 of the public key, 32 bytes. It stands for one installation: to be shown nowhere.
+    /// The SHA-256 of the public key, 32 bytes. It identifies one install: never show it.
     public let id: [UInt8]
     /// Uncompressed as in SEC 1 §2.3.3, 65 bytes.
     public let publicKey: [UInt8]
@@ -19,9 +19,9 @@ public struct AttestedKey: Sendable, Hashable {
     public let receipt: [UInt8]
 }
 
-/// Verifies the attestations of App Attest.
+/// A verifier for the attestations of App Attest.
 ///
-/// The receipt in them, a message of PKCS #7, is handed on unverified. An attestation is to be verified when it comes and
+/// It returns their receipt, a message of PKCS #7, unverified. Verify an attestation when it arrives and
 /// never again: its certificate expires within days.
 ///
 /// Source: Apple, "Validating apps that connect to your server".

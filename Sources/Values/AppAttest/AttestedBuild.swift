@@ -15,7 +15,7 @@ extension AttestedKey {
 }
 
 extension ClipAttestation {
-    /// Why a clip does not take a build; nil for one that it takes.
+    /// Returns the reason why a clip does not accept a build; nil if it accepts it.
     public func refusal(of build: AttestedBuild) -> AttestationRefusal? {
         guard environments.contains(build.environment) else { return .environment(.notAllowed) }
         guard let category = build.category else { return requiresStatements ? .category(.missing) : nil }

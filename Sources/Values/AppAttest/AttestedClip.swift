@@ -4,7 +4,7 @@ public import Tenancy
 /// An App Clip that requires attestation.
 public struct AttestedClip: Sendable, Hashable {
     public let clip: BundleID
-    /// The full app's, which attestations that are made in the clip carry [documented].
+    /// The App ID of the full app, which attestations from the clip contain [documented].
     public let appID: AppID
     public let attestation: ClipAttestation
 
@@ -16,7 +16,7 @@ public struct AttestedClip: Sendable, Hashable {
 
     /// A clip with unknown requirements and unknown owner: it requires everything and accepts nothing.
     public static func closed(_ clip: BundleID) -> AttestedClip {
-        // Any prefix would do: no environment is taken.
+        // Any prefix would do: no environment is accepted.
         guard let prefix = try? AppIDPrefix("0000000000") else {
             preconditionFailure("ten digits are a prefix")
         }

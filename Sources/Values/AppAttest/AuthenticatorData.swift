@@ -39,7 +39,8 @@ struct AuthenticatorData: Sendable, Hashable {
         bundleVersion = try extensions.statement(.bundleVersion).map(Self.bundleVersion)
     }
 
-    /// Documented as an unsigned number of 32 bits; observed as four bytes, little endian. Both are taken.
+    /// Documented as an unsigned number of 32 bits; observed as four bytes, little endian. Both are
+    /// accepted.
     private static func category(_ value: CBORValue) throws(AttestationRefusal) -> UInt32 {
         switch value {
         case .bytes(let bytes) where bytes.count == 4:
@@ -63,7 +64,7 @@ struct AttestedCredential: Sendable, Hashable {
     let aaguid: [UInt8]
     /// 32 bytes.
     let id: [UInt8]
-    /// Uncompressed as in SEC 1 §2.3.3, 65 bytes; not known to be a point of P-256.
+    /// Uncompressed as in SEC 1 §2.3.3, 65 bytes; not yet checked to be a point of P-256.
     let publicKey: [UInt8]
 
     fileprivate init(readingFrom bytes: inout ArraySlice<UInt8>) throws(AttestationRefusal) {
@@ -81,7 +82,7 @@ struct AttestedCredential: Sendable, Hashable {
     }
 }
 
-/// The names of what iOS 27 states of a build.
+/// The names of the statements of iOS 27 about a build.
 private enum Statement: CaseIterable {
     case category, bundleVersion
 
@@ -96,7 +97,7 @@ private enum Statement: CaseIterable {
         }
     }
 
-    /// Documented for assertions; no device was seen to use it.
+    /// Documented for assertions; not observed on any device.
     var documented: String {
         switch self {
         case .category: "validationCategory"

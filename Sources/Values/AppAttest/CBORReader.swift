@@ -18,7 +18,7 @@ struct CBORReader {
         rest = ArraySlice(bytes)
     }
 
-    /// The one item that the bytes are.
+    /// Reads the bytes as exactly one item.
     static func value(_ bytes: some Sequence<UInt8>) throws(AttestationRefusal) -> CBORValue {
         var reader = CBORReader(bytes)
         let item = try reader.item()
@@ -45,7 +45,7 @@ struct CBORReader {
         return known
     }
 
-    /// The entries of the next map that have one of these names.
+    /// Returns the entries of the next map that have one of these names.
     mutating func extensions(named names: Set<String>) throws(AttestationRefusal) -> [CBORKey: CBORValue] {
         let (type, count) = try head()
         guard type == 5 else { throw .format(.extensions) }
@@ -64,7 +64,7 @@ struct CBORReader {
         return known
     }
 
-    /// The next item if it is a text in UTF-8; any other item is skipped.
+    /// Returns the next item if it is a text in UTF-8; skips any other item.
     private mutating func name() throws(AttestationRefusal) -> String? {
         guard rest.first.map({ $0 >> 5 }) == 3 else {
             try skip()
@@ -74,7 +74,7 @@ struct CBORReader {
         return String(validating: try take(length), as: UTF8.self)
     }
 
-    /// Passes over the next item without recursion, so that its depth needs no limit.
+    /// Skips the next item without recursion, so that its depth needs no limit.
     private mutating func skip() throws(AttestationRefusal) {
         var left: UInt64 = 1
         while left > 0 {
@@ -101,7 +101,7 @@ struct CBORReader {
 
     private mutating func item(depth: Int) throws(AttestationRefusal) -> CBORValue {
         guard depth <= Self.maximumDepth else { throw .format(.tooDeep) }
-        // A tag, a float and "break" are no lengths, however they go on.
+        // A tag, a float and "break" are not valid lengths, whatever follows.
         guard rest.first.map({ $0 >> 5 <= 5 }) != false else {
             _ = try byte()
             throw .format(.unsupportedType)

@@ -13,14 +13,14 @@ public struct ClipAttestation: Sendable, Hashable {
         case off
         /// The request is counted and served.
         case monitor
-        /// It is refused.
+        /// The request is refused.
         case require
     }
 
     /// The treatment of a confirmation, which may also require its own signature.
     public enum ConfirmationDemand: String, Sendable, CaseIterable {
         case off, monitor, require
-        /// A token does not do.
+        /// A token does not suffice.
         case requireSigned = "require_signed"
     }
 
@@ -73,7 +73,7 @@ public struct ClipAttestation: Sendable, Hashable {
         }
     }
 
-    /// Whether a token does not do.
+    /// Whether a token does not suffice.
     public func requiresSignature(of operation: Operation) -> Bool {
         operation == .confirm && confirm == .requireSigned
     }
@@ -106,7 +106,7 @@ extension ClipAttestation {
             "lookup": .string(lookup.rawValue), "ramp": JSONValue(ramp),
             "register": .string(register.rawValue),
         ]
-        // Servers from before it is known would not understand the rest either.
+        // Omitted if false, because older servers would not understand the member.
         if requiresStatements { members["requireStatements"] = true }
         return members
     }
@@ -135,7 +135,7 @@ extension ClipAttestation {
 }
 
 extension JSONObjectReader {
-    /// Takes names of values, of which there must be one at least.
+    /// Takes a list of names of values, which must not be empty.
     fileprivate mutating func optionalNames<Value>(
         _ key: String, _ known: [(name: String, value: Value)]
     ) throws(JSONFieldError) -> Set<Value>? {

@@ -1,4 +1,4 @@
-/// How well a request was attested.
+/// The strength of a request's attestation.
 public struct RequestAttestation: Sendable, Hashable {
     /// The strongest valid proof that the request carried.
     public enum Grade: String, Sendable, CaseIterable {
@@ -7,7 +7,7 @@ public struct RequestAttestation: Sendable, Hashable {
         /// A token: the app was genuine within the last hour, but any holder of the token can have sent the
         /// request.
         case token
-        /// A signature of its own: the app has sent this, once.
+        /// The request's own signature: the app has sent this, once.
         case request
     }
 

@@ -101,7 +101,7 @@ struct StructuredDictionary {
         }
     }
 
-    /// RFC 9651 §4.2.7, but strictly as it is to be written (§4.1.8): padded, and unused bits zero. [ours]
+    /// RFC 9651 §4.2.7, but strictly in the form of §4.1.8: padded, and unused bits zero. [ours]
     private mutating func readByteSequence() -> [UInt8]? {
         guard take(":") else { return nil }
         let text = readWhile { $0 != UInt8(ascii: ":") }
@@ -110,7 +110,7 @@ struct StructuredDictionary {
         return Array(data)
     }
 
-    /// RFC 9651 §4.2.4: fifteen digits, or twelve with up to three behind a point.
+    /// RFC 9651 §4.2.4: fifteen digits, or twelve with up to three after a point.
     private mutating func readNumber(allowsFraction: Bool) -> Bool {
         _ = take("-")
         let whole = readWhile(Self.isDigit).count

@@ -1,4 +1,4 @@
-/// How a build came to the device, as iOS 27 and later sign it.
+/// The distribution channel of a build, as iOS 27 and later sign it.
 ///
 /// Source: Apple, "Validating apps that connect to your server"; 0 and 7 to 9 never occur.
 public enum ValidationCategory: UInt32, Sendable, CaseIterable {
@@ -6,7 +6,7 @@ public enum ValidationCategory: UInt32, Sendable, CaseIterable {
     case testFlight = 2
     case development = 3
     case appStore = 4
-    /// Or ad hoc.
+    /// Enterprise or ad hoc.
     case enterprise = 5
     case developerID = 6
     case other = 10

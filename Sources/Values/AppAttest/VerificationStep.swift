@@ -1,9 +1,10 @@
 import AppSiteAssociation
 import Crypto
 
-/// One thing that is checked of something read, and the reason by which it is refused.
+/// A check of parsed evidence, and the reason for a refusal if it fails.
 ///
-/// Verifying and inspecting are the same list of steps: one stops at the first that refuses, the other takes them all.
+/// Verification and inspection use the same list of steps: verification stops at the first failure,
+/// inspection runs all steps.
 struct VerificationStep<Evidence> {
     let reason: AttestationRefusal.Reason
     let check: (Evidence) -> AttestationRefusal?
@@ -19,7 +20,7 @@ public struct AttestationInspection: Sendable, Hashable {
     public enum Verdict: Sendable, Hashable {
         case passed
         case refused(AttestationRefusal)
-        /// It could not be read so far.
+        /// The part could not be parsed.
         case notReached
     }
 
@@ -56,7 +57,7 @@ public struct AttestationInspection: Sendable, Hashable {
 }
 
 extension AttestationPolicy {
-    /// The App ID that an RP ID hash is of.
+    /// Returns the App ID with an RP ID hash.
     func appID(of data: AuthenticatorData) -> AppID? {
         appIDs.first { SHA256.hash(data: Array($0.text.utf8)) == data.rpIDHash }
     }

@@ -45,7 +45,8 @@ public struct AssociationContent: Sendable, Hashable {
         try self.init(object)
     }
 
-    /// Refuses what takes one of these App Clips for an app: a clip's ID stands under `appclips` alone. [Apple]
+    /// Refuses content that uses the ID of one of these App Clips as an app's: a clip's ID may only be
+    /// under `appclips`. [Apple]
     public func check(against clips: Set<AppID>) throws(AssociationContentError) {
         let texts = Set(clips.map(\.text))
         do throws(JSONFieldError) {

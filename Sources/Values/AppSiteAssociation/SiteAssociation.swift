@@ -1,16 +1,16 @@
 public import Invocation
 public import JSON
 
-/// The `apple-app-site-association` file of a host: which App Clips may be launched from its URLs, and which URLs their
-/// apps open.
+/// The `apple-app-site-association` file of a host: the App Clips that its URLs may launch, and the URLs
+/// that their apps open.
 ///
-/// Equal associations are written in equal bytes.
+/// Equal associations give equal bytes.
 /// Source: Apple, "Associating your App Clip with your website" and "Supporting associated domains".
 public struct SiteAssociation: Sendable, Hashable {
-    /// The clips and the apps that they belong to, without doubles, by text.
+    /// The clips and the apps that they belong to, without duplicates, by text.
     ///
-    /// Source: Apple, "Interacting with App Clip Codes in AR": codes are decoded in AR only where the full app stands
-    /// beside its clip.
+    /// Source: Apple, "Interacting with App Clip Codes in AR": codes are decoded in AR only if the full app
+    /// is listed beside its clip.
     public let appClips: [AppID]
     /// By the app's text.
     public let links: [Links]
@@ -84,8 +84,9 @@ public struct SiteAssociation: Sendable, Hashable {
         self.init(appClips: appClips, links: Self.everything(of: Set(registered.keys)), content: content)
     }
 
-    /// The file with a pattern for each URL, where that is not too large.
-    /// - Parameter urls: the experiences' URLs on the host with the clip of each.
+    /// Creates the file with a pattern for each URL, unless it would be too large.
+    ///
+    /// - Parameter urls: The experiences' URLs on the host with the clip of each.
     public init(clips: [Clip], urls: [(url: URLPrefix, clip: AppID)], content: AssociationContent? = nil) {
         self.init(clips: clips, links: urls.map { (.url($0.url), $0.clip) }, content: content)
     }
@@ -136,7 +137,7 @@ public struct SiteAssociation: Sendable, Hashable {
     private struct Round {
         /// Nil for the URLs themselves.
         let breadth: URLGroup.Breadth?
-        /// The most members of a group that stay alone.
+        /// The maximum number of URLs that are listed without a group.
         let smallCount: Int
 
         func groups(of members: Set<URLGroup>) -> [URLGroup] {

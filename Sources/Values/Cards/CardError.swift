@@ -9,7 +9,8 @@ public enum CardError: Error, Sendable, Hashable, CustomStringConvertible {
     case invalidImageDigest
     case invalidHomePage
     case invalidCountryCode
-    /// A text, or a list of texts, of a place is empty, too long, or has control characters; `member` is Apple's name for it.
+    /// A text, or a list of texts, of a place is empty, too long, or contains control characters; `member`
+    /// is Apple's name for it.
     case invalidPlaceText(member: String)
 
     /// A name that stays the same across versions.

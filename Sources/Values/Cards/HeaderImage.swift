@@ -23,7 +23,7 @@ public struct HeaderImage: Sendable, Hashable {
     /// The MD5 in 32 hexadecimal digits, with which App Store Connect verifies an upload.
     public let md5: String
 
-    /// Looks at bytes that anybody may have sent.
+    /// Checks bytes from an untrusted source.
     public init(_ bytes: [UInt8]) throws(HeaderImageError) {
         guard bytes.count <= Self.maximumByteCount else { throw .tooLarge }
         if bytes.starts(with: PNGReader.signature) {

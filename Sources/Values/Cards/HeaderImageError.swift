@@ -1,4 +1,4 @@
-/// Why bytes are no image that Apple takes for a card.
+/// The reason why bytes are no valid image for a card.
 public enum HeaderImageError: String, Error, Sendable, Hashable, CaseIterable, CustomStringConvertible {
     case tooLarge = "image_too_large"
     /// Neither a PNG's signature nor a JPEG's.

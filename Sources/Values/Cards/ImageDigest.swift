@@ -1,6 +1,6 @@
 import Encodings
 
-/// The SHA-256 of a file, by which an image is named.
+/// The SHA-256 of a file, which is the image's name.
 public struct ImageDigest: Sendable, Hashable, CustomStringConvertible {
     /// 32 bytes.
     public let bytes: [UInt8]

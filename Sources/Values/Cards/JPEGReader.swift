@@ -20,7 +20,7 @@ struct JPEGReader {
             case 0xC0, 0xC1, 0xC2: try readFrame(try segment())
             // Lossless, hierarchical or arithmetic.
             case 0xC3, 0xC5...0xC7, 0xC9...0xCB, 0xCD...0xCF: throw .unsupported
-            // These have no content and do not stand alone; or they are reserved.
+            // These markers have no content and must be inside coded data, or they are reserved.
             case 0x00...0xBF, 0xC8, 0xD0...0xD8, 0xDC: throw .malformed
             case 0xDA:
                 guard hasFrame else { throw .malformed }
@@ -34,7 +34,7 @@ struct JPEGReader {
         }
     }
 
-    /// A marker, which any number of 0xFF may stand before.
+    /// Reads a marker, which any number of 0xFF may precede.
     private mutating func nextMarker() throws(HeaderImageError) -> UInt8 {
         guard try reader.byte() == 0xFF else { throw .malformed }
         var marker = try reader.byte()
@@ -61,7 +61,7 @@ struct JPEGReader {
         hasFrame = true
     }
 
-    /// Passes over coded pixels, in which 0xFF is followed by a zero or by the number of a restart.
+    /// Skips coded pixels, in which 0xFF is followed by a zero or by the number of a restart.
     private mutating func markerAfterScan() throws(HeaderImageError) -> UInt8 {
         while true {
             guard try reader.byte() == 0xFF else { continue }

@@ -83,7 +83,7 @@ public struct Place: Sendable, Hashable {
 
     public init() {}
 
-    /// Whether Apple takes it: "Address or coordinates must be provided." [Apple]
+    /// Whether Apple accepts it: "Address or coordinates must be provided." [Apple]
     public var isLocated: Bool { point != nil || address != nil }
 
     /// Returns the place with the other's members where its own are nil: an address, a point and a phone

@@ -1,6 +1,6 @@
 /// Two digits for each byte (RFC 4648 §8).
 public enum Base16 {
-    /// In lower case, as it stands in paths of APNs and as PostgreSQL writes `bytea`.
+    /// In lower case, as in paths of APNs and in PostgreSQL's `bytea` output.
     public static func text(_ bytes: some Sequence<UInt8>) -> String {
         let digits = Array("0123456789abcdef".utf8)
         return String(

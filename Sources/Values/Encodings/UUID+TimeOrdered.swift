@@ -1,9 +1,9 @@
 public import Foundation
 
 extension UUID {
-    /// A UUID of version 7: a time to the millisecond, then random bits (RFC 9562 §5.7).
+    /// Returns a UUID of version 7: a time to the millisecond, then random bits (RFC 9562 §5.7).
     ///
-    /// Those made later sort behind, so that an index over them grows at one end.
+    /// Later ones sort behind earlier ones, so that an index over them grows at one end.
     public static func timeOrdered(at time: Date) -> UUID {
         timeOrdered(at: time, bits: .random(in: 0...0x0FFF), .random(in: .min ... .max))
     }

@@ -1,6 +1,6 @@
-/// All places at most a radius away from a center.
+/// All points at most a radius away from a center.
 ///
-/// What `CLCircularRegion(center:radius:identifier:)` describes on a device.
+/// It corresponds to `CLCircularRegion(center:radius:identifier:)` on a device.
 public struct CircularRegion: Sendable, Hashable {
     /// The largest region that an App Clip can confirm a location in, 500 metres [Apple].
     ///

@@ -1,4 +1,4 @@
-/// On which side of a region's boundary a coordinate of limited accuracy is.
+/// The side of a region's boundary on which a coordinate of limited accuracy is.
 public struct Containment: Sendable, Hashable {
     /// Whether the coordinate itself is in the region.
     public let isInside: Bool

@@ -13,7 +13,8 @@ public struct GeocentricPosition: Sendable, Hashable {
     /// The maximum absolute value of each number, in metres.
     public static let greatestExtent = WGS84.equatorialRadius
 
-    /// The length of the straight line between two positions, which no path over the Earth is shorter than.
+    /// Returns the length of the straight line between two positions, a lower bound of every path over the
+    /// Earth.
     public func chord(to other: GeocentricPosition) -> Distance {
         let (x, y, z) = (x - other.x, y - other.y, z - other.z)
         return Distance(meters: (x * x + y * y + z * z).squareRoot())

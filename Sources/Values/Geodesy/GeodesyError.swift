@@ -1,4 +1,4 @@
-/// Why numbers are not a place or a region.
+/// The reason why numbers are no valid coordinate or region.
 public enum GeodesyError: Error, Sendable, Hashable, CustomStringConvertible {
     case latitudeOutOfRange
     case longitudeOutOfRange

@@ -4,7 +4,7 @@
 public struct HTMLLink: Sendable, Hashable {
     public let text: String
 
-    /// One that stands in the source of the program.
+    /// Creates a link from a literal in the source.
     public init(_ text: StaticString) {
         self.text = "\(text)"
     }
@@ -27,7 +27,8 @@ public struct HTMLLink: Sendable, Hashable {
         self.text = text
     }
 
-    /// Those of RFC 3986. A browser drops line feeds and takes a backslash for a slash.
+    /// Whether all characters are those of RFC 3986. A browser drops line feeds and treats a backslash as a
+    /// slash.
     private static func isOfURLCharacters(_ text: String) -> Bool {
         text.utf8.allSatisfy { isLetterOrDigit($0) || "-._~:/?#[]@!$&'()*+,;=%".utf8.contains($0) }
     }

@@ -52,23 +52,23 @@ public struct HTMLWriter: ~Copyable {
         open(tag.name, attributes)
     }
 
-    /// Writes a text, which stays one whatever stands in it.
+    /// Writes a text, escaped, so that it remains text whatever it contains.
     public mutating func text(_ text: String) {
         escape(text)
     }
 
-    /// Writes what stands in the source of the program, as it is.
+    /// Writes a literal of the source unescaped.
     public mutating func raw(_ text: StaticString) {
         text.withUTF8Buffer { bytes.append(contentsOf: $0) }
     }
 
-    /// Has the page run a module of its own host (HTML §4.12.1): never a script that stands in the page.
+    /// Makes the page run a module of its own host (HTML §4.12.1): never an inline script.
     public mutating func module(_ source: HTMLLink) {
         open("script", [.type("module"), .src(source)])
         raw("</script>")
     }
 
-    /// Writes a style sheet that stands in the source; a policy names its hash.
+    /// Writes a style sheet from a literal in the source; a policy contains its hash.
     public mutating func style(_ sheet: StaticString) {
         raw("<style>")
         raw(sheet)
@@ -103,7 +103,7 @@ public struct HTMLWriter: ~Copyable {
         text.withUTF8 { text in
             var start = 0
             for (index, byte) in text.enumerated() {
-                // Most bytes are letters, which stand behind all that is escaped but one.
+                // Most bytes are letters, which come after all escaped characters except one.
                 if byte > UInt8(ascii: ">"), byte != 0x7F { continue }
                 guard let escaped = Self.escaped(byte) else { continue }
                 bytes.append(contentsOf: text[start..<index])

@@ -29,7 +29,7 @@ package struct FormFields: Sendable {
 
     package func has(_ name: String) -> Bool { values[name] != nil }
 
-    /// Nil also for a text that contains U+0000, which PostgreSQL's texts cannot hold.
+    /// Nil also for a text that contains U+0000, which PostgreSQL's texts cannot contain.
     private static func decoded(_ text: some StringProtocol) -> String? {
         guard let bytes = String(text).utf8.span.formDecoded(), !bytes.contains(0) else { return nil }
         return String(validating: bytes, as: UTF8.self)

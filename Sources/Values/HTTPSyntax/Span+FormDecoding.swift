@@ -1,7 +1,8 @@
 extension Span<UInt8> {
-    /// The bytes that a part of `application/x-www-form-urlencoded` stands for (URL Standard §5.1).
-    /// - Parameter plus: The byte that `+` stands for.
-    /// - Returns: nil if the percent-encoding is malformed.
+    /// Returns the decoded bytes of a part of `application/x-www-form-urlencoded` (URL Standard §5.1).
+    ///
+    /// - Parameter plus: The byte for `+`.
+    /// - Returns: Nil if the percent-encoding is malformed.
     func formDecoded(plus: UInt8 = UInt8(ascii: " ")) -> [UInt8]? {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(count)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// An address of IPv6, or of IPv4 as the IPv6 address that stands for it (RFC 4291 §2.5.5.2).
+/// An IPv6 address, or an IPv4 address in its IPv4-mapped form (RFC 4291 §2.5.5.2).
 public struct IPAddress: Hashable, Sendable {
     package let high: UInt64
     package let low: UInt64
@@ -14,7 +14,7 @@ public struct IPAddress: Hashable, Sendable {
         self.init(high: 0, low: 0xFFFF_0000_0000 | UInt64(v4))
     }
 
-    /// Takes an address as text, without a port or a zone (inet_pton(3)).
+    /// Reads an address without a port or a zone (inet_pton(3)).
     package init?(_ text: some StringProtocol) {
         let text = String(text)
         var v4 = UInt32(0)

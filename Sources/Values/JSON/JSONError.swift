@@ -12,7 +12,7 @@ public enum JSONError: Error, Sendable, Hashable {
     case unexpectedByte(offset: Int)
     /// Something other than white space follows the value.
     case trailingBytes(offset: Int)
-    /// A character below U+0020 stands unescaped in a string.
+    /// A string contains an unescaped character below U+0020.
     case controlCharacter(offset: Int)
     /// A backslash is not followed by one of the escapes of RFC 8259 §7.
     case invalidEscape(offset: Int)

@@ -9,9 +9,9 @@ public struct JSONNumber: Sendable, Hashable {
     /// The nearest double, always finite.
     public let double: Double
 
-    /// Takes a number from its text.
+    /// Reads a number from its text.
     ///
-    /// Nil when the text is not a JSON number, or when its magnitude is beyond a double (`1e400`).
+    /// Nil if the text is not a JSON number, or if its magnitude exceeds a double (`1e400`).
     public init?(literal: String) {
         let number = literal.withBytes { bytes -> JSONNumber? in
             var parser = JSONParser(bytes, maximumDepth: 0)
@@ -27,7 +27,7 @@ public struct JSONNumber: Sendable, Hashable {
         double = Double(value)
     }
 
-    /// Nil when the value is infinite or not a number.
+    /// Nil if the value is infinite or not a number.
     public init?(_ value: Double) {
         guard value.isFinite else { return nil }
         self.init(finite: value)
@@ -46,7 +46,7 @@ public struct JSONNumber: Sendable, Hashable {
         double = value
     }
 
-    /// Takes bytes that the parser has found to be a number; nil when it is beyond a double.
+    /// Reads bytes that the parser has found to be a number; nil if it exceeds a double.
     init?(checked bytes: UnsafeBufferPointer<UInt8>) {
         literal = String(decoding: bytes, as: UTF8.self)
         guard let double = Self.exactDouble(bytes) ?? Double(literal), double.isFinite else { return nil }

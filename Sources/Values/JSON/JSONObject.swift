@@ -31,7 +31,7 @@ public struct JSONObject: Sendable {
         }
     }
 
-    /// Takes members in any order and refuses a key that comes twice.
+    /// Creates an object from members in any order; refuses duplicate keys.
     init(unique members: consuming [Member]) throws(JSONError) {
         Self.sort(&members)
         for index in members.indices.dropFirst()
@@ -41,7 +41,7 @@ public struct JSONObject: Sendable {
         self.members = members
     }
 
-    /// Takes members in any order, and the last of those with one key.
+    /// Returns members from any order; of those with one key, the last.
     static func lastOfEach(_ members: consuming [Member]) -> (object: JSONObject, repeatedKey: String?) {
         var object = JSONObject()
         var repeated: String?
@@ -94,10 +94,10 @@ public struct JSONObject: Sendable {
         return index < members.count && members[index].key.hasSameBytes(as: key) ? index : nil
     }
 
-    /// Up to here a search from the first member on is faster than halving: most keys differ in their length.
+    /// Up to this size, a linear search is faster than a binary one: most keys differ in their length.
     private static let fewMembers = 16
 
-    /// How many keys stand before this one.
+    /// Returns the number of keys before this one.
     private func insertionIndex(of key: String) -> Int {
         var low = 0
         var high = members.count

@@ -175,7 +175,7 @@ private struct IndexSet: Sendable {
         index < UInt64.bitWidth ? low & (1 << index) != 0 : high.contains(index)
     }
 
-    /// False when the index is there already.
+    /// Returns false if the index is already there.
     mutating func insert(_ index: Int) -> Bool {
         if index >= UInt64.bitWidth { return high.insert(index).inserted }
         defer { low |= 1 << index }

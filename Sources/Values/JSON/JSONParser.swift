@@ -167,7 +167,7 @@ struct JSONParser {
         return true
     }
 
-    /// Steps over a comma, which is true, or the closing bracket, which is false.
+    /// Skips a comma and returns true, or the closing bracket and returns false.
     private mutating func continues(closing bracket: UInt8) throws(JSONError) -> Bool {
         if try isClosed(by: bracket) {
             return false
@@ -252,7 +252,7 @@ struct JSONParser {
         }
     }
 
-    /// Parses an escape; two `\u` escapes when the first is the high half of a surrogate pair.
+    /// Parses an escape, or two `\u` escapes if the first is the high half of a surrogate pair.
     private mutating func parseEscape() throws(JSONError) -> Unicode.Scalar {
         let start = position
         position += 1

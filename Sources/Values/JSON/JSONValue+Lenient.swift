@@ -15,7 +15,7 @@ extension JSONValue {
         case utf16
         /// RFC 8259 §8.1: readers may ignore it or treat it as an error.
         case byteOrderMark
-        /// RFC 8259 §4: which of the values counts is not defined. Here it is the last one.
+        /// RFC 8259 §4 does not define which of the values counts. Here it is the last one.
         case duplicateKey(String)
         /// RFC 8259 §6: beyond a double. Here it is null.
         case numberOutOfRange

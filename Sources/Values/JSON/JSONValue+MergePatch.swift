@@ -1,6 +1,7 @@
 extension JSONValue {
-    /// The value after a merge patch (RFC 7396 §2): in objects the patch's members take the place of those of the same name,
-    /// null removes one, and objects are merged likewise; anything else is replaced whole.
+    /// Returns the value after a merge patch (RFC 7396 §2). In objects, the patch's members replace those
+    /// of the same name, null removes one, and objects are merged likewise; anything else is replaced as a
+    /// whole.
     ///
     /// Takes linear time.
     public func merging(_ patch: JSONValue) -> JSONValue {

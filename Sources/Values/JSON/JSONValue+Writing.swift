@@ -1,8 +1,9 @@
 extension JSONValue {
-    /// The value as a JSON text in UTF-8, without white space.
+    /// Returns the value as a JSON text in UTF-8, without white space.
     ///
-    /// Equal values give equal bytes: the members of objects are written in the order of their keys' UTF-8
-    /// bytes, and only what RFC 8259 §7 demands is escaped, which is neither `/` nor anything beyond ASCII.
+    /// Equal values give equal bytes: members are written in the order of their keys' UTF-8 bytes. Only
+    /// characters that RFC 8259 §7 requires to be escaped are escaped: neither `/` nor anything beyond
+    /// ASCII.
     public func serialized() -> [UInt8] {
         written(indentation: nil).bytes
     }

@@ -57,7 +57,7 @@ extension JSONValue {
 }
 
 extension JSONValue {
-    /// Whether some string in the value, which may be the value itself but is no key, is of the given kind.
+    /// Whether the value is, or contains, a string that satisfies the condition; keys do not count.
     public func containsString(where isWanted: (String) -> Bool) -> Bool {
         switch self {
         case .null, .bool, .number: false

@@ -9,7 +9,7 @@ extension String {
         order(relativeTo: other) < 0
     }
 
-    /// Below zero, zero or above it, as the bytes stand before, equal or stand after the other's.
+    /// Below, equal to or above zero, as the bytes sort before, equal to or after the other's.
     private func order(relativeTo other: String) -> Int {
         withBytes { bytes in
             other.withBytes { otherBytes in

@@ -149,7 +149,7 @@ extension LookupIndex {
         public let pages: DomainPages
     }
 
-    /// Returns the tenant's host if it is verified, in lower case and without a port; nil for any other.
+    /// Returns a host that a tenant has verified, by its name in lower case without a port; nil for any other.
     public func provedHost(_ host: String) -> ProvedHost? {
         guard let domain = domains[host] else { return nil }
         let tenant = tenants[Int(domain.tenant)]

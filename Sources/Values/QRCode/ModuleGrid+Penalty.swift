@@ -1,5 +1,5 @@
 extension ModuleGrid {
-    /// How badly it is read: the fewer points, the better (ISO/IEC 18004:2015, 7.8.3.1, table 11).
+    /// The penalty for readability: the fewer points, the better (ISO/IEC 18004:2015, 7.8.3.1, table 11).
     var penalty: Int {
         let lines = rows + columns
         let dark = rows.reduce(0) { $0 + $1.nonzeroBitCount }
@@ -28,7 +28,7 @@ extension ModuleGrid {
     ///
     /// The quiet zone is light, and a module is part of one pattern at most. [ours]
     private func finders(in line: UInt128) -> Int {
-        // Four light modules stand before the line, and as many behind it.
+        // Four light modules come before the line, and four after it.
         let padded = line << 4
         let light = ~padded
         let dark = padded & padded >> 2 & padded >> 3 & padded >> 4 & padded >> 6

@@ -1,6 +1,6 @@
 /// Why a text has no QR code of ours.
 public enum QRCodeError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// - Parameter bytes: how many it has.
+    /// - Parameter bytes: The text's number of bytes.
     case tooLong(bytes: Int)
     /// Byte mode is ISO 8859-1 by the standard and UTF-8 by most readers: only ASCII is the same in both.
     case notASCII

@@ -5,7 +5,7 @@ struct QRLayout {
     /// The patterns that are the same in every symbol of the version: finders, timing, alignment.
     private(set) var patterns: ModuleGrid
 
-    /// The modules that hold no data: those of the patterns, and of format and version information.
+    /// The modules without data: those of the patterns, and of format and version information.
     private(set) var reserved: ModuleGrid
 
     init(_ version: QRVersion) {

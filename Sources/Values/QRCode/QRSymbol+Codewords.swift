@@ -16,7 +16,7 @@ extension QRSymbol {
     private static func dataCodewords(of text: [UInt8], _ version: QRVersion) -> [UInt8] {
         var codewords: [UInt8] = []
         codewords.reserveCapacity(version.dataLength)
-        // Four bits stand before all bytes: each is cut in halves.
+        // Four bits precede all bytes: each byte is split into halves.
         var half: UInt8 = 0b0100
         let count =
             version.countLength == 8

@@ -8,10 +8,11 @@ public struct QRSymbol: Sendable, Hashable {
 
     let grid: ModuleGrid
 
-    /// The smallest symbol that holds a text.
+    /// Creates the smallest symbol that holds a text.
+    ///
     /// - Parameters:
     ///   - text: ASCII, at most 331 bytes.
-    ///   - mask: nil for that of the fewest penalty points, and of those the first.
+    ///   - mask: Nil for the mask with the fewest penalty points; of several, the first.
     public init(_ text: String, mask: QRMask? = nil) throws(QRCodeError) {
         let bytes = Array(text.utf8)
         guard bytes.allSatisfy({ $0 < 0x80 }) else { throw .notASCII }

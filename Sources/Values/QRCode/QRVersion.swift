@@ -1,16 +1,16 @@
-/// The size of a symbol, 1 to 13, and how much it holds at error correction level M.
+/// The size of a symbol, 1 to 13, and its capacity at error correction level M.
 ///
-/// Version 13 is the largest that is made here: 69 modules are still read well from a table's tent card, and no URL that
-/// is printed is longer. [ours]
+/// Version 13 is the largest that is supported here: 69 modules can still be read well from a table's tent
+/// card, and no printed URL is longer. [ours]
 /// Source: ISO/IEC 18004:2015, tables 1, 7 and 9.
 public struct QRVersion: Sendable, Hashable {
     /// From 1 to 13.
     public let number: Int
 
-    /// How many codewords of data each block has, in the blocks' order.
+    /// The number of data codewords of each block, in the blocks' order.
     let dataLengths: [Int]
 
-    /// How many codewords of error correction each block has.
+    /// The number of error correction codewords of each block.
     let correctionLength: Int
 
     private init(_ number: Int, _ correctionLength: Int, _ blocks: [(count: Int, length: Int)]) {
@@ -49,7 +49,7 @@ public struct QRVersion: Sendable, Hashable {
     /// Modules of a side, without the quiet zone.
     public var size: Int { 17 + 4 * number }
 
-    /// The most bytes that it holds.
+    /// The maximum number of bytes that it holds.
     public var capacity: Int { (8 * dataLength - Self.modeLength - countLength) / 8 }
 
     /// Codewords of data in all blocks.

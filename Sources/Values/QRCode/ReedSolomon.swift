@@ -1,9 +1,9 @@
 /// Error correction over the field of 256 elements (ISO/IEC 18004:2015, 7.5.2 and annex A).
 struct ReedSolomon {
-    /// The coefficients of the generator polynomial but the first, which is 1; the highest power first.
+    /// The coefficients of the generator polynomial without the first, which is 1; the highest power first.
     private let generator: [UInt8]
 
-    /// - Parameter length: how many codewords of error correction there are.
+    /// - Parameter length: The number of error correction codewords.
     init(length: Int) {
         var generator: [UInt8] = [1]
         for power in 0..<length {

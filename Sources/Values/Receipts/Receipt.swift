@@ -15,12 +15,14 @@ public struct Receipt: Sendable, Hashable {
     public let isCertain: Bool
     /// The attestation of the request that was confirmed.
     public let attestation: RequestAttestation
-    /// Whether software on the device made the fix up: the word of the app that signed the request, and nil for any other.
+    /// Whether software on the device simulated the fix: reported by the app that signed the request; nil
+    /// for any other request.
     public let isSimulated: Bool?
     /// A whole minute.
     public let minute: Date
 
-    /// For how many seconds a receipt is good: long enough to order, too short to hand on. [ours]
+    /// The number of seconds for which a receipt is valid: long enough to order, too short to pass on.
+    /// [ours]
     static let lifetime = 600
 
     public init(
@@ -41,7 +43,7 @@ public struct Receipt: Sendable, Hashable {
     public enum Outcome: String, Sendable, CaseIterable {
         case inRegion
         case notInRegion
-        /// No business is known for the invocation URL.
+        /// The invocation URL leads to no location.
         case doesNotMatch
         /// The client reported that the launch was not physical, or that the person does not let the clip
         /// confirm.
@@ -57,7 +59,7 @@ public struct Receipt: Sendable, Hashable {
         case device
         /// The distance of a coordinate, which the server measured.
         case coordinate
-        /// Neither: it was decided without, or could not be decided.
+        /// Neither: the outcome was decided without evidence, or could not be decided.
         case none
     }
 }

@@ -10,7 +10,7 @@ public enum ReceiptDefect: String, Error, CaseIterable, CustomStringConvertible 
     /// The server signs no receipts.
     case noKeys = "no_keys"
     case malformed
-    /// No key that is published signed it.
+    /// No published key signed it.
     case badSignature = "bad_signature"
     case otherIssuer = "other_issuer"
     case otherTenant = "other_tenant"
@@ -54,7 +54,7 @@ extension ReceiptIssuer {
         guard now.timeIntervalSince1970 < end else { throw .expired }
         // Receipts from before the claim existed do not state their evidence.
         let evidence = claims["evidence"]?.stringValue.flatMap(Receipt.Evidence.init(rawValue:))
-        // Nor whether it was attested.
+        // The same applies to the attestation.
         let attestation = RequestAttestation(
             grade: claims["attestation"]?.stringValue.flatMap(RequestAttestation.Grade.init(rawValue:))
                 ?? .none,
@@ -67,7 +67,7 @@ extension ReceiptIssuer {
             isSimulated: claims["simulated"]?.boolValue, minute: minute)
     }
 
-    /// Far more than a receipt ever has.
+    /// Far longer than any receipt, in bytes.
     private static let maximumLength = 4_096
 
     private static func object(_ part: String) -> JSONObject? {

@@ -6,7 +6,7 @@ import JSON
 import Synchronization
 import Tenancy
 
-/// Makes receipts that others verify by the published keys alone.
+/// An issuer of receipts, which others verify with only the published keys.
 ///
 /// Safe to use from many threads; the keys can be replaced at any time.
 public final class ReceiptIssuer: Sendable {
@@ -19,7 +19,7 @@ public final class ReceiptIssuer: Sendable {
         self.keys = Mutex(keys)
     }
 
-    /// Signs with other keys from now on.
+    /// Replaces the keys for all later signatures.
     public func replaceKeys(by keys: ReceiptKeySet) {
         self.keys.withLock { $0 = keys }
     }
@@ -27,12 +27,12 @@ public final class ReceiptIssuer: Sendable {
     /// The JSON of `/.well-known/jwks.json`.
     public var published: [UInt8] { keys.withLock(\.published) }
 
-    /// Nil for a key that is not published.
+    /// Nil if the key is not published.
     func key(_ id: String) -> ReceiptKey? {
         keys.withLock { $0.keys.first { $0.id == id } }
     }
 
-    /// The receipt as a JSON Web Token (RFC 7519).
+    /// Returns the receipt as a JSON Web Token (RFC 7519).
     public func sign(_ receipt: Receipt, at now: Date) -> String {
         let key = keys.withLock { $0.signing(at: now) }
         var claims = JSONWriter()

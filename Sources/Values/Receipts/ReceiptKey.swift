@@ -6,16 +6,16 @@ import JSON
 /// A key that signs receipts by ES256: ECDSA on P-256 with SHA-256 (RFC 7518 §3.4).
 public struct ReceiptKey: Sendable, CustomStringConvertible, CustomReflectable {
     private let key: P256.Signing.PrivateKey
-    /// The SHA-256 of the public key, by which it is found in the published set (RFC 7638).
+    /// The SHA-256 of the public key, which identifies it in the published set (RFC 7638).
     public let id: String
-    /// When it begins to sign. It is published before.
+    /// The time at which it begins to sign. It is published before.
     public let signsFrom: Date
     /// The first part of the signed text, with the dot after it (RFC 7515 §7.1).
     private let header: [UInt8]
 
     static let type = "doorstep-receipt+jwt"
 
-    /// Makes a new key.
+    /// Creates a new key.
     public init(signsFrom: Date) {
         self.init(P256.Signing.PrivateKey(), signsFrom: signsFrom)
     }
@@ -34,7 +34,7 @@ public struct ReceiptKey: Sendable, CustomStringConvertible, CustomReflectable {
     public var description: String { "receipt key \(id)" }
     public var customMirror: Mirror { Mirror(self, children: ["id": id]) }
 
-    /// The claims as a JSON Web Signature in its compact form (RFC 7515 §7.1).
+    /// Returns the claims as a JSON Web Signature in its compact form (RFC 7515 §7.1).
     func sign(_ claims: Span<UInt8>) -> [UInt8] {
         var token: [UInt8] = []
         token.reserveCapacity(header.count + claims.count * 4 / 3 + 96)
@@ -49,7 +49,7 @@ public struct ReceiptKey: Sendable, CustomStringConvertible, CustomReflectable {
         return token
     }
 
-    /// Whether the key made the signature of what stands before its dot.
+    /// Whether the key created the signature of the text before the signature's dot.
     func isAuthentic(_ signature: [UInt8], of text: String) -> Bool {
         guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature) else {
             return false
@@ -59,7 +59,7 @@ public struct ReceiptKey: Sendable, CustomStringConvertible, CustomReflectable {
 
     // MARK: JSON Web Key
 
-    /// Reads a private key (RFC 7518 §6.2) with `signsFrom`, which is ours: without it, it signs from ever.
+    /// Reads a private key (RFC 7518 §6.2) with our member `signsFrom`: a key without it has always signed.
     init(jwk: JSONValue, index: Int) throws(ReceiptKeyError) {
         func refuse(_ reason: String) -> ReceiptKeyError { .unusableKey(index: index, reason: reason) }
         guard let object = jwk.objectValue else { throw refuse("is no object") }

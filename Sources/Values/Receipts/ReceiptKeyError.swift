@@ -7,7 +7,7 @@ public enum ReceiptKeyError: Error, Sendable, Hashable, CustomStringConvertible 
     case duplicateKey(index: Int)
     case nextKeyIsThere
 
-    /// A name that stays the same across versions.
+    /// A name that is stable across versions.
     public var code: String {
         switch self {
         case .notAKeySet: "not_a_key_set"

@@ -14,14 +14,15 @@ public struct ReceiptKeySet: Sendable {
 
     public static let maximumCount = 16
 
-    /// For how many seconds a verifier may keep the published set. [ours]
+    /// The number of seconds for which a verifier may cache the published set. [ours]
     public static let maximumAge = 300
 
-    /// How many seconds pass at least until a new key signs: everyone has read the set again by then, the servers
-    /// included. [ours]
+    /// The minimum number of seconds before a new key signs: by then all verifiers and servers have read
+    /// the set again. [ours]
     public static let publishedBefore = 3_600
 
-    /// How many seconds a key that no longer signs stays published: longer than receipts live and clocks differ. [ours]
+    /// The number of seconds for which a key that no longer signs remains published: longer than receipts
+    /// live and clocks differ. [ours]
     static let publishedAfter = 3_600
 
     /// Creates a set with one new key that signs immediately.
@@ -53,7 +54,7 @@ public struct ReceiptKeySet: Sendable {
     /// - Throws: `ReceiptKeyError.nextKeyIsThere` if the key that was added last does not sign yet.
     public func rotated(at now: Date) throws(ReceiptKeyError) -> ReceiptKeySet {
         guard keys.allSatisfy({ $0.signsFrom <= now }) else { throw .nextKeyIsThere }
-        // A key is over when the one after it begins.
+        // A key stops signing when the next one begins.
         let needed = zip(keys, keys.dropFirst()).filter { _, next in
             next.signsFrom.addingTimeInterval(Double(Self.publishedAfter)) > now
         }.map(\.0)
@@ -63,7 +64,7 @@ public struct ReceiptKeySet: Sendable {
 
     // MARK: JSON
 
-    /// Reads what ``serialized()`` writes.
+    /// Reads the output of ``serialized()``.
     public init(parsing text: [UInt8]) throws(ReceiptKeyError) {
         let set: JSONValue
         do throws(JSONError) {

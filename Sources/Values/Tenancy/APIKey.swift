@@ -7,11 +7,12 @@ import Encodings
 /// recognize keys. The `description` shows only ``hint``; ``text`` is the only way to the secret.
 public struct APIKey: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     public let kind: KeyKind
-    /// The whole key. Shown once when it is made; only its SHA-256 is ever stored.
+    /// The whole key. Show it only when it is created; only its SHA-256 is ever stored.
     public let text: String
 
     /// Parses a key.
-    /// - Throws: `TenancyError.invalidKey` when prefix, length, alphabet or checksum is wrong.
+    ///
+    /// - Throws: `TenancyError.invalidKey` if prefix, length, alphabet or checksum is wrong.
     public init(_ text: String) throws(TenancyError) {
         let bytes = Array(text.utf8)
         guard bytes.count == Self.length,
@@ -24,9 +25,10 @@ public struct APIKey: Sendable, CustomStringConvertible, CustomDebugStringConver
         self.text = text
     }
 
-    /// Makes a new key from 256 bits of `SystemRandomNumberGenerator`.
+    /// Creates a key from 256 bits of `SystemRandomNumberGenerator`.
     ///
-    /// Source: its documentation in the Swift standard library: on Linux it reads `getrandom(2)`, else `/dev/urandom`.
+    /// Source: its documentation in the Swift standard library: on Linux it reads `getrandom(2)`, else
+    /// `/dev/urandom`.
     public static func generate(_ kind: KeyKind) -> APIKey {
         APIKey(kind, words: (0..<8).map { _ in .random(in: .min ... .max) })
     }
@@ -49,7 +51,7 @@ public struct APIKey: Sendable, CustomStringConvertible, CustomDebugStringConver
     private static let prefixLength = 4
     private static let secretLength = 43
     private static let checksumLength = 6
-    /// How many bytes a key has.
+    /// The length of a key in bytes.
     public static let length = prefixLength + secretLength + checksumLength
 
     private static func checksum(of bytes: ArraySlice<UInt8>) -> [UInt8] {

@@ -1,8 +1,8 @@
-/// Which notifications of a tenant collapse into one when they have no collapse ID of their own [ours].
+/// The notifications of a tenant that collapse into one if they have no collapse ID of their own [ours].
 public enum CollapsePolicy: String, Sendable, Hashable, CaseIterable {
     case none
-    /// All of one business.
+    /// All notifications of one business.
     case business
-    /// All of one URL.
+    /// All notifications of one URL.
     case url
 }

@@ -1,8 +1,9 @@
 /// The kind of a key, which limits its scopes and determines the beginning of its text.
 public enum KeyKind: String, Sendable, CaseIterable {
-    /// `dpk_…`: may ship inside an app; reaches lookups, confirmations and the registration of instances.
+    /// `dpk_…`: may ship inside an app; can be used for lookups, confirmations and the registration of
+    /// instances.
     case publishable
-    /// `dsk_…`: stays on servers; can be made for everything of its tenant.
+    /// `dsk_…`: stays on servers; can have every scope.
     case secret
 
     public var prefix: String {

@@ -7,9 +7,10 @@ public enum QuotaKind: String, Sendable, CaseIterable {
     case total
 }
 
-/// How many rows of a kind a tenant may store, and how many bytes.
+/// A tenant's limits for a kind: the number of rows and the number of bytes.
 ///
-/// The bytes of a row are the UTF-8 bytes of its texts, with JSON as PostgreSQL writes it; those of an image are its file's. [ours]
+/// The bytes of a row are the UTF-8 bytes of its texts, with JSON as PostgreSQL writes it; those of an
+/// image are its file's. [ours]
 public struct Quota: Sendable, Hashable, CustomStringConvertible {
     /// The limit in rows. Nil means the default; in a default, no limit.
     public var rows: Int?

@@ -1,4 +1,4 @@
-/// Why a text is not the ID, name or key it was taken for.
+/// The reason why a text is not a valid ID, name or key.
 public enum TenancyError: Error, Sendable, Hashable, CustomStringConvertible {
     case invalidBundleID
     case invalidTeamID
@@ -6,7 +6,7 @@ public enum TenancyError: Error, Sendable, Hashable, CustomStringConvertible {
     case invalidSlug
     case invalidKey
 
-    /// A name that stays the same across versions.
+    /// A name that is stable across versions.
     public var code: String {
         switch self {
         case .invalidBundleID: "invalid_bundle_id"

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The identity of a tenant, a UUID that never changes.
+/// The identifier of a tenant, a UUID that never changes.
 public struct TenantID: Sendable, Hashable, CustomStringConvertible {
     public let uuid: UUID
 
