@@ -2,6 +2,6 @@
 public struct Containment: Sendable, Hashable {
     /// Whether the coordinate itself is in the region.
     public let isInside: Bool
-    /// Whether every place in the circle of the coordinate's accuracy is on the same side.
+    /// Whether every point in the circle of the coordinate's accuracy is on the same side.
     public let isCertain: Bool
 }

@@ -3,8 +3,8 @@ import Foundation
 extension Coordinate {
     /// The length of the shortest path over the WGS 84 ellipsoid.
     ///
-    /// The same to the last bit both ways and mirrored in the equator. 0 for the same place, however its longitude
-    /// is written; two places less than about 2 nm apart may give 0 too.
+    /// The same to the last bit both ways and mirrored in the equator. 0 for the same point, however its longitude
+    /// is written; two points less than about 2 nm apart may give 0 too.
     ///
     /// Largest difference from Karney's geodesic, measured on the vectors of the tests and 100,000 further cases,
     /// among them the near-antipodal ones at which Vincenty's formula fails: 12 nm up to 1 km, 12 µm up to 10 km,
@@ -37,7 +37,7 @@ extension Coordinate {
         return difference <= 180 ? difference : (180 - abs(longitude)) + (180 - abs(other.longitude))
     }
 
-    /// The straight line through the Earth between two places, in metres.
+    /// The straight line through the Earth between two points, in metres.
     ///
     /// It needs no case of its own for the poles or the antimeridian.
     private static func chord(

@@ -3,7 +3,7 @@ import Foundation
 /// The geodesic that leaves one parallel at a given azimuth and runs north to another.
 ///
 /// Solved on the auxiliary sphere, where it is a great circle. The start is not nearer to the equator than the end,
-/// and not north of it: by the symmetries of the ellipsoid every pair of places can be turned so.
+/// and not north of it: by the symmetries of the ellipsoid every pair of points can be turned so.
 ///
 /// Source: C. F. F. Karney, "Algorithms for geodesics", J. Geodesy 87, 43–55 (2013), sections 2 to 5, with his
 /// letters. The integrals are not expanded into series but summed by Gauss–Legendre quadrature: they are so smooth
@@ -49,7 +49,7 @@ struct Geodesic {
         longitudeSlope = (1 - WGS84.flattening) * reducedLength / endNorthing
     }
 
-    /// The length in metres of the shortest path between two places.
+    /// The length in metres of the shortest path between two points.
     ///
     /// `longitudeDifference` in radians, 0…π. On an oblate ellipsoid λ12 rises with the azimuth all the way from 0
     /// due north to π due south, so the azimuth is kept in a bracket: Newton's method moves it, and where that
