@@ -19,6 +19,36 @@ import Testing
         }
     }
 
+    /// A command of the dumped help, with its subcommands.
+    private struct CommandHelp: Decodable {
+        let commandName: String
+        let abstract: String?
+        let discussion: String?
+        let subcommands: [CommandHelp]?
+
+        /// Commands of which the help has no verb at its beginning or no example.
+        func incomplete(_ path: String = "") -> [String] {
+            if commandName == "help" { return [] }
+            let name = "\(path) \(commandName)"
+            let isComplete =
+                abstract?.range(of: "^[A-Z][a-z]+ (?!of )", options: .regularExpression) != nil
+                && !["A ", "An ", "The ", "What ", "Where "].contains { abstract?.hasPrefix($0) == true }
+                && discussion?.contains("Example: doorstep") == true
+            return (isComplete ? [] : [name]) + (subcommands ?? []).flatMap { $0.incomplete(name) }
+        }
+    }
+
+    private struct HelpDump: Decodable {
+        let command: CommandHelp
+    }
+
+    @Test func helpOfEveryCommandBeginsWithVerbAndHasExample() async throws {
+        let outcome = try await DoorstepBinary(databaseURL: "").run(["--experimental-dump-help"])
+        let help = try JSONDecoder().decode(HelpDump.self, from: Data(outcome.output.utf8))
+        #expect(help.command.subcommands?.isEmpty == false)
+        #expect(help.command.incomplete().isEmpty)
+    }
+
     @Test func helpIsAvailableForEveryCommand() async throws {
         let binary = DoorstepBinary(databaseURL: "")
         let nouns = ["tenant", "clip", "location", "experience", "code", "domain", "key", "webhook"]

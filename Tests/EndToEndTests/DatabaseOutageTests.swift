@@ -171,7 +171,7 @@ import Testing
                 #expect(ready["table"]?.objectValue?["source"] == "file")
 
                 let again = try await start(directory)
-                try await server.log.line(saying: "the routing table is loaded")
+                try await server.log.line(saying: "the lookup index is loaded")
                 let loaded = try await server.get("/readyz")
                 #expect(loaded["table"]?.objectValue?["source"] == "database")
                 try again.leave()

@@ -313,20 +313,20 @@ import Testing
                 "clip", "list", "--server", server.address, "--database-url", installation.databaseURL)
             #expect(excluded.status == 64)
             let local = try await remote.run("location", "history", "a", "--server", server.address)
-            #expect(local.status == 1 && local.errors.contains("at the database"))
+            #expect(local.status == 1 && local.errors.contains("needs a database"))
             // Whatever the environment names.
             var both = remote
             both.environment["DATABASE_URL"] = installation.databaseURL
             let unclear = try await both.run("location", "history", "a", "--tenant", "far")
-            #expect(unclear.status == 1 && unclear.errors.contains("at the database"))
+            #expect(unclear.status == 1 && unclear.errors.contains("needs a database"))
             for command in [["tenant", "create", "new", "--name", "New"], ["tenant", "list"], ["migrate"]] {
                 let refused = try await both.run(command + ["--server", server.address])
-                #expect(refused.status == 64 && refused.errors.contains("at the database"))
+                #expect(refused.status == 64 && refused.errors.contains("needs a database"))
             }
-            // Whoever names the server by the environment is told the same, where no flag names a database.
+            // The same holds if the environment names the server and no flag names a database.
             for command in [["tenant", "list"], ["status"], ["migrate"]] {
                 let refused = try await both.run(command)
-                #expect(refused.status == 1 && refused.errors.contains("at the database"), "\(command)")
+                #expect(refused.status == 1 && refused.errors.contains("needs a database"), "\(command)")
             }
             try await both.succeed("tenant", "list", "--database-url", installation.databaseURL)
 

@@ -182,7 +182,7 @@ import Testing
     func tlsKeyWithoutCertificateIsRejected(flag: String) async throws {
         let outcome = try await DoorstepBinary(databaseURL: "host=/none").run("serve", flag, "x.pem")
         #expect(outcome.status == 64)
-        #expect(outcome.errors.contains("--tls-certificate and --tls-key go together"))
+        #expect(outcome.errors.contains("--tls-certificate and --tls-key require each other"))
     }
 
     /// Bytes that are no request, or too many of them, are answered with a problem; the server goes on.

@@ -21,7 +21,7 @@ import Testing
         let count = try await Self.declared().count
         #expect(table.split(separator: "\n").count == count + 2)
         #expect(
-            try Self.text("Sources/Guide/11-operations.md").contains("\n\n\(table)\n"),
+            try Self.text("Sources/Guide/11-operations.md").contains("\n\n\(table)"),
             "put what 'doorstep settings --format markdown' prints into the guide")
     }
 

@@ -92,7 +92,7 @@ import Testing
                 for verb in ["show", "remove"] {
                     let nothing = try await binary.run(["domain", "content", verb, "example.com"] + tenant)
                     #expect(nothing.status == 1)
-                    #expect(nothing.errors == "Error: nothing is kept with example.com\n")
+                    #expect(nothing.errors == "Error: example.com has no additional content\n")
                 }
             }
         }

@@ -59,7 +59,7 @@ enum CommandError: Error, CustomStringConvertible {
         case .noDatabase:
             "name a database: --database-url, DATABASE_URL or --embedded-postgres DIR"
         case .needsDatabase:
-            "this is done at the database, not at a server: --database-url or --embedded-postgres DIR"
+            "this command needs a database, not a server: --database-url or --embedded-postgres DIR"
         case .noServer:
             "name a server: --server or DOORSTEP_SERVER"
         case .noKey(let server):
@@ -91,7 +91,7 @@ enum CommandError: Error, CustomStringConvertible {
         case .unknownInstances(let ids):
             "the tenant has no instance \(ids.map(\.description).joined(separator: ", "))"
         case .signedURLNotFound(let reason):
-            "nothing was signed, since the signed URL would not be found: \(reason)"
+            "nothing was signed, because a lookup would not find the signed URL: \(reason)"
         case .unreadableFile(let path):
             "\(path) cannot be read"
         case .unwritableFile(let path):
@@ -105,7 +105,7 @@ enum CommandError: Error, CustomStringConvertible {
         case .codesRefused(let count, let kind):
             "nothing was written: \(count) \(count == 1 ? "row" : "rows") cannot be \(kind.rawValue)"
         case .nothingToExport:
-            "the tenant has nothing that a code could be made of"
+            "the tenant has no experience or location for a code"
         case .notConfirmed:
             "nothing was deleted: what was typed is not the tenant's slug"
         case .importRefused(let problems):
@@ -117,7 +117,7 @@ enum CommandError: Error, CustomStringConvertible {
         case .domainNotProved(let name, let outcome):
             Self.text(name, outcome)
         case .noDomainContent(let name):
-            "nothing is kept with \(name)"
+            "\(name) has no additional content"
         case .domainsNotProved(let count, let all):
             "\(count) of \(all) proofs \(count == 1 ? "was" : "were") not found"
         }
@@ -138,7 +138,7 @@ enum CommandError: Error, CustomStringConvertible {
             let end = outcome.record.withdrawnFrom.map { $0.rfc3339 } ?? ""
             return "the proof of \(name) has lapsed and will be withdrawn from \(end): \(reason)"
         case .withdrawn: return "\(name) is no longer proved: \(reason)"
-        case .proved, .lapsed: return "\(name) stays proved, since nobody answered: \(reason)"
+        case .proved, .lapsed: return "\(name) stays proved, because the host did not respond: \(reason)"
         case .claimed: return "\(name) is not proved: \(reason)"
         }
     }

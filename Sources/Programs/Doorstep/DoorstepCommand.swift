@@ -7,10 +7,12 @@ import ArgumentParser
 struct DoorstepCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doorstep",
-        abstract: "The server side of App Clips at physical places.",
+        abstract: "Run and manage the backend for App Clips at physical locations.",
         discussion: """
-            Settings are taken from flags, then from the environment, then from defaults. Exit status: 0 done, \
-            1 refused or failed, 64 wrong usage.
+            A flag wins over the environment, and the environment over the default. Exit status: 0 done, 1 refused \
+            or failed, 64 wrong usage.
+
+            Example: doorstep serve --embedded-postgres ./db
             """,
         version: "0.1.0",
         subcommands: [

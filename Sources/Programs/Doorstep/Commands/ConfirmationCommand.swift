@@ -14,7 +14,7 @@ import Tenancy
 struct ConfirmationCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "confirmation",
-        abstract: "List, count and export a tenant's confirmations.",
+        abstract: "Read a tenant's confirmations: list, count, export.",
         discussion: """
             Confirmations are stored without coordinates, for the days of 'doorstep serve --confirmation-retention'. \
             Days are in UTC.

@@ -10,16 +10,17 @@ import Tenancy
 
 struct ConsoleCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "console", abstract: "The operators' console, for a browser.",
+        commandName: "console", abstract: "Serve the operators' console, and manage its sessions.",
         discussion: """
-            It has a listener of its own and works with the rights of the administration commands: 'doorstep serve', its \
-            login and its port have none of these. Whoever can write the database can sign in, by a link that 'doorstep \
-            console link' makes. DATABASE_URL's login needs to be a member of doorstep_admin, doorstep_app and \
-            doorstep_router.
+            The console has its own listener and the rights of the administration commands; 'doorstep serve' has \
+            neither. Everyone who can write to the database can sign in, with a link from 'doorstep console link'. \
+            DATABASE_URL's login must be a member of doorstep_admin, doorstep_app and doorstep_router.
 
-            It listens on this machine alone. To reach it from elsewhere, put a proxy that speaks TLS and passes Host on \
-            before it, and name the origin that browsers know by --console-origin; or forward a port by ssh. Where the proxy \
-            signs people in, it may say who they are: --console-user-header.
+            By default the console listens on this machine only. To reach it from elsewhere, forward a port by ssh, \
+            or put a TLS proxy in front that passes Host on, and name its origin with --console-origin. If the proxy \
+            authenticates users, it can pass their names: --console-user-header.
+
+            Example: doorstep console serve
             """,
         subcommands: [Serve.self, Link.self, Sessions.self, Events.self, End.self],
         defaultSubcommand: Serve.self)
@@ -27,7 +28,8 @@ struct ConsoleCommand: AsyncParsableCommand {
     struct Serve: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:
-                "Serve the console until SIGTERM or SIGINT; on a terminal, a link to sign in by is printed.")
+                "Serve the console until SIGTERM or SIGINT; on a terminal, print a sign-in link.",
+            discussion: "Example: doorstep console serve --console-port 8081")
 
         @OptionGroup var database: DatabaseOptions
         @OptionGroup var databaseOnly: DatabaseOnly
@@ -70,11 +72,14 @@ struct ConsoleCommand: AsyncParsableCommand {
             let attribution = try Settings.consoleTilesAttribution.value(self.attribution)
             guard template != nil || attribution != nil else { return nil }
             guard let template, let attribution, !attribution.isEmpty else {
-                throw ValidationError("--tiles and --tiles-attribution go together")
+                throw ValidationError("--tiles and --tiles-attribution require each other")
             }
             guard let source = TileSource(template: template, attribution: attribution) else {
                 throw ValidationError(
-                    "--tiles is an https URL with {z}, {x} and {y} once each, such as https://tiles.example.com/{z}/{x}/{y}.png"
+                    """
+                    --tiles must be an https URL with {z}, {x} and {y} once each, such as \
+                    https://tiles.example.com/{z}/{x}/{y}.png
+                    """
                 )
             }
             return source
@@ -83,7 +88,8 @@ struct ConsoleCommand: AsyncParsableCommand {
 
     struct Link: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Print a link that signs somebody in at the console: good once, for ten minutes.")
+            abstract: "Print a sign-in link for the console; it works once, within ten minutes.",
+            discussion: "Example: doorstep console link --read-only")
 
         @OptionGroup var database: DatabaseOptions
         @OptionGroup var databaseOnly: DatabaseOnly
@@ -91,14 +97,14 @@ struct ConsoleCommand: AsyncParsableCommand {
         @OptionGroup var output: OutputOptions
         @Option(
             name: .customLong("as"),
-            help: "Whom the audit log names, after 'console:'. (default: the login name)")
+            help: "User name for the audit log, after 'console:'. (default: the login name)")
         var name: String?
-        @Option(help: "Let them see this tenant alone.") var tenant: TenantSlug?
-        @Flag(name: .customLong("read-only"), help: "Let them read and change nothing.") var isReadOnly =
+        @Option(help: "Limit the session to this tenant.") var tenant: TenantSlug?
+        @Flag(name: .customLong("read-only"), help: "Make the session read-only.") var isReadOnly =
             false
         @Option(
             name: .customLong("for"),
-            help: ArgumentHelp("How long the session may last, from 1m to 12h.", valueName: "length"))
+            help: ArgumentHelp("Duration of the session, from 1m to 12h.", valueName: "length"))
         var length = SessionLength.standard
 
         func run() async throws {
@@ -121,7 +127,9 @@ struct ConsoleCommand: AsyncParsableCommand {
     }
 
     struct Sessions: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List who is signed in at the console.")
+        static let configuration = CommandConfiguration(
+            abstract: "List the console's sessions.",
+            discussion: "Example: doorstep console sessions")
 
         @OptionGroup var database: DatabaseOptions
         @OptionGroup var databaseOnly: DatabaseOnly
@@ -139,19 +147,24 @@ struct ConsoleCommand: AsyncParsableCommand {
 
     struct Events: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Tell what happened at the console that is of no tenant, the newest first.",
+            abstract: "List the console's events that belong to no tenant, the newest first.",
             discussion:
-                "Links, sign-ins, the ends of sessions, keys that were shown. A tenant's changes 'doorstep audit' tells."
+                """
+                Events are links, sign-ins, ended sessions and shown keys. 'doorstep audit' lists the changes of a \
+                tenant.
+
+                Example: doorstep console events --limit 20
+                """
         )
 
         @OptionGroup var database: DatabaseOptions
         @OptionGroup var databaseOnly: DatabaseOnly
         @OptionGroup var output: OutputOptions
-        @Option(help: "Events before this one alone, by its ID.") var before: Int?
-        @Option(help: "How many events, at most.") var limit = 100
+        @Option(help: "Only events before the event with this ID.") var before: Int?
+        @Option(help: "Maximum number of events.") var limit = 100
 
         func validate() throws {
-            guard limit > 0 else { throw ValidationError("--limit is 1 or more") }
+            guard limit > 0 else { throw ValidationError("--limit must be 1 or more") }
         }
 
         func run() async throws {
@@ -164,18 +177,21 @@ struct ConsoleCommand: AsyncParsableCommand {
 
     struct End: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "end", abstract: "End a session, or all of them and all links that were not used.")
+            commandName: "end", abstract: "End a session, or all sessions and all unused links.",
+            discussion: "Example: doorstep console end --all")
 
         @OptionGroup var database: DatabaseOptions
         @OptionGroup var databaseOnly: DatabaseOnly
         @Argument(
-            help: "The session's ID.",
+            help: "Session ID.",
             transform: { text in
-                guard let id = UUID(uuidString: text) else { throw ValidationError("it is no session's ID") }
+                guard let id = UUID(uuidString: text) else {
+                    throw ValidationError("a session ID must be a UUID")
+                }
                 return id
             })
         var id: UUID?
-        @Flag(help: "All of them.") var all = false
+        @Flag(help: "End all sessions.") var all = false
 
         func validate() throws {
             guard (id == nil) == all else { throw ValidationError("name a session, or --all") }

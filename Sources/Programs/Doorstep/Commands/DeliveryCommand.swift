@@ -55,7 +55,10 @@ struct DeliveryCommand: AsyncParsableCommand {
     struct Trace: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:
-                "Answer GET /v1/notifications/{id}: all that is known of a notification, or of one delivery.")
+                """
+                Show a notification and its deliveries, or one delivery, as GET /v1/notifications/{id} does.
+                """,
+            discussion: "Example: doorstep delivery trace NOTIFICATION-ID")
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions

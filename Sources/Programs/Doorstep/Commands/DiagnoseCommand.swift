@@ -13,33 +13,35 @@ import Tenancy
 struct DiagnoseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diagnose",
-        abstract: "Diagnose where an invocation URL of a tenant leads, and which launches lead there.",
+        abstract: "Diagnose which location an invocation URL leads to, and which launches open the clip.",
         discussion: """
-            The first line is the verdict: the location that a lookup finds, and whether iPhones launch the clip there, by \
-            the site's association file. The points follow, failed ones first. Among them are the five of iOS's own App \
-            Clip diagnostics, and Apple's launches. With --live the command asks the site for its association file and for \
-            the page at the URL.
+            The first line is the verdict: the location that a lookup finds, and whether the site's association file \
+            lets iPhones launch the clip there. The checks follow, failed ones first. They include the five of iOS's \
+            App Clip diagnostics, and Apple's launches. With --live the command fetches the site's association file \
+            and the page at the URL.
 
-            Exit status: 1 when the URL leads to no location, or when the association file is known to prevent a launch; \
-            else 0. Warnings concern codes, banners and notifications, which an invocation can do without.
+            Exit status: 1 if the URL leads to no location, or the association file prevents a launch; else 0. \
+            Warnings concern codes, banners and notifications, which an invocation does not need.
+
+            Example: doorstep diagnose https://appclip.example.com/shop/42 --live
             """)
 
     @OptionGroup var tenant: TenantOptions
     @OptionGroup var output: OutputOptions
     @OptionGroup var outbound: OutboundOptions
-    @Flag(help: "Ask the site, too.") var live = false
+    @Flag(help: "Also check the live site.") var live = false
     @Option(
         name: .customLong("connect-to"),
         help: ArgumentHelp(
-            "Where to ask the site, instead of its own address and port 443.", valueName: "address:port"))
+            "Address to connect to, instead of the site's address and port 443.", valueName: "address:port"))
     var connectTo: String?
-    @Argument(help: "The invocation URL.") var url: String
+    @Argument(help: "Invocation URL.") var url: String
 
     func validate() throws {
         guard let connectTo else { return }
         guard live, OutboundClient.Detour(around: "", to: connectTo) != nil else {
             throw ValidationError(
-                "--connect-to goes with --live, and is an address and a port, such as 127.0.0.1:8443")
+                "--connect-to requires --live, and must be an address and a port, such as 127.0.0.1:8443")
         }
     }
 

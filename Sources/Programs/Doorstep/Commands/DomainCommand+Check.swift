@@ -10,32 +10,34 @@ extension DomainCommand {
     struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:
-                "Tell what iOS would refuse of a live site's association file, or of a page, point by point.",
+                "Check a live site's association file, or a page, as iOS does.",
             discussion: """
-                With --page, what the page lacks for the App Clip's banner or card and for a preview in Messages; redirects are \
-                followed, and the association of the host where they end counts. Needs no database. Ends with 1 when a \
-                point fails.
+                With --page, the command checks the page's App Clip banner or card and its preview in Messages. It \
+                follows redirects and uses the association file of the last host. It needs no database. Exits with 1 \
+                if a check fails.
+
+                Example: doorstep domain check shop.example.com --clip ABCDE12345.com.example.MyApp.Clip
                 """)
 
         @OptionGroup var output: OutputOptions
         @OptionGroup var outbound: OutboundOptions
-        @Option(help: "Fetch this instead of the domain's own file.") var url: String?
-        @Option(help: "Look at this page instead of a domain's file.") var page: String?
-        @Option(help: "A clip that must be listed, such as ABCDE12345.com.example.MyApp.Clip.") var clip:
-            AppID?
+        @Option(help: "URL of the association file, instead of the domain's own file.") var url: String?
+        @Option(help: "URL of a page to check, instead of a domain's file.") var page: String?
+        @Option(help: "App ID of a clip that must be listed, such as ABCDE12345.com.example.MyApp.Clip.")
+        var clip: AppID?
         @Option(
             name: .customLong("parent-bundle-id"),
-            help: "The bundle ID of the clip's app. (default: all but the last component of the clip's)")
+            help: "Bundle ID of the clip's app. (default: the clip's without its last component)")
         var parentBundleID: BundleID?
-        @Argument(help: "The domain.") var host: DomainName?
+        @Argument(help: "Domain.") var host: DomainName?
 
         func validate() throws {
             guard parentBundleID == nil || clip != nil && page == nil else {
-                throw ValidationError("--parent-bundle-id goes with --clip, and not with --page")
+                throw ValidationError("--parent-bundle-id requires --clip and excludes --page")
             }
             guard (host == nil) != (page == nil) else { throw ValidationError("name a domain, or a --page") }
             guard page == nil || url == nil else {
-                throw ValidationError("--url goes with a domain, and not with --page")
+                throw ValidationError("--url requires a domain and excludes --page")
             }
         }
 

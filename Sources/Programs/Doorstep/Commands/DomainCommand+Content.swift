@@ -9,23 +9,26 @@ import Tenancy
 extension DomainCommand {
     struct Content: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Keep what other services need in a domain's association file.",
+            abstract: "Manage additional content of a domain's association file.",
             discussion: """
-                What is kept is merged into the file that the server answers with: webcredentials, activitycontinuation, \
-                further applinks.details with their excludes, defaults and substitutionVariables, and whatever else an \
-                object holds. What contradicts Doorstep's part is refused by its path.
+                The server merges this content into the association file that it serves: webcredentials, \
+                activitycontinuation, further applinks.details with their excludes, defaults and \
+                substitutionVariables, and any other member. Content that conflicts with Doorstep's part is refused.
+
+                Example: doorstep domain content set shop.example.com content.json
                 """,
             subcommands: [Set.self, Show.self, Remove.self])
 
         struct Set: AsyncParsableCommand {
             static let configuration = CommandConfiguration(
-                abstract: "Keep a JSON object with a domain, in the place of what was kept.")
+                abstract: "Set a domain's additional content, a JSON object.",
+                discussion: "Example: doorstep domain content set shop.example.com content.json")
 
             @OptionGroup var tenant: TenantOptions
             @OptionGroup var output: OutputOptions
-            @Argument(help: "The domain.") var host: DomainName
+            @Argument(help: "Domain.") var host: DomainName
             @Argument(
-                help: "A file with one JSON object, of at most 32 KiB; - for standard input.",
+                help: "File with one JSON object of at most 32 KiB; - for standard input.",
                 completion: .file())
             var file: String
 
@@ -41,10 +44,11 @@ extension DomainCommand {
 
         struct Show: AsyncParsableCommand {
             static let configuration = CommandConfiguration(
-                abstract: "Show what is kept with a domain, as JSON.")
+                abstract: "Show a domain's additional content as JSON.",
+                discussion: "Example: doorstep domain content show shop.example.com")
 
             @OptionGroup var tenant: TenantOptions
-            @Argument(help: "The domain.") var host: DomainName
+            @Argument(help: "Domain.") var host: DomainName
 
             func run() async throws {
                 let record = try await tenant.withItems(\.domains) { try await $0.show(host) }
@@ -54,11 +58,13 @@ extension DomainCommand {
         }
 
         struct Remove: AsyncParsableCommand {
-            static let configuration = CommandConfiguration(abstract: "Keep nothing with a domain any more.")
+            static let configuration = CommandConfiguration(
+                abstract: "Remove a domain's additional content.",
+                discussion: "Example: doorstep domain content remove shop.example.com")
 
             @OptionGroup var tenant: TenantOptions
             @OptionGroup var output: OutputOptions
-            @Argument(help: "The domain.") var host: DomainName
+            @Argument(help: "Domain.") var host: DomainName
 
             func run() async throws {
                 _ = try await tenant.withItems(\.domains) { domains in
@@ -67,7 +73,7 @@ extension DomainCommand {
                         return record.with(nil)
                     }
                 }
-                output.print(["removed": .string(host.text)], line: "Removed what was kept with \(host)")
+                output.print(["removed": .string(host.text)], line: "Removed the content of \(host)")
             }
         }
     }

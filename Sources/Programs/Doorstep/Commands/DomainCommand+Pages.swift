@@ -5,11 +5,13 @@ import Lookups
 extension DomainCommand {
     struct Pages: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show people pages at a domain, or no longer.",
+            abstract: "Turn landing pages at a domain on or off.",
             discussion: """
-                Once the domain is proved, the server answers with a page where an experience matches the URL: its card's \
-                texts and image, the App Store, a QR code. The paths of the API keep precedence. Off is for domains of \
-                which only the association file is led to the server.
+                On a proved domain, the server responds with a page at URLs that match an experience: the card's \
+                texts and image, the App Store, a QR code. The API's paths take precedence. Use off if only the \
+                association file's path is routed to the server.
+
+                Example: doorstep domain pages shop.example.com on
                 """)
 
         enum Switch: String, ExpressibleByArgument, CaseIterable {
@@ -18,19 +20,18 @@ extension DomainCommand {
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
-        @Argument(help: "The domain.") var host: DomainName
+        @Argument(help: "Domain.") var host: DomainName
         @Argument(help: "on or off.") var state: Switch
         @Flag(
             name: .customLong("redirect-short-codes"),
             help: """
-                Lead from the URL of a short code on to the one that it stands for, where that one's host is proved by the \
-                tenant too.
+                Redirect a short code's URL to the URL that it stands for, if the tenant has proved that host too.
                 """)
         var redirectsShortCodes = false
 
         func validate() throws {
             guard state == .on || !redirectsShortCodes else {
-                throw ValidationError("--redirect-short-codes goes with on")
+                throw ValidationError("--redirect-short-codes requires on")
             }
         }
 

@@ -11,10 +11,12 @@ import Tenancy
 struct DomainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "domain",
-        abstract: "A tenant's domains, their proofs, and their association files.",
+        abstract: "Manage a tenant's domains, their proofs and their association files.",
         discussion: """
-            For a domain that a tenant has proved, the server answers /.well-known/apple-app-site-association with the \
-            tenant's App Clips, and where it is asked for, shows people pages.
+            For a proved domain, the server serves /.well-known/apple-app-site-association with the tenant's App \
+            Clips and, if turned on, landing pages.
+
+            Example: doorstep domain claim shop.example.com
             """,
         subcommands: [
             Create.self, List.self, Show.self, Update.self, Delete.self, Verify.self, Check.self,
@@ -27,14 +29,18 @@ struct DomainCommand: AsyncParsableCommand {
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Claim a domain, and tell how to prove it.",
+            abstract: "Claim a domain, and show how to prove it.",
             discussion:
-                "Claimed again, a domain keeps its challenge. A claim keeps nobody else from claiming too.",
+                """
+                A repeated claim keeps its challenge. Several tenants can claim the same domain.
+
+                Example: doorstep domain claim shop.example.com
+                """,
             aliases: ["claim"])
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
-        @Argument(help: "The domain, such as shop.example.com.") var host: DomainName
+        @Argument(help: "Domain, such as shop.example.com.") var host: DomainName
 
         func run() async throws {
             let challenge = DomainRecord.makeChallenge()
@@ -56,11 +62,13 @@ struct DomainCommand: AsyncParsableCommand {
 
     struct Verify: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Look for the proof of a domain, or again for those of all that are proved.",
+            abstract: "Verify the proof of a domain, or of all proved domains.",
             discussion: """
-                A proof that is gone lapses. A check that still misses it seven days later withdraws it, and the domain \
-                is no longer served. That nobody answers changes nothing. Ends with 0 only when every proof was found. \
-                'doorstep serve' checks each proof by itself: see --domain-check-interval.
+                A missing proof lapses. If it is still missing seven days later, the proof is withdrawn, and the \
+                domain is no longer served. A host that does not respond changes nothing. Exits with 0 only if every \
+                proof was found. 'doorstep serve' checks proofs too: see --domain-check-interval.
+
+                Example: doorstep domain verify shop.example.com
                 """)
 
         @OptionGroup var installation: InstallationOptions
@@ -68,30 +76,30 @@ struct DomainCommand: AsyncParsableCommand {
         @OptionGroup var proof: ProofOptions
         @Option(
             help: """
-                The tenant's slug (environment: DOORSTEP_TENANT, but with --all). With --all and a database: every tenant's \
-                domains unless it is given.
+                Slug of the tenant (environment: DOORSTEP_TENANT, unless --all). With --all and a database, the \
+                default is every tenant.
                 """)
         var tenant: TenantSlug?
-        @Flag(help: "Every domain that is proved.") var all = false
+        @Flag(help: "Verify every proved domain.") var all = false
         @Option(
             name: .customLong("connect-to"),
             help: ArgumentHelp(
-                "Where to fetch the file, instead of the domain's own address and port 443.",
+                "Address to fetch the file from, instead of the domain's own address and port 443.",
                 valueName: "address:port"))
         var connectTo: String?
-        @Argument(help: "The domain.") var host: DomainName?
+        @Argument(help: "Domain.") var host: DomainName?
 
         func validate() throws {
             if all {
                 guard host == nil, connectTo == nil else {
-                    throw ValidationError("--all goes with neither a domain nor --connect-to")
+                    throw ValidationError("--all excludes a domain and --connect-to")
                 }
             } else {
                 guard host != nil else { throw ValidationError("name a domain, or --all") }
                 try installation.require(Settings.tenant.value(tenant))
             }
             guard connectTo == nil || detour != nil else {
-                throw ValidationError("--connect-to is an address and a port, such as 127.0.0.1:8443")
+                throw ValidationError("--connect-to must be an address and a port, such as 127.0.0.1:8443")
             }
         }
 
@@ -167,7 +175,9 @@ struct DomainCommand: AsyncParsableCommand {
     }
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List a tenant's domains by name.")
+        static let configuration = CommandConfiguration(
+            abstract: "List a tenant's domains by name.",
+            discussion: "Example: doorstep domain list")
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
@@ -180,11 +190,12 @@ struct DomainCommand: AsyncParsableCommand {
 
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show a domain; as JSON with what proves it and what is kept with it.")
+            abstract: "Show a domain; with --format json also its proof and its additional content.",
+            discussion: "Example: doorstep domain show shop.example.com")
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
-        @Argument(help: "The domain.") var host: DomainName
+        @Argument(help: "Domain.") var host: DomainName
 
         func run() async throws {
             let record = try await tenant.withItems(\.domains) { try await $0.show(host) }
@@ -194,17 +205,19 @@ struct DomainCommand: AsyncParsableCommand {
 
     struct Update: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Keep something else with a domain, as 'domain content set' does, or nothing.")
+            abstract: "Set or remove a domain's additional content, as 'domain content' does.",
+            discussion: "Example: doorstep domain update shop.example.com --no-content")
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
-        @Argument(help: "The domain.") var host: DomainName
+        @Argument(help: "Domain.") var host: DomainName
         @Option(
             help: ArgumentHelp(
-                "A file with one JSON object, of at most 32 KiB; - for standard input.", valueName: "file"),
+                "File with one JSON object of at most 32 KiB; - for standard input.", valueName: "file"),
             completion: .file())
         var content: String?
-        @Flag(name: .customLong("no-content"), help: "Keep nothing with the domain.") var keepsNothing = false
+        @Flag(name: .customLong("no-content"), help: "Remove the additional content.") var keepsNothing =
+            false
 
         func validate() throws {
             try requireChange(content != nil, keepsNothing)
@@ -225,11 +238,12 @@ struct DomainCommand: AsyncParsableCommand {
 
     struct Delete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Give a domain up, with its claim and its proof.", aliases: ["release"])
+            abstract: "Delete a domain with its claim and its proof.",
+            discussion: "Example: doorstep domain delete shop.example.com", aliases: ["release"])
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
-        @Argument(help: "The domain.") var host: DomainName
+        @Argument(help: "Domain.") var host: DomainName
 
         func run() async throws {
             _ = try await tenant.withItems(\.domains) { try await $0.delete(host) }

@@ -8,16 +8,20 @@ import Tenancy
 extension ExperienceCommand {
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Register a URL for an App Clip.", aliases: ["add"])
+            abstract: "Create an experience: a URL for an App Clip.",
+            discussion: """
+                Example: doorstep experience create --clip com.example.MyApp.Clip --url \
+                https://appclip.example.com/shop/42 --location store-42
+                """, aliases: ["add"])
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
-        @Option(help: "The clip's bundle ID.") var clip: BundleID
-        @Option(help: "The experience's URL, such as https://example.com/menu.") var url: String
-        @Option(help: "What the experience is registered as with Apple.") var kind = ExperienceKind.advanced
+        @Option(help: "Bundle ID of the clip.") var clip: BundleID
+        @Option(help: "URL of the experience, such as https://example.com/menu.") var url: String
+        @Option(help: "Kind of the experience at Apple.") var kind = ExperienceKind.advanced
         @OptionGroup var binding: BindingOptions
-        @Option(help: "The card's title, at most 30 characters.") var title: String?
-        @Option(help: "The card's subtitle, at most 56 characters.") var subtitle: String?
+        @Option(help: "Title of the card, at most 30 characters.") var title: String?
+        @Option(help: "Subtitle of the card, at most 56 characters.") var subtitle: String?
         @OptionGroup var card: CardOptions
 
         func run() async throws {
@@ -32,7 +36,9 @@ extension ExperienceCommand {
     }
 
     struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show an experience.")
+        static let configuration = CommandConfiguration(
+            abstract: "Show an experience.",
+            discussion: "Example: doorstep experience show https://appclip.example.com/shop/42")
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
@@ -47,24 +53,28 @@ extension ExperienceCommand {
 
     struct Update: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Change an experience; what is not named stays.",
-            discussion: "A location takes the place of an identifier rule, and the other way round.")
+            abstract: "Change an experience; omitted options keep their values.",
+            discussion: """
+                Setting a location removes the identifier rule, and setting a rule removes the location.
+
+                Example: doorstep experience update https://appclip.example.com/shop/42 --title 'Order a donut'
+                """)
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
         @OptionGroup var experience: ExperienceName
-        @Option(help: "The clip's bundle ID.") var clip: BundleID?
+        @Option(help: "Bundle ID of the clip.") var clip: BundleID?
         @OptionGroup var binding: BindingOptions
-        @Flag(help: "The experience is for no one location any more.") var unbound = false
-        @Option(help: "The card's title, at most 30 characters; empty for none.") var title: String?
-        @Option(help: "The card's subtitle, at most 56 characters; empty for none.") var subtitle: String?
+        @Flag(help: "Remove the location.") var unbound = false
+        @Option(help: "Title of the card, at most 30 characters; empty for none.") var title: String?
+        @Option(help: "Subtitle of the card, at most 56 characters; empty for none.") var subtitle: String?
         @OptionGroup var card: CardOptions
 
         func validate() throws {
             try requireChange(
                 clip != nil, binding.isGiven, unbound, title != nil, subtitle != nil, card.isGiven)
             guard !(unbound && binding.isGiven) else {
-                throw ValidationError("--unbound goes with neither --location nor --identifier-rule")
+                throw ValidationError("--unbound excludes --location and --identifier-rule")
             }
         }
 
@@ -92,7 +102,11 @@ extension ExperienceCommand {
     struct Delete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Delete an experience.",
-            discussion: "What was launched by it stays what it is; it is launched by it no more.")
+            discussion: """
+                Instances that were launched by the experience keep their launches.
+
+                Example: doorstep experience delete https://appclip.example.com/shop/42
+                """)
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
@@ -108,19 +122,21 @@ extension ExperienceCommand {
 
 /// Which experience a command is about.
 struct ExperienceName: ParsableArguments {
-    @Argument(help: "The experience's URL.") var url: String
-    @Option(help: "What the experience is registered as with Apple.") var kind = ExperienceKind.advanced
+    @Argument(help: "URL of the experience.") var url: String
+    @Option(help: "Kind of the experience at Apple.") var kind = ExperienceKind.advanced
 
     func id() throws(URLPrefixError) -> ExperienceID { ExperienceID(kind, try URLPrefix(url)) }
 }
 
 /// What leads from an experience to its location.
 struct BindingOptions: ParsableArguments {
-    @Option(help: "The one location that the experience leads to.") var location: String?
+    @Option(help: "Identifier of the location that the experience leads to.") var location: String?
     @Option(
         name: .customLong("identifier-rule"),
         help:
-            "Where the URL names the location: path:N, query:NAME, hash:NAME or coordinates:LAT,LON[,RADIUS]."
+            """
+            Rule that finds the location in the URL: path:N, query:NAME, hash:NAME or coordinates:LAT,LON[,RADIUS].
+            """
     )
     var identifierRule: String?
 

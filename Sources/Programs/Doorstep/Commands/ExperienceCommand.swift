@@ -11,7 +11,8 @@ import Tenancy
 struct ExperienceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "experience",
-        abstract: "A tenant's App Clip experiences.",
+        abstract: "Manage a tenant's App Clip experiences.",
+        discussion: "Example: doorstep experience list",
         subcommands: [
             Create.self, List.self, Show.self, Update.self, Delete.self, Import.self, Export.self, Lint.self,
         ])
@@ -22,9 +23,11 @@ struct ExperienceCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Import experiences: all rows or none.",
             discussion: """
-                The first line names the columns: clip, url; and where they are wanted kind, location or \
-                identifier_rule, title, subtitle, and card.PATH for what Apple's card says. \
-                A column that the file does not have leaves its field as it is; an empty cell clears it.
+                The first line names the columns: clip, url; optionally kind, location or identifier_rule, title, \
+                subtitle, and card.PATH for the card. If the file lacks a column, that field keeps its value; an \
+                empty cell clears it.
+
+                Example: doorstep experience import experiences.csv --dry-run
                 """)
 
         @OptionGroup var tenant: TenantOptions
@@ -41,10 +44,13 @@ struct ExperienceCommand: AsyncParsableCommand {
 
     struct Export: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Write all of a tenant's experiences as CSV, which an import takes.",
+            abstract: "Export a tenant's experiences as CSV for an import.",
             discussion: """
-                By URL, then kind: clip, url, kind, location, identifier_rule, title, subtitle, then what cards say. Imported \
-                and exported again, the file is the same byte by byte.
+                Rows are sorted by URL, then kind. Columns: clip, url, kind, location, identifier_rule, title, \
+                subtitle, then the cards' fields. A file that is imported and exported again is the same byte by \
+                byte.
+
+                Example: doorstep experience export --output experiences.csv
                 """)
 
         @OptionGroup var tenant: TenantOptions
@@ -61,7 +67,9 @@ struct ExperienceCommand: AsyncParsableCommand {
     }
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List a tenant's experiences by URL.")
+        static let configuration = CommandConfiguration(
+            abstract: "List a tenant's experiences by URL.",
+            discussion: "Example: doorstep experience list")
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
@@ -75,17 +83,19 @@ struct ExperienceCommand: AsyncParsableCommand {
     struct Lint: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:
-                "Point out experiences, short codes and locations that may not do what is expected; never an error.",
+                "List experiences, short codes and locations that may not work as expected.",
             discussion: """
-                Findings are grouped by code. Their numbers are printed to standard error.
+                Findings are grouped by code, with the counts on standard error. They are warnings, never errors.
 
-                With --launches each registered URL is listed instead, with the launches of Apple's table that can lead to \
-                it, and those that cannot.
+                With --launches the command lists each registered URL instead, with the launches of Apple's table \
+                that can lead to it, and those that cannot.
+
+                Example: doorstep experience lint
                 """)
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
-        @Option(help: "How many findings of each code to print, or URLs with --launches.") var limit = 100
+        @Option(help: "Maximum number of findings of each code, or of URLs with --launches.") var limit = 100
         @Flag(help: "List the launches that can lead to each registered URL.") var launches = false
 
         func run() async throws {

@@ -4,7 +4,7 @@ import Platform
 
 /// Where an export is written.
 struct ExportFile: ParsableArguments {
-    @Option(help: "The file to write, for its owner alone; - for standard output.", completion: .file())
+    @Option(help: "File to write, readable by its owner only; - for standard output.", completion: .file())
     var output = "-"
 
     /// Lends a sink for the bytes.

@@ -7,22 +7,25 @@ import Tenancy
 
 struct ImageCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "image", abstract: "The images that a tenant's cards name by their SHA-256.",
+        commandName: "image", abstract: "Manage the images of a tenant's cards.",
+        discussion: "Example: doorstep image list",
         subcommands: [Create.self, List.self, Show.self, Delete.self])
 
     fileprivate static let columns = ["sha256", "mediaType", "byteCount", "addedAt"]
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Keep an image, which cards can name from then on.",
+            abstract: "Upload an image for cards.",
             discussion: """
-                PNG or JPEG of 1800 × 1200 pixels in RGB without transparency, at most 10 MiB: what else it is, it is \
-                refused for. An image that is there already stays.
+                PNG or JPEG of 1800 × 1200 pixels in RGB without transparency, at most 10 MiB. Cards name an image \
+                by its SHA-256. An image that exists already stays.
+
+                Example: doorstep image create header.png
                 """, aliases: ["add"])
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
-        @Argument(help: "The image's file; - for standard input.", completion: .file()) var file: String
+        @Argument(help: "File of the image; - for standard input.", completion: .file()) var file: String
 
         func run() async throws {
             let bytes = try await InputFile(path: file).bytes(limit: HeaderImage.maximumByteCount) { _ in
@@ -35,7 +38,9 @@ struct ImageCommand: AsyncParsableCommand {
     }
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List a tenant's images.")
+        static let configuration = CommandConfiguration(
+            abstract: "List a tenant's images.",
+            discussion: "Example: doorstep image list")
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
@@ -47,11 +52,13 @@ struct ImageCommand: AsyncParsableCommand {
     }
 
     struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show what an image is.")
+        static let configuration = CommandConfiguration(
+            abstract: "Show an image's properties.",
+            discussion: "Example: doorstep image show SHA-256")
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
-        @Argument(help: "The SHA-256 of the image's file.") var digest: ImageDigest
+        @Argument(help: "SHA-256 of the image's file.") var digest: ImageDigest
 
         func run() async throws {
             let image = try await tenant.withItems(\.images) { try await $0.show(digest) }
@@ -62,12 +69,16 @@ struct ImageCommand: AsyncParsableCommand {
     struct Delete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Delete an image that no card names.",
-            discussion: "With --cascade the cards that name it name none any more.")
+            discussion: """
+                With --cascade, the image is also removed from the cards that name it.
+
+                Example: doorstep image delete SHA-256
+                """)
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
         @OptionGroup var deletion: DeletionOptions
-        @Argument(help: "The SHA-256 of the image's file.") var digest: ImageDigest
+        @Argument(help: "SHA-256 of the image's file.") var digest: ImageDigest
 
         func run() async throws {
             let counts = try await tenant.withItems(\.images) {

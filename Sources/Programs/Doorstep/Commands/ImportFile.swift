@@ -6,18 +6,18 @@ import Tenancy
 
 /// The CSV file of an import, and what is to be done by it.
 struct ImportFile: ParsableArguments {
-    @Argument(help: "A CSV file; - for standard input.", completion: .file())
+    @Argument(help: "CSV file; - for standard input.", completion: .file())
     var file: String
 
-    @Flag(help: "Only say what would be done.") var dryRun = false
-    @Flag(help: "Also remove items that the file does not have: at most half of all.") var prune = false
-    @Option(help: ArgumentHelp("Remove so many at most, instead of half.", valueName: "n"))
+    @Flag(help: "Show the changes, and change nothing.") var dryRun = false
+    @Flag(help: "Also remove items that the file lacks, at most half of all.") var prune = false
+    @Option(help: ArgumentHelp("Maximum number of removals, instead of half of all.", valueName: "n"))
     var allowRemovals: Int?
 
     func validate() throws {
         guard let allowRemovals else { return }
         guard prune, allowRemovals >= 0 else {
-            throw ValidationError("--allow-removals is 0 or more, and goes with --prune")
+            throw ValidationError("--allow-removals must be 0 or more, and requires --prune")
         }
     }
 

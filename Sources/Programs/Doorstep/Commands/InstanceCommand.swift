@@ -12,27 +12,31 @@ import Tenancy
 struct InstanceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "instance",
-        abstract: "List and delete the instances of clips that have told of their launches.",
+        abstract: "List and delete registered instances of clips.",
         discussion: """
-            An instance is an installation of a clip, or of the full app in its place. It goes when it has not been \
-            launched for the days that 'doorstep serve --instance-retention' says. No command shows push tokens.
+            An instance is one installation of a clip, or of the full app that replaced it. Doorstep deletes it \
+            after 'doorstep serve --instance-retention' days without a launch. No command shows push tokens.
+
+            Example: doorstep instance list
             """,
         subcommands: [List.self, Delete.self, Reseal.self])
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List instances, the latest launched first.")
+            abstract: "List instances, the latest launched first.",
+            discussion: "Example: doorstep instance list --limit 20")
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
-        @Option(help: "Those of the clip with this bundle ID.") var clip: BundleID?
-        @Option(help: "Those launched at the location with this identifier.") var location:
+        @Option(help: "Only instances of the clip with this bundle ID.") var clip: BundleID?
+        @Option(help: "Only instances launched at the location with this identifier.") var location:
             LocationIdentifier?
-        @Option(help: "Those launched by this URL, or by one that goes on after it.") var url: String?
-        @Option(help: "How many, at most.") var limit = 1_000
+        @Option(help: "Only instances launched by this URL, or by a URL that begins with it.") var url:
+            String?
+        @Option(help: "Maximum number of instances.") var limit = 1_000
 
         func validate() throws {
-            guard limit > 0 else { throw ValidationError("--limit is 1 or more") }
+            guard limit > 0 else { throw ValidationError("--limit must be 1 or more") }
         }
 
         func run() async throws {
@@ -68,10 +72,11 @@ struct InstanceCommand: AsyncParsableCommand {
 
     struct Delete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Forget instances: their launches and their tokens.")
+            abstract: "Delete instances with their launches and tokens.",
+            discussion: "Example: doorstep instance delete INSTANCE-ID")
 
         @OptionGroup var tenant: TenantOptions
-        @Argument(help: "The instances' IDs.") var ids: [InstanceID]
+        @Argument(help: "IDs of instances.") var ids: [InstanceID]
 
         func run() async throws {
             let atServer = try await tenant.withServer { server in
@@ -101,18 +106,24 @@ struct InstanceCommand: AsyncParsableCommand {
     struct Reseal: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:
-                "Seal push tokens, secrets of webhooks and keys of App Store Connect again by the newest secret.",
+                """
+                Encrypt push tokens, webhook secrets and App Store Connect keys again with the newest secret.
+                """,
             discussion: """
-                To replace a secret: put the new one behind it in DOORSTEP_TOKEN_SECRET, separated by a comma, and \
-                restart the servers; put it before the old one, and restart them again; run this command with the \
-                same value, and take the old one away. Works beside servers, and may be run again. DATABASE_URL's \
-                login needs to be a member of doorstep_admin and doorstep_app.
+                To replace a secret:
+                1. Append the new one to DOORSTEP_TOKEN_SECRET, after a comma, and restart the servers.
+                2. Put the new one first, and restart the servers again.
+                3. Run this command with the same value, then remove the old one.
+                The command can run beside servers, and more than once. DATABASE_URL's login must be a member of \
+                doorstep_admin and doorstep_app.
+
+                Example: doorstep instance reseal
                 """)
 
         @OptionGroup var database: DatabaseOptions
         @OptionGroup var databaseOnly: DatabaseOnly
         @OptionGroup var output: OutputOptions
-        @Option(help: "One tenant's slug; all tenants without it.") var tenant: TenantSlug?
+        @Option(help: "Slug of one tenant. (default: all tenants)") var tenant: TenantSlug?
 
         func run() async throws {
             guard let keys = try TokenSecrets.sealingKeys() else { throw CommandError.noTokenSecret }

@@ -9,7 +9,8 @@ import Tenancy
 
 struct KeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "key", abstract: "A tenant's API keys.",
+        commandName: "key", abstract: "Manage a tenant's API keys.",
+        discussion: "Example: doorstep key list",
         subcommands: [Create.self, List.self, Show.self, Update.self, Delete.self, Rotate.self])
 
     fileprivate static let columns = [
@@ -19,28 +20,29 @@ struct KeyCommand: AsyncParsableCommand {
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Create a key and show it, this once.",
+            abstract: "Create a key, and show it once.",
             discussion: """
-                A publishable key may ship in an app and reaches lookups, confirmations and the registration of \
-                instances; a secret key stays on servers, composes and sends notifications too, and manages where that is \
-                named.
+                A publishable key can ship in an app; it can look up, confirm and register instances. A secret key \
+                stays on servers; it can also compose and send notifications.
 
-                Of the scopes, lookup, confirm and register are for keys of both kinds; compose, notify, read, manage and \
-                manage_keys for secret keys only, of which the last three must be named.
+                Both kinds can have the scopes lookup, confirm and register. Only secret keys can have compose, \
+                notify, read, manage and manage_keys; the last three are never a default.
 
-                A secret key that is restricted to locations answers for what leads to one of these and for nothing else, and \
-                neither registers instances nor manages anything. The locations must be there; a key keeps the identifier of one that is deleted later, and may \
-                do nothing for it while it is gone.
+                A secret key can be restricted to existing locations. It then works only for URLs that lead to \
+                these, and cannot register instances or manage. If a location is deleted, the key keeps its \
+                identifier.
+
+                Example: doorstep key create --kind secret --scope lookup --scope notify
                 """)
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
-        @Option(help: "What the key is for.") var kind: KeyKind
+        @Option(help: "Kind of the key.") var kind: KeyKind
         @Option(
             name: .customLong("scope"),
             help: """
-                What the key may do, of what its kind may; can be repeated. (default: all of that but read, manage and \
-                manage_keys, and register where it is restricted)
+                Scope of the key; can be repeated. (default: all scopes of the kind except read, manage and \
+                manage_keys, and register if restricted)
                 """)
         var scopes: [Scope] = []
         @Option(
@@ -92,7 +94,8 @@ struct KeyCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List a tenant's keys, without the keys themselves.")
+            abstract: "List a tenant's keys without their secrets.",
+            discussion: "Example: doorstep key list")
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
@@ -107,11 +110,13 @@ struct KeyCommand: AsyncParsableCommand {
     }
 
     struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show a key, without the key itself.")
+        static let configuration = CommandConfiguration(
+            abstract: "Show a key without its secret.",
+            discussion: "Example: doorstep key show KEY-ID")
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
-        @Argument(help: "The key's ID.") var id: KeyID
+        @Argument(help: "Key ID.") var id: KeyID
 
         func run() async throws {
             let key = try await tenant.withAPI { try await $0.read("/v1/keys/\(id)") }
@@ -121,13 +126,14 @@ struct KeyCommand: AsyncParsableCommand {
 
     struct Update: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Let a key that is active expire at another time, or never.")
+            abstract: "Change when an active key expires.",
+            discussion: "Example: doorstep key update KEY-ID --expires-in-days 90")
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
-        @Argument(help: "The key's ID.") var id: KeyID
+        @Argument(help: "Key ID.") var id: KeyID
         @OptionGroup var expiry: ExpiryOptions
-        @Flag(name: .customLong("no-expiry"), help: "The key does not expire.") var neverExpires = false
+        @Flag(name: .customLong("no-expiry"), help: "Remove the expiry.") var neverExpires = false
 
         func validate() throws {
             try requireChange(expiry.days != nil, neverExpires)
@@ -148,16 +154,17 @@ struct KeyCommand: AsyncParsableCommand {
 
     struct Rotate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Create a key in place of another, which stays good for a while.")
+            abstract: "Create a key that replaces another; both work for a while.",
+            discussion: "Example: doorstep key rotate KEY-ID --overlap 24")
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
-        @Argument(help: "The old key's ID.") var id: KeyID
-        @Option(help: "For how many hours both keys are good.") var overlap = APIKey.usualOverlap
+        @Argument(help: "ID of the old key.") var id: KeyID
+        @Option(help: "Hours in which both keys work.") var overlap = APIKey.usualOverlap
 
         func validate() throws {
             guard APIKey.overlaps.contains(overlap) else {
-                throw ValidationError("--overlap is from 0 to 8760 hours")
+                throw ValidationError("--overlap must be from 0 to 8760 hours")
             }
         }
 
@@ -171,11 +178,12 @@ struct KeyCommand: AsyncParsableCommand {
 
     struct Delete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Refuse a key from now on; what is known of it stays.", aliases: ["revoke"])
+            abstract: "Revoke a key; its record stays.",
+            discussion: "Example: doorstep key delete KEY-ID", aliases: ["revoke"])
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
-        @Argument(help: "The key's ID.") var id: KeyID
+        @Argument(help: "Key ID.") var id: KeyID
 
         func run() async throws {
             let key = try await tenant.withAPI { api in
@@ -193,12 +201,12 @@ struct KeyCommand: AsyncParsableCommand {
 
 /// When a key expires.
 struct ExpiryOptions: ParsableArguments {
-    @Option(name: .customLong("expires-in-days"), help: "After how many days the key is refused.")
+    @Option(name: .customLong("expires-in-days"), help: "Days until the key expires.")
     var days: Double?
 
     func validate() throws {
         if let days, !(days > 0 && APIKey.lifetimes.contains(days)) {
-            throw ValidationError("--expires-in-days is more than 0 and at most 36500")
+            throw ValidationError("--expires-in-days must be more than 0 and at most 36500")
         }
     }
 

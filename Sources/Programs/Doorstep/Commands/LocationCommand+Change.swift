@@ -9,20 +9,26 @@ import Tenancy
 
 extension LocationCommand {
     struct Create: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Create a location.")
+        static let configuration = CommandConfiguration(
+            abstract: "Create a location.",
+            discussion: """
+                Example: doorstep location create store-42 --name 'Donuts' --latitude 37.33 --longitude -122.01 --radius \
+                100
+                """)
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
-        @Argument(help: "The location's identifier.") var identifier: LocationIdentifier
-        @Option(help: "The name for people.") var name: String
-        @Option(parsing: .unconditional, help: "Of the centre, in degrees.") var latitude: Double
-        @Option(parsing: .unconditional, help: "Of the centre, in degrees.") var longitude: Double
-        @Option(help: "In metres, at most 500.") var radius: Double
+        @Argument(help: "Identifier of the location.") var identifier: LocationIdentifier
+        @Option(help: "Name for people.") var name: String
+        @Option(parsing: .unconditional, help: "Centre, in degrees.") var latitude: Double
+        @Option(parsing: .unconditional, help: "Centre, in degrees.") var longitude: Double
+        @Option(help: "Radius in metres, at most 500.") var radius: Double
         @Option(
-            help: ArgumentHelp("Something else to keep with it; can be repeated.", valueName: "name=value"))
+            help: ArgumentHelp(
+                "Metadata to store with the location; can be repeated.", valueName: "name=value"))
         var metadata: [MetadataEntry] = []
         @Option(
-            help: ArgumentHelp("What lookups give back of it; can be repeated.", valueName: "name=text"))
+            help: ArgumentHelp("Detail that lookups return; can be repeated.", valueName: "name=text"))
         var detail: [NamedText] = []
         @OptionGroup var card: CardOptions
 
@@ -41,11 +47,13 @@ extension LocationCommand {
     }
 
     struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show a location.")
+        static let configuration = CommandConfiguration(
+            abstract: "Show a location.",
+            discussion: "Example: doorstep location show store-42")
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
-        @Argument(help: "The location's identifier.") var identifier: LocationIdentifier
+        @Argument(help: "Identifier of the location.") var identifier: LocationIdentifier
 
         func run() async throws {
             let record = try await tenant.withItems(\.locations) { try await $0.show(identifier) }
@@ -55,23 +63,24 @@ extension LocationCommand {
 
     struct Update: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Change a location; what is not named stays.")
+            abstract: "Change a location; omitted options keep their values.",
+            discussion: "Example: doorstep location update store-42 --radius 100")
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
-        @Argument(help: "The location's identifier.") var identifier: LocationIdentifier
-        @Option(help: "The name for people.") var name: String?
-        @Option(parsing: .unconditional, help: "Of the centre, in degrees.") var latitude: Double?
-        @Option(parsing: .unconditional, help: "Of the centre, in degrees.") var longitude: Double?
-        @Option(help: "In metres, at most 500.") var radius: Double?
+        @Argument(help: "Identifier of the location.") var identifier: LocationIdentifier
+        @Option(help: "Name for people.") var name: String?
+        @Option(parsing: .unconditional, help: "Centre, in degrees.") var latitude: Double?
+        @Option(parsing: .unconditional, help: "Centre, in degrees.") var longitude: Double?
+        @Option(help: "Radius in metres, at most 500.") var radius: Double?
         @Option(
             help: ArgumentHelp(
-                "Something else to keep with it, or without a value not to; can be repeated.",
+                "Metadata to store with the location; without a value it is removed; can be repeated.",
                 valueName: "name=value"))
         var metadata: [MetadataEntry] = []
         @Option(
             help: ArgumentHelp(
-                "What lookups give back of it, or without a text do not; can be repeated.",
+                "Detail that lookups return; without a text it is removed; can be repeated.",
                 valueName: "name=text"))
         var detail: [NamedText] = []
         @OptionGroup var card: CardOptions
@@ -105,12 +114,13 @@ extension LocationCommand {
 
     struct Delete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Delete a location that no experience is bound to.")
+            abstract: "Delete a location that no experience is bound to.",
+            discussion: "Example: doorstep location delete store-42")
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
         @OptionGroup var deletion: DeletionOptions
-        @Argument(help: "The location's identifier.") var identifier: LocationIdentifier
+        @Argument(help: "Identifier of the location.") var identifier: LocationIdentifier
 
         func run() async throws {
             let counts = try await tenant.withItems(\.locations) {

@@ -11,7 +11,8 @@ import Tenancy
 struct LocationCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "location",
-        abstract: "A tenant's locations, their history, and signed places.",
+        abstract: "Manage a tenant's locations, show their history, and sign URLs.",
+        discussion: "Example: doorstep location list",
         subcommands: [
             Create.self, List.self, Show.self, Update.self, Delete.self, Import.self, Export.self,
             History.self, Sign.self,
@@ -24,9 +25,11 @@ struct LocationCommand: AsyncParsableCommand {
             abstract: "Import locations: all rows or none.",
             discussion: """
                 The first line names the columns: identifier, name, latitude, longitude, radius (metres, at most \
-                500). Columns details.NAME are texts that lookups give back, at most 4,096 bytes of a location as \
-                JSON, columns card.PATH say what Apple's card says; others are kept as metadata. A column that \
-                the file does not have leaves its field as it is; an empty cell clears it.
+                500). Columns details.NAME are texts that lookups return, at most 4,096 bytes of a location as JSON. \
+                Columns card.PATH are fields of the card. Others are stored as metadata. If the file lacks a column, \
+                that field keeps its value; an empty cell clears it.
+
+                Example: doorstep location import locations.csv --dry-run
                 """)
 
         @OptionGroup var tenant: TenantOptions
@@ -42,15 +45,17 @@ struct LocationCommand: AsyncParsableCommand {
     }
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List a tenant's locations by identifier.")
+        static let configuration = CommandConfiguration(
+            abstract: "List a tenant's locations by identifier.",
+            discussion: "Example: doorstep location list --limit 20")
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
-        @Option(help: "Begin after this identifier.") var after: LocationIdentifier?
-        @Option(help: "How many, at most.") var limit = 1_000
+        @Option(help: "Only locations after this identifier.") var after: LocationIdentifier?
+        @Option(help: "Maximum number of locations.") var limit = 1_000
 
         func validate() throws {
-            guard limit > 0 else { throw ValidationError("--limit is 1 or more") }
+            guard limit > 0 else { throw ValidationError("--limit must be 1 or more") }
         }
 
         func run() async throws {
@@ -63,10 +68,12 @@ struct LocationCommand: AsyncParsableCommand {
 
     struct Export: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Write all of a tenant's locations as CSV, which an import takes.",
+            abstract: "Export a tenant's locations as CSV for an import.",
             discussion: """
-                By identifier: identifier, name, latitude, longitude, radius, then the columns of details, \
-                metadata and cards by name. Imported and exported again, the file is the same byte by byte.
+                Rows are sorted by identifier. Columns: identifier, name, latitude, longitude, radius, then details, \
+                metadata and cards by name. A file that is imported and exported again is the same byte by byte.
+
+                Example: doorstep location export --output locations.csv
                 """)
 
         @OptionGroup var tenant: TenantOptions
@@ -84,16 +91,20 @@ struct LocationCommand: AsyncParsableCommand {
 
     struct History: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Tell who changed a location, when, and what it was before and after.",
-            discussion: "From the audit log, the newest change first; for a location that was deleted, too.")
+            abstract: "Show a location's changes: actor, time, and values before and after.",
+            discussion: """
+                Reads the audit log, the newest change first; also for a deleted location.
+
+                Example: doorstep location history store-42
+                """)
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
-        @Argument(help: "The location's identifier.") var identifier: LocationIdentifier
-        @Option(help: "How many changes, at most.") var limit = 100
+        @Argument(help: "Identifier of the location.") var identifier: LocationIdentifier
+        @Option(help: "Maximum number of changes.") var limit = 100
 
         func validate() throws {
-            guard limit > 0 else { throw ValidationError("--limit is 1 or more") }
+            guard limit > 0 else { throw ValidationError("--limit must be 1 or more") }
         }
 
         func run() async throws {
@@ -113,12 +124,16 @@ struct LocationCommand: AsyncParsableCommand {
 
     struct Sign: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Sign a URL that holds its place in itself, for the identifier rule coordinates:….",
-            discussion: "The tenant's key is derived from the environment's DOORSTEP_SIGNING_SECRET.")
+            abstract: "Sign a URL that contains coordinates, for the identifier rule coordinates:….",
+            discussion: """
+                The tenant's key is derived from DOORSTEP_SIGNING_SECRET in the environment.
+
+                Example: doorstep location sign 'https://appclip.example.com/at?lat=37.33&lon=-122.01'
+                """)
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
-        @Argument(help: "The invocation URL, without the query item 'sig'.") var url: String
+        @Argument(help: "Invocation URL without the query item 'sig'.") var url: String
 
         func run() async throws {
             let signer = try LocationURLSigner.fromEnvironment()

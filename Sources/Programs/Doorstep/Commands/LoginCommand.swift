@@ -9,16 +9,19 @@ import Tenancy
 struct LoginCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "login",
-        abstract: "Keep a secret key, by which commands work at a server over HTTP.",
+        abstract: "Store a secret key for commands that use a server over HTTP.",
         discussion: """
-            The key is read from standard input, and asked for at a terminal; the server is asked whose it is. It is kept \
-            in a file that nobody else may read, and used where neither a database nor DOORSTEP_KEY is named. --list shows \
-            the logins that are kept; the first is used where a command names neither a server nor a tenant.
+            Reads the key from standard input, or asks for it at a terminal, and asks the server for its tenant. The \
+            key is stored in a file that only you can read. Commands use it if neither a database nor DOORSTEP_KEY \
+            is named. --list shows the stored logins; the first is used if a command names neither a server nor a \
+            tenant.
+
+            Example: doorstep login --server https://doorstep.example.com
             """)
 
     @OptionGroup var output: OutputOptions
     @Option(Settings.server) var server: ServerURL?
-    @Flag(help: "List the logins that are kept, the newest first, and keep none.") var list = false
+    @Flag(help: "List the stored logins, the newest first.") var list = false
 
     func run() async throws {
         if list { return try printLogins() }
@@ -57,8 +60,12 @@ struct LoginCommand: AsyncParsableCommand {
 struct LogoutCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "logout",
-        abstract: "Forget the keys that were kept, all or those of a server or tenant.",
-        discussion: "The keys stay good: 'doorstep key delete' revokes one.")
+        abstract: "Delete stored keys: all, or those of a server or tenant.",
+        discussion: """
+            The keys remain valid: 'doorstep key delete' revokes one.
+
+            Example: doorstep logout --server https://doorstep.example.com
+            """)
 
     @OptionGroup var output: OutputOptions
     @Option(Settings.server) var server: ServerURL?

@@ -15,11 +15,12 @@ import Tenancy
 
 struct LookupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "lookup", abstract: "Answer GET /v1/lookup for a tenant.")
+        commandName: "lookup", abstract: "Look up an invocation URL, as GET /v1/lookup does.",
+        discussion: "Example: doorstep lookup https://appclip.example.com/shop/42")
 
     @OptionGroup var tenant: TenantOptions
     @OptionGroup var output: OutputOptions
-    @Argument(help: "The invocation URL.") var url: String
+    @Argument(help: "Invocation URL.") var url: String
 
     func run() async throws {
         try await tenant.printResponse { try await $0.read("/v1/lookup", [("url", url)]) }
@@ -29,36 +30,41 @@ struct LookupCommand: AsyncParsableCommand {
 struct ConfirmCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "confirm",
-        abstract: "Answer POST /v1/confirmations for a tenant; recorded like any other.",
+        abstract: "Confirm a location, as POST /v1/confirmations does; the confirmation is recorded.",
         discussion: """
-            For trying things out, with made-up coordinates: a command's arguments are visible to others on the machine.
+            For tests with made-up coordinates: other users of the machine can see a command's arguments.
+
+            Example: doorstep confirm https://appclip.example.com/shop/42 --source qr --in-region
             """)
 
     @OptionGroup var tenant: TenantOptions
     @OptionGroup var receipts: ReceiptOptions
     @OptionGroup var output: OutputOptions
-    @Argument(help: "The invocation URL.") var url: String
-    @Option(help: "How the clip was launched, where that is known.") var source = InvocationSource.unknown
+    @Argument(help: "Invocation URL.") var url: String
+    @Option(help: "Source of the launch, if known.") var source = InvocationSource.unknown
     @Option(
         name: .customLong("location-access"),
-        help: "Whether the person allows the clip to confirm, where that is known.")
+        help: "Whether the person allows the confirmation, if known.")
     var access = ConfirmationRequest.LocationAccess.unknown
-    @Option(parsing: .unconditional, help: "The person's latitude.") var latitude: Double?
-    @Option(parsing: .unconditional, help: "The person's longitude.") var longitude: Double?
-    @Option(name: .customLong("horizontal-accuracy"), parsing: .unconditional, help: "In metres.")
+    @Option(parsing: .unconditional, help: "Latitude of the person, in degrees.") var latitude: Double?
+    @Option(parsing: .unconditional, help: "Longitude of the person, in degrees.") var longitude: Double?
+    @Option(
+        name: .customLong("horizontal-accuracy"), parsing: .unconditional,
+        help: "Horizontal accuracy in metres.")
     var accuracy: Double?
-    @Flag(inversion: .prefixedNo, help: "The device's own result.") var inRegion: Bool?
+    @Flag(inversion: .prefixedNo, help: "Result of the device's own check.") var inRegion: Bool?
     @Option(
         name: .customLong("error-code"), parsing: .unconditional,
-        help: "The error code of the device's own result.")
+        help: "Error code of the device's own check.")
     var errorCode: Int?
 
     func validate() throws {
         guard (latitude == nil) == (longitude == nil), accuracy == nil || latitude != nil else {
-            throw ValidationError("--latitude and --longitude go together, --horizontal-accuracy with them")
+            throw ValidationError(
+                "--latitude and --longitude require each other, and --horizontal-accuracy requires both")
         }
         guard [latitude, longitude, accuracy].allSatisfy({ $0?.isFinite ?? true }) else {
-            throw ValidationError("--latitude, --longitude and --horizontal-accuracy are finite numbers")
+            throw ValidationError("--latitude, --longitude and --horizontal-accuracy must be finite numbers")
         }
         guard [latitude != nil, inRegion != nil, errorCode != nil].count(where: { $0 }) <= 1 else {
             throw ValidationError("give a coordinate, --in-region or --error-code, and only one of them")
@@ -93,19 +99,21 @@ struct ConfirmCommand: AsyncParsableCommand {
 
 struct PayloadCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "payload", abstract: "Answer POST /v1/payloads for a tenant.")
+        commandName: "payload", abstract: "Compose a notification's payload, as POST /v1/payloads does.",
+        discussion:
+            "Example: doorstep payload https://appclip.example.com/shop/42 --title 'Your order is ready'")
 
     @OptionGroup var tenant: TenantOptions
     @OptionGroup var output: OutputOptions
-    @Argument(help: "The URL that the notification leads to.") var url: String
-    @Option(help: "The alert's title.") var title: String?
-    @Option(help: "The alert's subtitle.") var subtitle: String?
-    @Option(help: "The alert's body.") var body: String?
-    @Option(help: "The notification's category.") var category: String?
-    @Option(help: "The aps dictionary as JSON, to which the options above are added.") var aps: String?
-    @Option(help: "What goes beside aps, as JSON.") var custom: String?
+    @Argument(help: "URL that the notification leads to.") var url: String
+    @Option(help: "Title of the alert.") var title: String?
+    @Option(help: "Subtitle of the alert.") var subtitle: String?
+    @Option(help: "Body of the alert.") var body: String?
+    @Option(help: "Category of the notification.") var category: String?
+    @Option(help: "The aps dictionary as JSON; the options above are added to it.") var aps: String?
+    @Option(help: "Members beside aps, as JSON.") var custom: String?
     @Option(help: "pushType, id, expiration, priority and collapseID, as JSON.") var headers: String?
-    @Option(name: .customLong("launched-at"), help: "When the clip was launched, as 2026-03-01T12:30:00Z.")
+    @Option(name: .customLong("launched-at"), help: "Time of the launch, such as 2026-03-01T12:30:00Z.")
     var launchedAt: String?
 
     func run() async throws {

@@ -4,15 +4,17 @@ import UnixSignals
 
 struct PostgresCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "postgres", abstract: "Run a command with a private PostgreSQL.",
+        commandName: "postgres", abstract: "Run a command with an embedded PostgreSQL.",
         discussion: """
-            Starts the server of a directory, or joins the one that runs there, and runs the command with DATABASE_URL \
-            set to it, as superuser, and without libpq's own variables. Passes SIGINT and SIGTERM on, and exits with \
-            the command's status.
+            Starts the server of a directory, or joins the one that runs there. The command gets DATABASE_URL for a \
+            superuser, and none of libpq's own variables. Passes SIGINT and SIGTERM on, and exits with the command's \
+            status.
+
+            Example: doorstep postgres /tmp/doorstep-db -- psql
             """)
 
-    @Argument(help: "The private server's directory.", completion: .directory) var directory: String
-    @Argument(parsing: .captureForPassthrough, help: "The command and its arguments, after --.") var command:
+    @Argument(help: "Directory of the embedded PostgreSQL.", completion: .directory) var directory: String
+    @Argument(parsing: .captureForPassthrough, help: "Command and its arguments, after --.") var command:
         [String]
 
     func run() async throws {

@@ -7,16 +7,19 @@ import Receipts
 struct ReceiptKeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "receipt-key",
-        abstract: "Create, rotate and list the keys that sign receipts of confirmations.",
+        abstract: "Manage the keys that sign receipts of confirmations.",
         discussion: """
-            The keys are in a file that every server reads, and reads again when it changes. Verifiers find the public \
-            keys at /.well-known/jwks.json.
+            Every server reads the keys from a file, and reads it again when it changes. The public keys are at \
+            /.well-known/jwks.json.
+
+            Example: doorstep receipt-key list --receipt-keys receipts.json
             """,
         subcommands: [Create.self, Rotate.self, List.self])
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Create the file with a key that signs at once, readable by its owner alone.")
+            abstract: "Create the file, with a key that signs immediately; only its owner can read it.",
+            discussion: "Example: doorstep receipt-key create --receipt-keys receipts.json")
 
         @OptionGroup var options: ReceiptKeyOptions
         @OptionGroup var output: OutputOptions
@@ -34,7 +37,9 @@ struct ReceiptKeyCommand: AsyncParsableCommand {
             abstract: "Add a key that is published now and signs in an hour.",
             discussion: """
                 By then every verifier has read the published keys again. Keys whose last receipts have expired are \
-                removed. Nothing else is needed: run it as often as keys are to change.
+                removed. Run this command as often as you want to change keys.
+
+                Example: doorstep receipt-key rotate --receipt-keys receipts.json
                 """)
 
         @OptionGroup var options: ReceiptKeyOptions
@@ -42,8 +47,8 @@ struct ReceiptKeyCommand: AsyncParsableCommand {
         @Flag(
             name: .customLong("at-once"),
             help: """
-                For keys that others may have got hold of: the new key signs now and all others are gone, so that \
-                receipts of the last ten minutes are refused.
+                Use after a leak: the new key signs now, and all others are removed. Receipts of the last ten \
+                minutes become invalid.
                 """)
         var isAtOnce = false
 
@@ -61,7 +66,8 @@ struct ReceiptKeyCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List the keys in the order in which they sign, without the keys themselves.")
+            abstract: "List the keys in the order in which they sign, without their secrets.",
+            discussion: "Example: doorstep receipt-key list --receipt-keys receipts.json")
 
         @OptionGroup var options: ReceiptKeyOptions
         @OptionGroup var output: OutputOptions

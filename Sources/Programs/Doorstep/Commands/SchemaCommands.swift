@@ -7,10 +7,12 @@ import PostgreSQL
 
 struct MigrateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "migrate", abstract: "Bring the database's schema up to date; safe to run twice.",
+        commandName: "migrate", abstract: "Migrate the database's schema; safe to run twice.",
         discussion: """
-            The login must be able to become doorstep_owner, and the first time to create roles and, in the database, \
-            a schema.
+            The login must be able to become doorstep_owner. The first time it must also be able to create roles, \
+            and a schema in the database.
+
+            Example: doorstep migrate --database-url service=doorstep
             """)
 
     @OptionGroup var database: DatabaseOptions
@@ -31,7 +33,8 @@ struct MigrateCommand: AsyncParsableCommand {
 
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Tell whether the database answers and how far its schema is.")
+        commandName: "status", abstract: "Show whether the database is available, and its schema's version.",
+        discussion: "Example: doorstep status --queues")
 
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var databaseOnly: DatabaseOnly
@@ -39,7 +42,7 @@ struct StatusCommand: AsyncParsableCommand {
     @Flag(
         name: .customLong("queues"),
         help:
-            "Also what waits to be sent and who is connected; for a login that is a member of doorstep_router."
+            "Also show queues and connections; the login must be a member of doorstep_router."
     )
     var withQueues = false
 

@@ -8,42 +8,46 @@ import ServerClient
 
 struct SendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "send", abstract: "Answer POST /v1/notifications for a tenant: send a notification.",
+        commandName: "send", abstract: "Send a notification, as POST /v1/notifications does.",
         discussion: """
-            The notification is queued in the database, and sent by the servers that run. The payload is checked, and \
-            each instance decided on, as for a request over HTTP.
+            The notification is queued in the database, and running servers send it. The command checks the payload \
+            and each instance as a request over HTTP does.
+
+            Example: doorstep send --url https://appclip.example.com/shop/42 --business \
+            --aps '{"alert": "Your order is ready"}'
             """)
 
     @OptionGroup var tenant: TenantOptions
-    @Option(help: "The URL that the notification leads to.") var url: String
+    @Option(help: "URL that the notification leads to.") var url: String
     @Option(help: "The aps dictionary as JSON.") var aps: String?
     @Option(
-        name: .customLong("aps-file"), help: ArgumentHelp("A file with it.", valueName: "file"),
+        name: .customLong("aps-file"), help: ArgumentHelp("File with the aps dictionary.", valueName: "file"),
         completion: .file())
     var apsFile: String?
-    @Option(help: "What goes beside aps, as JSON.") var custom: String?
+    @Option(help: "Members beside aps, as JSON.") var custom: String?
     @Option(help: "pushType, expiration, priority and collapseID, as JSON.") var headers: String?
-    @Option(help: "For the instance of this ID.") var instance: String?
-    @Flag(help: "For all that were launched at the URL's business within 8 hours.") var business = false
+    @Option(help: "Send to the instance with this ID.") var instance: String?
+    @Flag(help: "Send to all instances launched at the URL's location within 8 hours.") var business = false
     @Option(
         name: .customLong("url-prefix"),
-        help: ArgumentHelp("For all that were launched by a URL that begins so.", valueName: "url"))
+        help: ArgumentHelp("Send to all instances launched by a URL with this prefix.", valueName: "url"))
     var urlPrefix: String?
     @Flag(
-        name: .customLong("confirmed-only"), help: "Only for those confirmed at the location within 8 hours.")
+        name: .customLong("confirmed-only"),
+        help: "Only to instances confirmed at the location within 8 hours.")
     var confirmedOnly = false
-    @Option(help: "Only for instances of production or sandbox.") var environment: String?
+    @Option(help: "Only to instances of this environment: production or sandbox.") var environment: String?
     @Option(
         name: .customLong("idempotency-key"),
-        help: "A repetition with the same key within 24 hours sends nothing and prints the first answer.")
+        help: "Idempotency key: a repetition within 24 hours sends nothing and prints the first response.")
     var idempotencyKey: String?
 
     func validate() throws {
         guard (aps == nil) != (apsFile == nil) else {
-            throw ValidationError("give the aps dictionary by --aps or by --aps-file")
+            throw ValidationError("name the aps dictionary: --aps or --aps-file")
         }
         guard [instance != nil, business, urlPrefix != nil].count(where: { $0 }) == 1 else {
-            throw ValidationError("say for whom: --instance, --business or --url-prefix")
+            throw ValidationError("name the recipients: --instance, --business or --url-prefix")
         }
     }
 

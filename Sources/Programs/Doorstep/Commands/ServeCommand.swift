@@ -7,14 +7,16 @@ struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve", abstract: "Serve the HTTP API until SIGTERM or SIGINT.",
         discussion: """
-            Answers come from memory: what all tenants have registered is read at the start and follows the database \
-            within a second. While the database does not answer, the server goes on with what it knows. Requests under \
-            way are answered before it ends. The database must be migrated; DATABASE_URL's login needs to be a member \
-            of doorstep_app, doorstep_router and doorstep_manager and nothing more.
+            The server responds to lookups from memory. It reads all tenants' catalogues at the start and follows \
+            the database within a second. While the database is unavailable, it uses its last data. It finishes \
+            current requests before it ends. The database must be migrated; DATABASE_URL's login must be a member of \
+            doorstep_app, doorstep_router and doorstep_manager, and of nothing more.
 
-            All settings are listed by 'doorstep settings', and those that are in the environment alone: the secrets \
-            DOORSTEP_SIGNING_SECRET, by which signed places in URLs and App Attest's tokens are checked, and DOORSTEP_TOKEN_SECRET, by which \
-            push tokens are sealed in the database.
+            'doorstep settings' lists all settings. Two are in the environment only: DOORSTEP_SIGNING_SECRET, for \
+            signed URLs and App Attest's tokens, and DOORSTEP_TOKEN_SECRET, which encrypts push tokens in the \
+            database.
+
+            Example: doorstep serve --database-url service=doorstep
             """)
 
     @OptionGroup var database: DatabaseOptions

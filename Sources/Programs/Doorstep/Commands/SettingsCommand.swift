@@ -4,7 +4,11 @@ import JSON
 struct SettingsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "settings", abstract: "List all settings, with their variables and defaults.",
-        discussion: "A flag goes before the environment, the environment before the default.")
+        discussion: """
+            A flag wins over the environment, and the environment over the default.
+
+            Example: doorstep settings --format markdown
+            """)
 
     enum Format: String, ExpressibleByArgument, CaseIterable {
         case table
@@ -13,7 +17,7 @@ struct SettingsCommand: ParsableCommand {
         case markdown
     }
 
-    @Option(help: "How to print.") var format = Format.table
+    @Option(help: "Output format.") var format = Format.table
 
     func run() {
         let rows = Settings.all.map(\.row)

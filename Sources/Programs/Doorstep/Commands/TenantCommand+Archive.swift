@@ -8,11 +8,14 @@ import Tenancy
 extension TenantCommand {
     struct Export: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Write all that is a tenant's into one file, which another Doorstep imports.",
+            abstract: "Export a tenant into one file, which another Doorstep can import.",
             discussion: """
-                JSON Lines: a header with the format's name and version, then one record a line (tenant, image, clip, domain, \
-                location, experience, short_code), at the end their number. All is of one moment, but from a server, which is asked \
-                for one page after another. Keys, proofs of domains, confirmations and the audit log do not travel.
+                The file is JSON Lines: a header with the format's name and version, one record a line (tenant, \
+                image, clip, domain, location, experience, short_code), and their number. From a database, all \
+                records are of one moment; a server is read page by page. Keys, domain proofs, confirmations and the \
+                audit log are not exported.
+
+                Example: doorstep tenant export donut-shop --output donut-shop.jsonl
                 """)
 
         @OptionGroup var tenant: TenantArgument
@@ -30,18 +33,20 @@ extension TenantCommand {
         static let configuration = CommandConfiguration(
             abstract: "Create a tenant from an exported file: all of it, or nothing.",
             discussion: """
-                With --keep-id the tenant has the ID of the file, and with it the key that its places are signed with \
-                and the audience of its receipts: for an archive of a tenant that was here, or is moved here, and for no \
-                other. It gets new keys by 'doorstep key create', and proves its domains again.
+                With --keep-id the tenant has the ID in the file, and so the same key for signed URLs and the same \
+                audience of receipts. Use it only for a tenant that was here before or moves here. Create new keys \
+                with 'doorstep key create', and prove the domains again.
+
+                Example: doorstep tenant import donut-shop.jsonl
                 """)
 
         @OptionGroup var database: DatabaseOptions
         @OptionGroup var databaseOnly: DatabaseOnly
         @OptionGroup var output: OutputOptions
-        @Argument(help: "A file that 'tenant export' wrote; - for standard input.", completion: .file())
+        @Argument(help: "File written by 'tenant export'; - for standard input.", completion: .file())
         var file: String
-        @Option(help: "Another slug than the one in the file.") var slug: TenantSlug?
-        @Flag(name: .customLong("keep-id"), help: "Give the tenant the ID of the file, which must be free.")
+        @Option(help: "Slug to use instead of the one in the file.") var slug: TenantSlug?
+        @Flag(name: .customLong("keep-id"), help: "Use the tenant ID in the file, which must be free.")
         var keepsID = false
 
         func run() async throws {
@@ -61,17 +66,19 @@ extension TenantCommand {
 
     struct Delete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Delete a tenant and all that is its own; there is no way back.",
+            abstract: "Delete a tenant and all its data, permanently.",
             discussion: """
-                Asks for the slug to be typed again. The audit log stays, and has each deleted row: see 'tenant export' \
-                for a copy to keep, 'tenant suspend' for what can be undone.
+                Asks you to type the slug again. The audit log stays, and has each deleted row. 'tenant export' \
+                makes a copy; 'tenant suspend' can be undone.
+
+                Example: doorstep tenant delete donut-shop
                 """)
 
         @OptionGroup var database: DatabaseOptions
         @OptionGroup var databaseOnly: DatabaseOnly
         @OptionGroup var output: OutputOptions
-        @Argument(help: "The tenant's slug.") var slug: TenantSlug
-        @Flag(help: "Do not ask.") var yes = false
+        @Argument(help: "Slug of the tenant.") var slug: TenantSlug
+        @Flag(help: "Do not ask for confirmation.") var yes = false
 
         func validate() throws {
             guard yes || isatty(STDIN_FILENO) == 1 else {

@@ -10,7 +10,8 @@ import Tenancy
 struct TenantCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tenant",
-        abstract: "Tenants, each apart from every other.",
+        abstract: "Manage tenants.",
+        discussion: "Example: doorstep tenant list",
         subcommands: [
             Create.self, List.self, Show.self, Update.self, Delete.self, Import.self, Export.self, Limit.self,
             Collapse.self, Suspend.self, Resume.self,
@@ -21,13 +22,15 @@ struct TenantCommand: AsyncParsableCommand {
     ]
 
     struct Create: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Create a tenant.")
+        static let configuration = CommandConfiguration(
+            abstract: "Create a tenant.",
+            discussion: "Example: doorstep tenant create donut-shop --name 'Donut Shop'")
 
         @OptionGroup var database: DatabaseOptions
         @OptionGroup var databaseOnly: DatabaseOnly
         @OptionGroup var output: OutputOptions
-        @Argument(help: "A short name, such as donut-shop.") var slug: TenantSlug
-        @Option(help: "The name for people.") var name: String
+        @Argument(help: "Slug of the tenant, such as donut-shop.") var slug: TenantSlug
+        @Option(help: "Name for people.") var name: String
 
         func run() async throws {
             let tenant = try await database.withStore { store in
@@ -38,7 +41,9 @@ struct TenantCommand: AsyncParsableCommand {
     }
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List all tenants.")
+        static let configuration = CommandConfiguration(
+            abstract: "List all tenants.",
+            discussion: "Example: doorstep tenant list")
 
         @OptionGroup var database: DatabaseOptions
         @OptionGroup var databaseOnly: DatabaseOnly
@@ -51,7 +56,9 @@ struct TenantCommand: AsyncParsableCommand {
     }
 
     struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show a tenant.")
+        static let configuration = CommandConfiguration(
+            abstract: "Show a tenant.",
+            discussion: "Example: doorstep tenant show donut-shop")
 
         @OptionGroup var tenant: TenantArgument
         @OptionGroup var output: OutputOptions
@@ -67,14 +74,18 @@ struct TenantCommand: AsyncParsableCommand {
 
     struct Update: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Give a tenant another name.",
+            abstract: "Change a tenant's name.",
             discussion:
-                "'tenant limit', 'collapse', 'suspend' and 'resume' change the rest; a slug stays what it is."
+                """
+                'tenant limit', 'collapse', 'suspend' and 'resume' change the rest; a slug cannot change.
+
+                Example: doorstep tenant update donut-shop --name 'Donut Shop'
+                """
         )
 
         @OptionGroup var tenant: TenantArgument
         @OptionGroup var output: OutputOptions
-        @Option(help: "The name for people.") var name: String
+        @Option(help: "Name for people.") var name: String
 
         func run() async throws {
             let name = try DisplayName(name)
@@ -101,12 +112,14 @@ struct TenantCommand: AsyncParsableCommand {
 
                 Each server counts by itself: behind a balancer that spreads requests evenly over N servers, a tenant gets \
                 about N times the limit.
+
+                Example: doorstep tenant limit donut-shop --key 100:400 --quota locations=5000
                 """)
 
         @OptionGroup var database: DatabaseOptions
         @OptionGroup var databaseOnly: DatabaseOnly
         @OptionGroup var output: OutputOptions
-        @Argument(help: "The tenant's slug.") var slug: TenantSlug?
+        @Argument(help: "Slug of the tenant.") var slug: TenantSlug?
         @Option(
             name: .customLong("quota"),
             help: ArgumentHelp(
@@ -201,12 +214,16 @@ struct TenantCommand: AsyncParsableCommand {
     struct Collapse: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:
-                "Say which notifications take each other's place when they have no collapse ID of their own.",
-            discussion: "Holds for what is sent from now on.")
+                "Set the default collapse ID of notifications.",
+            discussion: """
+                Applies to notifications without a collapse ID of their own that are sent from now on.
+
+                Example: doorstep tenant collapse donut-shop --by business
+                """)
 
         @OptionGroup var tenant: TenantArgument
         @OptionGroup var output: OutputOptions
-        @Option(help: "none, business for all of one business, or url for all of one URL.")
+        @Option(help: "none; business: one for each location; url: one for each URL.")
         var by: CollapsePolicy
 
         func run() async throws {
@@ -221,12 +238,13 @@ struct TenantCommand: AsyncParsableCommand {
 
     struct Suspend: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Refuse a tenant's keys until it is resumed; nothing is deleted.")
+            abstract: "Suspend a tenant: refuse its keys, delete nothing.",
+            discussion: "Example: doorstep tenant suspend donut-shop")
 
         @OptionGroup var database: DatabaseOptions
         @OptionGroup var databaseOnly: DatabaseOnly
         @OptionGroup var output: OutputOptions
-        @Argument(help: "The tenant's slug.") var slug: TenantSlug
+        @Argument(help: "Slug of the tenant.") var slug: TenantSlug
 
         func run() async throws {
             let tenant = try await database.setSuspended(true, slug)
@@ -235,12 +253,14 @@ struct TenantCommand: AsyncParsableCommand {
     }
 
     struct Resume: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Take a suspended tenant's keys again.")
+        static let configuration = CommandConfiguration(
+            abstract: "Resume a suspended tenant.",
+            discussion: "Example: doorstep tenant resume donut-shop")
 
         @OptionGroup var database: DatabaseOptions
         @OptionGroup var databaseOnly: DatabaseOnly
         @OptionGroup var output: OutputOptions
-        @Argument(help: "The tenant's slug.") var slug: TenantSlug
+        @Argument(help: "Slug of the tenant.") var slug: TenantSlug
 
         func run() async throws {
             let tenant = try await database.setSuspended(false, slug)

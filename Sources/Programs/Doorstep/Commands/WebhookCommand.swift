@@ -14,12 +14,15 @@ import WebhookClient
 struct WebhookCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "webhook",
-        abstract: "Where a tenant is told of events.",
+        abstract: "Manage a tenant's webhooks.",
         discussion: """
-            A tenant has up to \(RegisteredWebhook.limit) webhooks, each told of the events that it wants. Messages are signed \
-            as Standard Webhooks has it (webhook-id, webhook-timestamp, webhook-signature), and tried again for days until they \
-            are taken with a status from 200 to 299; a webhook that takes nothing for \(WebhookSchedule.patienceDays) days, or answers \
-            410, is switched off. The signing secret is stored sealed: DOORSTEP_TOKEN_SECRET must be set as it is for the server.
+            A tenant has up to \(RegisteredWebhook.limit) webhooks, each with its own events. Messages are signed by \
+            Standard Webhooks (webhook-id, webhook-timestamp, webhook-signature), and retried for days until the \
+            response has a status from 200 to 299. A webhook that accepts nothing for \
+            \(WebhookSchedule.patienceDays) days, or responds 410, is switched off. The signing secret is stored \
+            encrypted: DOORSTEP_TOKEN_SECRET must be set as for the server.
+
+            Example: doorstep webhook create https://example.com/hook --event delivery.finished
             """,
         subcommands: [
             Create.self, List.self, Show.self, Update.self, Delete.self, Rotate.self, Test.self,
@@ -34,14 +37,15 @@ struct WebhookCommand: AsyncParsableCommand {
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Register a webhook and show its secret, once.")
+            abstract: "Register a webhook, and show its secret once.",
+            discussion: "Example: doorstep webhook create https://example.com/hook --event delivery.finished")
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
-        @Argument(help: "An https URL; http for this machine itself.") var url: WebhookURL
+        @Argument(help: "https URL; http only for this machine.") var url: WebhookURL
         @Option(
             name: .customLong("event"),
-            help: "What it is told of; can be repeated. (default: delivery.finished)")
+            help: "Event to send; can be repeated. (default: delivery.finished)")
         var events: [WebhookEvent] = []
         @Option(Settings.outboundAllow) var allowed: [[AddressRange]] = []
 
@@ -60,7 +64,8 @@ struct WebhookCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List the tenant's webhooks, and how many messages wait for each.")
+            abstract: "List the tenant's webhooks with their numbers of waiting messages.",
+            discussion: "Example: doorstep webhook list")
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
@@ -73,7 +78,8 @@ struct WebhookCommand: AsyncParsableCommand {
 
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show a webhook, and how many messages wait for it.")
+            abstract: "Show a webhook with its number of waiting messages.",
+            discussion: "Example: doorstep webhook show WEBHOOK-ID")
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
@@ -87,10 +93,12 @@ struct WebhookCommand: AsyncParsableCommand {
 
     struct Update: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Change a webhook; what is not named stays, and so does its secret.",
+            abstract: "Change a webhook; omitted options keep their values, and the secret stays.",
             discussion: """
-                For a webhook that is switched off no messages are kept. Once it is switched on again, 'webhook replay \
-                --since TIME --state given_up' sends those that were given up.
+                No messages are stored for a webhook that is switched off. After you switch it on, 'webhook replay \
+                --since TIME --state given_up' sends the messages that were given up.
+
+                Example: doorstep webhook update WEBHOOK-ID --enable
                 """)
 
         enum Switch: String, EnumerableFlag {
@@ -101,12 +109,12 @@ struct WebhookCommand: AsyncParsableCommand {
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
         @OptionGroup var webhook: WebhookArgument
-        @Option(help: "An https URL; http for this machine itself.") var url: WebhookURL?
+        @Option(help: "https URL; http only for this machine.") var url: WebhookURL?
         @Option(
             name: .customLong("event"),
-            help: "What it is told of from now on, instead of what it was; can be repeated.")
+            help: "Event to send, instead of the present ones; can be repeated.")
         var events: [WebhookEvent] = []
-        @Flag(help: "Switch it on again, or off.") var state: Switch?
+        @Flag(help: "Switch the webhook on or off.") var state: Switch?
         @Option(Settings.outboundAllow) var allowed: [[AddressRange]] = []
 
         func validate() throws { try requireChange(url != nil, !events.isEmpty, state != nil) }
@@ -123,7 +131,8 @@ struct WebhookCommand: AsyncParsableCommand {
 
     struct Delete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Remove a webhook, and its messages.", aliases: ["remove"])
+            abstract: "Delete a webhook and its messages.",
+            discussion: "Example: doorstep webhook delete WEBHOOK-ID", aliases: ["remove"])
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
@@ -145,10 +154,12 @@ struct WebhookCommand: AsyncParsableCommand {
 
     struct Rotate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Replace the secret, and show the new one, once.",
+            abstract: "Replace the secret, and show the new one once.",
             discussion: """
-                What is sent from now on is signed with the new one. It works although no secret in \
-                DOORSTEP_TOKEN_SECRET opens the old one any more.
+                Messages are signed with the new secret from now on. This works even if no secret in \
+                DOORSTEP_TOKEN_SECRET decrypts the old one.
+
+                Example: doorstep webhook rotate WEBHOOK-ID
                 """)
 
         @OptionGroup var tenant: TenantOptions
@@ -165,9 +176,13 @@ struct WebhookCommand: AsyncParsableCommand {
 
     struct Test: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Send a message of the type doorstep.test now, once, and tell how it was answered.",
+            abstract: "Send a test message (doorstep.test) once, and show the response.",
             discussion:
-                "At a server it is sent as any other message, and 'webhook messages' tells how that went.")
+                """
+                At a server the message is queued as any other; 'webhook messages' shows its result.
+
+                Example: doorstep webhook test WEBHOOK-ID
+                """)
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
@@ -203,15 +218,16 @@ struct WebhookCommand: AsyncParsableCommand {
     struct Messages: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:
-                "List what a webhook was sent in the last seven days, the newest first, with each attempt.")
+                "List a webhook's messages of the last seven days and their attempts, the newest first.",
+            discussion: "Example: doorstep webhook messages WEBHOOK-ID")
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
         @OptionGroup var webhook: WebhookArgument
-        @Option(help: "How many, at most.") var limit = 1_000
+        @Option(help: "Maximum number of messages.") var limit = 1_000
 
         func validate() throws {
-            guard limit > 0 else { throw ValidationError("--limit is 1 or more") }
+            guard limit > 0 else { throw ValidationError("--limit must be 1 or more") }
         }
 
         func run() async throws {
@@ -236,18 +252,21 @@ struct WebhookCommand: AsyncParsableCommand {
 
     struct Replay: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Send messages now, with the same IDs: one, or all that were made since a time.",
+            abstract: "Replay messages with the same IDs: one, or all since a time.",
             discussion: """
-                A message that waits for its next attempt is sent at once; one that was taken or given up is sent once more. \
-                The oldest first, \(ReplaySelection.limit) at a time.
+                A message that waits for its next attempt is sent now; one that was accepted or given up is sent \
+                again. The oldest come first, \(ReplaySelection.limit) at a time.
+
+                Example: doorstep webhook replay WEBHOOK-ID --since 2026-03-01T12:30:00Z --state given_up
                 """)
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
         @OptionGroup var webhook: WebhookArgument
-        @Option(help: "The ID of one message.") var message: String?
-        @Option(help: "All that were made since, as 2026-03-01T12:30:00Z.") var since: Moment?
-        @Option(help: "With --since: those in this state only.") var state: RecordedMessage.State?
+        @Option(help: "ID of one message.") var message: String?
+        @Option(help: "All messages created since this time, such as 2026-03-01T12:30:00Z.") var since:
+            Moment?
+        @Option(help: "Only messages in this state; requires --since.") var state: RecordedMessage.State?
 
         func validate() throws { _ = try selection() }
 
@@ -284,7 +303,7 @@ struct WebhookCommand: AsyncParsableCommand {
 
 /// Which webhook a command works on.
 struct WebhookArgument: ParsableArguments {
-    @Argument(help: "The webhook's ID.") var id: WebhookID
+    @Argument(help: "Webhook ID.") var id: WebhookID
 
     func of(_ tenant: TenantID) -> WebhookReference { WebhookReference(id, of: tenant) }
 

@@ -329,7 +329,7 @@ extension IdentifierReading {
         case .absent: "\(rule) finds nothing in the URL"
         case .identifier(let identifier): "\(rule) reads '\(identifier)'"
         case .shortCode(let code): "\(rule) reads the short code '\(code)'"
-        case .place: "\(rule) reads the place itself, which must be signed"
+        case .place: "\(rule) reads coordinates, which must be signed"
         }
     }
 }

@@ -20,7 +20,7 @@ struct LaunchConditions {
         switch permission {
         case .no: return no(launch, permission.rawValue, "cannot lead to \(kind.text)")
         case .limitedPreview: leads = "can lead to the URL, with a limited preview"
-        case .notByPlace: leads = "can lead to the clip by its name, not by a place"
+        case .notByPlace: leads = "can lead to the clip by its name, not by a Maps place"
         case .shortFormOnly:
             guard url.isShortDemoLink else {
                 return no(launch, permission.rawValue, "only the short form of a demo link can be in a code")

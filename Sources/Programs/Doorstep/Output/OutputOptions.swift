@@ -10,7 +10,7 @@ struct OutputOptions: ParsableArguments {
         case json
     }
 
-    @Option(help: "How to print.")
+    @Option(help: "Output format.")
     var format = Format.table
 
     /// Prints rows, of which the table shows the named members.

@@ -95,7 +95,7 @@ extension IndexFeed.Event {
         switch self {
         case .loaded(let experiences, let locations, let unreadable, let duration):
             logger.log(
-                level: unreadable == 0 ? .notice : .error, "the routing table is loaded",
+                level: unreadable == 0 ? .notice : .error, "the lookup index is loaded",
                 metadata: [
                     "experiences": "\(experiences)", "locations": "\(locations)",
                     "unreadable_rows": "\(unreadable)",
@@ -103,7 +103,7 @@ extension IndexFeed.Event {
                 ])
         case .changed(let rows, let relations, let unreadable):
             logger.log(
-                level: unreadable == 0 ? .debug : .error, "the routing table has changed",
+                level: unreadable == 0 ? .debug : .error, "the lookup index has changed",
                 metadata: [
                     "rows": "\(rows)", "whole_relations": "\(relations)", "unreadable_rows": "\(unreadable)",
                 ])

@@ -226,7 +226,7 @@ struct Server {
     private func tellWhatIsOff() {
         if signatures.isEmpty {
             logger.notice(
-                "DOORSTEP_SIGNING_SECRET is not set: places signed in URLs are refused, and attestations")
+                "DOORSTEP_SIGNING_SECRET is not set: signed URLs and attestations are refused")
         }
         if attestationRoot.isForeign {
             logger.warning(

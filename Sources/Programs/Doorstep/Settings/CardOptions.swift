@@ -7,11 +7,11 @@ struct CardOptions: ParsableArguments {
     @Option(
         name: .customLong("card"),
         help: ArgumentHelp(
-            "What Apple's card says: a file with a JSON object, as the API has it; - for standard input.",
+            "File with the card as a JSON object, as in the API; - for standard input.",
             discussion: """
-                defaultLanguage, action, businessCategory, image, texts and place; what it does not say is inherited, \
-                an experience's from its location and that's from the clip. To change a card it is a merge patch \
-                (RFC 7396): what it does not name stays, null takes away.
+                Members: defaultLanguage, action, businessCategory, image, texts and place (a Maps place). An \
+                experience inherits omitted members from its location, and a location from its clip. A change is a \
+                merge patch (RFC 7396): omitted members stay, null removes.
                 """,
             valueName: "file"), completion: .file())
     var file: String?

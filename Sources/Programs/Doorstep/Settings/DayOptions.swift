@@ -4,15 +4,15 @@ import Foundation
 
 /// Which days a command is about; all of them when none is named.
 struct DayOptions: ParsableArguments {
-    @Option(help: "A day of UTC, as 2026-03-01.") var day: Day?
-    @Option(help: "The first day.") var from: Day?
-    @Option(help: "The last day.") var to: Day?
+    @Option(help: "One day in UTC, such as 2026-03-01.") var day: Day?
+    @Option(help: "First day in UTC.") var from: Day?
+    @Option(help: "Last day in UTC.") var to: Day?
 
     func validate() throws {
         guard day == nil || (from == nil && to == nil) else {
-            throw ValidationError("--day stands alone, without --from and --to")
+            throw ValidationError("--day excludes --from and --to")
         }
-        if let from, let to, from.start > to.start { throw ValidationError("--from comes before --to") }
+        if let from, let to, from.start > to.start { throw ValidationError("--from must not be after --to") }
     }
 }
 

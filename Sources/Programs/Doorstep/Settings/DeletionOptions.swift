@@ -2,7 +2,7 @@ import ArgumentParser
 
 /// What goes with what is deleted.
 struct DeletionOptions: ParsableArguments {
-    @Flag(help: "Delete what refers to it too, in the same transaction.") var cascade = false
+    @Flag(help: "Also delete dependents, in the same transaction.") var cascade = false
 }
 
 extension ParsableCommand {

@@ -22,7 +22,7 @@ struct ListenOptions: ParsableArguments {
         if let port = try Settings.operationsPort.value(operationsPort) {
             settings.operations = (operationsHost ?? settings.host, port)
         } else if operationsHost != nil {
-            throw ValidationError("--operations-host goes with --operations-port")
+            throw ValidationError("--operations-host requires --operations-port")
         }
         settings.maximumConnections = try Settings.maximumConnections.value(maximumConnections)
         settings.shutdownTimeout = .seconds(try Settings.shutdownTimeout.value(shutdownTimeout))
@@ -34,7 +34,7 @@ struct ListenOptions: ParsableArguments {
             // NIO reads it; this says whether others could.
             _ = try SecretFile(path: key).bytes()
             settings.tls = (certificate, key)
-        default: throw ValidationError("--tls-certificate and --tls-key go together")
+        default: throw ValidationError("--tls-certificate and --tls-key require each other")
         }
         return settings
     }

@@ -11,17 +11,19 @@ import Tenancy
 struct SyncOptions: ParsableArguments {
     @OptionGroup var tenant: TenantOptions
     @OptionGroup var outbound: OutboundOptions
-    @Option(help: "The clip's bundle ID; not needed where one clip alone is connected.") var clip: BundleID?
+    @Option(help: "Bundle ID of the clip; not needed if only one clip is connected.") var clip: BundleID?
     @Option(Settings.appStore) var appStore: StoreURL?
     @Option(
         help: ArgumentHelp(
-            "For how many seconds after a creation without an answer no listing is believed that has it not.",
+            """
+            Seconds after a creation without a response in which listings that lack the experience are not trusted.
+            """,
             valueName: "seconds"))
     var settleAfter = 60
 
     func validate() throws {
         guard (0...86_400).contains(settleAfter) else {
-            throw ValidationError("--settle-after is 0 to 86400")
+            throw ValidationError("--settle-after must be from 0 to 86400")
         }
     }
 
@@ -118,31 +120,34 @@ struct StoreURL: Sendable, ExpressibleByArgument {
 
 /// What a plan may do.
 struct PlanOptions: ParsableArguments {
-    @Flag(help: "Take over experiences at desired URLs that somebody else made.") var adopt = false
+    @Flag(help: "Take over experiences at desired URLs that Doorstep did not create.") var adopt = false
     @Option(
         help: ArgumentHelp(
-            "Remove up to so many experiences that the catalogue has no more; with more to remove, none is.",
+            """
+            Maximum number of removals of experiences that the catalogue no longer has; with more to remove, none is \
+            removed.
+            """,
             valueName: "count"))
     var allowRemovals = 0
     @Option(
         help: ArgumentHelp(
-            "Allow a removal of more than 10 and more than one in 20 by naming its count.", valueName: "count"
+            "Number of removals to allow, if it is more than 10 and more than one in 20.", valueName: "count"
         ))
     var allowMassRemoval: Int?
     @Option(
         help: ArgumentHelp(
-            "For how many hours an experience stays registered that the catalogue has no more.",
+            "Hours for which an experience stays registered after the catalogue no longer has it.",
             valueName: "hours"))
     var grace = 24
-    @Option(help: "The URL of one experience, or the identifier of the location that it is bound to.")
+    @Option(help: "URL of one experience, or identifier of its location.")
     var target: String?
-    @Flag(help: "Send again, as it is, what Apple has refused.") var retryRefused = false
+    @Flag(help: "Send refused experiences to Apple again, unchanged.") var retryRefused = false
 
     func validate() throws {
         guard allowRemovals >= 0, allowMassRemoval ?? 0 >= 0 else {
-            throw ValidationError("a count of removals is 0 or more")
+            throw ValidationError("a count of removals must be 0 or more")
         }
-        guard (0...8_760).contains(grace) else { throw ValidationError("--grace is 0 to 8760") }
+        guard (0...8_760).contains(grace) else { throw ValidationError("--grace must be from 0 to 8760") }
     }
 
     var wishes: SyncRunner.Wishes {

@@ -86,7 +86,7 @@ extension TenantSlug? {
 /// The tenant that a command is about, as an argument.
 struct TenantArgument: ParsableArguments {
     @OptionGroup var installation: InstallationOptions
-    @Argument(help: "The tenant's slug. At a server, the tenant is the one of the key.") var slug: TenantSlug?
+    @Argument(help: "Slug of the tenant. At a server, the key decides the tenant.") var slug: TenantSlug?
 
     func validate() throws { try installation.require(named()) }
 
