@@ -52,12 +52,12 @@ public struct ServerProblem: Sendable, Hashable, CustomStringConvertible {
     /// The sentence, the code (which the guide explains) and the request's ID (which the server's log has).
     /// From an API in this process, the sentence alone.
     public var description: String {
-        requestID.map { Self.printable("\(detail) (\(code); request \($0))") } ?? detail
+        Self.printable(requestID.map { "\(detail) (\(code); request \($0))" } ?? detail)
     }
 
     /// The same without the code, for a message that begins with the code.
     public var text: String {
-        requestID.map { Self.printable("\(detail) (request \($0))") } ?? detail
+        Self.printable(requestID.map { "\(detail) (request \($0))" } ?? detail)
     }
 
     /// Without control characters: the text comes from a server and goes to a terminal.
