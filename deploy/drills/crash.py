@@ -52,6 +52,7 @@ class Drill:
             self.load.crowd_is_wanted = True
             await asyncio.wait_for(self.load.crowd_came.wait(), SETTLING_LIMIT)
             await asyncio.sleep(1)
+            await self.frozen.revoke([self.installation.port])
             for cycle in range(1, self.options.cycles + 1):
                 await self.cycle(cycle)
                 if load.done():
@@ -96,7 +97,7 @@ class Drill:
         await asyncio.sleep(pause)
         if settles:
             await self.load.settle_confirmations()
-        if number % REVOCATION_CYCLES == 1:
+        if number % REVOCATION_CYCLES == 0:
             await self.frozen.revoke([self.installation.port])
         await self.inflict(fault)
 

@@ -90,7 +90,8 @@ def judge(ledger, found):
     hold("twice only where an answer was lost", final, lambda each: len(found.sent[each[0]]) <= 1 + each[2])
     hold("each outcome is told to the webhook", final, lambda each: each[0] in found.outcomes)
     hold("no webhook message is given up", [found.given_up], lambda count: count == 0)
-    hold(REVOCATIONS, ledger.revocations, lambda key: ledger.revocations[key] <= REVOCATION_LIMIT)
+    if ledger.revocations is not None:
+        hold(REVOCATIONS, ledger.revocations, lambda key: ledger.revocations[key] <= REVOCATION_LIMIT)
     return counts, broken
 
 
@@ -134,7 +135,8 @@ def spoil(ledger, installation, receiver):
     found.outcomes.discard(untold)
     found.sent[doubled] *= 10
     found.sent[misled] = [("0" * 64, 200)]
-    ledger.revocations["admitted"] = 2 * REVOCATION_LIMIT
+    if ledger.revocations is not None:
+        ledger.revocations["admitted"] = 2 * REVOCATION_LIMIT
     counts, broken = judge(ledger, found)
     # Of the same place, perhaps, as the one that was taken away.
     place = next(iter(ledger.asked))

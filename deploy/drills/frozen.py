@@ -21,6 +21,7 @@ class FrozenTenant:
 
     def __init__(self, installation, ledger):
         self.installation, self.ledger, self.is_set_up = installation, ledger, False
+        ledger.revocations = {}
 
     def set_up(self):
         installation = self.installation

@@ -33,7 +33,7 @@ class Ledger:
         self.notifications = {}   # notification: the devices that it goes to, and how many cannot be reached
         self.answered, self.asked = collections.Counter(), collections.Counter()  # confirmations by location
         self.written = {}         # location: how many confirmations were known to be written
-        self.revocations = {}     # key: for how many seconds it was admitted after its revocation
+        self.revocations = None   # key: for how many seconds it was admitted after its revocation; None if none is revoked
         self.problems = []
 
     def expect(self, holds, words):
