@@ -12,7 +12,7 @@ struct ServeCommand: AsyncParsableCommand {
             current requests before it ends. The database must be migrated; DATABASE_URL's login must be a member of \
             doorstep_app, doorstep_router and doorstep_manager, and of nothing more.
 
-            'doorstep settings' lists all settings. Two are in the environment only: DOORSTEP_SIGNING_SECRET, for \
+            Run 'doorstep settings' for all settings. Two are in the environment only: DOORSTEP_SIGNING_SECRET, for \
             signed URLs and App Attest's tokens, and DOORSTEP_TOKEN_SECRET, which encrypts push tokens in the \
             database.
 

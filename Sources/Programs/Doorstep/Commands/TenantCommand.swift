@@ -77,7 +77,7 @@ struct TenantCommand: AsyncParsableCommand {
             abstract: "Change a tenant's name.",
             discussion:
                 """
-                'tenant limit', 'collapse', 'suspend' and 'resume' change the rest; a slug cannot change.
+                Use 'tenant limit', 'collapse', 'suspend' and 'resume' to change the rest. A slug cannot change.
 
                 Example: doorstep tenant update donut-shop --name 'Donut Shop'
                 """
