@@ -1,7 +1,7 @@
-"""Sends notifications through Doorstep and by aioapns to one APNs simulator, in turns, and prints the rates.
+"""Sends notifications through Doorstep, by aioapns and by Go's net/http to one APNs simulator, in turns, and prints the rates.
 
-Doorstep's time is from the first request until APNs has answered for each instance and the database says so; aioapns'
-is that of sending alone, since it keeps nothing.
+Doorstep's time runs from the first request until APNs has answered for each instance and the database has recorded it. The
+other two only send: they record nothing.
 """
 
 import argparse
@@ -25,6 +25,8 @@ URL = "https://example.com/restaurants/restaurant_a/order/1234"
 APS = {"alert": {"title": "Order Status", "subtitle": "Restaurant A", "body": "Your order is ready."},
        "category": "order_status"}
 REGISTERING = 32
+# Requests that the Go program has under way.
+CONCURRENT = 1_000
 
 
 def processor_time(*processes: subprocess.Popen) -> float:
@@ -32,6 +34,22 @@ def processor_time(*processes: subprocess.Popen) -> float:
     for process in processes:
         fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
         ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def database_processor_time(directory: pathlib.Path) -> float:
+    """Of PostgreSQL: the postmaster, the processes that it has waited for, and those that live."""
+    postmaster = int(next(directory.rglob("postmaster.pid")).read_text().split()[0])
+    ticks = 0
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (process / "stat").read_text().rsplit(")", 1)[1].split()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if int(process.name) == postmaster:
+            ticks += sum(map(int, fields[11:15]))
+        elif int(fields[1]) == postmaster:
+            ticks += int(fields[11]) + int(fields[12])
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
@@ -207,9 +225,24 @@ async def send_by_aioapns(port: int, control: int, scratch: pathlib.Path, tokens
     return rate
 
 
+def send_by_go(program: str, port: int, control: int, scratch: pathlib.Path, tokens: list[str]) -> tuple[float, float]:
+    """Its notifications per second, and its processor time for each in microseconds."""
+    goal = accepted_count(control) + len(tokens)
+    (scratch / "payload.json").write_text(json.dumps({"aps": APS | {"target-content-id": URL}}, separators=(",", ":")))
+    (scratch / "tokens").write_text("\n".join(tokens))
+    result = json.loads(subprocess.run(
+        [program, f"127.0.0.1:{port}", str(scratch / "ca.pem"), str(scratch / "key.p8"), KEY_ID, TEAM, CLIP,
+         str(scratch / "payload.json"), str(scratch / "tokens"), str(CONCURRENT)],
+        check=True, stdout=subprocess.PIPE, text=True).stdout)
+    if accepted_count(control) != goal:
+        raise SystemExit("delivery: the Go program sent another number than it was given")
+    return result["rate"], result["processorTime"]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--doorstep", required=True)
+    parser.add_argument("--go", required=True)
     parser.add_argument("--scratch", type=pathlib.Path, required=True)
     parser.add_argument("--instances", type=int, required=True)
     parser.add_argument("--notifications", type=int, required=True)
@@ -224,22 +257,32 @@ def main() -> None:
             tokens = [secrets.token_hex(32) for _ in range(options.instances)]
             registered = asyncio.run(register(port, publishable, tokens))
             print(f"\n{options.instances:,} instances registered, {registered:,.0f} a second\n", flush=True)
-            print("| taken in /s | Doorstep, end to end /s | aioapns /s | ratio | server's processor time µs | simulator's µs |")
-            print("| ---: | ---: | ---: | ---: | ---: | ---: |")
-            ratios = []
+            print("| taken in /s | Doorstep, end to end /s | aioapns /s | ratio | Go /s | ratio | server µs | PostgreSQL µs "
+                  "| simulator µs | Go µs |")
+            print("| ---: " * 10 + "|")
+            ratios, ratios_to_go = [], []
             for _ in range(options.rounds):
-                before = processor_time(server), processor_time(simulator_process)
+                def times() -> tuple[float, ...]:
+                    return (processor_time(server), database_processor_time(options.scratch / "postgres"),
+                            processor_time(simulator_process))
+
+                before = times()
                 taken_in, whole = asyncio.run(send_by_doorstep(
                     port, secret, simulator["controlPort"], options.instances, options.notifications))
                 sent = options.instances * options.notifications
-                cost = [(after - earlier) / sent * 1e6 for after, earlier in zip(
-                    (processor_time(server), processor_time(simulator_process)), before)]
+                cost = [(after - earlier) / sent * 1e6 for after, earlier in zip(times(), before)]
                 peer = asyncio.run(send_by_aioapns(
                     simulator["port"], simulator["controlPort"], options.scratch, tokens[:5_000]))
+                go, go_cost = send_by_go(
+                    options.go, simulator["port"], simulator["controlPort"], options.scratch,
+                    tokens * options.notifications)
                 ratios.append(whole / peer)
-                print(f"| {taken_in:,.0f} | {whole:,.0f} | {peer:,.0f} | {whole / peer:.2f} | "
-                      f"{cost[0]:.0f} | {cost[1]:.0f} |", flush=True)
-            print(f"\n- ratio, median: {statistics.median(ratios):.2f}")
+                ratios_to_go.append(whole / go)
+                print(f"| {taken_in:,.0f} | {whole:,.0f} | {peer:,.0f} | {whole / peer:.2f} | {go:,.0f} | {whole / go:.2f} | "
+                      f"{cost[0]:.0f} | {cost[1]:.0f} | {cost[2]:.0f} | {go_cost:.0f} |", flush=True)
+            print("\nThe columns in µs are processor time for each notification.\n")
+            print(f"- ratio to aioapns, median: {statistics.median(ratios):.2f}")
+            print(f"- ratio to Go, median: {statistics.median(ratios_to_go):.2f}")
             print(f"- server's most memory: {peak_memory(server):.0f} MB")
         finally:
             server.terminate()
