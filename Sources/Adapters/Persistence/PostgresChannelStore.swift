@@ -1,4 +1,4 @@
-import APNsPayload
+public import APNsPayload
 import Foundation
 public import Notifications
 public import PostgreSQL
@@ -26,18 +26,28 @@ public struct PostgresChannelStore: ChannelStore {
         }
     }
 
+    public func checkRoom(
+        of clip: BundleID, _ environment: APNsEnvironment, of tenant: TenantID
+    ) async throws {
+        // As long as the IDs that APNs has given so far [observed].
+        guard let id = ChannelID(Data(count: 16).base64EncodedString()) else { return }
+        let trial = BroadcastChannel(
+            id: id, clip: clip, environment: environment, storesLastMessage: false, createdAt: Date())
+        do {
+            try await transaction(of: tenant) { transaction in
+                try await transaction.add(trial)
+                // Runs the check that COMMIT would run.
+                try await transaction.execute("SET CONSTRAINTS ALL IMMEDIATE")
+                throw TrialEnded()
+            }
+        } catch is TrialEnded {}
+    }
+
+    /// Rolls a trial back.
+    private struct TrialEnded: Error {}
+
     public func add(_ channel: BroadcastChannel, of tenant: TenantID) async throws {
-        try await transaction(of: tenant) { transaction in
-            // Repeated when the answer to the first was lost.
-            _ = try await transaction.execute(
-                """
-                INSERT INTO doorstep.channels
-                    (tenant_id, bundle_id, environment, channel_id, stores_last_message, created_at)
-                VALUES (\(tenant.uuid), \(channel.clip.text), \(channel.environment.rawValue),
-                    \(channel.id.text), \(channel.storesLastMessage), \(channel.createdAt))
-                ON CONFLICT DO NOTHING
-                """)
-        }
+        try await transaction(of: tenant) { try await $0.add(channel) }
     }
 
     /// By clip, environment and time of creation.
@@ -73,6 +83,18 @@ public struct PostgresChannelStore: ChannelStore {
 }
 
 extension TenantTransaction {
+    /// Repeated when the answer to the first was lost.
+    fileprivate func add(_ channel: BroadcastChannel) async throws {
+        try await execute(
+            """
+            INSERT INTO doorstep.channels
+                (tenant_id, bundle_id, environment, channel_id, stores_last_message, created_at)
+            VALUES (\(tenant.uuid), \(channel.clip.text), \(channel.environment.rawValue),
+                \(channel.id.text), \(channel.storesLastMessage), \(channel.createdAt))
+            ON CONFLICT DO NOTHING
+            """)
+    }
+
     fileprivate func channels() async throws -> [BroadcastChannel] {
         try await execute(
             """

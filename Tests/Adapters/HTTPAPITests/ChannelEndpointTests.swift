@@ -42,6 +42,7 @@ final class MemoryChannels: ChannelManager, ChannelStore {
     func team(of clip: BundleID, of tenant: TenantID) async throws -> TeamID? {
         clip.text.hasSuffix(".Clip") ? try TeamID("ABCDE12345") : nil
     }
+    func checkRoom(of clip: BundleID, _ environment: APNsEnvironment, of tenant: TenantID) async throws {}
     func add(_ channel: BroadcastChannel, of tenant: TenantID) async throws {
         state.withLock { $0.channels[tenant, default: []].append(channel) }
     }

@@ -98,6 +98,24 @@ import Testing
         }
     }
 
+    @Test func roomForAChannelIsCheckedWithoutStoringOne() async throws {
+        try await Self.withTenant([.channels: Quota(rows: 1)]) { stores, tenant in
+            try await stores.createClip(of: tenant)
+            let (store, clip) = (
+                PostgresChannelStore(stores.appPool), try BundleID("com.example.MyApp.Clip")
+            )
+            try await store.checkRoom(of: clip, .production, of: tenant)
+            #expect(try await store.channels(of: tenant).isEmpty)
+            #expect(try await Self.used(.channels, stores) == 0)
+            try await Self.add(.channels, 0, stores, tenant)
+            let forecast = QuotaForecast(kind: .channels, unit: .rows, limit: 1, current: 1, wouldBe: 2)
+            await #expect(throws: QuotaExceeded(forecast)) {
+                try await store.checkRoom(of: clip, .production, of: tenant)
+            }
+            #expect(try await Self.used(.channels, stores) == 1)
+        }
+    }
+
     @Test func usageIsZeroAfterEverythingIsDeleted() async throws {
         try await Self.withTenant { stores, tenant in
             let store = stores.administration

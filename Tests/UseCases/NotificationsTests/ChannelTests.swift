@@ -10,20 +10,26 @@ import Testing
     private static let now = Date(timeIntervalSince1970: 1_772_368_200)
 
     private struct Lost: Error {}
+    private struct NoRoom: Error {}
 
     private final class MemoryStore: ChannelStore {
         let clip: BundleID
         private let kept = Mutex<[BroadcastChannel]>([])
         var channels: [BroadcastChannel] { kept.withLock { $0 } }
         let isLost: Bool
+        let hasRoom: Bool
 
-        init(isLost: Bool = false) throws {
+        init(isLost: Bool = false, hasRoom: Bool = true) throws {
             clip = try BundleID("com.example.MyApp.Clip")
             self.isLost = isLost
+            self.hasRoom = hasRoom
         }
 
         func team(of clip: BundleID, of tenant: TenantID) throws -> TeamID? {
             clip == self.clip && tenant == ChannelTests.tenant ? try TeamID("ABCDE12345") : nil
+        }
+        func checkRoom(of clip: BundleID, _ environment: APNsEnvironment, of tenant: TenantID) throws {
+            if !hasRoom { throw NoRoom() }
         }
         func add(_ channel: BroadcastChannel, of tenant: TenantID) throws {
             if isLost { throw Lost() }
@@ -44,6 +50,8 @@ import Testing
         let made: ChannelOutcome<String>
         let deletion: ChannelOutcome<ChannelDeleted>
         private let deletions = Mutex<[String]>([])
+        private let creations = Mutex(0)
+        var createdCount: Int { creations.withLock { $0 } }
         var deleted: [String] { deletions.withLock { $0 } }
 
         init(
@@ -56,7 +64,10 @@ import Testing
 
         func createChannel(
             of bundleID: BundleID, team: TeamID, environment: APNsEnvironment, storesLastMessage: Bool
-        ) async -> ChannelOutcome<String> { made }
+        ) async -> ChannelOutcome<String> {
+            creations.withLock { $0 += 1 }
+            return made
+        }
 
         func channels(
             of bundleID: BundleID, team: TeamID, environment: APNsEnvironment
@@ -132,6 +143,16 @@ import Testing
         let store = try MemoryStore()
         await #expect(throws: refusal) { try await Self.create(ScriptedManager(made: outcome), store) }
         #expect(store.channels.isEmpty)
+    }
+
+    @Test func channelBeyondQuotaIsNotRequestedFromAPNs() async throws {
+        let manager = ScriptedManager()
+        await #expect(throws: NoRoom.self) {
+            try await Self.create(manager, try MemoryStore(hasRoom: false))
+        }
+        #expect(manager.createdCount == 0 && manager.deleted.isEmpty)
+        _ = try await Self.create(manager, try MemoryStore())
+        #expect(manager.createdCount == 1)
     }
 
     /// Else APNs would have a channel that nobody knows of.

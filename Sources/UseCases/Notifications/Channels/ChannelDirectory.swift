@@ -33,6 +33,8 @@ public struct ChannelDirectory: Sendable {
         at now: Date
     ) async throws -> BroadcastChannel {
         guard let team = try await store.team(of: clip, of: tenant) else { throw Refusal.unknownClip }
+        // Before APNs is asked: all tenants that share the team share its limits at APNs.
+        try await store.checkRoom(of: clip, environment, of: tenant)
         let made = try await manager.createChannel(
             of: clip, team: team, environment: environment, storesLastMessage: storesLastMessage
         ).get()

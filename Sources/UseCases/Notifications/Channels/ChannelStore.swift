@@ -1,9 +1,15 @@
+public import APNsPayload
 public import Tenancy
 
 /// Which channels are whose.
 public protocol ChannelStore: Sendable {
     /// The team of a tenant's clip; nil when the tenant has no such clip.
     func team(of clip: BundleID, of tenant: TenantID) async throws -> TeamID?
+
+    /// Checks that the tenant's quotas leave room for one more channel of its clip.
+    ///
+    /// - Throws: What ``add(_:of:)`` throws if they do not.
+    func checkRoom(of clip: BundleID, _ environment: APNsEnvironment, of tenant: TenantID) async throws
 
     func add(_ channel: BroadcastChannel, of tenant: TenantID) async throws
 
