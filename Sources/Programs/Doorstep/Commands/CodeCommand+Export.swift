@@ -144,8 +144,13 @@ extension CodeCommand {
             case .generator:
                 try await write(batch(of: rows).csv)
             case .qr where sheet:
-                let page = try page(of: rows)
-                try await file.writing { try $0(page) }
+                try await file.writing { sink in
+                    try QRSheet.write(rows, to: sink) { row in
+                        QRSheet.Code(
+                            symbol: try QRSymbol(row.names.url.text), label: row.label,
+                            url: row.names.url.text)
+                    }
+                }
             case .qr:
                 try writeImages(of: rows)
             }
@@ -189,14 +194,6 @@ extension CodeCommand {
 
         private func write(_ csv: String) async throws {
             try await file.writing { try $0(Array(csv.utf8)) }
-        }
-
-        private func page(of rows: [CodeList.Row]) throws -> [UInt8] {
-            let codes = try rows.map { row in
-                QRSheet.Code(
-                    symbol: try QRSymbol(row.names.url.text), label: row.label, url: row.names.url.text)
-            }
-            return QRSheet(codes: codes).html
         }
 
         /// Writes a folder of SVG images, whole or not at all.

@@ -2,7 +2,9 @@ import HTML
 import QRCode
 
 /// QR codes to be printed and cut out, each with its name and URL: one page of HTML, of as many sheets of paper as it takes.
-struct QRSheet {
+///
+/// The page is written code by code: a million codes take gigabytes.
+enum QRSheet {
     struct Code {
         let symbol: QRSymbol
         /// Nil where there is none but the URL.
@@ -10,18 +12,27 @@ struct QRSheet {
         let url: String
     }
 
-    let codes: [Code]
-
-    var html: [UInt8] {
-        HTMLWriter.page(language: "en") { head in
+    /// Writes the page.
+    ///
+    /// - Parameter makeCode: Makes the code of each row. What it throws ends the page.
+    static func write<Row>(
+        _ rows: [Row], to sink: ([UInt8]) throws -> Void, _ makeCode: (Row) throws -> Code
+    ) throws {
+        let end = Array("</main></body></html>".utf8)
+        let page = HTMLWriter.page(language: "en") { head in
             head.void(.meta, .name("viewport"), .content("width=device-width"))
             head.element(.title, text: "QR codes")
             head.style(Self.style)
-        } body: { body in
-            body.element(.main) { main in
-                for code in codes { Self.write(code, to: &main) }
-            }
+        } body: {
+            $0.element(.main)
         }
+        try sink(Array(page.dropLast(end.count)))
+        for row in rows {
+            var html = HTMLWriter()
+            write(try makeCode(row), to: &html)
+            try sink(html.bytes)
+        }
+        try sink(end)
     }
 
     private static func write(_ code: Code, to html: inout HTMLWriter) {
