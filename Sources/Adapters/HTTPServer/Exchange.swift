@@ -1,4 +1,5 @@
 import NIOCore
+import Synchronization
 
 /// A request that a task responds to, and how its response gets to the connection's event loop.
 struct Exchange: Sendable {
@@ -9,22 +10,33 @@ struct Exchange: Sendable {
     /// Ends a streamed response; false if the rest of it cannot be had.
     let end: @Sendable (_ isComplete: Bool) -> Void
 
-    func run(_ responder: any ServerResponder, _ request: ServerRequest, _ body: ServerRequestBody) {
+    /// - Returns: The task, which the connection cancels if the client no longer waits for the response.
+    func run(
+        _ responder: any ServerResponder, _ request: ServerRequest, _ body: ServerRequestBody
+    ) -> Task<Void, Never> {
         Task {
             let response = await responder.respond(to: request, body: body)
             loop.execute { begin(response) }
-            guard case .stream(_, let stream) = response.body, request.method != "HEAD" else { return }
+            guard let (length, stream) = response.streamedBody(for: request.method) else { return }
+            let sent = Atomic(0)
             do {
                 try await stream(
                     BodyWriter { piece in
+                        let total = sent.wrappingAdd(piece.readableBytes, ordering: .relaxed).newValue
+                        // The client would take the excess for the next response.
+                        if let length, total > length { throw WrongLength() }
                         let promise = loop.makePromise(of: Void.self)
                         loop.execute { write(piece, promise) }
                         try await promise.futureResult.get()
                     })
-                loop.execute { end(true) }
+                let isComplete = length.map { $0 == sent.load(ordering: .relaxed) } ?? true
+                loop.execute { end(isComplete) }
             } catch {
                 loop.execute { end(false) }
             }
         }
     }
 }
+
+/// A streamed body that is longer than its response announced.
+private struct WrongLength: Error {}

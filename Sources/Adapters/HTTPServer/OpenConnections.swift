@@ -18,6 +18,8 @@ final class OpenConnections: Sendable {
         /// The clients by how many connections they have, so that the one with most is found at once.
         var clientsByCount: [Int: Set<ClientAddress>] = [:]
         var largestCount = 0
+        /// Whether the server ends, so that later connections are closed at once.
+        var isEnding = false
         /// When the log last said that all connections are open, and that a client has its share.
         var toldAt: ContinuousClock.Instant?
         var toldOfShareAt: ContinuousClock.Instant?
@@ -105,7 +107,8 @@ final class OpenConnections: Sendable {
     }
 
     /// Adds a connection for as long as it is open.
-    /// - Returns: The connection; nil if its client has its share already, which is logged once a minute at most.
+    /// - Returns: The connection; nil if the server ends, or if its client has its share already, which is logged once a
+    ///   minute at most.
     func add(_ channel: any Channel) -> KnownConnection? {
         let id = ObjectIdentifier(channel)
         let peer = channel.remoteAddress.flatMap(IPAddress.init)
@@ -113,6 +116,7 @@ final class OpenConnections: Sendable {
         let connection = KnownConnection(channel)
         let now = now()
         let (mayStay, isNews, asked) = state.withLock { state -> (Bool, Bool, [KnownConnection]) in
+            if state.isEnding { return (false, false, []) }
             // Before the new one is among them.
             let isNearlyFull = max(state.count, state.connections.count) * 100 >= maximum * Self.nearlyFull
             let asked = isNearlyFull ? idleConnections(Self.askedWhenNearlyFull, &state) : []
@@ -177,19 +181,26 @@ final class OpenConnections: Sendable {
 
     var isEmpty: Bool { state.withLock { $0.connections.isEmpty } }
 
-    /// Asks all connections to end once their requests are over.
+    /// Asks all connections to end once their requests are over. Connections that are accepted later are closed.
     func drainAll() {
-        for channel in state.withLock({ $0.connections.values.map(\.channel) }) {
+        let channels = state.withLock { state in
+            state.isEnding = true
+            return state.connections.values.map(\.channel)
+        }
+        for channel in channels {
             channel.eventLoop.execute {
                 channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
             }
         }
     }
 
-    /// Cuts all open connections.
-    /// - Returns: Their number.
+    /// Cuts all open connections, and those that are accepted later.
+    /// - Returns: The number of open ones.
     func cutAll() -> Int {
-        let channels = state.withLock { $0.connections.values.map(\.channel) }
+        let channels = state.withLock { state in
+            state.isEnding = true
+            return state.connections.values.map(\.channel)
+        }
         for channel in channels { channel.eventLoop.execute { channel.cut() } }
         return channels.count
     }

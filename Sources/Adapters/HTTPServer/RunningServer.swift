@@ -6,7 +6,6 @@ import NIOHTTP2
 package import NIOPosix
 import NIOSSL
 import NIOTLS
-import Synchronization
 
 /// Where a server listens, and what it allows.
 package struct ServerSettings: Sendable {
@@ -52,7 +51,6 @@ struct ConnectionSettings: Sendable {
 package final class RunningServer: Sendable {
     private let channel: any Channel
     private let connections: OpenConnections
-    private let isEnding = Atomic(false)
 
     package var port: Int { channel.localAddress?.port ?? 0 }
 
@@ -131,7 +129,7 @@ package final class RunningServer: Sendable {
         return RunningServer(channel, connections)
     }
 
-    private static func context(certificate: String, key: String) throws -> NIOSSLContext {
+    static func context(certificate: String, key: String) throws -> NIOSSLContext {
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: try NIOSSLCertificate.fromPEMFile(certificate).map { .certificate($0) },
             privateKey: .privateKey(try NIOSSLPrivateKey(file: key, format: .pem)))
@@ -141,13 +139,11 @@ package final class RunningServer: Sendable {
         return try NIOSSLContext(configuration: configuration)
     }
 
-    private static func configure(
+    static func configure(
         tls: NIOSSLContext, _ channel: any Channel, _ responder: any ServerResponder,
         _ settings: ConnectionSettings
     ) throws {
         try channel.pipeline.syncOperations.addHandlers(
-            // Longer than a connection may be idle, so that the server can say good-bye.
-            SilenceHandler(settings.idleTimeout + .seconds(10)),
             NIOSSLServerHandler(context: tls), TLSDeadlineHandler(settings.handshakeTimeout),
             ApplicationProtocolNegotiationHandler { result, channel in
                 channel.eventLoop.makeCompletedFuture {

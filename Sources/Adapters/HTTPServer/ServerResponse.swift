@@ -17,7 +17,8 @@ package struct ServerResponse: Sendable {
         case empty
         case bytes([UInt8])
         case buffer(ByteBuffer)
-        /// Pieces that are written as the client takes them, of so many bytes in all if that is known.
+        /// Pieces that are written as the client takes them, of so many bytes in all if that is known. A body of another
+        /// length is cut.
         case stream(length: Int?, @Sendable (BodyWriter) async throws -> Void)
         /// No response: the connection, or stream of HTTP/2, is ended.
         case cut
@@ -108,6 +109,15 @@ package struct FieldWriter {
 }
 
 extension ServerResponse {
+    /// The body that a task writes piece by piece; nil if there is none, as for HEAD.
+    func streamedBody(
+        for method: String
+    ) -> (length: Int?, write: @Sendable (BodyWriter) async throws -> Void)? {
+        guard case .stream(let length, let write) = body, length != 0, status.mayHaveBody, method != "HEAD"
+        else { return nil }
+        return (length, write)
+    }
+
     /// Writes all header fields but those that depend on the version of HTTP. The fields that every response has are added here.
     func write(to writer: inout FieldWriter, server: String?) {
         if !fields.isEmpty { writer.append(fields) }

@@ -2,50 +2,6 @@ import NIOCore
 import NIOSSL
 import NIOTLS
 
-/// Cuts a connection on which nothing has moved for a while, in neither direction.
-///
-/// It looks four times in that while, and so is up to a quarter of it late: what moves then leaves a mark and costs no more.
-final class SilenceHandler: ChannelDuplexHandler, RemovableChannelHandler {
-    typealias InboundIn = NIOAny
-    typealias OutboundIn = NIOAny
-
-    private let interval: TimeAmount
-    private var hasMoved = false
-    private var silentIntervals = 0
-    private var look: Scheduled<Void>?
-
-    private static let intervals = 4
-
-    init(_ timeout: TimeAmount) {
-        interval = .nanoseconds(timeout.nanoseconds / Int64(Self.intervals))
-    }
-
-    func handlerAdded(context: ChannelHandlerContext) { lookLater(context) }
-    func handlerRemoved(context: ChannelHandlerContext) { look?.cancel() }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        hasMoved = true
-        context.fireChannelRead(data)
-    }
-
-    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        hasMoved = true
-        context.write(data, promise: promise)
-    }
-
-    private func lookLater(_ context: ChannelHandlerContext) {
-        look = context.eventLoop.assumeIsolated().scheduleTask(in: interval) {
-            self.silentIntervals = self.hasMoved ? 0 : self.silentIntervals + 1
-            self.hasMoved = false
-            if self.silentIntervals < Self.intervals {
-                self.lookLater(context)
-            } else {
-                context.channel.cut()
-            }
-        }
-    }
-}
-
 /// Cuts a connection on which TLS is not agreed on in time, and is gone when it is.
 final class TLSDeadlineHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer

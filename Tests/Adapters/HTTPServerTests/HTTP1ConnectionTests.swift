@@ -201,6 +201,28 @@ import Testing
         #expect(!sending.channel.isActive)
     }
 
+    /// The server is behind, and not the client.
+    @Test func connectionWhoseBodyIsReadSlowlyStaysOpen() throws {
+        let client = try EmbeddedHTTP1()
+        _ = try client.send("POST /later HTTP/1.1\r\nHost: a\r\nContent-Length: 900000\r\n\r\n")
+        for _ in 0..<8 { _ = try client.send("a") }
+        #expect(client.connection.isHeldBack)
+        client.advance(by: .minutes(5))
+        #expect(client.channel.isActive)
+    }
+
+    @Test func refusalResumesReadingThatWasDelayed() throws {
+        let client = try EmbeddedHTTP1()
+        _ = try client.send("POST /later HTTP/1.1\r\nHost: a\r\nContent-Length: 900000\r\n\r\n")
+        for _ in 0..<8 { _ = try client.send("a") }
+        let reads = client.reads.count
+        client.channel.read()
+        #expect(client.reads.count == reads)
+        client.fire(ChannelEvent.inputClosed)
+        #expect(try client.statuses() == ["400"])
+        #expect(client.reads.count == reads + 1)
+    }
+
     @Test func unreadResponseIsGivenUp() throws {
         let client = try EmbeddedHTTP1()
         let gate = WriteGate()

@@ -43,6 +43,7 @@ import Testing
             var hasMoved = true
             while hasMoved {
                 hasMoved = false
+                server.embeddedEventLoop.run()
                 while let bytes = try? client.readOutbound(as: IOData.self) {
                     guard case .byteBuffer(let bytes) = bytes, server.isActive else { continue }
                     hasMoved = true
@@ -59,12 +60,14 @@ import Testing
 
         @discardableResult
         func request(
-            _ path: String, method: String = "GET", endStream: Bool = true, _ fields: (String, String)...
+            _ path: String, method: String = "GET", authority: String? = "a", endStream: Bool = true,
+            _ fields: (String, String)...
         ) throws -> HTTP2StreamID {
             let id = HTTP2StreamID(nextStream)
             nextStream += 2
             let headers = HPACKHeaders(
-                [(":method", method), (":scheme", "https"), (":authority", "a"), (":path", path)] + fields)
+                [(":method", method), (":scheme", "https"), (":path", path)]
+                    + (authority.map { [(":authority", $0)] } ?? []) + fields)
             write(id, .headers(.init(headers: headers, endStream: endStream)))
             return id
         }
@@ -88,6 +91,14 @@ import Testing
             frames.compactMap { frame in
                 guard case .headers(let headers) = frame.payload else { return nil }
                 return headers.headers.first(name: ":status")
+            }
+        }
+
+        /// The bytes of bodies that have arrived.
+        var bodyLength: Int {
+            frames.reduce(0) { length, frame in
+                guard case .data(let data) = frame.payload else { return length }
+                return length + data.data.readableBytes
             }
         }
 
@@ -155,6 +166,14 @@ import Testing
         #expect(connection.statuses == ["400", "200"])
     }
 
+    @Test func requestWithoutAnyHostIsRefused() throws {
+        let connection = try Connection()
+        try connection.request("/now", authority: nil)
+        try connection.request("/now", authority: nil, ("host", "a"))
+        try connection.pump()
+        #expect(connection.statuses == ["400", "200"])
+    }
+
     @Test func notModifiedHasNoBody() throws {
         let connection = try Connection()
         try connection.request("/not-modified")
@@ -190,8 +209,21 @@ import Testing
         // Eight pieces wait for the reader, and a window is on its way.
         #expect(counter.bytes > 65_535 && counter.bytes <= 8 * 16_384 + 65_535)
         #expect(connection.server.isActive)
-        // Nothing of the body comes any more.
-        try connection.advance(by: .seconds(75))
+        // The reader is behind, and not the client.
+        try connection.advance(by: .minutes(5))
+        #expect(connection.resets.isEmpty)
+    }
+
+    @Test func bodyThatPausesIsReset() throws {
+        let connection = try Connection()
+        let server = try connection.server.pipeline.syncOperations.handler(type: HTTP2Connection.self)
+        server.start = { _, _, _ in }
+        let id = try connection.request("/later", method: "POST", endStream: false)
+        connection.write(id, .data(.init(data: .byteBuffer(ByteBuffer(repeating: 1, count: 100)))))
+        try connection.pump()
+        try connection.advance(by: .seconds(59))
+        #expect(connection.resets.isEmpty)
+        try connection.advance(by: .seconds(16))
         #expect(connection.resets == [.cancel])
     }
 
@@ -306,6 +338,65 @@ import Testing
         #expect(connection.statuses.count == 101)
     }
 
+    /// Memory for responses that a client does not take is limited, however many streams it has.
+    @Test func requestsWaitWhileResponsesAreHeld() throws {
+        let connection = try Connection(window: 0)
+        for _ in 0..<50 { try connection.request("/big") }
+        try connection.pump()
+        #expect(connection.statuses.count == HTTP2Connection.heldLength / 65_536)
+        // Room is made by the end of streams whose windows stay closed.
+        try connection.advance(by: .seconds(38))
+        #expect(connection.resets.count == 16 && connection.statuses.count == 32)
+        // Or by the client, who opens its windows.
+        connection.write(.rootStream, .windowUpdate(windowSizeIncrement: 1 << 24))
+        for number in 0..<50 {
+            connection.write(
+                HTTP2StreamID(1 + 2 * number), .windowUpdate(windowSizeIncrement: 1 << 17))
+            try connection.pump()
+        }
+        #expect(connection.statuses.count == 50 && connection.bodyLength == 34 * 65_536)
+    }
+
+    @Test func heldResponsesOfTasksAreLimited() throws {
+        let connection = try Connection(window: 0)
+        let server = try connection.server.pipeline.syncOperations.handler(type: HTTP2Connection.self)
+        var ids: [HTTP2StreamID] = []
+        server.start = { _, _, id in ids.append(id) }
+        for _ in 0..<20 { try connection.request("/later") }
+        try connection.pump()
+        for id in ids {
+            server.respond(
+                with: ServerResponse(.ok, body: .buffer(ByteBuffer(repeating: 1, count: 1 << 20))), id)
+        }
+        try connection.pump()
+        #expect(connection.statuses.count == HTTP2Connection.maximumHeldLength >> 20)
+        #expect(connection.resets == Array(repeating: .enhanceYourCalm, count: 4))
+        // A later request waits for room.
+        try connection.request("/later")
+        try connection.pump()
+        #expect(ids.count == 20)
+        try connection.advance(by: .seconds(38))
+        #expect(ids.count == 21)
+    }
+
+    @Test func slowlyStreamedResponseIsNotReset() throws {
+        let connection = try Connection()
+        let server = try connection.server.pipeline.syncOperations.handler(type: HTTP2Connection.self)
+        server.start = { _, _, _ in }
+        let id = try connection.request("/later")
+        try connection.pump()
+        server.respond(
+            with: ServerResponse(.ok, body: .stream(length: nil) { _ in }), id)
+        try connection.advance(by: .minutes(5))
+        #expect(connection.statuses == ["200"] && connection.resets.isEmpty)
+        // What the client does not take is another matter.
+        let promise = connection.server.eventLoop.makePromise(of: Void.self)
+        server.write(ByteBuffer(repeating: 1, count: 70_000), promise, id)
+        try connection.pump()
+        try connection.advance(by: .seconds(38))
+        #expect(connection.resets == [.cancel])
+    }
+
     @Test func clientThatTakesNoBytesIsCut() throws {
         let connection = try Connection()
         connection.server.isWritable = false
@@ -351,6 +442,22 @@ import Testing
         #expect(connection.server.isActive)
         try connection.advance(by: .seconds(1))
         #expect(connection.statuses == ["429"])
+        #expect(!connection.server.isActive)
+    }
+
+    @Test func lastResponseOfADrainIsWhole() throws {
+        let connection = try Connection()
+        let server = try connection.server.pipeline.syncOperations.handler(type: HTTP2Connection.self)
+        var ids: [HTTP2StreamID] = []
+        server.start = { _, _, id in ids.append(id) }
+        try connection.request("/later")
+        try connection.pump()
+        connection.server.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+        server.respond(
+            with: ServerResponse(.ok, body: .buffer(ByteBuffer(repeating: 1, count: 20_000))),
+            try #require(ids.first))
+        try connection.pump()
+        #expect(connection.bodyLength == 20_000 && connection.resets.isEmpty)
         #expect(!connection.server.isActive)
     }
 

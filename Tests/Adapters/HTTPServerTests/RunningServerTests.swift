@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import NIOCore
+import NIOEmbedded
 import NIOPosix
 import Synchronization
 import Testing
@@ -111,6 +112,39 @@ import Testing
         }
     }
 
+    @Test func bodyOfAnotherLengthThanAnnouncedIsCut() async throws {
+        try await withServer { server, _ in
+            for path in ["/short", "/long"] {
+                // The connection would stay open after a complete response.
+                let response = try await send("GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n", to: server)
+                let body = response.components(separatedBy: "\r\n\r\n").dropFirst().joined()
+                #expect(
+                    response.hasPrefix("HTTP/1.1 200 OK\r\nContent-Length: 1") && body.utf8.count == 1_000)
+            }
+        }
+    }
+
+    @Test func streamedBodyIsLeftOutWhereThereCanBeNone() async throws {
+        try await withServer { server, _ in
+            let response = try await send(
+                "GET /streamed-304 HTTP/1.1\r\nHost: a\r\n\r\nGET /now HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+                to: server)
+            let parts = response.components(separatedBy: "\r\n\r\n")
+            #expect(
+                parts.count == 3 && parts[0].hasPrefix("HTTP/1.1 304") && parts[1].hasPrefix("HTTP/1.1 200"))
+        }
+    }
+
+    @Test func closedConnectionCancelsItsTask() async throws {
+        try await withServer { server, responder in
+            let client = try await Client(server.port)
+            client.send("GET /until-cancelled HTTP/1.1\r\nHost: a\r\n\r\n")
+            while responder.tasks.load(ordering: .relaxed) == 0 { await Task.yield() }
+            _ = await server.drain(within: .zero)
+            while responder.cancelled.load(ordering: .relaxed) == 0 { await Task.yield() }
+        }
+    }
+
     @Test func cutResponseIsNone() async throws {
         try await withServer { server, _ in
             let response = try await send("GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n", to: server)
@@ -145,6 +179,16 @@ import Testing
             #expect(count == 0)
             await #expect(throws: (any Error).self) { _ = try await Client(server.port) }
         }
+    }
+
+    /// It may have been accepted, and not set up, when the listener closed.
+    @Test func connectionThatIsSetUpDuringTheDrainIsClosed() throws {
+        let connections = OpenConnections(maximum: 10, logger: Self.logger)
+        let (first, second) = (EmbeddedChannel(), EmbeddedChannel())
+        #expect(connections.add(first) != nil)
+        connections.drainAll()
+        #expect(connections.add(second) == nil)
+        for channel in [first, second] { _ = try channel.finish(acceptAlreadyClosed: true) }
     }
 
     @Test func drainCutsWhatLastsTooLong() async throws {

@@ -15,6 +15,8 @@ final class ScriptedResponder: ServerResponder {
     let replies = Atomic(0)
     /// The most bytes of a body that were read and not yet responded to.
     let read = Atomic(0)
+    /// How many tasks were cancelled.
+    let cancelled = Atomic(0)
     private let gate = Mutex<[CheckedContinuation<Void, Never>]?>([])
 
     static let maximumBodyLength = 64
@@ -27,6 +29,10 @@ final class ScriptedResponder: ServerResponder {
         case "/now":
             return .atOnce(maximumBodyLength: Self.maximumBodyLength) {
                 ServerResponse(.ok, fields, body: .buffer($0))
+            }
+        case "/big":
+            return .atOnce(maximumBodyLength: 0) { _ in
+                ServerResponse(.ok, fields, body: .buffer(ByteBuffer(repeating: 1, count: 65_536)))
             }
         case "/not-modified":
             return .atOnce(maximumBodyLength: 0) { _ in ServerResponse(.notModified, fields) }
@@ -48,6 +54,30 @@ final class ScriptedResponder: ServerResponder {
             return ServerResponse(.ok, fields)
         // Reads nothing until the gate opens.
         case "/slow": await waitAtGate()
+        case "/wait-long":
+            await waitAtGate()
+            return ServerResponse(.ok, fields, body: .buffer(ByteBuffer(repeating: 1, count: 1 << 20)))
+        case "/until-cancelled":
+            let (ended, end) = AsyncStream<Void>.makeStream()
+            await withTaskCancellationHandler {
+                for await _ in ended {}
+            } onCancel: {
+                end.finish()
+            }
+            cancelled.wrappingAdd(1, ordering: .relaxed)
+            return ServerResponse(.ok, fields)
+        // A body whose length is not the announced one.
+        case "/short", "/long":
+            return ServerResponse(
+                .ok, fields,
+                body: .stream(length: request.path == "/short" ? 1_001 : 1_999) { writer in
+                    try await writer.write(Self.piece(0))
+                    if request.path == "/long" { try await writer.write(Self.piece(1)) }
+                })
+        // A streamed body where there can be none.
+        case "/streamed-304":
+            return ServerResponse(
+                .notModified, fields, body: .stream(length: nil) { try await $0.write(Self.piece(0)) })
         case "/nothing": return ServerResponse(.ok, body: .cut)
         case "/unread": return ServerResponse(.forbidden, fields, body: .bytes(Array("no".utf8)))
         case "/stream", "/cut":

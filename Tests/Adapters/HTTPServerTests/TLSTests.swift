@@ -1,6 +1,8 @@
 import Crypto
 import Foundation
+import HTTPTypes
 import NIOCore
+import NIOEmbedded
 import NIOHPACK
 import NIOHTTP2
 import NIOPosix
@@ -17,10 +19,15 @@ import X509
     private struct Response {
         var status: String?
         var body = ByteBuffer()
+        var isComplete = false
     }
 
     /// Sends one request by a connection of its own.
-    private func send(_ path: String, body: ByteBuffer?, to server: RunningServer) async throws -> Response {
+    /// - Parameter onGoAway: Called when the server announces the end of the connection.
+    private func send(
+        _ path: String, body: ByteBuffer?, to server: RunningServer,
+        onGoAway: @escaping @Sendable () -> Void = {}
+    ) async throws -> Response {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.certificateVerification = .none
         configuration.applicationProtocols = ["h2"]
@@ -35,7 +42,7 @@ import X509
                         NIOHTTP2Handler(
                             mode: .client,
                             initialSettings: [HTTP2Setting(parameter: .initialWindowSize, value: 1 << 24)]),
-                        Client(path, body, promise))
+                        Client(path, body, promise, onGoAway))
                 }
             }
             .connect(host: "127.0.0.1", port: server.port).get()
@@ -52,8 +59,13 @@ import X509
         private var response = Response()
         private var promise: EventLoopPromise<Response>?
 
-        init(_ path: String, _ body: ByteBuffer?, _ promise: EventLoopPromise<Response>) {
-            (self.path, self.body, self.promise) = (path, body, promise)
+        private let onGoAway: @Sendable () -> Void
+
+        init(
+            _ path: String, _ body: ByteBuffer?, _ promise: EventLoopPromise<Response>,
+            _ onGoAway: @escaping @Sendable () -> Void
+        ) {
+            (self.path, self.body, self.promise, self.onGoAway) = (path, body, promise, onGoAway)
         }
 
         func channelActive(context: ChannelHandlerContext) {
@@ -77,12 +89,15 @@ import X509
             switch unwrapInboundIn(data).payload {
             case .headers(let headers):
                 response.status = headers.headers.first(name: ":status")
+                response.isComplete = headers.endStream
                 if headers.endStream { finish() }
             case .data(let data):
                 guard case .byteBuffer(let bytes) = data.data else { return }
                 response.body.writeImmutableBuffer(bytes)
+                response.isComplete = data.endStream
                 if data.endStream { finish() }
             case .rstStream: finish()
+            case .goAway: onGoAway()
             default: break
             }
         }
@@ -95,7 +110,10 @@ import X509
         }
     }
 
-    private func withServer(_ body: (RunningServer, ScriptedResponder) async throws -> Void) async throws {
+    /// Lends the files of a certificate and its key.
+    private func withCertificate(
+        _ body: (_ certificate: String, _ key: String) async throws -> Void
+    ) async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("doorstep-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -110,8 +128,20 @@ import X509
         let files = (folder.appendingPathComponent("chain.pem"), folder.appendingPathComponent("key.pem"))
         try Data(certificate.serializeAsPEM().pemString.utf8).write(to: files.0)
         try Data(key.pemRepresentation.utf8).write(to: files.1)
+        try await body(files.0.path, files.1.path)
+    }
+
+    private func withServer(_ body: (RunningServer, ScriptedResponder) async throws -> Void) async throws {
+        try await withCertificate { certificate, key in
+            try await withServer(certificate, key, body)
+        }
+    }
+
+    private func withServer(
+        _ certificate: String, _ key: String, _ body: (RunningServer, ScriptedResponder) async throws -> Void
+    ) async throws {
         var settings = ServerSettings()
-        settings.tls = (files.0.path, files.1.path)
+        settings.tls = (certificate, key)
         let responder = ScriptedResponder()
         let server = try await RunningServer.start(settings, responder)
         do {
@@ -152,6 +182,89 @@ import X509
             #expect(streamed.status == "200" && streamed.body.readableBytes == 8_000)
             let cut = try await send("/cut", body: nil, to: server)
             #expect(cut.status == "200" && cut.body.readableBytes == 8_000)
+        }
+    }
+
+    @Test func lastResponseOfADrainIsWhole() async throws {
+        try await withServer { server, responder in
+            async let response = send(
+                "/wait-long", body: nil, to: server, onGoAway: { responder.openGate() })
+            while responder.tasks.load(ordering: .relaxed) == 0 { await Task.yield() }
+            let cut = await server.drain(within: .seconds(600))
+            let received = try await response
+            #expect(received.status == "200" && received.body.readableBytes == 1 << 20 && cut == 0)
+        }
+    }
+
+    @Test func bodyOfAnotherLengthThanAnnouncedIsReset() async throws {
+        try await withServer { server, _ in
+            for path in ["/short", "/long"] {
+                let response = try await send(path, body: nil, to: server)
+                #expect(response.body.readableBytes == 1_000 && !response.isComplete)
+            }
+        }
+    }
+
+    @Test func resetStreamCancelsItsTask() async throws {
+        try await withServer { server, responder in
+            async let response = send("/until-cancelled", body: nil, to: server)
+            while responder.tasks.load(ordering: .relaxed) == 0 { await Task.yield() }
+            _ = await server.drain(within: .zero)
+            _ = try await response
+            while responder.cancelled.load(ordering: .relaxed) == 0 { await Task.yield() }
+        }
+    }
+
+    /// A connection of HTTP/1.1 whose bytes the test moves.
+    private func embedded(_ certificate: String, _ key: String) throws -> (EmbeddedChannel, EmbeddedChannel) {
+        let (server, client) = (EmbeddedChannel(), EmbeddedChannel())
+        try RunningServer.configure(
+            tls: try RunningServer.context(certificate: certificate, key: key), server, ScriptedResponder(),
+            ConnectionSettings())
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        configuration.certificateVerification = .none
+        configuration.applicationProtocols = ["http/1.1"]
+        try client.pipeline.syncOperations.addHandler(
+            try NIOSSLClientHandler(
+                context: NIOSSLContext(configuration: configuration), serverHostname: nil))
+        let address = try SocketAddress(ipAddress: "127.0.0.1", port: 1)
+        try server.connect(to: address).wait()
+        try client.connect(to: address).wait()
+        try Self.pump(server, client)
+        return (server, client)
+    }
+
+    private static func pump(_ server: EmbeddedChannel, _ client: EmbeddedChannel) throws {
+        var hasMoved = true
+        while hasMoved {
+            hasMoved = false
+            for (from, to) in [(client, server), (server, client)] {
+                from.embeddedEventLoop.run()
+                while let bytes = try? from.readOutbound(as: ByteBuffer.self), to.isActive {
+                    hasMoved = hasMoved || bytes.readableBytes > 0
+                    _ = try? to.writeInbound(bytes)
+                }
+            }
+        }
+    }
+
+    @Test func requestUnderWayIsNotIdle() async throws {
+        try await withCertificate { certificate, key in
+            let (server, client) = try embedded(certificate, key)
+            let connection = try server.pipeline.syncOperations.handler(type: HTTP1Connection.self)
+            var numbers: [Int] = []
+            connection.start = { _, _, number in numbers.append(number) }
+            try client.writeOutbound(ByteBuffer(string: "GET /later HTTP/1.1\r\nHost: a\r\n\r\n"))
+            try Self.pump(server, client)
+            server.embeddedEventLoop.advanceTime(by: .minutes(5))
+            #expect(server.isActive)
+            connection.respond(with: ServerResponse(.ok), try #require(numbers.first))
+            try Self.pump(server, client)
+            let response = try #require(try client.readInbound(as: ByteBuffer.self))
+            #expect(String(buffer: response).hasPrefix("HTTP/1.1 200 OK\r\n"))
+            // The server says good-bye, and does not wait for the answer for long.
+            server.embeddedEventLoop.advanceTime(by: .seconds(70))
+            #expect(!server.isActive)
         }
     }
 

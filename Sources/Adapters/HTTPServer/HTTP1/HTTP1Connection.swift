@@ -67,6 +67,7 @@ final class HTTP1Connection: ChannelDuplexHandler, RemovableChannelHandler {
     /// Whether a task has written the head of a streamed response, and not its end.
     private var hasBegunResponse = false
     private var source: BodySource?
+    private var task: Task<Void, Never>?
     /// Distinguishes the requests that tasks respond to.
     private var number = 0
     private var isReadDelayed = false
@@ -162,9 +163,9 @@ final class HTTP1Connection: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// While a response is made, or is on its way, it is not the client that is idle.
+    /// While a response is made or sent, or the reader of a body is behind, it is not the client that is idle.
     private func closeIfIdle(_ context: ChannelHandlerContext) {
-        if !isWaiting, pendingWrites.count == 0 { context.close(promise: nil) }
+        if !isHeldBack, pendingWrites.count == 0 { context.close(promise: nil) }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
@@ -187,6 +188,7 @@ final class HTTP1Connection: ChannelDuplexHandler, RemovableChannelHandler {
         cutOff?.cancel()
         source?.fail(ChannelError.inputClosed)
         source = nil
+        cancelTask()
         context.fireChannelInactive()
     }
 
@@ -307,7 +309,12 @@ final class HTTP1Connection: ChannelDuplexHandler, RemovableChannelHandler {
             begin: { [number] in connection.value.respond(with: $0, number) },
             write: { [number] in connection.value.write($0, $1, number) },
             end: { [number] in connection.value.endResponse(number, isComplete: $0) })
-        exchange.run(responder, request, body)
+        task = exchange.run(responder, request, body)
+    }
+
+    private func cancelTask() {
+        task?.cancel()
+        task = nil
     }
 
     /// Tells a client that waits for it that it may send its body.
@@ -321,6 +328,7 @@ final class HTTP1Connection: ChannelDuplexHandler, RemovableChannelHandler {
     private func bodyResumes(_ number: Int) {
         guard number == self.number, let context, source?.isFull == true else { return }
         source?.resumed()
+        readTimeout.hasRead(at: context.eventLoop.now)
         resume(context)
     }
 
@@ -334,7 +342,7 @@ final class HTTP1Connection: ChannelDuplexHandler, RemovableChannelHandler {
         if awaitsContinue { (isLast, mayBeSending) = (true, true) }
         writer.write(response, isLast: isLast, isHead: isHead, context)
         hasBegunResponse = true
-        if case .stream = response.body, !isHead {
+        if response.streamedBody(for: isHead ? "HEAD" : "GET") != nil {
             flush(context)
         } else {
             endResponse(number, isComplete: true)
@@ -359,6 +367,7 @@ final class HTTP1Connection: ChannelDuplexHandler, RemovableChannelHandler {
         flush(context)
         hasBegunResponse = false
         source = nil
+        task = nil
         // No more is read of a connection that ends.
         let isOver = isReceived || awaitsContinue
         state = isOver ? .idle : .handled(isReceived: false, isAnswered: true)
@@ -433,6 +442,7 @@ final class HTTP1Connection: ChannelDuplexHandler, RemovableChannelHandler {
         number += 1
         source?.fail(error)
         source = nil
+        cancelTask()
         isHead = false
         refuse(error == .headerOverflow ? .headerLength : .syntax, context)
     }
@@ -440,7 +450,8 @@ final class HTTP1Connection: ChannelDuplexHandler, RemovableChannelHandler {
     private func refuse(_ defect: RequestDefect, _ context: ChannelHandlerContext) {
         (isLast, mayBeSending) = (true, true)
         write(responder.refusal(of: defect), context)
-        settle(context)
+        // A reader of the body may have been behind.
+        resume(context)
     }
 
     private func flush(_ context: ChannelHandlerContext) {

@@ -14,6 +14,7 @@ import NIOHTTP2
 /// - A stream whose client sends no body, or takes nothing of its response, for too long is reset.
 /// - A connection without streams, or that takes no bytes at all, for too long is closed.
 /// - While the client reads nothing, nothing is read of it.
+/// - While responses with many bytes wait for a client's windows, its further requests wait too.
 final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTP2Frame
     typealias InboundOut = Never
@@ -27,6 +28,9 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
         let maximumBodyLength: Int
         var body = ByteBuffer()
         var source: BodySource?
+        var task: Task<Void, Never>?
+        /// The body for the task that starts once there is room for its response.
+        var bodyOfWaiting: ServerRequestBody?
         /// Whether a task responds, or the event loop after a delay.
         var isHandled = false
         /// Whether the request has arrived.
@@ -37,6 +41,10 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
         /// The size of the inbound window, as the client knows it.
         var window = HTTP2Connection.windowSize
         var discarded = 0
+        /// The bytes of its complete response.
+        var heldBytes = 0
+        /// How many pieces of a streamed response the client has not taken yet.
+        var pendingPieces = 0
         /// When bytes of its body arrived, or a piece of its response left, or it was last waited for.
         var lastProgress: NIODeadline
 
@@ -56,6 +64,10 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
     private var streams: [HTTP2StreamID: Stream] = [:]
     /// Those whose requests arrive at the moment.
     private var arriving: [HTTP2StreamID] = []
+    /// Those whose requests wait until the client takes other responses.
+    private var waiting = CircularBuffer<HTTP2StreamID>(initialCapacity: 1)
+    /// The bytes of complete responses whose streams are open.
+    private var heldBytes = 0
     private var lastStream = HTTP2StreamID.rootStream
     private let idleTimeout: ReadTimeout
     private var isUnflushed = false
@@ -75,6 +87,11 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
     private static var windowSize: Int { 65_535 }
     /// The longest body that is collected for a task, if it arrives together with the head. [ours]
     private static var collectedLength: Int { 8_192 }
+    /// From how many bytes of held responses on further requests wait. [ours]
+    static var heldLength: Int { 1_048_576 }
+    /// How many bytes of responses are held at most, if tasks that began earlier have made them. A single response may be
+    /// longer. [ours]
+    static var maximumHeldLength: Int { 16_777_216 }
 
     /// The server announces 100 concurrent streams, and 16 KiB of header fields.
     static let initialSettings: HTTP2Settings = nioDefaultSettings
@@ -181,11 +198,18 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
             stream.source = nil
         } else if !stream.isHandled {
             stream.isHandled = true
-            guard let respond = stream.respond else {
-                return startTask(stream, id, ServerRequestBody(stream.body), context)
+            if stream.respond == nil {
+                startTask(stream, id, ServerRequestBody(stream.body), context)
+            } else {
+                respondAtOnce(stream, id, context)
             }
-            write(respond(stream.body), delaying: stream, id, context)
         }
+    }
+
+    private func respondAtOnce(_ stream: Stream, _ id: HTTP2StreamID, _ context: ChannelHandlerContext) {
+        guard heldBytes < Self.heldLength else { return waiting.append(id) }
+        guard let respond = stream.respond else { return }
+        write(respond(stream.body), delaying: stream, id, context)
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
@@ -237,7 +261,7 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
     func channelInactive(context: ChannelHandlerContext) {
         let open = streams
         streams.removeAll()
-        for stream in open.values { stream.source?.fail(ChannelError.inputClosed) }
+        for stream in open.values { Self.abandon(stream) }
         context.fireChannelInactive()
     }
 
@@ -298,6 +322,10 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
     private func startTask(
         _ stream: Stream, _ id: HTTP2StreamID, _ body: ServerRequestBody, _ context: ChannelHandlerContext
     ) {
+        guard heldBytes < Self.heldLength else {
+            stream.bodyOfWaiting = body
+            return waiting.append(id)
+        }
         if let start { return start(stream.request, body, id) }
         let connection = NIOLoopBound(self, eventLoop: context.eventLoop)
         let exchange = Exchange(
@@ -305,7 +333,27 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
             begin: { connection.value.respond(with: $0, id) },
             write: { connection.value.write($0, $1, id) },
             end: { connection.value.endResponse(id, isComplete: $0) })
-        exchange.run(responder, stream.request, body)
+        stream.task = exchange.run(responder, stream.request, body)
+    }
+
+    /// Responds to requests that have waited, as far as there is room.
+    private func respondToWaiting(_ context: ChannelHandlerContext) {
+        guard !waiting.isEmpty else { return }
+        while heldBytes < Self.heldLength, let id = waiting.popFirst() {
+            guard let stream = streams[id] else { continue }
+            if let body = stream.bodyOfWaiting.take() {
+                startTask(stream, id, body, context)
+            } else {
+                respondAtOnce(stream, id, context)
+            }
+        }
+        if isUnflushed { flush(context) }
+    }
+
+    /// Ends what is under way for a stream that has ended.
+    private static func abandon(_ stream: Stream) {
+        stream.source?.fail(ChannelError.inputClosed)
+        stream.task?.cancel()
     }
 
     private func wantBody(_ id: HTTP2StreamID) {
@@ -320,6 +368,7 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
     private func bodyResumes(_ id: HTTP2StreamID) {
         guard let stream = streams[id], let source = stream.source, source.isFull, let context else { return }
         source.resumed()
+        stream.lastProgress = context.eventLoop.now
         openWindow(of: stream, id, context)
         if isUnflushed { flush(context) }
     }
@@ -331,10 +380,13 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
         flush(context)
     }
 
-    private func write(_ piece: ByteBuffer, _ promise: EventLoopPromise<Void>, _ id: HTTP2StreamID) {
+    func write(_ piece: ByteBuffer, _ promise: EventLoopPromise<Void>, _ id: HTTP2StreamID) {
         guard let stream = streams[id], let context else {
             return promise.fail(ChannelError.ioOnClosedChannel)
         }
+        if stream.pendingPieces == 0 { stream.lastProgress = context.eventLoop.now }
+        stream.pendingPieces += 1
+        promise.futureResult.assumeIsolated().whenComplete { _ in stream.pendingPieces -= 1 }
         write(piece, isEnd: false, promise, stream, id, context)
         flush(context)
     }
@@ -368,9 +420,11 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
         _ response: ServerResponse, _ stream: Stream, _ id: HTTP2StreamID, _ context: ChannelHandlerContext
     ) {
         if case .cut = response.body { return reset(id, .internalError, context) }
+        let mayHaveBody = response.status.mayHaveBody
+        let hasBody = mayHaveBody && response.body.length != 0 && stream.request.method != "HEAD"
+        if hasBody, !hold(response.body, stream) { return reset(id, .enhanceYourCalm, context) }
         stream.hasBegunResponse = true
         stream.lastProgress = context.eventLoop.now
-        let mayHaveBody = response.status.mayHaveBody
         var fields = FieldWriter(headers: HPACKHeaders())
         fields.headers?.reserveCapacity(12)
         fields.headers?.add(name: ":status", value: response.status.codeText)
@@ -378,7 +432,6 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
             fields.headers?.add(name: "content-length", value: String(length), indexing: .nonIndexable)
         }
         response.write(to: &fields, server: settings.server)
-        let hasBody = mayHaveBody && response.body.length != 0 && stream.request.method != "HEAD"
         write(id, .headers(.init(headers: fields.headers ?? [:], endStream: !hasBody)), nil, context)
         guard hasBody else { return answered(stream, id, context) }
         switch response.body {
@@ -388,6 +441,17 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
         case .stream, .empty, .cut: return
         }
         answered(stream, id, context)
+    }
+
+    /// Counts the bytes of a complete body until its stream is closed.
+    /// - Returns: False if too many are held already.
+    private func hold(_ body: ServerResponse.Body, _ stream: Stream) -> Bool {
+        if case .stream = body { return true }
+        let length = body.length ?? 0
+        guard heldBytes == 0 || heldBytes + length <= Self.maximumHeldLength else { return false }
+        stream.heldBytes = length
+        heldBytes += length
+        return true
     }
 
     /// Writes bytes of a body. Long ones are written in pieces, so that it is seen how much of them the client takes.
@@ -448,9 +512,11 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func closed(_ id: HTTP2StreamID, _ context: ChannelHandlerContext) {
         guard let stream = streams.removeValue(forKey: id) else { return }
-        stream.source?.fail(ChannelError.inputClosed)
+        Self.abandon(stream)
+        heldBytes -= stream.heldBytes
         idleTimeout.hasRead(at: context.eventLoop.now)
-        if isDraining, streams.isEmpty { end(context) }
+        respondToWaiting(context)
+        if isDraining, streams.isEmpty { end(context, lingers: true) }
     }
 
     /// Looks after streams that do not move, as long as there are any.
@@ -470,8 +536,11 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
             return context.channel.cut()
         }
         for (id, stream) in streams {
+            // A slow responder, and a slow reader of a body, are not the client's fault.
             let limit: TimeAmount? =
-                if stream.hasBegunResponse { settings.responseTimeout } else if !stream.isReceived {
+                if stream.isAnswered || stream.pendingPieces > 0 {
+                    settings.responseTimeout
+                } else if !stream.isReceived, stream.source?.isFull != true {
                     settings.idleTimeout
                 } else { nil }
             if let limit, now - stream.lastProgress >= limit { write(id, .rstStream(.cancel), nil, context) }
@@ -487,11 +556,23 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
         sayGoodbye(context)
     }
 
-    private func end(_ context: ChannelHandlerContext) {
+    /// - Parameter lingers: Whether a response has just been written. Its client would lose it if the connection were closed both
+    ///   ways while it still sends.
+    private func end(_ context: ChannelHandlerContext, lingers: Bool = false) {
         guard !isOver else { return }
         isOver = true
         sayGoodbye(context)
-        context.channel.cutOnceWritten()
+        // Not at once: the library may be in the middle of writing the last frames of a response.
+        context.eventLoop.assumeIsolated().execute { [weak self] in
+            guard let self, let context = self.context else { return }
+            self.flush(context)
+            guard lingers else { return context.channel.cutOnceWritten() }
+            context.close(mode: .output, promise: nil)
+            context.eventLoop.assumeIsolated().scheduleTask(in: HTTP1Connection.discardingTime) {
+                [weak self] in
+                self?.context?.channel.cut()
+            }
+        }
     }
 
     private func sayGoodbye(_ context: ChannelHandlerContext) {
@@ -529,9 +610,11 @@ private struct HTTP2RequestHead {
             }
         }
         self.expectsContinue = expectsContinue
-        let contradicts =
-            if let host, let authority { !Authority.isSame(authority, host, defaultPort: 443) } else { false }
-        defect = isMalformed ? .syntax : contradicts ? .host : nil
+        let namesHost =
+            if let host, let authority { Authority.isSame(authority, host, defaultPort: 443) } else {
+                host != nil || authority != nil
+            }
+        defect = isMalformed ? .syntax : namesHost ? nil : .host
         request = ServerRequest(
             method: method, target: target, authority: authority ?? host, peer: peer, .http2(headers))
     }
