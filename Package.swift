@@ -116,6 +116,7 @@ let package = Package(
         Layer.values.library("Geodesy"),
         Layer.values.library("HTTPSyntax", ["JSON"]),
         Layer.values.library("Cards", ["Encodings", "Geodesy", "JSON", crypto]),
+        Layer.values.library("AppClipCodes"),
         Layer.values.library("Invocation", ["Encodings", "JSON", "Tenancy"]),
         Layer.values.library("APNsPayload", ["Encodings", "JSON"]),
         Layer.values.library("AppSiteAssociation", ["Invocation", "JSON", "Tenancy"]),
@@ -295,6 +296,7 @@ let package = Package(
         Layer.values.tests(
             "CardsTests", ["Cards", "Encodings", "Geodesy", "JSON", "PropertyTesting"]),
         Layer.values.tests("GeodesyTests", ["Geodesy", "PropertyTesting"], resources: [.copy("Vectors")]),
+        Layer.values.tests("AppClipCodesTests", ["AppClipCodes"], resources: [.copy("Vectors")]),
         Layer.values.tests(
             "InvocationTests", ["Invocation", "PropertyTesting", "Tenancy"], resources: [.copy("Vectors")]),
         Layer.values.tests(
