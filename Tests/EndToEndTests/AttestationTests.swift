@@ -112,7 +112,7 @@ import Testing
                     "require_signed", "--lookup", "require",
                 ]
                 let doubted = try await binary.run(demand)
-                #expect(doubted.status == 1 && doubted.errors.contains("0 brought what is to be required"))
+                #expect(doubted.status == 1 && doubted.errors.contains("were attested as required"))
                 #expect(try await binary.run(demand + ["--yes"]).status == 0)
                 // The running server follows.
                 #expect(try await server.status(of: MainPathTests.order, key: key, becoming: 403) == 403)

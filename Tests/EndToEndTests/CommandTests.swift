@@ -209,7 +209,10 @@ import Testing
                 ),
                 (["location", "delete"] + tenant + ["nowhere"], "no location"),
                 (["location", "import"] + tenant + ["/no/such/file.csv"], "cannot be read"),
-                (["key", "revoke"] + tenant + ["00000000-0000-0000-0000-000000000000"], "no such key"),
+                (
+                    ["key", "revoke"] + tenant + ["00000000-0000-0000-0000-000000000000"],
+                    "no key with this ID"
+                ),
                 (["lookup"] + tenant + ["https://other.example"], "does_not_match"),
                 (["lookup"] + tenant + ["nonsense"], "invalid_url"),
             ] {

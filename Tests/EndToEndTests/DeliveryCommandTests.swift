@@ -55,7 +55,7 @@ import Testing
             let unknown = try await installation.binary.run(
                 send + ["--instance", "11111111-1111-4111-8111-111111111111"])
             #expect(
-                unknown.status == 1 && (unknown.output + unknown.errors).contains("no instance of this ID"))
+                unknown.status == 1 && (unknown.output + unknown.errors).contains("no instance has this ID"))
             let other = try await installation.binary.succeed(
                 send + ["--url-prefix", Self.url + "/order/2"]
             ).json()

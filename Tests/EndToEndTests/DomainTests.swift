@@ -124,7 +124,7 @@ import Testing
                 }
                 #expect(outcomes.map(\.status).sorted() == [0, 1])
                 #expect(
-                    outcomes.contains { $0.errors.contains("another tenant has proved example.com") })
+                    outcomes.contains { $0.errors.contains("another tenant has verified example.com") })
             }
         }
     }
@@ -148,7 +148,7 @@ import Testing
                 let serving = binary
                 let (_, status) = try await RunningServer.lend(serving) { _ in
                     let taken = try await serving.run("domain", "verify", "--tenant", "rival", "example.com")
-                    #expect(taken.errors.contains("another tenant has proved example.com"))
+                    #expect(taken.errors.contains("another tenant has verified example.com"))
                     let deadline = ContinuousClock.now + .seconds(120)
                     var domain: JSONObject = [:]
                     repeat {

@@ -79,7 +79,8 @@ import Testing
                 #expect(try await webhook("replay", secondID, "--message", messageID) == ["queued": 1])
                 let unknown = "7d3c2f9a-8b1e-4c55-9e0f-2a6d1b7c4e10"
                 #expect(
-                    try await refusal("replay", secondID, "--message", unknown).contains("no such message"))
+                    try await refusal("replay", secondID, "--message", unknown).contains(
+                        "no message with this ID"))
                 #expect(
                     try await strict.run(["webhook", "create", "https://127.0.0.1/x"] + options).errors
                         .contains("--outbound-allow"))
@@ -97,7 +98,7 @@ import Testing
                         == ["deleted": .string(secondID), "messages": 1])
                 #expect(try await webhook("delete", id) == ["deleted": .string(id), "messages": 0])
                 for command in ["delete", "show", "test"] {
-                    #expect(try await refusal(command, id).contains("no such webhook"))
+                    #expect(try await refusal(command, id).contains("no webhook with this ID"))
                 }
             }
         }

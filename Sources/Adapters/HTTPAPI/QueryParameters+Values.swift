@@ -62,7 +62,8 @@ extension QueryParameters {
     func count(_ name: String) throws(Problem) -> Int? {
         guard let text = optional(name) else { return nil }
         guard let count = Int(text), count >= 0 else {
-            throw .field(name, code: "invalid_parameter", "the parameter must be a number from 0 on")
+            throw .field(
+                name, code: "invalid_parameter", "the parameter must be a whole number, 0 or greater")
         }
         return count
     }

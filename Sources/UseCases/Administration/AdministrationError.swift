@@ -124,7 +124,7 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
         case .clipWithoutParent:
             "a clip's bundle ID is its app's with a component added, such as com.example.MyApp.Clip"
         case .invalidParentBundleID(let parent, let bundleID):
-            "the app's bundle ID must be what the clip's begins with: \(bundleID) does not begin with '\(parent).'"
+            "the app's bundle ID must be a prefix of the clip's: \(bundleID) does not begin with '\(parent).'"
         case .invalidAppStoreID: "an app's number in the App Store is 1 to 19 digits, such as 1234567890"
         case .invalidAndroidURL: "the URL for Android is an https URL of at most 2048 bytes"
         case .tenantExists(let slug): "there is a tenant '\(slug)' already"
@@ -145,28 +145,28 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
         case .inUse(let subject, let dependents):
             """
             the \(subject) is in use by \(dependents.map(\.description).joined(separator: " and ")): \
-            it can be deleted after these, or with them by cascade
+            delete these first, or delete all by cascade
             """
-        case .removalsInUse(let removals): "what is to be removed is in use, \(removals)"
+        case .removalsInUse(let removals): "items that would be removed are in use, \(removals)"
         case .tooManyRemovals(let count, let total, let allowed):
             """
-            \(count) of \(total) would be removed, and \(allowed) may be: where that is meant, allow the removal \
-            of \(count)
+            \(count) of \(total) items would be removed, but at most \(allowed) may be: if this is intended, allow the \
+            removal of \(count)
             """
         case .tooManyRows(let limit): "there are more than \(limit) rows and blank lines"
         case .tooManyImports: "the server is busy with imports of other tenants: try again later"
-        case .conflict: "another change of the same is under way: try again when it is over"
-        case .unknownKey: "the tenant has no such key"
-        case .unknownAttestKey: "the tenant has no such key of App Attest"
+        case .conflict: "another change of the same item is in progress: try again when it has ended"
+        case .unknownKey: "the tenant has no key with this ID"
+        case .unknownAttestKey: "the tenant has no App Attest key with this ID"
         case .keyNotActive: "the key is revoked or expired"
-        case .keyRotated(let successor): "the key was replaced already, by \(successor): rotate that one"
-        case .widerKey: "a key makes none that may do more than itself, or for longer"
+        case .keyRotated(let successor): "the key was already replaced by \(successor): rotate that one"
+        case .widerKey: "a key cannot create, change or revoke a key that has more rights or a later expiry"
         case .invalidHeader(let reason): "the first line must name the columns: \(reason)"
         case .monitoredTooLittle(let operation, let seen):
             """
-            of the last \(MonitoredAttestations.days) days' requests to \(operation.rawValue), \(seen) brought what is to be \
-            required, and \(MonitoredAttestations.required) must have: 'monitor' counts them; where the others are to be \
-            refused all the same, say so with --yes, or over HTTP with ?unmonitored=true
+            \(seen) requests to \(operation.rawValue) were attested as required in the last \(MonitoredAttestations.days) \
+            days; at least \(MonitoredAttestations.required) are needed. Set the operation to 'monitor' to count them, or \
+            require attestation now with --yes, or over HTTP with ?unmonitored=true
             """
         case .tenantDeleted: "the tenant was deleted meanwhile"
         case .tenantSuspended: "the tenant was suspended meanwhile"
@@ -177,7 +177,7 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
         case .invalidDomain:
             "a domain is a host such as shop.example.com, without scheme, port, path or wildcard"
         case .unknownDomain(let name): "the tenant has not claimed \(name)"
-        case .domainTaken(let name): "another tenant has proved \(name)"
+        case .domainTaken(let name): "another tenant has verified \(name)"
         }
     }
 }

@@ -31,7 +31,7 @@ public struct LookupRefusal: Refusal {
         case .doesNotMatch: (code, description) = ("does_not_match", "no experience matches the URL")
         case .noIdentifier: (code, description) = ("no_identifier", "the URL names no location")
         case .unknownIdentifier, .shortCodeAgain, .found:
-            (code, description) = ("unknown_identifier", "the URL names a location that is not known")
+            (code, description) = ("unknown_identifier", "the URL names an unknown location")
         }
     }
 }

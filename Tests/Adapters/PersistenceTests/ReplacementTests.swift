@@ -243,7 +243,7 @@ import Testing
             }
             #expect(
                 "\(AdministrationError.removalsInUse(expected))"
-                    == "what is to be removed is in use, 1: c by 1 experience (advanced https://example.com/c)"
+                    == "items that would be removed are in use, 1: c by 1 experience (advanced https://example.com/c)"
             )
             let stored = try await stores.administration.locations(of: tenant, after: nil, limit: 99)
             #expect(stored.map(\.region.radius.meters) == [100, 100, 100, 100])

@@ -213,7 +213,7 @@ import Testing
                 .inUse("location 'restaurant_a'", by: Self.dependents),
                 """
                 the location 'restaurant_a' is in use by 4 experiences (advanced https://example.com/a, \
-                demo https://example.com/b, …) and 1 channel (c): it can be deleted after these, or with them by cascade
+                demo https://example.com/b, …) and 1 channel (c): delete these first, or delete all by cascade
                 """
             ),
             (

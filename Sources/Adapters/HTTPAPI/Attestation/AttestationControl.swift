@@ -182,21 +182,23 @@ extension HTTPField.Name {
 }
 
 extension Problem {
-    /// What exactly is wrong is for the metrics: whoever tries has nothing of it.
+    /// Only the metrics say what exactly is wrong, so that an attacker learns nothing.
     static let attestationRequired = Problem(
         .forbidden, "attestation_required",
-        "this App Clip asks for attested requests: send a token as 'Doorstep-Attestation'")
+        "this App Clip requires attested requests: send a token as 'Doorstep-Attestation'")
     static let signatureRequired = Problem(
         .forbidden, "attestation_required",
-        "this App Clip asks for signed requests: send 'Doorstep-Assertion', made with the 'Doorstep-Challenge' of this answer"
+        "this App Clip requires signed requests: send 'Doorstep-Assertion', made with the 'Doorstep-Challenge' of this response"
     )
     static let attestationInvalid = Problem(
-        .forbidden, "attestation_invalid", "what attests the request does not hold, or no longer")
+        .forbidden, "attestation_invalid", "the token or signature of the request is not valid or has expired"
+    )
     static let attestationRefused = Problem(
         .forbidden, "attestation_refused", "the attestation is not accepted")
     static let counterNotGreater = Problem(
         .conflict, "counter_not_greater",
-        "this assertion, or a later one of its key, was used: sign anew, one request at a time")
+        "this assertion or a later one of its key was used before: sign the request again, one request at a time"
+    )
     static let attestationNotConfigured = Problem(
         .serviceUnavailable, "attestation_not_configured",
         "the server has no secret for challenges and tokens: set DOORSTEP_SIGNING_SECRET")

@@ -62,5 +62,5 @@ struct AppStoreEndpoints: Sendable {
     }
 
     private static let notConnected = Problem(
-        .notFound, "not_connected", "the tenant has no such clip that is connected to App Store Connect")
+        .notFound, "not_connected", "the clip does not exist or is not connected to App Store Connect")
 }

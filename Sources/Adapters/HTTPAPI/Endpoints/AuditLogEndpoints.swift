@@ -18,7 +18,7 @@ struct AuditLogEndpoints: Sendable {
         for name in AuditEntry.filters {
             guard let text = parameters.optional(name) else { continue }
             guard !text.utf8.contains(0) else {
-                throw Problem.field(name, code: "invalid_parameter", "nothing can have this value")
+                throw Problem.field(name, code: "invalid_parameter", "no item can have this value")
             }
             filter[name] = text
         }

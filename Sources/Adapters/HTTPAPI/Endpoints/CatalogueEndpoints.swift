@@ -67,7 +67,7 @@ struct CatalogueEndpoints<Item: Resource>: Sendable {
         for (name, written) in Item.filters {
             guard let text = parameters.optional(name) else { continue }
             guard let value = written(text) else {
-                throw Problem.field(name, code: "invalid_parameter", "nothing can have this value")
+                throw Problem.field(name, code: "invalid_parameter", "no item can have this value")
             }
             filter[name] = value
         }
@@ -120,7 +120,7 @@ struct CatalogueEndpoints<Item: Resource>: Sendable {
             return try await change(item.key, request) { current in
                 guard current == nil || current == item else {
                     throw Problem(
-                        .conflict, "exists", "there is one of this name that is otherwise",
+                        .conflict, "exists", "a different item with this name exists",
                         members: ["id": .string(Item.name(of: item.key))])
                 }
                 return item
@@ -174,7 +174,7 @@ struct CatalogueEndpoints<Item: Resource>: Sendable {
         if !hasParameters { try request.refuseParameters() }
         guard let text = request.parameter(Substring(name)).removingPercentEncoding,
             let key = Item.key(named: text)
-        else { throw Problem(.notFound, "not_found", "nothing can have this name") }
+        else { throw Problem(.notFound, "not_found", "no item can have this name") }
         return key
     }
 }
@@ -246,5 +246,5 @@ extension APIResponse {
 extension Problem {
     fileprivate static let isOtherwise = Problem(
         .preconditionFailed, "precondition_failed",
-        "what is there is not what If-Match or If-None-Match asks for: read it again")
+        "the item's state does not match If-Match or If-None-Match: read it again")
 }

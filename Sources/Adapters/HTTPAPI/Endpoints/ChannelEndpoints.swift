@@ -82,18 +82,18 @@ extension Problem {
         switch refusal {
         case .unknownClip: self = .unknownClip
         case .unknownChannel:
-            self.init(.notFound, "unknown_channel", "the tenant has no such channel")
+            self.init(.notFound, "unknown_channel", "the tenant has no channel with this ID")
         case .refused(let response):
             var members: JSONObject = ["apnsStatus": JSONValue(response.status)]
             members["apnsReason"] = response.reason.map { .string($0.rawValue) }
-            self.init(.badGateway, "apns_refused", "APNs refused it", members: members)
+            self.init(.badGateway, "apns_refused", "APNs rejected the request", members: members)
         case .notSent(let failure):
             self.init(
-                .badGateway, "apns_not_reached", "APNs could not be asked; nothing was done",
+                .badGateway, "apns_not_reached", "APNs could not be reached; nothing was changed",
                 members: ["failure": .string(failure.rawValue)])
         case .unanswered(let failure):
             self.init(
-                .badGateway, "apns_unanswered", "APNs did not answer, and may have done it",
+                .badGateway, "apns_unanswered", "APNs did not respond, and may have carried out the request",
                 members: ["failure": .string(failure.rawValue)])
         }
     }

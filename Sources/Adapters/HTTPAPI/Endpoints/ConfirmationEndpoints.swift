@@ -55,7 +55,7 @@ extension QueryParameters {
         var selection = ConfirmationSelection(within: locations)
         if let text = optional("location") {
             guard let location = try? LocationIdentifier(text) else {
-                throw .field("location", code: "invalid_parameter", "nothing can have this value")
+                throw .field("location", code: "invalid_parameter", "no item can have this value")
             }
             selection.location = location
         }

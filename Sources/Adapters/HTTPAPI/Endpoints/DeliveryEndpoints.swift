@@ -56,7 +56,7 @@ struct DeliveryEndpoints: Sendable {
             let delivery = try await ledger.deliveries(
                 DeliverySelection(ids: [DeliveryID(uuid)]), of: request.tenant, before: nil, limit: 1
             ).first
-        else { throw Problem(.notFound, "unknown_delivery", "there is no delivery with this ID") }
+        else { throw Problem(.notFound, "unknown_delivery", "no delivery has this ID") }
         return APIResponse(uncached: JSONValue.object(delivery.json).serialized())
     }
 

@@ -325,9 +325,9 @@ extension JSONObjectReader {
 
 extension Problem {
     fileprivate static let unknownInstance = Problem(
-        .notFound, "not_found", "there is no instance of this ID")
+        .notFound, "not_found", "no instance has this ID")
     fileprivate static let unknownActivity = Problem(
-        .notFound, "unknown_activity", "there is no Live Activity of this ID")
+        .notFound, "unknown_activity", "no Live Activity has this ID")
 
     fileprivate static func invalidReceipt(_ reason: String, _ detail: String) -> Problem {
         Problem(

@@ -79,7 +79,7 @@ struct NotificationEndpoints: Sendable {
             let trace = try await notifications.trace(
                 NotificationID(uuid), of: request.tenant, within: locations, after: last, limit: limit)
         else {
-            throw Problem(.notFound, "unknown_notification", "there is no notification of this ID")
+            throw Problem(.notFound, "unknown_notification", "no notification has this ID")
         }
         return APIResponse(uncached: JSONValue.object(trace.json).serialized())
     }

@@ -10,7 +10,7 @@ import Tenancy
 /// Where a tenant lists its notifications, instances and channels.
 struct NotificationHistoryEndpoints: Sendable {
     let history: any NotificationHistory
-    private static let noValue = "nothing can have this value"
+    private static let noValue = "no item can have this value"
 
     var endpoints: [Endpoint] {
         [

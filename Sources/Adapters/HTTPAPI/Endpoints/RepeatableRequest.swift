@@ -126,7 +126,7 @@ private struct ResponseSeal {
 extension Problem {
     fileprivate static let idempotencyKeyInUse = Problem(
         .conflict, "idempotency_key_in_use",
-        "a request with this Idempotency-Key is still being carried out: send it again later",
+        "a request with this Idempotency-Key is still running: send it again later",
         members: ["field": "Idempotency-Key"], headers: [.retryAfter: "2"])
     fileprivate static let responseLost = Problem(
         .conflict, "idempotency_response_lost",

@@ -282,7 +282,7 @@ extension Problem {
         fileprivate var detail: String {
             switch self {
             case .client: "this client asks more often than its limit allows"
-            case .key: "this key is used more often than its limit allows"
+            case .key: "this key exceeds its rate limit"
             case .clientNewInstances: "this client adds more instances than its limit allows"
             case .newInstances: "the tenant gets more new instances than its limit allows"
             case .clientNewAttestKeys: "this client attests more keys than its limit allows"

@@ -5,23 +5,23 @@ import JSON
 import Lookups
 import Tenancy
 
-/// A refusal as RFC 9457 describes it, with the stable `code` that clients branch on.
+/// An error response (RFC 9457), with the stable `code` that clients decide by.
 ///
-/// `type` and `title` are those of the code's ``ProblemType``; every code has one, which tests hold. One without would be of
-/// the type `about:blank`, whose title is the status's own phrase (RFC 9457 §4.2.1).
+/// `type` and `title` are those of the code's ``ProblemType``. Every code has one, which tests check. A code without one would
+/// have the type `about:blank`, whose title is the status's own phrase (RFC 9457 §4.2.1).
 struct Problem: Error, CustomStringConvertible {
     let status: HTTPResponse.Status
     let code: String
-    /// One sentence for the developer of the client; holds no key, token, coordinate or query value.
+    /// One sentence for the developer of the client, without keys, tokens, coordinates and query values.
     let detail: String
-    /// Further members, such as the `field` that was refused.
+    /// Further members, such as the `field` that was rejected.
     var members: JSONObject = [:]
     var headers: HTTPFields = [:]
-    /// Of the request's limits.
+    /// The state of the request's rate limits.
     var standing = RequestAllowance()
-    /// Whose request it is, where that is known.
+    /// The holder of the request's key, if known.
     var caller: KeyHolder?
-    /// Set where the answer is held back.
+    /// Set if the response is delayed.
     var pause: Pause?
 
     init(
@@ -40,7 +40,7 @@ struct Problem: Error, CustomStringConvertible {
     /// The limit that was reached, for 429.
     var limit: String? { members["limit"]?.stringValue }
 
-    /// The problem's members, `requestID` aside.
+    /// The problem's members without `requestID`.
     var json: JSONObject {
         var object = members
         let type = ProblemType.byCode[code]
@@ -66,17 +66,18 @@ struct Problem: Error, CustomStringConvertible {
 
 extension Problem {
     static let unauthorized = Problem(
-        .unauthorized, "unauthorized", "send a valid key as 'Authorization: Bearer dpk_…' or 'dsk_…'",
+        .unauthorized, "unauthorized", "send a valid API key as 'Authorization: Bearer dpk_…' or 'dsk_…'",
         headers: [.wwwAuthenticate: "Bearer"])
     static func keyLacks(_ scope: Scope) -> Problem {
         Problem(
-            .forbidden, "forbidden", "this key has not the scope \(scope.rawValue), which this route asks for"
+            .forbidden, "forbidden",
+            "this key lacks the scope `\(scope.rawValue)`, which this endpoint requires"
         )
     }
     static let keyIsNotSecret = Problem(.forbidden, "forbidden", "this endpoint requires a secret key")
     static let keyIsRestricted = Problem(
         .forbidden, "forbidden",
-        "this key is restricted to locations, and this route is for all that a tenant has"
+        "this key is restricted to locations, but this endpoint is for the whole tenant"
     )
     static let tenantSuspended = Problem(.forbidden, "forbidden", "the tenant is suspended")
     static func unsupportedMediaType(_ expected: [BodyType]) -> Problem {
@@ -85,41 +86,41 @@ extension Problem {
             "send the body as 'Content-Type: \(expected.map { "\($0.name)" }.joined(separator: "' or '"))'")
     }
     static func bodyTooLarge(_ type: BodyType) -> Problem {
-        Problem(.contentTooLarge, "body_too_large", "a body is at most \(type.maximumLength) bytes")
+        Problem(.contentTooLarge, "body_too_large", "the body must have at most \(type.maximumLength) bytes")
     }
-    /// The client, or what stands before it, has gone.
+    /// The client or its proxy closed the connection.
     static let bodyCutOff = Problem(
-        .badRequest, "malformed_request", "the connection ended before the body")
+        .badRequest, "malformed_request", "the connection ended before the whole body was sent")
     static let bodyTooSlow = Problem(.requestTimeout, "request_timeout", "the body did not arrive in time")
     static let notAnObject = Problem(.badRequest, "invalid_json", "the body must be a JSON object")
-    static let notFound = Problem(.notFound, "not_found", "there is nothing at this path")
-    static let unknownHost = Problem(.notFound, "unknown_host", "nobody has proved the host")
+    static let notFound = Problem(.notFound, "not_found", "this path does not exist")
+    static let unknownHost = Problem(.notFound, "unknown_host", "no tenant has verified the host")
     static let unknownClip = Problem(
-        .notFound, "unknown_clip", "the tenant has no such clip")
+        .notFound, "unknown_clip", "the tenant has no clip with this bundle ID")
     static let internalError = Problem(
         .internalServerError, "internal_error",
         "the request failed; the request ID finds it in the server's log")
     static let notificationsNotConfigured = Problem(
         .serviceUnavailable, "notifications_not_configured",
-        "the server has no secret to seal push tokens with: set DOORSTEP_TOKEN_SECRET")
+        "the server has no secret to encrypt push tokens: set DOORSTEP_TOKEN_SECRET")
     static let channelsNotConfigured = Problem(
         .serviceUnavailable, "notifications_not_configured",
-        "the server has no keys for APNs: set DOORSTEP_APNS_KEYS")
+        "the server has no APNs keys: set DOORSTEP_APNS_KEYS")
     static let unavailable = Problem(
-        .serviceUnavailable, "unavailable", "the database has not answered yet; try again",
+        .serviceUnavailable, "unavailable", "the database has not responded yet; try again",
         headers: [.retryAfter: "1"])
 
     static func methodNotAllowed(_ allowed: [HTTPRequest.Method]) -> Problem {
         let list = allowed.map(\.rawValue).sorted().joined(separator: ", ")
         return Problem(
-            .methodNotAllowed, "method_not_allowed", "this path takes \(list)", headers: [.allow: list])
+            .methodNotAllowed, "method_not_allowed", "this path supports \(list)", headers: [.allow: list])
     }
 
     static func field(_ path: String, code: String, _ detail: String) -> Problem {
         Problem(.badRequest, code, detail, members: ["field": .string(path)])
     }
 
-    /// A refusal with the status of its code's ``ProblemType``.
+    /// A problem with the status of its code's ``ProblemType``.
     init(_ refusal: some Refusal) {
         self.init(ProblemType.byCode[refusal.code]?.status ?? .internalServerError, refusal)
     }

@@ -3,10 +3,10 @@ import Foundation
 import HTML
 import HTTPTypes
 
-/// The pages that say what happened and what to do, one for each ``ProblemType``, and the list of them.
+/// One page for each ``ProblemType`` with its cause and remedy, and a page that lists them.
 ///
-/// They are the `type` of problems, so that whoever meets one reads on there. No script, nothing from elsewhere, and nothing
-/// of the request in them.
+/// They are the `type` of problems, so that a developer can read on there. They have no scripts, no external content and nothing
+/// from the request.
 enum ProblemPages {
     static let endpoints = [
         Endpoint(.get, "/problems", .open { response(index, to: $0) }),
@@ -44,7 +44,7 @@ enum ProblemPages {
 
     private static let index = page(title: "Problems") { main in
         main.element(.h1, text: "Problems")
-        main.element(.p, text: "The codes of the errors that this server answers with. Each has a page.")
+        main.element(.p, text: "All error codes of this server. Each has a page.")
         main.element(.dl) { list in
             for type in ProblemType.all {
                 list.element(.dt) { dt in
@@ -82,7 +82,7 @@ enum ProblemPages {
             """
     }()
 
-    /// Writes a text, what stands between backticks as code.
+    /// Writes a text, with the parts between backticks as code.
     static func write(_ text: String, to html: inout HTMLWriter) {
         for (index, part) in text.split(separator: "`", omittingEmptySubsequences: false).enumerated() {
             if index.isMultiple(of: 2) {

@@ -1,57 +1,65 @@
 import HTTPTypes
 
 extension ProblemType {
-    /// Who may ask what, and how often.
+    /// Authentication, authorisation and rate limits.
     static let admission = [
         unauthorized, forbidden, rateLimited, notFound, methodNotAllowed, unknownHost,
     ]
 
     static let unauthorized = ProblemType(
-        "unauthorized", .unauthorized, title: "There is no valid key",
-        cause: "The request has no key, or one that is not known, revoked or expired.",
+        "unauthorized", .unauthorized,
+        title: "The API key is missing or invalid",
+        cause: "The request has no API key, or the key is unknown, revoked or expired.",
         remedy: """
-            Send `Authorization: Bearer` and a key. `doorstep key list` tells which there are, and \
-            `doorstep key create` makes one; a new key is known to every server within a second.
+            Send `Authorization: Bearer` and a key. `doorstep key list` lists your keys, and `doorstep key create` \
+            creates one. Every server accepts a new key within a second.
             """)
     static let forbidden = ProblemType(
-        "forbidden", .forbidden, title: "The key may not do this",
+        "forbidden", .forbidden,
+        title: "The key lacks permission",
         cause: """
-            The key is valid, but lacks the scope of this route, or is restricted to locations where the route \
-            is for all that a tenant has, or its tenant is suspended.
+            The key is valid, but it lacks the scope that the endpoint requires, or it is restricted to locations \
+            and the endpoint is for the whole tenant, or the tenant is suspended.
             """,
         remedy: """
-            Use a secret key on a server; a publishable key, which ships in an app, reaches less, and so \
-            does one that is restricted to locations. A suspended tenant is let in again by `doorstep tenant resume`.
+            Use a secret key with the scope on a server. Publishable keys, which are part of an app, and keys that \
+            are restricted to locations have fewer rights. An operator ends a suspension with `doorstep tenant \
+            resume`.
             """)
     static let rateLimited = ProblemType(
-        "rate_limited", .tooManyRequests, title: "Too many requests",
+        "rate_limited", .tooManyRequests,
+        title: "Too many requests",
         cause: """
-            A limit was reached; `limit` names it, and the `RateLimit` fields of other answers tell \
-            how far it is.
+            The request exceeds a rate limit. `limit` names it. The `RateLimit` fields of other responses show how \
+            much is left.
             """,
         remedy: """
-            Wait for the seconds that `Retry-After` gives, then send the request again. `doorstep \
-            tenant limit` gives a tenant limits of its own, but of keys of App Attest, which the server's \
-            settings have; a proxy that all clients come through is named to the server by `--trusted-proxy`.
+            Wait for the seconds in `Retry-After`, then send the request again. An operator sets a tenant's limits \
+            with `doorstep tenant limit`; the limits of App Attest keys are settings of the server. If all clients \
+            come through a proxy, the operator names it with `--trusted-proxy`.
             """)
     static let notFound = ProblemType(
-        "not_found", .notFound, title: "There is nothing at this path",
+        "not_found", .notFound,
+        title: "The path does not exist",
         cause: """
-            The server has no endpoint at this path or host, or the path names an instance that the tenant does not have.
+            The server has no endpoint at this path or host, or the path names an instance that the tenant does not \
+            have.
             """,
-        remedy: "Compare the path with `/openapi.json`, its version and spelling included.")
+        remedy: "Compare the path with `/openapi.json`, including its version and spelling.")
     static let methodNotAllowed = ProblemType(
-        "method_not_allowed", .methodNotAllowed, title: "The path takes other methods",
-        cause: "There is a route at this path, for other methods.",
-        remedy: "Use one of those that the field `Allow` names.")
+        "method_not_allowed", .methodNotAllowed,
+        title: "The path does not support the method",
+        cause: "An endpoint exists at this path, but for other methods.",
+        remedy: "Use a method from the header field `Allow`.")
     static let unknownHost = ProblemType(
-        "unknown_host", .notFound, title: "Nobody has proved this host",
+        "unknown_host", .notFound,
+        title: "The host is not verified",
         cause: """
-            No tenant has proved the host at which the association file was asked for, or the one that a proxy wants a \
-            certificate for.
+            No tenant has verified the host. The request asked for its association file, or a proxy asked whether it \
+            can have a certificate.
             """,
         remedy: """
-            Claim the domain with `doorstep domain create`, set its TXT record or its file, and run \
-            `doorstep domain verify`. A proof that is gone lapses.
+            Claim the domain with `doorstep domain create`, publish its TXT record or its file, and run `doorstep \
+            domain verify`. A domain is withdrawn if its proof stays missing.
             """)
 }

@@ -3,79 +3,85 @@ import HTTPTypes
 import Notifications
 
 extension ProblemType {
-    /// What App Attest says of who asks.
+    /// Attestation of requests with App Attest.
     static let attestation = [
         attestationRequired, attestationInvalid, attestationRefused, counterNotGreater, instanceOfOtherKey,
         tooManyInstances, monitoredTooLittle, attestationNotConfigured,
     ]
 
     static let attestationRequired = ProblemType(
-        "attestation_required", .forbidden, title: "The request must be attested",
+        "attestation_required", .forbidden,
+        title: "The request must be attested",
         cause: """
-            The App Clip that the URL launches asks for requests of its genuine build: with a token in \
-            `Doorstep-Attestation`, or, as `detail` says, signed by itself in `Doorstep-Assertion`.
+            The App Clip that the URL launches requires requests from its genuine build. They need a token in \
+            `Doorstep-Attestation` or, if `detail` says so, a signature in `Doorstep-Assertion`.
             """,
         remedy: """
-            Attest a key by `POST /v1/attestation/keys`, or ask for a token by \
-            `POST /v1/attestation/tokens`, and send the request again with it. `doorstep clip attest` \
-            changes what the clip asks for.
+            Attest a key with `POST /v1/attestation/keys`, or get a token with `POST /v1/attestation/tokens`, and \
+            send the request again with it. `doorstep clip attest` changes the clip's requirements.
             """)
     static let attestationInvalid = ProblemType(
-        "attestation_invalid", .forbidden, title: "What attests the request does not hold",
+        "attestation_invalid", .forbidden,
+        title: "The attestation of the request is not valid",
         cause: """
-            The token or the signature is expired, of another app or environment, or not what was given \
-            or signed. Which of these is counted in the server's metrics and not told.
+            The token or signature is expired, belongs to another app or environment, or does not match. The \
+            response does not say which; the server's metrics count each case.
             """,
         remedy: """
-            Ask for a new token, or sign the request anew, exactly as it is sent. Where that fails too, \
-            attest a new key.
+            Get a new token, or sign the request again exactly as you send it. If that fails too, attest a new key.
             """)
     static let attestationRefused = ProblemType(
-        "attestation_refused", .forbidden, title: "The attestation is not accepted",
+        "attestation_refused", .forbidden,
+        title: "The attestation is not accepted",
         cause: """
-            What App Attest gave could not be verified for this App Clip, the challenge is too old or \
-            of another clip, the key is not known, or the clip asks for no attestation.
+            The server could not verify the attestation or assertion for this App Clip, the challenge is too old or \
+            of another clip, the key is unknown, or the clip does not use attestation.
             """,
         remedy: """
-            Begin again with a new challenge; where the key itself is refused, with a new key. Team, App ID \
-            prefix and environments of the clip are shown by `doorstep clip show`.
+            Start again with a new challenge. If the key itself is rejected, create a new key. `doorstep clip show` \
+            shows the clip's team, App ID prefix and environments.
             """)
     static let counterNotGreater = ProblemType(
-        "counter_not_greater", .conflict, title: "The assertion was used before",
+        "counter_not_greater", .conflict,
+        title: "The assertion was used before",
         cause: """
-            Each assertion of a key counts one further, and is good once: this one, or one that was made \
-            after it, was taken already.
+            Each assertion of a key has a higher counter and is accepted once. The server has accepted this \
+            assertion, or a later one, already.
             """,
-        remedy: "Sign the request anew, and let one be answered before the next is signed.")
+        remedy: "Sign the request again. Wait for each response before you sign the next request.")
     static let instanceOfOtherKey = ProblemType(
-        "instance_of_other_key", .conflict, title: "The instance is another key's",
+        "instance_of_other_key", .conflict,
+        title: "The instance belongs to another key",
         cause: """
-            The App Clip asks for attested instances, and this one was registered by another key of App Attest: \
-            the app was restored on another device, say, where its container is and its key is not.
+            The App Clip requires attested instances, and another App Attest key registered this one. This happens \
+            if the app was restored on another device, which has the app's data but not its key.
             """,
-        remedy: "Take a new instance ID and register the launch by that.")
+        remedy: "Create a new instance ID and register the launch with it.")
     static let tooManyInstances = ProblemType(
-        "too_many_instances", .conflict, title: "The key has too many instances",
+        "too_many_instances", .conflict,
+        title: "The key has too many instances",
         cause: """
-            A key of App Attest is one installation's, and has \(Instance.maximumOfKey) instances at most: as many are \
-            registered by this one.
+            An App Attest key belongs to one installation and has at most \(Instance.maximumOfKey) instances. This \
+            key has registered as many.
             """,
-        remedy:
-            "Keep one instance ID for each installation, or delete an instance that is not in use any more."
-    )
+        remedy: "Use one instance ID for each installation, or delete an unused instance.")
     static let monitoredTooLittle = ProblemType(
-        "monitored_too_little", .conflict, title: "Too little was monitored",
+        "monitored_too_little", .conflict,
+        title: "Monitoring has seen too few attested requests",
         cause: """
-            The App Clip is to require what fewer than \(MonitoredAttestations.required) requests of the last \
-            \(MonitoredAttestations.days) days brought: `operation` says which, and `seen` how many did. Many people could \
-            be refused.
+            The change would require attestation although fewer than \(MonitoredAttestations.required) requests of \
+            the last \(MonitoredAttestations.days) days were attested. `operation` names the requirement, and `seen` \
+            the number of requests. Many people could be rejected.
             """,
         remedy: """
-            Set the operation to `monitor`, and require it when enough was seen; or say that it is meant all the same, \
-            with `?unmonitored=true`, or with `--yes` of `doorstep clip attest`.
+            Set the operation to `monitor`, and require attestation later. To require it now all the same, use \
+            `?unmonitored=true`, or `--yes` with `doorstep clip attest`.
             """)
     static let attestationNotConfigured = ProblemType(
-        "attestation_not_configured", .serviceUnavailable, title: "Attestation is not set up here",
-        cause: "The App Clip asks for attested requests, and the server has no secret for them.",
-        remedy: "Whoever runs the server sets `DOORSTEP_SIGNING_SECRET`, the same on every server.")
+        "attestation_not_configured", .serviceUnavailable,
+        title: "Attestation is not configured",
+        cause: "The App Clip requires attested requests, but the server has no secret for them.",
+        remedy: """
+            The operator of the server sets `DOORSTEP_SIGNING_SECRET`, with the same value on every server.
+            """)
 }

@@ -1,26 +1,27 @@
 import HTTPTypes
 
 extension ProblemType {
-    /// What is the server's own matter.
+    /// Failures of the server.
     static let server = [
         unavailable, internalError,
     ]
 
     static let unavailable = ProblemType(
-        "unavailable", .serviceUnavailable, title: "The server cannot answer yet",
+        "unavailable", .serviceUnavailable,
+        title: "The server is not available yet",
         cause: """
-            The server has not read its table yet, or the database that this request needs is away, or cannot be \
-            written, such as where its disk is full.
+            The server has not loaded its lookup index yet. Or the database that the request needs is down or cannot \
+            be written, such as because its disk is full.
             """,
         remedy: """
-            Send the request again after the seconds that `Retry-After` gives. `/readyz` tells whether \
-            it is ready.
+            Send the request again after the seconds in `Retry-After`. `/readyz` shows whether the server is ready.
             """)
     static let internalError = ProblemType(
-        "internal_error", .internalServerError, title: "The request failed",
-        cause: "The server met an error that it did not expect, and wrote it to its log.",
+        "internal_error", .internalServerError,
+        title: "The request failed",
+        cause: "The server met an unexpected error and wrote it to its log.",
         remedy: """
-            Send the request again; if it fails again, whoever runs the server finds the reason in its \
-            log by the answer's `requestID`.
+            Send the request again. If it fails again, the operator finds the reason in the server's log by the \
+            response's `requestID`.
             """)
 }

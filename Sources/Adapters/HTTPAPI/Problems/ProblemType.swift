@@ -1,19 +1,19 @@
 import HTTPTypes
 
-/// A code that refusals have, and what its page says of it.
+/// An error code, with the text of its page.
 ///
-/// From the list of them follow the `type` and the `title` of each ``Problem``, the pages at `/problems`, and the errors in the
-/// OpenAPI document. Tests compare the guide with it.
+/// The `type` and `title` of each ``Problem``, the pages at `/problems` and the errors in the OpenAPI document are derived from
+/// the list of error codes. Tests compare the guide with it.
 struct ProblemType: Sendable {
-    /// What clients branch on.
+    /// The stable name that clients decide by.
     let code: String
-    /// The one status of its responses.
+    /// The status of all responses with this code.
     let status: HTTPResponse.Status
-    /// The same whenever it comes (RFC 9457 §3.1.3).
+    /// A short description, the same in all responses with this code (RFC 9457 §3.1.3).
     let title: String
-    /// What happened. What stands between backticks is code, here and below.
+    /// What happened. Text between backticks is code, here and below.
     let cause: String
-    /// What to do about it.
+    /// What the client or the operator can do.
     let remedy: String
 
     init(
@@ -27,7 +27,7 @@ struct ProblemType: Sendable {
         path = "/problems/\(code)"
     }
 
-    /// Where its page is, which is also its `type`.
+    /// The path of the page, which is also the `type`.
     let path: String
 
     static let byCode = Dictionary(uniqueKeysWithValues: all.map { ($0.code, $0) })

@@ -35,14 +35,14 @@ public enum RegistrationRefusal: Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .doesNotMatch: "no experience matches the URL"
         case .unknownInstance:
-            "there is no instance of this ID: a launch without a URL must name the clip of a new one"
-        case .unknownClip: "the tenant has no such clip"
-        case .otherClip: "the URL is of another clip than the one that is named"
-        case .newNotAdmitted: "no instance may be added now"
+            "no instance has this ID: a launch without a URL must name the clip of a new one"
+        case .unknownClip: "the tenant has no clip with this bundle ID"
+        case .otherClip: "the URL belongs to another clip than the one in the request"
+        case .newNotAdmitted: "no instance can be added now"
         case .otherKey:
-            "the instance was registered by another key of App Attest: take a new instance ID"
+            "another App Attest key registered the instance: create a new instance ID"
         case .tooManyOfKey:
-            "the key of App Attest has \(Instance.maximumOfKey) instances already: delete one that is not in use"
+            "the App Attest key has \(Instance.maximumOfKey) instances already: delete an unused one"
         case .proof(.notInRegion): "the receipt says that the person was not seen at the location"
         case .proof(.noLocation): "the URL leads to no location that a receipt could be for"
         case .proof(.otherLocation): "the receipt is for another location than the URL's"

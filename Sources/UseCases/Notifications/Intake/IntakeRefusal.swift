@@ -30,7 +30,7 @@ public enum IntakeRefusal: Error, Sendable, Hashable, CustomStringConvertible {
         case .composition(let refusal): refusal.description
         case .idempotencyKeyReused: "the Idempotency-Key was used for another request within 24 hours"
         case .unknownChannel: "the clip has no such channel in this environment"
-        case .unknownInstance: "there is no instance of this ID"
+        case .unknownInstance: "no instance has this ID"
         case .channelStoresNothing: Self.expirationWithoutStorage.description
         case .wrongAudience(let reason): reason
         }

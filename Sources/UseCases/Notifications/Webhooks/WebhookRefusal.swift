@@ -20,10 +20,10 @@ public enum WebhookRefusal: Error, Sendable, Hashable, CustomStringConvertible {
 
     public var description: String {
         switch self {
-        case .unknownWebhook: "the tenant has no such webhook"
-        case .tooManyWebhooks: "the tenant has \(RegisteredWebhook.limit) webhooks, and can have no more"
-        case .unknownMessage: "the webhook has no such message of the last seven days"
-        case .webhookDisabled: "the webhook is switched off: switch it on first"
+        case .unknownWebhook: "the tenant has no webhook with this ID"
+        case .tooManyWebhooks: "the tenant has \(RegisteredWebhook.limit) webhooks, which is the maximum"
+        case .unknownMessage: "the webhook's log of the last seven days has no message with this ID"
+        case .webhookDisabled: "the webhook is disabled: enable it first"
         case .addressNotPublic: "the URL \(WebhookURL.unreachable)"
         }
     }
