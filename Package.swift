@@ -384,6 +384,7 @@ let package = Package(
                 "HTTPServer", crypto, httpTypes, logging, nioCore, nioEmbedded, nioHPACK, nioHTTP1, nioHTTP2,
                 nioPosix, nioSSL, swiftASN1, x509,
             ]),
+        testSupport("HTTPTestClient", ["HTTPServer", httpTypes, nioCore, nioHTTP1, nioPosix]),
         Layer.adapters.tests(
             "EmbeddedPostgreSQLTests", ["EmbeddedPostgreSQL", "PostgreSQL", "ProcessSupport", "TestSupport"]),
         Layer.adapters.tests(

@@ -139,6 +139,20 @@ extension ServerResponse {
     }
 }
 
+extension ServerResponse {
+    /// All header fields but those that the server adds.
+    package var allFields: HTTPFields {
+        var writer = FieldWriter(headers: HPACKHeaders())
+        writer.append(fields)
+        writeFields?(&writer)
+        var all = HTTPFields()
+        for (name, value, _) in writer.headers ?? [:] {
+            if let name = HTTPField.Name(name) { all.append(HTTPField(name: name, value: value)) }
+        }
+        return all
+    }
+}
+
 extension HTTPResponse.Status {
     /// RFC 9110 §6.4.1.
     var mayHaveBody: Bool { kind != .informational && code != 204 && code != 304 }
