@@ -58,7 +58,7 @@ import Testing
                     let same = try await elsewhere.succeed(kept + ["same"], input: printed.output).json()
                     #expect(id(same) == original)
                     let taken = try await elsewhere.run(kept + ["third"], input: printed.output)
-                    #expect(taken.status == 1 && taken.errors.contains("there is a tenant of the ID"))
+                    #expect(taken.status == 1 && taken.errors.contains("a tenant with the ID"))
                 }
             }
         }

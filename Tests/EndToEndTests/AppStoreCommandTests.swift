@@ -104,7 +104,7 @@ import Testing
                 #expect(try await command.run(["apply", file, "--dry-run"]).output.contains("2 create"))
                 #expect(try await command.run(["apply", file, "--adopt"]).status == 64)
                 let other = try await command.run(["apply", file, "--clip", "com.example.other.Clip"])
-                #expect(other.status == 1 && other.errors.contains("the plan is of the clip"))
+                #expect(other.status == 1 && other.errors.contains("the plan belongs to the clip"))
                 try await tenant.retitle("a", "Changed")
                 for arguments in [["apply", file], ["apply", file, "--dry-run"]] {
                     let stale = try await command.run(arguments)

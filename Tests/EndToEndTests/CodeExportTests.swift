@@ -266,7 +266,7 @@ import Testing
                 ])
 
             let again = try await binary.run(export)
-            #expect(again.status == 1 && again.errors == "Error: \(folder.path()) is there already\n")
+            #expect(again.status == 1 && again.errors == "Error: \(folder.path()) already exists\n")
             #expect(try made().count == 3)
             try FileManager.default.removeItem(at: folder)
 
@@ -354,7 +354,7 @@ import Testing
             let second = folder.appending(path: "codes-0002.csv")
             try Data("mine".utf8).write(to: second)
             let refused = try await binary.run(export + output)
-            #expect(refused.status == 1 && refused.errors == "Error: \(second.path()) is there already\n")
+            #expect(refused.status == 1 && refused.errors == "Error: \(second.path()) already exists\n")
             #expect(try names() == ["codes-0002.csv"])
             #expect(try Data(contentsOf: second) == Data("mine".utf8))
             try FileManager.default.removeItem(at: second)

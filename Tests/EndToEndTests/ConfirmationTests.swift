@@ -136,7 +136,7 @@ import Testing
             let file = folder.appendingPathComponent("keys.json").path
             try await binary.succeed("receipt-key", "create", "--receipt-keys", file)
             let again = try await binary.run("receipt-key", "create", "--receipt-keys", file)
-            #expect(again.status == 1 && again.errors.contains("is there already"))
+            #expect(again.status == 1 && again.errors.contains("already exists"))
             let nowhere = try await binary.run(
                 "receipt-key", "create", "--receipt-keys", folder.appendingPathComponent("a/b").path)
             #expect(nowhere.status == 1 && nowhere.errors.contains("cannot be written"))

@@ -301,7 +301,7 @@ import Testing
     @Test(.timeLimit(.minutes(30))) func remoteCommandOutsideKeyOrServerIsRejected() async throws {
         try await Self.withServer { installation, remote, server in
             let other = try await remote.run("clip", "list", "--tenant", "near")
-            #expect(other.status == 1 && other.errors.contains("the key is the tenant 'far's"))
+            #expect(other.status == 1 && other.errors.contains("the key belongs to the tenant 'far'"))
             let same = try await remote.run("clip", "list", "--tenant", "far")
             #expect(same.status == 0)
             // A flag that names a database is followed, whatever the environment says.

@@ -542,17 +542,17 @@ import Testing
             try await tenant.retitle("place-1", "New")
             let second = try await tenant.save()
             try await tenant.retitle("place-1", "Newer")
-            try await tenant.expectStale(second, "the catalogue says otherwise now")
+            try await tenant.expectStale(second, "the catalogue has changed")
             let third = try await tenant.save()
             var edit = RemoteEdit()
             edit.texts = ["EN": ["title": "By hand"]]
             tenant.simulator.edit(try #require(tenant.remote["place-1"]?.first?.id), edit)
-            try await tenant.expectStale(third, "App Store Connect, or what was sent there")
+            try await tenant.expectStale(third, "App Store Connect, or the applied state")
             let fourth = try await tenant.save()
             try await tenant.retitle("place-2", "Another")
-            try await tenant.expectStale(fourth, "nothing was to be done, and now update")
+            try await tenant.expectStale(fourth, "no change was planned, but now update is due")
             try await tenant.delete("place-1")
-            try await tenant.expectStale(fourth, "place-1 and 1 more")
+            try await tenant.expectStale(fourth, "(and 1 more)")
             #expect(tenant.remote["place-2"].title == "place-2")
         }
     }
@@ -696,7 +696,7 @@ import Testing
             #expect(target.created == 1 && tenant.remote["place-9"]?.count == 1)
             #expect(
                 target.text.hasSuffix(
-                    "https://example.com/place-9 is in step with the catalogue; nothing else was looked at"))
+                    "https://example.com/place-9 is in sync with the catalogue; nothing else was checked"))
             #expect(
                 try await tenant.plan { $0.target = "https://example.com/place-8" }.text().contains(
                     "Plan of https://example.com/place-8 alone: 1 create"))

@@ -64,7 +64,7 @@ import Testing
                 #expect(rotated.objectValue?["secret"]?.stringValue != secret)
                 #expect(try await webhook("show", id) == updated)
                 status.withLock { $0 = 500 }
-                #expect(try await refusal("test", id).contains("answered 500"))
+                #expect(try await refusal("test", id).contains("status 500"))
 
                 // A change is told in the same transaction, by the message of which the log says that it waits.
                 try await binary.succeed(

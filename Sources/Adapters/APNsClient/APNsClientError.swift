@@ -2,7 +2,7 @@ public import Tenancy
 
 /// What keeps a client from being made.
 public enum APNsClientError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The key is no P-256 private key in PKCS #8, or its ID is none.
+    /// The key is not a P-256 private key in PKCS #8, or its ID is none.
     case unusableKey(team: TeamID)
     /// The certificates to trust cannot be read.
     case unusableAuthorities(String)
@@ -10,7 +10,7 @@ public enum APNsClientError: Error, Sendable, Hashable, CustomStringConvertible 
     public var description: String {
         switch self {
         case .unusableKey(let team):
-            "the APNs key of team \(team) is no P-256 private key in PKCS #8 with an ID"
+            "the APNs key of team \(team) is not a P-256 private key in PKCS #8 with an ID"
         case .unusableAuthorities(let path): "the certificates in \(path) cannot be read"
         }
     }

@@ -177,7 +177,7 @@ final class APNsConnection: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
         let oldest = expired.values.filter { $0.progress == .whole }.map(\.startedAt).min()
         // One that had waited so long that it had no time left says nothing.
         if let oldest, now - oldest >= pingTimeout, !isLeaving, lastResponse.map({ $0 < oldest }) ?? true {
-            logger.info("APNs answers no requests", metadata: ["connection": "\(id)"])
+            logger.info("APNs connection has unanswered requests", metadata: ["connection": "\(id)"])
             pool.connectionFailed(id, since: oldest)
             leave()
         }
@@ -353,7 +353,7 @@ final class APNsConnection: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
     private func receiveGoAway(last: HTTP2StreamID, code: HTTP2ErrorCode, debug: ByteBuffer?) {
         let object = debug.flatMap { try? JSONValue(parsing: $0.readableBytesView) }?.objectValue
         logger.info(
-            "APNs bids to leave the connection",
+            "APNs asked to close the connection",
             metadata: [
                 "reason": "\(object?["reason"]?.stringValue.map(Self.loggable) ?? "none")",
                 "code": "\(code.networkCode)", "connection": "\(id)",
@@ -399,7 +399,7 @@ final class APNsConnection: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
         guard pingDeadline == nil, let context else { return }
         write(.ping(HTTP2PingData(), ack: false), on: .rootStream)
         pingDeadline = context.eventLoop.assumeIsolated().scheduleTask(in: pingTimeout) { [self] in
-            logger.info("APNs gives no sign of life", metadata: ["connection": "\(id)"])
+            logger.info("APNs connection did not answer a ping", metadata: ["connection": "\(id)"])
             cut()
         }
     }

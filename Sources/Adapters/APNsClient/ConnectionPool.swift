@@ -291,7 +291,7 @@ final class ConnectionPool {
         switch breakers.note(isBad: isBad, of: exchange.tenant, as: exchange.probes, at: now) {
         case .tenant(let pause):
             logger.error(
-                "So many device tokens of a tenant are bad that nothing of it is sent for a while",
+                "Sending for a tenant is paused: too many bad device tokens",
                 metadata: [
                     "seconds": "\(pause.nanoseconds / 1_000_000_000)",
                     "tenant": "\(exchange.tenant.map { "\($0)" } ?? "-")",
@@ -299,7 +299,7 @@ final class ConnectionPool {
             finishWaiting(.notSent(.circuitOpen)) { $0.tenant == exchange.tenant }
         case .team(let pause):
             logger.error(
-                "So many device tokens are bad that nothing is sent for a while",
+                "Sending is paused: too many bad device tokens",
                 metadata: ["seconds": "\(pause.nanoseconds / 1_000_000_000)"])
             finishWaiting(.notSent(.circuitOpen))
         case nil: break

@@ -1,6 +1,6 @@
 /// Why App Store Connect did not do what it was asked.
 public enum AppStoreConnectError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The key is no P-256 private key in PKCS #8, or its identifiers are none.
+    /// The key is not a P-256 private key in PKCS #8, or its identifiers are none.
     case unusableKey
     /// The client may only read, and was to write: nothing was sent.
     case readsOnly
@@ -44,15 +44,15 @@ public enum AppStoreConnectError: Error, Sendable, Hashable, CustomStringConvert
 
     public var description: String {
         switch self {
-        case .unusableKey: "the key is no P-256 private key in PKCS #8 with an ID"
-        case .readsOnly: "this client may only read"
-        case .notPaced(let reason): "the key's budget could not be looked after: \(reason)"
-        case .withdrawn(let reason): "nothing more may be sent: \(reason)"
-        case .noResponse(let reason): "App Store Connect did not answer: \(reason)"
+        case .unusableKey: "the key is not a P-256 private key in PKCS #8 with an ID"
+        case .readsOnly: "this client is read-only"
+        case .notPaced(let reason): "the key's rate limit could not be tracked: \(reason)"
+        case .withdrawn(let reason): "no more requests are allowed: \(reason)"
+        case .noResponse(let reason): "App Store Connect did not respond: \(reason)"
         case .unreadableResponse(let status, _):
-            "App Store Connect answered \(status) with what cannot be read"
+            "App Store Connect answered \(status) with an unreadable body"
         case .refused(let refusal): "\(refusal)"
-        case .unusableUpload: "the parts of the upload do not make up the file"
+        case .unusableUpload: "the parts of the upload do not match the file"
         case .partRefused(let status): "a part of the image was refused with \(status)"
         }
     }

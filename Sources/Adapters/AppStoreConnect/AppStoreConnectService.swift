@@ -23,18 +23,18 @@ public struct AppStoreConnectService: ExperienceService {
         guard let (app, clip) = found else {
             throw ServiceFailure(
                 .stop, code: "no_app",
-                description: "the key reaches no app \(appBundleID) in App Store Connect")
+                description: "the key has no access to an app \(appBundleID) in App Store Connect")
         }
         guard let clip else {
             throw ServiceFailure(
                 .stop, code: "no_clip",
                 description:
-                    "App Store Connect has no clip \(bundleID): a build with it must have been uploaded")
+                    "App Store Connect has no clip \(bundleID): upload a build that contains it")
         }
         guard let language = try? CardLanguage(tag: app.primaryLocale) else {
             throw ServiceFailure(
                 .stop, code: "unknown_language",
-                description: "the app's primary language is none that cards have: \(app.primaryLocale)")
+                description: "the app's primary language is not a language of cards: \(app.primaryLocale)")
         }
         return RegisteredClip(id: clip, primaryLanguage: language)
     }

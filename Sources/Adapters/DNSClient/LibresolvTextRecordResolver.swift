@@ -25,7 +25,7 @@ public struct LibresolvTextRecordResolver: TextRecordResolver {
         }
         guard let result else {
             throw NoResponse(
-                Task.isCancelled ? "the lookup was cancelled" : "the name server did not answer in time")
+                Task.isCancelled ? "the lookup was cancelled" : "the name server did not respond in time")
         }
         return try result.get()
     }
@@ -56,7 +56,7 @@ enum LibresolvQuery {
         guard length >= 0 else {
             switch state.res_h_errno {
             case HOST_NOT_FOUND, NO_DATA: return []
-            case TRY_AGAIN: throw NoResponse("the name server did not answer, or could not")
+            case TRY_AGAIN: throw NoResponse("the name server did not respond, or failed")
             default: throw NoResponse("the name server refused to answer")
             }
         }
@@ -78,7 +78,7 @@ enum LibresolvQuery {
             }
             return true
         }
-        guard isReadable else { throw NoResponse("the name server's answer cannot be read") }
+        guard isReadable else { throw NoResponse("the name server's response cannot be read") }
         return texts
     }
 

@@ -38,7 +38,7 @@ public enum EmbeddedServerError: Error, Sendable, Hashable, CustomStringConverti
         case .versionNotInstalled(let version):
             "The data was made by PostgreSQL \(version), which is not installed"
         case .foreignDirectory(let directory):
-            "\(directory) holds files that are not a private server's: name an empty directory"
+            "\(directory) contains files that are not of an embedded PostgreSQL: name an empty directory"
         case .directory(let directory, let reason): "\(directory) cannot be used: \(reason)"
         case .unreachable(let directory, let account):
             "PostgreSQL must run as \(account), which cannot enter \(directory): use another directory"
@@ -46,7 +46,7 @@ public enum EmbeddedServerError: Error, Sendable, Hashable, CustomStringConverti
             "PostgreSQL does not run as root: install util-linux (setpriv), or start as another user"
         case .noAccount(let name):
             """
-            PostgreSQL does not run as root, and there is no account '\(name)' to run it as: make one \
+            PostgreSQL does not run as root, and the account '\(name)' does not exist: create it \
             ('useradd --system \(name)'), or start as another user
             """
         case .failed(let program, let output): "\(program) failed: \(output)"

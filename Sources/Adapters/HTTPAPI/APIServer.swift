@@ -234,7 +234,7 @@ public struct APIServer: Service {
         else { return }
         let count = connections.map { $0.cutAll() }.reduce(0, +)
         logger.warning(
-            "connections were cut that had not ended when the server did (--shutdown-timeout)",
+            "open connections were cut at the end of the shutdown (--shutdown-timeout)",
             metadata: ["connections": "\(count)"])
     }
 

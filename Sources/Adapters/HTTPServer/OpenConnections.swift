@@ -100,7 +100,7 @@ final class OpenConnections: Sendable {
         for connection in asked { connection.askToClose() }
         if isNews {
             logger.warning(
-                "as many connections are open as may be: new ones wait until one ends (--max-connections)",
+                "the maximum number of connections is open: new ones wait until one closes (--max-connections)",
                 metadata: ["connections": "\(maximum)"])
         }
         return !isFull
@@ -142,7 +142,7 @@ final class OpenConnections: Sendable {
         for connection in asked { connection.askToClose() }
         if isNews {
             logger.warning(
-                "a client has its share of all connections: its further ones are closed (--max-connections)",
+                "a client has its maximum share of connections: its further ones are closed (--max-connections)",
                 metadata: ["connections": "\(share)"])
         }
         return mayStay ? connection : nil

@@ -12,7 +12,7 @@ public struct OutboundError: Error, Sendable, Hashable, CustomStringConvertible 
     /// What the library says of it, cut to 200 characters: for the one who named the server.
     public let detail: String
 
-    static let late = OutboundError(reason: "no answer in time", detail: "no answer in time")
+    static let late = OutboundError(reason: "no response in time", detail: "no response in time")
 
     static let noAddress = OutboundError(
         reason: "the host has no address", detail: "the host has no address")
@@ -27,7 +27,7 @@ public struct OutboundError: Error, Sendable, Hashable, CustomStringConvertible 
     static func notPublic(_ address: String) -> OutboundError {
         OutboundError(
             reason: "the host's address is not public",
-            detail: "the host's address \(address) is not public, and not of --outbound-allow")
+            detail: "the host's address \(address) is neither public nor in --outbound-allow")
     }
 
     public var description: String { reason }

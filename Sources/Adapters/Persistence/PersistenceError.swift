@@ -24,11 +24,12 @@ public enum PersistenceError: Error, Sendable, Hashable, CustomStringConvertible
     public var description: String {
         switch self {
         case .unreadable(let table): "a row of \(table) cannot be read"
-        case .sealed(let table): "a row of \(table) was sealed with a secret that is not known here"
+        case .sealed(let table):
+            "a row of \(table) was encrypted with a secret that this program does not have"
         case .exposedFile(let path):
-            "\(path) is not served from: others may write it, or it is not this account's. 'chmod 600' or remove it"
+            "\(path) is not used: other users can write it, or it belongs to another account. Run 'chmod 600' or remove it"
         case .outdatedFile(let path, let asOf):
-            "\(path) is not served from: it is of \(asOf.rfc3339), longer ago than --table-max-age allows"
+            "\(path) is not used: it was written at \(asOf.rfc3339), which is older than --table-max-age"
         }
     }
 

@@ -272,9 +272,9 @@ extension WebhookReply {
     /// Of what a webhook is switched off, in at most 200 characters.
     fileprivate var failure: String {
         isGone
-            ? "it answered 410 Gone"
+            ? "it responded with status 410 Gone"
             : String(
-                "it has failed for \(WebhookSchedule.patienceDays) days, the last time so: \(self)".prefix(
+                "it has failed for \(WebhookSchedule.patienceDays) days; last failure: \(self)".prefix(
                     200))
     }
 }

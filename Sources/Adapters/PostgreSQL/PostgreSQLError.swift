@@ -98,14 +98,15 @@ public enum PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible 
         case .databaseEncoding(let encoding):
             "The database's encoding must be UTF8; got \(encoding). Create a database with ENCODING 'UTF8' TEMPLATE template0"
         case .connectionLost: "The connection to the database was lost"
-        case .outcomeUnknown: "The connection was lost while committing: the change may have been made or not"
+        case .outcomeUnknown:
+            "The connection was lost during COMMIT: it is unknown whether the change was made"
         case .timeout(.acquiring): "No database connection became free in time"
-        case .timeout(.connecting): "The database did not answer a new connection in time"
+        case .timeout(.connecting): "The database did not accept a new connection in time"
         case .timeout(.statement): "A statement took longer than allowed"
         case .cancelled: "The task was cancelled"
         case .poolExhausted: "Too many tasks wait for a database connection"
         case .poolClosed: "The connection pool is closed"
-        case .leaseEnded: "A database connection was used after it was given back"
+        case .leaseEnded: "A database connection was used after its return to the pool"
         case .server(let error) where error.sqlState == "42501":
             "The database login lacks a privilege: \(error)"
         case .server(let error): "The database refused a statement: \(error)"
@@ -122,8 +123,8 @@ public enum PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible 
         case .notSent: "A statement was run while a COPY was under way"
         case .migrationNumbering: "The migrations are not numbered from 1 without gaps"
         case .databaseIsNewer(let database, let binary):
-            "The database is at migration \(database), which programs that know only \(binary) cannot work on: this one is too old"
-        case .migrationChanged(let version): "Migration \(version) differs from the one that was applied"
+            "The database is at migration \(database), which is incompatible with this program (\(binary)): install a newer version"
+        case .migrationChanged(let version): "Migration \(version) differs from the applied one"
         case .migrationGap(let version): "Migration \(version) was never applied, but a later one was"
         case .migrationFailed(let version, let name, let error):
             "Migration \(version) (\(name)) failed and was undone: \(error)"

@@ -52,7 +52,7 @@ public struct Transaction: Sendable {
             try await writer.flush()
         } catch {
             _ = try? await lease.perform(isCancellable: false) { session, limits throws(PostgreSQLError) in
-                try session.endCopyIn(failure: "given up by the client", limits)
+                try session.endCopyIn(failure: "cancelled by the client", limits)
             }
             throw error
         }

@@ -16,13 +16,13 @@ public enum ServerError: Error, Sendable, CustomStringConvertible {
 
     public var description: String {
         switch self {
-        case .invalidURL: "a server is named by its URL, such as https://doorstep.example.com"
-        case .insecureURL: "over plain HTTP a key is only sent to this machine: use https"
-        case .invalidKey: "the server's key is none: it has blanks or letters that keys have not"
+        case .invalidURL: "name a server by its URL, such as https://doorstep.example.com"
+        case .insecureURL: "keys are sent over plain HTTP to this machine only: use https"
+        case .invalidKey: "the key is not valid: it contains blanks or characters that keys do not have"
         case .refused(let problem): problem.description
         case .unreached(let error): "the server cannot be reached: \(error.detail)"
-        case .unexpected(let status): "the server's answer, of the status \(status), is not one of Doorstep's"
-        case .contended: "others change the same thing all the time: try again"
+        case .unexpected(let status): "the response, with status \(status), is not from a Doorstep server"
+        case .contended: "the item was changed by others several times meanwhile: try again"
         }
     }
 }

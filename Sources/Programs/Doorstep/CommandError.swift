@@ -49,7 +49,7 @@ enum CommandError: Error, CustomStringConvertible {
     var description: String {
         switch self {
         case .noInstallation:
-            "neither a database nor a server is named: log in to a server with 'doorstep login --server URL' (or set --server and DOORSTEP_KEY), or name a database: --database-url, DATABASE_URL or --embedded-postgres DIR"
+            "no database or server is named: log in to a server with 'doorstep login --server URL' (or set --server and DOORSTEP_KEY), or name a database: --database-url, DATABASE_URL or --embedded-postgres DIR"
         case .noTenant:
             "name a tenant: its slug, --tenant or DOORSTEP_TENANT"
         case .noKeyGiven:
@@ -65,9 +65,9 @@ enum CommandError: Error, CustomStringConvertible {
         case .noKey(let server):
             "there is no key for \(server): set DOORSTEP_KEY, or run 'doorstep login --server \(server)'"
         case .keyOfAnotherTenant(let slug):
-            "the key is the tenant '\(slug)'s"
+            "the key belongs to the tenant '\(slug)'"
         case .invalidSetting(let name, let reason):
-            "the value of \(name) is refused: \(reason)"
+            "the value of \(name) is not valid: \(reason)"
         case .schemaIsBehind(let database, let needed):
             "the database has schema version \(database), and this program needs \(needed): run 'doorstep migrate'"
         case .noSigningSecret:
@@ -75,19 +75,19 @@ enum CommandError: Error, CustomStringConvertible {
         case .weakSigningSecret:
             "each secret of DOORSTEP_SIGNING_SECRET must have at least 32 bytes: 'openssl rand -base64 32' makes one"
         case .noTokenSecret:
-            "set DOORSTEP_TOKEN_SECRET, by which push tokens are sealed"
+            "set DOORSTEP_TOKEN_SECRET, which encrypts push tokens"
         case .weakTokenSecret:
             "each secret of DOORSTEP_TOKEN_SECRET must have at least 32 bytes: 'openssl rand -base64 32' makes one"
         case .invalidAPNsKeys(let path, let reason):
             "\(path) does not list keys for APNs: \(reason)"
         case .webhookNotTaken(.status(let status, _)):
-            "the webhook did not take the message: it answered \(status)"
+            "the webhook did not accept the message: it responded with status \(status)"
         case .webhookNotTaken(.noResponse(let reason)):
-            "the webhook did not take the message: \(reason)"
+            "the webhook did not accept the message: \(reason)"
         case .unreadableTokens(let count):
-            "\(count) \(count == 1 ? "token or webhook secret is" : "tokens and webhook secrets are") sealed by no secret of DOORSTEP_TOKEN_SECRET: keep the one that did; 'doorstep webhook rotate ID' replaces a webhook's"
+            "\(count) \(count == 1 ? "token or webhook secret is" : "tokens and webhook secrets are") encrypted with a secret that DOORSTEP_TOKEN_SECRET lacks: add it again; 'doorstep webhook rotate ID' replaces a webhook's"
         case .unknownNotification(let id):
-            "there is no notification or delivery \(id)"
+            "the tenant has no notification or delivery \(id)"
         case .unknownInstances(let ids):
             "the tenant has no instance \(ids.map(\.description).joined(separator: ", "))"
         case .signedURLNotFound(let reason):
@@ -97,17 +97,17 @@ enum CommandError: Error, CustomStringConvertible {
         case .unwritableFile(let path):
             "\(path) cannot be written"
         case .fileExists(let path):
-            "\(path) is there already"
+            "\(path) already exists"
         case .exposedFile(let path):
-            "\(path) holds secrets, and others may read or change it: 'chmod 600' it"
+            "\(path) contains secrets, but other users can read or change it: run 'chmod 600' on it"
         case .noReceiptKeys:
             "name the file of the keys for receipts: --receipt-keys or DOORSTEP_RECEIPT_KEYS"
         case .codesRefused(let count, let kind):
             "nothing was written: \(count) \(count == 1 ? "row" : "rows") cannot be \(kind.rawValue)"
         case .nothingToExport:
-            "the tenant has no experience or location for a code"
+            "the tenant has no experience or location to make a code for"
         case .notConfirmed:
-            "nothing was deleted: what was typed is not the tenant's slug"
+            "nothing was deleted: the typed text is not the tenant's slug"
         case .importRefused(let problems):
             "nothing was imported: \(problems.count) \(problems.count == 1 ? "row is" : "rows are") refused"
         case .invalidOption(let name, let reason):

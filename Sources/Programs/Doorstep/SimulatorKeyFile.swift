@@ -11,7 +11,7 @@ enum SimulatorKeyFile {
         guard FileManager.default.fileExists(atPath: file) else { return nil }
         guard let pem = try? String(contentsOfFile: file, encoding: .utf8),
             let key = try? P256.Signing.PrivateKey(pemRepresentation: pem)
-        else { throw CommandError.invalidOption("--private-key", "\(file) is no P-256 private key") }
+        else { throw CommandError.invalidOption("--private-key", "\(file) is not a P-256 private key") }
         return key
     }
 

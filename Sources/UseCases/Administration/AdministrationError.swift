@@ -122,13 +122,13 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
         case .invalidShortCode: "a short code is 1 to 128 characters, none of them a control character"
         case .unmatchableURL: "the URL must be https, with a domain name for a host and without a port"
         case .clipWithoutParent:
-            "a clip's bundle ID is its app's with a component added, such as com.example.MyApp.Clip"
+            "a clip's bundle ID must be its app's with one more component, such as com.example.MyApp.Clip"
         case .invalidParentBundleID(let parent, let bundleID):
             "the app's bundle ID must be a prefix of the clip's: \(bundleID) does not begin with '\(parent).'"
         case .invalidAppStoreID: "an app's number in the App Store is 1 to 19 digits, such as 1234567890"
         case .invalidAndroidURL: "the URL for Android is an https URL of at most 2048 bytes"
-        case .tenantExists(let slug): "there is a tenant '\(slug)' already"
-        case .tenantIDTaken(let id): "there is a tenant of the ID \(id) already"
+        case .tenantExists(let slug): "a tenant '\(slug)' already exists"
+        case .tenantIDTaken(let id): "a tenant with the ID \(id) already exists"
         case .unknownTenant(let slug): "there is no tenant '\(slug)'"
         case .clipExists(let bundleID): "the tenant has a clip \(bundleID) already"
         case .unknownClip(let bundleID): "the tenant has no clip \(bundleID)"

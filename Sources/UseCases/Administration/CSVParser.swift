@@ -66,7 +66,7 @@ struct CSVParser {
             for held in Self.byteOrderMark.prefix(offset) { take(held, emit: emit) }
         }
         markOffset = nil
-        if state == .quoted { refusal = "a quote is opened and never closed" }
+        if state == .quoted { refusal = "a quoted field has no closing quote" }
         if recordLength > 0 { endRecord(emit: emit) }
     }
 
@@ -99,7 +99,7 @@ struct CSVParser {
             case _ where state == .quoteInQuoted:
                 refuse("a closing quote is followed by text")
             case Self.quote:
-                refuse("a quote stands inside a field that is not quoted")
+                refuse("an unquoted field contains a quote")
             default:
                 append(byte)
                 state = .unquoted

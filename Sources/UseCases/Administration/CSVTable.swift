@@ -175,7 +175,7 @@ public struct CSVHeader: Sendable {
                 throw .invalidHeader(reason: "column \(position + 1) has no name\(Self.listing(read))")
             }
             guard positions.updateValue(position, forKey: Name(text: name)) == nil else {
-                throw .invalidHeader(reason: "'\(name.excerpt)' comes twice")
+                throw .invalidHeader(reason: "'\(name.excerpt)' occurs twice")
             }
         }
         for name in columns.required + columns.optional where positions[Name(text: name)] == nil {
@@ -183,7 +183,8 @@ public struct CSVHeader: Sendable {
             guard let position = alike.first else { continue }
             guard alike.count == 1 else {
                 let found = alike.map { "'\(names[$0].excerpt)'" }.joined(separator: " and ")
-                throw .invalidHeader(reason: "'\(name)' can be \(found): name one of them '\(name)'")
+                throw .invalidHeader(
+                    reason: "'\(name)' is ambiguous: \(found). Rename one of them to '\(name)'")
             }
             positions[Name(text: names[position])] = nil
             names[position] = name

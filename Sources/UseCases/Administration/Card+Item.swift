@@ -62,7 +62,7 @@ extension Card {
         case .texts:
             guard text.isBracketed else { return .array([.string(text)]) }
             guard let value = try? JSONValue(parsing: text.utf8), case .array = value else {
-                throw RowRefusal(column, "begins as a list and is no array of JSON")
+                throw RowRefusal(column, "begins with '[' but is not a JSON array")
             }
             return value
         }

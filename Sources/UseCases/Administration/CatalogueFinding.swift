@@ -18,7 +18,7 @@ public struct CatalogueFinding: Sendable, Hashable, CustomStringConvertible {
         case deadShortCode = "dead_short_code"
         /// No registered URL leads to the location.
         case unreachableLocation = "unreachable_location"
-        /// The place is where latitude and longitude are zero, as when they were left out.
+        /// The place has latitude and longitude 0, as when they were left out.
         case nullIsland = "null_island"
         /// Another location has the very same coordinates.
         case repeatedCoordinates = "repeated_coordinates"

@@ -49,12 +49,12 @@ extension CatalogueLint {
             return shown.filter { !hasImage($0) }.map { experience in
                 CatalogueFinding(
                     .noPreviewImage, url: experience.url.canonical,
-                    "the pages of \(experience.url) have no image: Messages shows no preview of them")
+                    "the pages of \(experience.url) have no image: Messages shows no preview")
             }
                 + shown.filter(Self.isOfAPI).map { experience in
                     CatalogueFinding(
                         .shadowedByAPI, url: experience.url.canonical,
-                        "the API answers at \(experience.url): no page is shown there")
+                        "the API serves \(experience.url): no landing page is shown there")
                 }
                 + (shown.contains(where: redirects) ? codes.compactMap(notRedirected) : [])
         }
@@ -84,10 +84,10 @@ extension CatalogueLint {
             let reason: String
             switch lookup {
             case .doesNotMatch: reason = "no experience matches it"
-            case .shortCodeAgain: reason = "it holds a short code again"
+            case .shortCodeAgain: reason = "it contains a short code too"
             case .found, .noIdentifier, .unknownIdentifier:
                 guard !provedHosts.contains(code.url.host) else { return nil }
-                reason = "its host is not proved"
+                reason = "its domain is not proved"
             }
             return CatalogueFinding(
                 .notRedirected, url: code.url.canonical, shortCode: code.code,

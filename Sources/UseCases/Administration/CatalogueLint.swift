@@ -62,7 +62,7 @@ public struct CatalogueLint: Sendable {
             + clips.filter { unpublished.contains($0.bundleID) }.map { clip in
                 CatalogueFinding(
                     .unpublished, url: DefaultLink(to: clip.bundleID).text,
-                    "\(clip.bundleID) is not on the App Store, as App Store Connect said last: only testers can launch it"
+                    "\(clip.bundleID) is not on the App Store, according to the last check: only testers can launch it"
                 )
             }
             + Self.bindings(experiences, clips)
@@ -122,7 +122,7 @@ public struct CatalogueLint: Sendable {
         let unbound = ofMany.filter { $0.binding == .unbound && $0.kind != .demo }.map { experience in
             CatalogueFinding(
                 .unbound, url: experience.url.canonical,
-                "\(experience.clip) serves many businesses, and \(experience.url) is for none of them")
+                "\(experience.clip) serves many businesses, but \(experience.url) is bound to none of them")
         }
         let unspecific = ofMany.filter { experience in
             if case .rule = experience.binding { experience.kind == .advanced } else { false }
@@ -132,7 +132,7 @@ public struct CatalogueLint: Sendable {
                 CatalogueFinding(
                     .notBusinessSpecific, url: experience.url.canonical,
                     """
-                    \(experience.clip) serves many businesses: a notification that \(experience.url) alone matches is \
+                    \(experience.clip) serves many businesses, but \(experience.url) is bound to no location: notifications for it are \
                     refused; register an advanced experience bound to the location
                     """)
             }
@@ -157,8 +157,8 @@ public struct CatalogueLint: Sendable {
             return CatalogueFinding(
                 .wholeSite, url: "https://\(host)",
                 """
-                \(names) opens every URL of \(host) that no exclude of the domain's content matches: the registered URLs have \
-                no common prefix; register them below one path
+                \(names) opens every URL of \(host) that no exclude of the domain's content matches, because the registered URLs \
+                have no common prefix; register them below one path
                 """)
         }
     }
@@ -175,14 +175,14 @@ public struct CatalogueLint: Sendable {
             let name: String
             switch rule.read(url, after: experience.url) {
             case .identifier(let identifier) where !identifiers.contains(identifier):
-                name = "the identifier '\(identifier)', which no location has"
+                name = "the identifier '\(identifier)', but no location has it"
             case .shortCode(let code) where !codes.contains(Array(code.utf8)):
-                name = "the short code '\(code)', which there is not"
+                name = "the short code '\(code)', which does not exist"
             default:
                 return nil
             }
             return CatalogueFinding(
-                .unknownIdentifier, url: experience.url.canonical, "\(experience.url) holds \(name)")
+                .unknownIdentifier, url: experience.url.canonical, "\(experience.url) contains \(name)")
         }
     }
 
@@ -205,13 +205,13 @@ public struct CatalogueLint: Sendable {
                 onNullIsland.append(
                     CatalogueFinding(
                         .nullIsland, location: identifier,
-                        "the location '\(identifier)' is where latitude and longitude are zero"))
+                        "the location '\(identifier)' has latitude and longitude 0"))
             }
             if let other = first[center] {
                 repeated.append(
                     CatalogueFinding(
                         .repeatedCoordinates, location: identifier, other: other.text,
-                        "the location '\(identifier)' has the coordinates of '\(other)'"))
+                        "the location '\(identifier)' has the same coordinates as '\(other)'"))
             } else {
                 first[center] = identifier
             }
@@ -219,7 +219,8 @@ public struct CatalogueLint: Sendable {
                 small.append(
                     CatalogueFinding(
                         .smallRadius, location: identifier,
-                        "the radius of the location '\(identifier)' is less than a phone's position is off"))
+                        "the radius of the location '\(identifier)' is smaller than the usual error of a phone's position"
+                    ))
             }
         }
         return onNullIsland + repeated + small

@@ -105,9 +105,9 @@ extension DomainRecord {
         } catch {
             throw .unanswered("TXT \(recordName): \(error)")
         }
-        guard !records.isEmpty else { throw .absent("there is no TXT record \(recordName)") }
+        guard !records.isEmpty else { throw .absent("TXT record \(recordName) not found") }
         guard records.contains(recordValue) else {
-            throw .absent("the TXT record \(recordName) holds another text")
+            throw .absent("TXT record \(recordName) has another value")
         }
     }
 
@@ -125,7 +125,7 @@ extension DomainRecord {
         guard page.status == 200 else { throw .absent("\(fileURL) has status \(page.status)") }
         let text = String(decoding: page.body, as: UTF8.self).split(whereSeparator: \.isWhitespace)
         guard !page.isCutOff, text.count == 1, text[0] == challenge else {
-            throw .absent("\(fileURL) holds another text")
+            throw .absent("\(fileURL) has another content")
         }
     }
 }

@@ -94,7 +94,8 @@ extension DomainRecord: Resource {
                 throw JSONFieldError.unknown(path: JSONPath.member(name, of: ""))
             }
             guard value == own || value == .null else {
-                throw JSONFieldError.invalid(path: name, reason: "is not to be written, and must be as it is")
+                throw JSONFieldError.invalid(
+                    path: name, reason: "is read-only; leave it out or send its current value")
             }
         }
         var fields = JSONObjectReader(members)

@@ -67,10 +67,10 @@ public struct PageCheck: Sendable {
             guard judge.scheme(of: current) else { break }
             do throws(NoResponse) {
                 let page = try await fetcher.fetch(current, limit: maximumSize + 1)
-                judge.say(.response, true, "an answer came, with a valid certificate")
+                judge.say(.response, true, "the site responded with a valid certificate")
                 if (300..<400).contains(page.status), page.status != 304 {
                     guard redirects < maximumRedirects else {
-                        judge.say(.redirects, false, "there are more than \(maximumRedirects) redirects")
+                        judge.say(.redirects, false, "more than \(maximumRedirects) redirects")
                         break
                     }
                     guard let next = page.location.flatMap({ Self.resolve($0, from: current) }) else {
@@ -86,7 +86,7 @@ public struct PageCheck: Sendable {
                 judge.page(page, at: current, clip: clip)
                 if let named = judge.clip { await judge.association(of: named, at: current, fetcher) }
             } catch {
-                judge.say(.response, false, "no answer with a valid certificate: \(error)")
+                judge.say(.response, false, "no response with a valid certificate: \(error)")
             }
             break
         }
@@ -134,7 +134,7 @@ private struct Judge {
         let type = page.contentType?.prefix { $0 != ";" }.lowercased().split(separator: " ").first
         say(
             .contentType, type == "text/html",
-            page.contentType.map { "the content type is \($0.prefix(80))" } ?? "there is no content type")
+            page.contentType.map { "the content type is \($0.prefix(80))" } ?? "no content type")
         let isTooLarge = page.isCutOff || page.body.count > PageCheck.maximumSize
         say(
             .size, !isTooLarge,
@@ -144,7 +144,8 @@ private struct Judge {
         if let coding = page.contentCoding {
             return say(
                 .contentType, false,
-                "the site sent the page with the content coding \(coding), which was not asked for: not read")
+                "the site sent the page with the content coding \(coding), although the request asked for none: not checked"
+            )
         }
         let metadata = PageMetadata(ofPage: page.body)
         banner(metadata.banner, clip: clip)
@@ -153,7 +154,7 @@ private struct Judge {
 
     private mutating func banner(_ banner: SmartAppBanner?, clip: BundleID?) {
         guard let banner else {
-            return say(.banner, false, "there is no <meta name=\"apple-itunes-app\"> in the page's source")
+            return say(.banner, false, "the page's source has no <meta name=\"apple-itunes-app\">")
         }
         say(.banner, true, "the page asks for a banner")
         if let named = banner.clip {
@@ -162,71 +163,71 @@ private struct Judge {
             say(
                 .clip, isWanted && isName,
                 !isName
-                    ? "app-clip-bundle-id is no bundle ID: \(named)"
+                    ? "app-clip-bundle-id is not a bundle ID: \(named)"
                     : isWanted
                         ? "app-clip-bundle-id is \(named)"
                         : "app-clip-bundle-id is \(named), not \(clip?.text ?? "")")
             if isName { self.clip = named }
         } else {
-            say(.clip, false, "there is no app-clip-bundle-id")
+            say(.clip, false, "no app-clip-bundle-id")
         }
         if let id = banner.appID {
             let isNumber = !id.isEmpty && id.utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains)
-            say(.appStoreID, isNumber, isNumber ? "app-id is \(id)" : "app-id is no number: \(id)")
+            say(.appStoreID, isNumber, isNumber ? "app-id is \(id)" : "app-id is not a number: \(id)")
         } else {
-            say(.appStoreID, false, "there is no app-id, by which those without App Clips get the app")
+            say(.appStoreID, false, "no app-id: devices without App Clips cannot offer the app")
         }
         switch banner.display {
-        case nil: say(.display, true, "a banner is shown: there is no app-clip-display")
-        case "card": say(.display, true, "a card is shown")
-        case let other?: say(.display, false, "app-clip-display is card or left out, not \(other)")
+        case nil: say(.display, true, "shows a banner, because app-clip-display is missing")
+        case "card": say(.display, true, "shows a card")
+        case let other?: say(.display, false, "app-clip-display must be card or missing; got \(other)")
         }
     }
 
     private mutating func preview(_ properties: [String: String], at url: String) {
         let title = properties["og:title"] ?? ""
-        say(.title, !title.isEmpty, title.isEmpty ? "there is no og:title" : "og:title is \(title)")
+        say(.title, !title.isEmpty, title.isEmpty ? "no og:title" : "og:title is \(title)")
         if let named = properties["og:url"] {
             say(
                 .url, named.utf8.count >= url.utf8.prefix { $0 != UInt8(ascii: "#") }.count - 1,
-                "og:url, which is taken for what was sent, is \(named)")
+                "og:url, which replaces the sent URL, is \(named)")
         } else {
-            say(.url, true, "there is no og:url: what was sent stays")
+            say(.url, true, "no og:url: the sent URL is used")
         }
         guard let image = properties["og:image"], !image.isEmpty else {
-            return say(.image, false, "there is no og:image: Messages shows no preview")
+            return say(.image, false, "no og:image: Messages shows no preview")
         }
         let isHTTPS = image.lowercased().hasPrefix("https://")
-        say(.image, isHTTPS, isHTTPS ? "og:image is \(image)" : "og:image is no https URL: \(image)")
+        say(.image, isHTTPS, isHTTPS ? "og:image is \(image)" : "og:image is not an https URL: \(image)")
         guard let width = properties["og:image:width"].flatMap({ Int($0) }) else { return }
         let name = "og:image:width is \(width)"
         if width < PageCheck.smallestWidth {
-            say(.imageSize, false, "\(name): below \(PageCheck.smallestWidth) the image is ignored")
+            say(.imageSize, false, "\(name): images below \(PageCheck.smallestWidth) are ignored")
         } else {
             say(
                 .imageSize, width >= PageCheck.recommendedWidth,
-                "\(name), of at least \(PageCheck.recommendedWidth)")
+                "\(name); at least \(PageCheck.recommendedWidth) is recommended")
         }
     }
 
     /// - Parameter clip: by its bundle ID; whose team it is of the page does not say.
     mutating func association(of clip: String, at url: String, _ fetcher: some PageFetcher) async {
         guard let host = URL(string: url)?.host(), let name = try? DomainName(host) else {
-            return say(.association, false, "the page's host is no domain name")
+            return say(.association, false, "the page's host is not a domain name")
         }
         do throws(NoResponse) {
             let page = try await fetcher.fetch(
                 SiteCheck.url(of: name), limit: SiteAssociation.maximumSize + 1)
             guard page.status == 200, !page.isCutOff, let file = try? AssociationFile(parsing: page.body)
             else {
-                return say(.association, false, "\(name) has no association file that can be read")
+                return say(.association, false, "the association file of \(name) cannot be read")
             }
             let isListed = (file.appClips ?? []).contains { (try? AppID($0))?.bundleID.text == clip }
             say(
                 .association, isListed,
                 isListed ? "\(name) lists \(clip)" : "the association file of \(name) does not list \(clip)")
         } catch {
-            say(.association, false, "no answer to the association file of \(name): \(error)")
+            say(.association, false, "no response for the association file of \(name): \(error)")
         }
     }
 }

@@ -129,9 +129,11 @@ private struct Judge {
         say(.https, isHTTPS, isHTTPS ? "the scheme is https" : "the scheme must be https")
         switch fetched {
         case .failure(let error):
-            say(.response, false, "no answer with a valid certificate: \(error)")
+            say(.response, false, "no response with a valid certificate: \(error)")
         case .success(let page):
-            say(.response, true, isHTTPS ? "an answer came, with a valid certificate" : "an answer came")
+            say(
+                .response, true,
+                isHTTPS ? "the site responded with a valid certificate" : "the site responded")
             let isRedirect = (300..<400).contains(page.status) && page.status != 304
             say(
                 .redirect, !isRedirect,
@@ -146,7 +148,7 @@ private struct Judge {
         let type = page.contentType?.prefix { $0 != ";" }.lowercased().split(separator: " ").first
         say(
             .contentType, type == "application/json",
-            page.contentType.map { "the content type is \($0.prefix(80))" } ?? "there is no content type")
+            page.contentType.map { "the content type is \($0.prefix(80))" } ?? "no content type")
         let limit = SiteAssociation.maximumSize
         let isTooLarge = page.isCutOff || page.body.count > limit
         say(
@@ -156,7 +158,7 @@ private struct Judge {
         if let coding = page.contentCoding {
             return say(
                 .json, .unknown,
-                "the site sent the file with the content coding \(coding), which was not asked for: not read",
+                "the site sent the file with the content coding \(coding), although the request asked for none: not checked",
                 authority: .ours)
         }
         do throws(AssociationError) {
@@ -166,14 +168,14 @@ private struct Judge {
             } else {
                 let oddities = file.oddities.map(\.description).joined(separator: "; ")
                 say(
-                    .json, .unknown, "whether devices read the file is not known: \(oddities)",
+                    .json, .unknown, "it is unknown whether devices read the file: \(oddities)",
                     authority: .ours)
             }
             associations(file, clip: clip, app: app)
             wholeSite(file)
         } catch .invalidJSON(.tooDeep(let limit, offset: _)) {
             say(
-                .json, .unknown, "the file is nested deeper than the \(limit) levels that are read",
+                .json, .unknown, "the file is nested deeper than \(limit) levels: not checked",
                 authority: .ours)
         } catch {
             say(.json, false, "\(error)")
@@ -184,18 +186,18 @@ private struct Judge {
         guard let clips = file.appClips, !clips.isEmpty else {
             say(
                 .appClips, false,
-                file.appClips == nil ? "there is no list of texts at appclips.apps" : "appclips.apps is empty"
+                file.appClips == nil ? "appclips.apps is not an array of strings" : "appclips.apps is empty"
             )
             swapped(file, clip: clip, app: app)
             return
         }
-        say(.appClips, true, "appclips.apps lists \(clips.count)")
+        say(.appClips, true, "appclips.apps has \(clips.count)")
         let malformed = clips.filter { (try? AppID($0)) == nil }
         say(
             .appIDs, malformed.isEmpty,
             malformed.isEmpty
-                ? "each is a prefix and a bundle ID"
-                : "no prefix and bundle ID: \(Self.list(malformed))")
+                ? "each is an App ID: prefix and bundle ID"
+                : "not App IDs: \(Self.list(malformed))")
         if let clip {
             say(
                 .clipListed, clips.contains(clip.text),

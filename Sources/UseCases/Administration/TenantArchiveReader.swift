@@ -29,7 +29,7 @@ public struct TenantArchiveReader: Sendable {
     /// - Throws: `AdministrationError.invalidArchive` and `.unknownArchiveVersion`.
     public mutating func readTenant() throws -> ArchivedTenant {
         try readHeader()
-        guard let line = try lines.next() else { throw refusal("the archive is cut off") }
+        guard let line = try lines.next() else { throw refusal("the archive is incomplete") }
         count += 1
         do {
             if case .tenant(let tenant) = try Self.record(line) { return tenant }
@@ -70,14 +70,14 @@ public struct TenantArchiveReader: Sendable {
     /// The next good record; nil when the last line was read.
     private mutating func readRecord() throws -> (ArchiveRecord, Int)? {
         while last != .end {
-            guard let line = try lines.next() else { throw refusal("the archive is cut off", after: true) }
+            guard let line = try lines.next() else { throw refusal("the archive is incomplete", after: true) }
             do {
                 let record = try Self.record(line)
                 try check(record)
                 last = record.kind
                 if case .end(let expected) = record {
                     guard expected == count else {
-                        throw RowRefusal("records", "\(expected) are announced, \(count) are there")
+                        throw RowRefusal("records", "must be the number of lines, \(count); got \(expected)")
                     }
                     continue
                 }

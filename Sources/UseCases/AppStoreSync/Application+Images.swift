@@ -39,7 +39,8 @@ extension Application {
 
 extension ServiceFailure {
     static let imageUnfinished = ServiceFailure(
-        .wait, code: "image_unfinished", description: "the image is not at Apple yet, or not processed")
+        .wait, code: "image_unfinished",
+        description: "the image is not uploaded yet, or Apple still processes it")
 }
 
 /// Brings one image to Apple, from wherever an earlier run left it.

@@ -75,7 +75,7 @@ struct Application {
             guard round < Self.maximumRounds else {
                 outcome.stopped = ServiceFailure(
                     .wait, code: "changes_left",
-                    description: "after \(round) looks \(next.count) changes are left: apply again")
+                    description: "after \(round) rounds, \(next.count) changes are left: run apply again")
                 break
             }
             images = Dictionary(
@@ -214,7 +214,7 @@ struct Application {
         let key = ImageKey(digest: digest, holder: sharesImages ? nil : row.url)
         guard let image = images[key], image.phase == .complete else {
             let rejected = ServiceFailure(
-                .wait, code: "image_rejected", description: "Apple has not taken the image")
+                .wait, code: "image_rejected", description: "Apple rejected the image")
             finish(
                 row.url, imageFailures[key] ?? (images[key]?.phase == .failed ? rejected : .imageUnfinished))
             return nil

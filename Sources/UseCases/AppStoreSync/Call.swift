@@ -83,7 +83,7 @@ struct Call: Sendable {
                         at: row.url, content, clip: clip, image: image ?? "", fence: fence))
             default:
                 throw ServiceFailure(
-                    .reject, code: "nothing_to_send", description: "there is nothing to send")
+                    .reject, code: "nothing_to_send", description: "nothing to send")
             }
         } catch {
             return .failure(await confirmed(error, service))

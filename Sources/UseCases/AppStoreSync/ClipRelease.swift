@@ -25,7 +25,7 @@ public struct ClipRelease: Sendable, Hashable {
         case (false?, let latest?): "not on the App Store: \(latest)"
         case (false?, nil): "not on the App Store: no version has a build with the clip"
         case (nil, _):
-            "not known: there are older builds than the newest 200, of which none is on the App Store"
+            "unknown: none of the newest 200 builds is on the App Store, and older builds exist"
         }
     }
 

@@ -40,19 +40,19 @@ extension SavedPlan {
     private static func read(_ reader: JSONObjectReader) throws(JSONFieldError) -> SavedPlan {
         var fields = reader
         guard try fields.requiredString("format") == format else {
-            throw .invalid(path: "format", reason: "is not that of a plan")
+            throw .invalid(path: "format", reason: "is not the format of a plan")
         }
         guard try fields.requiredInteger("version") == formatVersion else {
-            throw .invalid(path: "version", reason: "is that of another version of Doorstep")
+            throw .invalid(path: "version", reason: "is the version of another Doorstep")
         }
         guard let tenant = UUID(uuidString: try fields.requiredString("tenant")) else {
-            throw .invalid(path: "tenant", reason: "is no tenant's ID")
+            throw .invalid(path: "tenant", reason: "is not a tenant's ID")
         }
         guard let clip = try? BundleID(fields.requiredString("clip")) else {
-            throw .invalid(path: "clip", reason: "is no bundle ID")
+            throw .invalid(path: "clip", reason: "is not a bundle ID")
         }
         guard let madeAt = Date(rfc3339: try fields.requiredString("madeAt")) else {
-            throw .invalid(path: "madeAt", reason: "is no time")
+            throw .invalid(path: "madeAt", reason: "is not a time")
         }
         var options = try fields.requiredObject("options")
         var wishes = SyncRunner.Wishes()
@@ -99,7 +99,7 @@ extension SyncPlan.Step {
             let content = try ExperienceContent(reader.requiredObject("content"))
             self = name == "update" ? .update(id: id, changes, content) : .adopt(id: id, changes, content)
         case "remove": self = .remove(id: try reader.requiredString("id"))
-        default: throw .invalid(path: reader.path(of: "step"), reason: "is no change")
+        default: throw .invalid(path: reader.path(of: "step"), reason: "is not a change")
         }
     }
 }

@@ -80,19 +80,19 @@ public struct SavedPlan: Sendable, Hashable {
     private static func difference(
         _ planned: SyncPlan.Step?, _ step: SyncPlan.Step?
     ) -> String {
-        guard let planned else { return "nothing was to be done, and now \(step?.name ?? "nothing")" }
+        guard let planned else { return "no change was planned, but now \(step?.name ?? "none") is due" }
         switch step {
-        case nil: return "\(planned.name) was planned, and the catalogue has it no more"
+        case nil: return "\(planned.name) was planned, but the catalogue no longer has it"
         case .blocked(let blocks):
             let codes = blocks.map(\.code).joined(separator: ", ")
-            return "\(planned.name) was planned, and now it is blocked by \(codes)"
+            return "\(planned.name) was planned, but it is now blocked by \(codes)"
         case let step? where step.name != planned.name:
-            return "\(planned.name) was planned, and now it would be \(step.name)"
+            return "\(planned.name) was planned, but now it would be \(step.name)"
         case let step?:
             let before = planned.changes.map { [$0.path: $0.old] }
             return before == step.changes.map { [$0.path: $0.old] }
-                ? "the catalogue says otherwise now"
-                : "App Store Connect, or what was sent there, is another now"
+                ? "the catalogue has changed"
+                : "App Store Connect, or the applied state, has changed"
         }
     }
 }

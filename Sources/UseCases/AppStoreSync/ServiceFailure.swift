@@ -46,7 +46,7 @@ public struct ServiceFailure: Error, Sendable, Hashable, CustomStringConvertible
     /// What was listed has gaps, or rows that come twice, however often it is asked for.
     static let incompleteListing = Self(
         .wait, code: "incomplete_listing",
-        description: "the listings of App Store Connect have gaps, or rows that come twice")
+        description: "the lists of App Store Connect have gaps or duplicate rows")
 
     /// Whether it is the image that is refused: that one image may serve many experiences is documented nowhere.
     var isAboutImage: Bool { source == "/data/relationships/headerImage" }

@@ -48,24 +48,25 @@ public enum SyncError: Error, Sendable, Hashable, CustomStringConvertible {
 
     public var description: String {
         switch self {
-        case .desiredTwice(let url): "two experiences are desired for \(url)"
-        case .appliedTwice(let url): "there are two records of what was registered for \(url)"
-        case .contradictoryID(let id): "the records contradict each other about experience \(id)"
+        case .desiredTwice(let url): "the catalogue has two experiences for \(url)"
+        case .appliedTwice(let url): "\(url) has two records of its applied state"
+        case .contradictoryID(let id):
+            "the records of the applied state contradict each other for experience \(id)"
         case .notConnected(let clip): "the clip \(clip) is not connected to App Store Connect"
         case .unreadableKey(let clip):
-            "the key of the clip \(clip) was sealed by a secret that is not given: connect it anew"
+            "the key of the clip \(clip) cannot be decrypted with the configured secrets: connect the clip again"
         case .busy(let clip, let actor, let start):
             "\(actor) has been applying to the clip \(clip) since \(start.rfc3339)"
         case .appliedMeanwhile(let clip):
-            "somebody has applied to the clip \(clip) while it was looked at: look again"
-        case .superseded(let clip): "another run has begun to apply to the clip \(clip): this one has ended"
+            "another run changed the clip \(clip) during this check: run the command again"
+        case .superseded(let clip): "another run applies to the clip \(clip): this one has stopped"
         case .tooManyRefusals:
-            "App Store Connect said twenty times in a row that there were too many requests"
+            "App Store Connect refused twenty requests in a row as too many"
         case .unknownTarget(let target): "no experience of the clip has the URL or the location \(target)"
         case .stalePlan(let url, let difference, let count):
-            "the plan is stale (stale_plan), nothing was done: \(difference), of \(url)"
-                + (count > 1 ? " and \(count - 1) more" : "")
-        case .notAPlan(let reason): "this is no plan that 'doorstep appstore plan' has written: \(reason)"
+            "the plan is stale (stale_plan); nothing was changed. \(url): \(difference)"
+                + (count > 1 ? " (and \(count - 1) more)" : "")
+        case .notAPlan(let reason): "this is not a plan of 'doorstep appstore plan': \(reason)"
         }
     }
 }

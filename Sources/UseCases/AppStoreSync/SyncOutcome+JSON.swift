@@ -30,12 +30,12 @@ extension SyncOutcome {
             if survey.isInStep {
                 lines.append(
                     survey.target.map {
-                        "\($0) is in step with the catalogue; nothing else was looked at"
-                    } ?? "App Store Connect is in step with the catalogue")
+                        "\($0) is in sync with the catalogue; nothing else was checked"
+                    } ?? "App Store Connect is in sync with the catalogue")
             } else {
-                let place = survey.target.map { " of \($0), which alone was looked at" } ?? ""
+                let place = survey.target.map { " (only \($0) was checked)" } ?? ""
                 lines.append(
-                    "\(left) changes are left\(place), \(blocked) blocked: 'doorstep appstore plan' shows them"
+                    "\(left) changes are left, \(blocked) blocked\(place): 'doorstep appstore plan' shows them"
                 )
             }
         }

@@ -17,23 +17,24 @@ extension SyncSurvey {
         }
         var lines = shown.prefix(Self.maximumRows).flatMap(\.lines)
         if shown.count > Self.maximumRows {
-            lines.append("… and \(shown.count - Self.maximumRows) more: --format json has them all")
+            lines.append("… and \(shown.count - Self.maximumRows) more: use --format json for all")
         }
         if !lines.isEmpty { lines.append("") }
         lines += missing.prefix(Self.maximumRows).map {
-            "Gone from App Store Connect, though nobody here removed it: \($0)"
+            "Missing at App Store Connect, not removed by Doorstep: \($0)"
         }
         lines.append(
-            (target.map { "Plan of \($0) alone: " } ?? "Plan: ")
+            (target.map { "Plan of \($0) only: " } ?? "Plan: ")
                 + counts.map { "\($0.count) \($0.name.replacing("_", with: " "))" }.joined(separator: ", "))
         lines += findingLines
         if !listing.listing.isComplete {
-            lines.append("The listing has gaps or rows that come twice: nothing is created or removed by it.")
+            lines.append(
+                "The list of App Store Connect has gaps or duplicate rows: nothing is created or removed.")
         }
         if plan.rows.contains(where: \.step.isChange) { lines.append(costLine) }
         if !defaultExperiences.isEmpty {
             lines.append(
-                "Set on the page of the app's version, and not here: the default experience "
+                "Set default experiences on the page of the app's version in App Store Connect: "
                     + defaultExperiences.joined(separator: ", "))
         }
         let uncodable = uncodableURLs
@@ -52,7 +53,7 @@ extension SyncSurvey {
     public var driftText: String {
         var lines = (drifted + unreadable).prefix(Self.maximumRows).flatMap(\.lines)
         if drifted.count > Self.maximumRows {
-            lines.append("… and \(drifted.count - Self.maximumRows) more: --format json has them all")
+            lines.append("… and \(drifted.count - Self.maximumRows) more: use --format json for all")
         }
         let unmanaged = counts.first { $0.name == "unmanaged" }?.count ?? 0
         lines.append(
@@ -79,17 +80,17 @@ extension SyncSurvey {
     }
 
     private var findingLines: [String] {
-        let found = findingCounts.map { "Found with \($0.count): \($0.name)" }
+        let found = findingCounts.map { "Findings, \($0.count) experiences: \($0.name)" }
         guard placeCounts.contains(where: { $0.count > 0 }) else { return found }
         let places = placeCounts.map { "\($0.count) \($0.name.replacing("_", with: " "))" }
-        return found + ["Places in Maps: " + places.joined(separator: ", ")]
+        return found + ["Maps places: " + places.joined(separator: ", ")]
     }
 
     private var costLine: String {
         let hours = forecast.hours(requestsPerHour: allowance) ?? 0
         let duration =
             hours > 1 ? "\((hours * 10).rounded(.up) / 10) hours" : "less than an hour"
-        var line = "It takes \(forecast.requests) requests of \(allowance) an hour: \(duration)"
+        var line = "Needs \(forecast.requests) requests at \(allowance) an hour: \(duration)"
         if forecast.images > 0 {
             line +=
                 ", and \(forecast.images) images of \((forecast.megabytes * 10).rounded() / 10) MB together"

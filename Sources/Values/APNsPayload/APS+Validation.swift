@@ -67,7 +67,7 @@ extension APS {
                 throw .invalid(field: "aps.alert", reason: "needs a title, a subtitle or a body")
             }
             if parts.sound != nil, liveActivity == nil {
-                throw .invalid(field: "aps.alert.sound", reason: "belongs to a Live Activity's alert alone")
+                throw .invalid(field: "aps.alert.sound", reason: "is allowed only in a Live Activity's alert")
             }
         }
         let value = JSONValue.object(json)

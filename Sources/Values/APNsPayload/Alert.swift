@@ -99,7 +99,7 @@ extension Alert {
             case (nil, let key?):
                 return .localized(key: key, arguments: arguments ?? [])
             case (_?, _?):
-                throw .invalid(path: reader.path(of: keys.key), reason: "stands in place of \(keys.plain)")
+                throw .invalid(path: reader.path(of: keys.key), reason: "replaces \(keys.plain)")
             case (_, nil) where arguments != nil:
                 throw .invalid(path: reader.path(of: keys.arguments), reason: "needs \(keys.key)")
             case (_, nil):

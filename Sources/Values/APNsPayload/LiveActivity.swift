@@ -106,7 +106,7 @@ extension LiveActivity {
                 Start(attributesType: attributesType, attributes: attributes, updates: updates))
         case .update, .end:
             if let startKey {
-                throw .invalid(path: aps.path(of: startKey), reason: "belongs to the event start alone")
+                throw .invalid(path: aps.path(of: startKey), reason: "is allowed only for the event start")
             }
             self.event = event == .end ? .end : .update
         }

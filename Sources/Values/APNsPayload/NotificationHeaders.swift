@@ -60,7 +60,7 @@ public struct NotificationHeaders: Sendable, Hashable {
         collapseID: String? = nil, id: String? = nil
     ) throws(PayloadError) {
         guard let topic = pushType.topic(bundleID: bundleID) else {
-            throw .invalid(field: "headers.pushType", reason: "must not be mdm: its topic is no bundle ID")
+            throw .invalid(field: "headers.pushType", reason: "must not be mdm: its topic is not a bundle ID")
         }
         if pushType == .background, priority == .immediate {
             throw .invalid(field: "headers.priority", reason: "must not be 10 for the push type background")

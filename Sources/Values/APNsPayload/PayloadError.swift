@@ -36,7 +36,7 @@ extension PayloadError: CustomStringConvertible {
         case .invalid(let field, let reason):
             "The field \(field) \(reason)"
         case .payloadTooLarge(let size, let limit):
-            "The payload has \(size) bytes, more than the \(limit) that APNs takes"
+            "The payload has \(size) bytes, more than the \(limit) that APNs accepts"
         }
     }
 }

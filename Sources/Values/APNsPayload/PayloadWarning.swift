@@ -26,7 +26,7 @@ extension PayloadWarning: CustomStringConvertible {
         case .criticalAlertNeedsEntitlement:
             "A critical alert needs the critical alerts entitlement, which Apple grants on request"
         case .startWithoutUpdates:
-            "add input-push-token or input-push-channel: from iOS 18 no notification can update the Live Activity without"
+            "add input-push-token or input-push-channel: from iOS 18 notifications cannot update the Live Activity without it"
         case .dismissalDateWithoutEnd:
             "dismissal-date is meant for the event end; its effect on start and update is not known"
         }

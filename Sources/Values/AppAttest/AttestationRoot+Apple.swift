@@ -2,7 +2,7 @@ extension AttestationRoot {
     /// Apple's root is unusable: the program differs from the one that was built.
     public struct Damaged: Error, CustomStringConvertible {
         public var description: String {
-            "the certificate of Apple's App Attest root in the program is damaged"
+            "the built-in certificate of Apple's App Attest root is damaged"
         }
     }
 

@@ -52,7 +52,7 @@ public struct AssociationContent: Sendable, Hashable {
         do throws(JSONFieldError) {
             try Self.eachLinkedID(json) { id, path throws(JSONFieldError) in
                 guard texts.contains(id) else { return }
-                throw .invalid(path: path, reason: "is an App Clip, which stands under appclips")
+                throw .invalid(path: path, reason: "is an App Clip, which belongs under appclips")
             }
         } catch {
             throw .contradiction(error)
@@ -98,7 +98,7 @@ public struct AssociationContent: Sendable, Hashable {
     private static func check(_ json: JSONObject) throws(JSONFieldError) {
         guard json[Keys.clips] == nil else {
             throw .invalid(
-                path: Keys.clips, reason: "is written by Doorstep, from the clips that are registered")
+                path: Keys.clips, reason: "is written by Doorstep from the registered clips")
         }
         for key in ["webcredentials", "activitycontinuation"] {
             guard let service = try object(json[key], key) else { continue }
@@ -213,10 +213,10 @@ public enum AssociationContentError: Error, Sendable, Hashable, CustomStringConv
 
     public var description: String {
         switch self {
-        case .invalidJSON(let error): "the content is no JSON: \(error)"
+        case .invalidJSON(let error): "the content is not JSON: \(error)"
         case .tooLarge(let size):
-            "the content has \(size) bytes; at most \(AssociationContent.maximumSize) are kept with a domain"
-        case .nulCharacter: "the content holds a NUL character"
+            "the content has \(size) bytes; at most \(AssociationContent.maximumSize) are allowed"
+        case .nulCharacter: "the content contains a NUL character"
         case .contradiction(let error):
             error.path.isEmpty ? "the content \(error.reason)" : "\(error.path) \(error.reason)"
         }

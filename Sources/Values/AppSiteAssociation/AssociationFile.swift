@@ -82,8 +82,8 @@ public enum AssociationError: Error, Sendable, Hashable, CustomStringConvertible
 
     public var description: String {
         switch self {
-        case .invalidJSON(let error): "the file is no JSON: \(error)"
-        case .notAnObject: "the file is no JSON object"
+        case .invalidJSON(let error): "the file is not JSON: \(error)"
+        case .notAnObject: "the file is not a JSON object"
         }
     }
 }

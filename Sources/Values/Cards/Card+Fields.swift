@@ -53,7 +53,7 @@ extension Card {
             // No path has more parts; a longer rest in the last part is no member's name.
             let keys = field.split(separator: ".", maxSplits: 5, omittingEmptySubsequences: false)
             guard Self.set(value, at: keys[...], in: &json) else {
-                throw .invalid(path: "\(path).\(field)", reason: "is said together with what stands in it")
+                throw .invalid(path: "\(path).\(field)", reason: "cannot be combined with its own members")
             }
         }
         try self.init(JSONObjectReader(json, path: path))

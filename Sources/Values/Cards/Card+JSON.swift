@@ -58,11 +58,11 @@ extension Card {
                     try members.finish()
                     if text != CardText.none { self.texts[language] = text }
                 } catch let error as CardError {
-                    throw .invalid(path: path, reason: "cannot be taken: \(error)")
+                    throw .invalid(path: path, reason: "is not valid: \(error)")
                 } catch let error as JSONFieldError {
                     throw error
                 } catch {
-                    throw .invalid(path: path, reason: "cannot be taken")
+                    throw .invalid(path: path, reason: "is not valid")
                 }
             }
         }

@@ -35,13 +35,13 @@ public enum CardError: Error, Sendable, Hashable, CustomStringConvertible {
         case .invalidSubtitle:
             "a subtitle is 1 to \(CardText.maximumSubtitleLength) characters, none of them a control character"
         case .malformedLanguageTag: "a language is named by a tag of BCP 47, such as en or zh-Hant"
-        case .unsupportedLanguage: "the language is none of the 32 that Apple has cards in"
+        case .unsupportedLanguage: "the language is not one of the 32 that Apple's cards support"
         case .sameLanguage(let language):
-            "two of the languages are one of Apple's, \(language.rawValue): it has no regions or scripts"
+            "two languages mean the same one of Apple's, \(language.rawValue), which has no regions or scripts"
         case .invalidImageDigest: "an image is named by its SHA-256 as 64 hexadecimal digits"
         case .invalidHomePage:
             "a home page is an http or https URL of at most \(Place.maximumURLLength) bytes"
-        case .invalidCountryCode: "a country code is two capital letters, as ISO 3166-1 has them"
+        case .invalidCountryCode: "a country code is two capital letters (ISO 3166-1)"
         case .invalidPlaceText(let member):
             "\(member) is 1 to \(Place.maximumTextLength) characters, none a control character; lists have 1 to \(Place.maximumListLength)"
         }

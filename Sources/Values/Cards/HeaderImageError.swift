@@ -26,14 +26,14 @@ public enum HeaderImageError: String, Error, Sendable, Hashable, CaseIterable, C
         case .tooLarge: "an image is at most \(HeaderImage.maximumByteCount) bytes"
         case .unknownFormat: "the image is neither PNG nor JPEG"
         case .truncated: "the image ends before it is complete"
-        case .trailingBytes: "something follows the end of the image"
-        case .malformed: "a part of the image is not as its format has it"
+        case .trailingBytes: "the file has bytes after the end of the image"
+        case .malformed: "a part of the image breaks the rules of its format"
         case .wrongChecksum: "the checksum of a part of the image is wrong"
-        case .unsupported: "the image is coded in a way that is not read everywhere"
+        case .unsupported: "the image uses a coding that not every program reads"
         case .missingPalette: "the image needs a palette and has none"
         case .missingData: "the image has no pixels"
         case .alpha: "the image has transparency, which cards must not have"
-        case .notRGB: "the image has other colours than RGB"
+        case .notRGB: "the image is not in RGB"
         case .wrongDimensions: "the image is not \(HeaderImage.width) × \(HeaderImage.height) pixels"
         }
     }

@@ -51,7 +51,7 @@ extension Place {
         do throws(CardError) {
             try check()
         } catch {
-            throw .invalid(path: fields.path, reason: "cannot be taken: \(error)")
+            throw .invalid(path: fields.path, reason: "is not valid: \(error)")
         }
     }
 }

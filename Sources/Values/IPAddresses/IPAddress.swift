@@ -56,7 +56,7 @@ public struct IPAddress: Hashable, Sendable {
     private static func ranges(_ texts: String...) -> [AddressRange] { texts.map(range) }
 
     private static func range(_ text: String) -> AddressRange {
-        guard let range = AddressRange(text) else { preconditionFailure("\(text) is no range") }
+        guard let range = AddressRange(text) else { preconditionFailure("\(text) is not a range") }
         return range
     }
 }

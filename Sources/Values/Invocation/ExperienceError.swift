@@ -18,9 +18,9 @@ public enum ExperienceError: Error, Sendable, Hashable, CustomStringConvertible 
     public var description: String {
         switch self {
         case .appleHost:
-            "on Apple's host a clip has its default link https://appclip.apple.com/id?p=<bundle id> and its demo link only"
+            "at Apple's host, a clip has only its default link https://appclip.apple.com/id?p=<bundle id> and its demo link"
         case .defaultLinkNamesAnotherClip:
-            "the default App Clip link names another clip than the experience's own"
+            "the default App Clip link names another clip than the experience"
         case .invalidLocationIdentifier:
             """
             a location identifier is 1 to \(LocationIdentifier.maximumLength) characters, \

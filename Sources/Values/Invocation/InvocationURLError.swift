@@ -35,17 +35,17 @@ public enum InvocationURLError: Error, Sendable, Hashable, CustomStringConvertib
         switch self {
         case .empty: "the URL is empty"
         case .tooLong: "the URL, or its canonical form, is longer than \(InvocationURL.maximumLength) bytes"
-        case .controlCharacter: "the URL holds a control character"
-        case .space: "the URL holds a space: write it as %20"
-        case .backslash: "the URL holds a backslash: write it as %5C"
+        case .controlCharacter: "the URL contains a control character"
+        case .space: "the URL contains a space: write it as %20"
+        case .backslash: "the URL contains a backslash: write it as %5C"
         case .malformedPercentEncoding: "a % in the URL is not followed by two hexadecimal digits"
         case .notAbsolute: "the URL is not absolute: it must begin with a scheme, as in https://example.com"
         case .noHost:
-            "the URL names no host: the scheme is followed by // and a host, as in https://example.com"
-        case .userInfo: "the URL holds a user name or password before its host"
+            "the URL has no host: // and a host must follow the scheme, as in https://example.com"
+        case .userInfo: "the URL contains a user name or password before its host"
         case .invalidHost: "the URL's host is neither a domain name nor an IP address"
         case .invalidPunycode:
-            "a label of the URL's host begins with xn-- and is no A-label: write it as people read it, or leave the xn-- out"
+            "a label of the URL's host begins with xn-- but is not a valid A-label: write it in Unicode, or without xn--"
         case .invalidPort: "the URL's port is not a number from 0 to 65535"
         }
     }

@@ -30,17 +30,17 @@ public struct LintFinding: Sendable, Hashable, CustomStringConvertible {
         let otherURL = other?.url.canonical ?? ""
         return switch code {
         case .rawPrefixDivergence:
-            "\(experience.url) begins with the text of \(otherURL), but is not below it: only whole components count, "
-                + "so that other URLs beside it lead to nothing"
+            "\(experience.url) begins with the text of \(otherURL), but is not below it: only whole path components match, "
+                + "so other URLs of this form lead to nothing"
         case .queryTie:
             "one invocation can match both \(experience.url) and \(otherURL), and neither is more specific"
         case .shadowed:
             "\(experience.url) (\(experience.kind.rawValue)) is never chosen by its URL: "
-                + "\(otherURL) (\(other?.kind.rawValue ?? "")) matches the same invocations and comes first"
+                + "\(otherURL) (\(other?.kind.rawValue ?? "")) matches the same URLs and has priority"
         case .codeUnfit:
             "\(experience.url) cannot be in an App Clip Code"
         case .demoLink:
-            "\(experience.url) is no demo link: one is a URL of \(DefaultLink.host) without parameters"
+            "\(experience.url) is not a demo link, which is a URL of \(DefaultLink.host) without parameters"
         }
     }
 }

@@ -24,7 +24,7 @@ extension JSONValue {
 
         public var description: String {
             switch self {
-            case .utf16: "it is UTF-16, and not UTF-8"
+            case .utf16: "it is UTF-16 instead of UTF-8"
             case .byteOrderMark: "it begins with a byte order mark"
             case .duplicateKey(let key): "an object has the key \(JSONPath.quoted(key)) twice"
             case .numberOutOfRange: "a number is too large"

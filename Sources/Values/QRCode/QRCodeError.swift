@@ -17,7 +17,7 @@ public enum QRCodeError: Error, Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .tooLong(let bytes):
             "the text has \(bytes) bytes; a QR code has at most \(QRVersion.largest.capacity)"
-        case .notASCII: "the text has other characters than ASCII"
+        case .notASCII: "the text has characters outside ASCII"
         }
     }
 }

@@ -19,9 +19,9 @@ public enum ReceiptDefect: String, Error, CaseIterable, CustomStringConvertible 
     public var description: String {
         switch self {
         case .noKeys: "the server has no keys for receipts"
-        case .malformed: "the receipt is none that Doorstep makes"
-        case .badSignature: "the receipt is not signed by a key of the server's"
-        case .otherIssuer: "the receipt is another issuer's"
+        case .malformed: "the receipt is not in Doorstep's format"
+        case .badSignature: "the receipt is not signed with one of the server's keys"
+        case .otherIssuer: "the receipt has another issuer"
         case .otherTenant: "the receipt is not for this tenant"
         case .expired: "the receipt has expired"
         }

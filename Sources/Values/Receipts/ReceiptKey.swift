@@ -62,7 +62,7 @@ public struct ReceiptKey: Sendable, CustomStringConvertible, CustomReflectable {
     /// Reads a private key (RFC 7518 §6.2) with our member `signsFrom`: a key without it has always signed.
     init(jwk: JSONValue, index: Int) throws(ReceiptKeyError) {
         func refuse(_ reason: String) -> ReceiptKeyError { .unusableKey(index: index, reason: reason) }
-        guard let object = jwk.objectValue else { throw refuse("is no object") }
+        guard let object = jwk.objectValue else { throw refuse("is not an object") }
         guard object["kty"] == "EC", object["crv"] == "P-256" else {
             throw refuse("is not of type EC on the curve P-256")
         }
@@ -75,7 +75,7 @@ public struct ReceiptKey: Sendable, CustomStringConvertible, CustomReflectable {
         var signsFrom = Date.distantPast
         if let text = object["signsFrom"] {
             guard let date = text.stringValue.flatMap({ Date(rfc3339: $0) }) else {
-                throw refuse("has a 'signsFrom' that is no time such as 2026-03-01T12:30:00Z")
+                throw refuse("has a 'signsFrom' that is not a time such as 2026-03-01T12:30:00Z")
             }
             signsFrom = date
         }

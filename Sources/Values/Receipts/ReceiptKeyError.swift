@@ -21,12 +21,12 @@ public enum ReceiptKeyError: Error, Sendable, Hashable, CustomStringConvertible 
 
     public var description: String {
         switch self {
-        case .notAKeySet(let reason): "the keys for receipts are no JWK set (RFC 7517): \(reason)"
-        case .noKey: "there is no key for receipts in the set"
-        case .tooManyKeys: "there are more than \(ReceiptKeySet.maximumCount) keys for receipts in the set"
+        case .notAKeySet(let reason): "the keys for receipts are not a JWK set (RFC 7517): \(reason)"
+        case .noKey: "the set has no key for receipts"
+        case .tooManyKeys: "the set has more than \(ReceiptKeySet.maximumCount) keys for receipts"
         case .unusableKey(let index, let reason): "the key for receipts keys[\(index)] \(reason)"
         case .duplicateKey(let index): "the key for receipts keys[\(index)] is in the set already"
-        case .nextKeyIsThere: "the next key for receipts is there already, and does not sign yet"
+        case .nextKeyIsThere: "the set already has a next key for receipts that does not sign yet"
         }
     }
 }

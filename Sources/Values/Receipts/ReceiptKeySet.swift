@@ -73,7 +73,7 @@ public struct ReceiptKeySet: Sendable {
             throw .notAKeySet("\(error)")
         }
         guard let members = set.objectValue?["keys"]?.arrayValue else {
-            throw .notAKeySet("there is no array 'keys'")
+            throw .notAKeySet("it has no array 'keys'")
         }
         guard !members.isEmpty else { throw .noKey }
         guard members.count <= Self.maximumCount else { throw .tooManyKeys }

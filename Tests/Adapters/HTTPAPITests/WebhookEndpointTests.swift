@@ -111,7 +111,7 @@ import Testing
             #expect(moved.status == 200 && moved["url"] == "https://example.com/2")
             #expect(moved["events"] == ["delivery.finished"] && moved["disabledAt"] == .null)
             let off = try await Self.patch(client, path, ["enabled": false, "events": ["webhook.disabled"]])
-            #expect(off["enabled"] == false && off["disabledReason"] == "switched off by hand")
+            #expect(off["enabled"] == false && off["disabledReason"] == "disabled by request")
             #expect(off["url"] == "https://example.com/2" && off["events"] == ["webhook.disabled"])
             for (endpoint, body) in [
                 ("test", [:]), ("replay", ["since": "2026-03-01T12:30:00Z"]),
@@ -168,7 +168,7 @@ import Testing
             let attempts = [
                 WebhookAttempt(
                     at: Date(timeIntervalSince1970: 1_772_368_200.25), duration: .milliseconds(20_000),
-                    reply: .noResponse("no answer in time")),
+                    reply: .noResponse("no response in time")),
                 WebhookAttempt(
                     at: Date(timeIntervalSince1970: 1_772_368_206), duration: .milliseconds(12),
                     reply: .status(204)),
@@ -190,7 +190,7 @@ import Testing
                         "attempts": [
                             [
                                 "at": "2026-03-01T12:30:00.250Z", "milliseconds": 20_000, "status": .null,
-                                "reason": "no answer in time",
+                                "reason": "no response in time",
                             ],
                             [
                                 "at": "2026-03-01T12:30:06.000Z", "milliseconds": 12, "status": 204,

@@ -252,7 +252,7 @@ import Testing
             }
             let cut = Array(lines.dropLast().joined(separator: "\n").utf8)
             await #expect(
-                throws: AdministrationError.invalidArchive(line: 8, reason: "the archive is cut off")
+                throws: AdministrationError.invalidArchive(line: 8, reason: "the archive is incomplete")
             ) {
                 try await stores.administration.createTenant(
                     from: Self.reader(cut), slug: slug, keepsID: false)

@@ -401,7 +401,7 @@ import Testing
         try await Self.withFixture { fixture in
             let webhook = try await fixture.create()
             try await fixture.addMessages(1, of: webhook)
-            let replies: [WebhookReply] = [.noResponse("no answer in time"), .status(503), .status(204)]
+            let replies: [WebhookReply] = [.noResponse("no response in time"), .status(503), .status(204)]
             for (index, reply) in replies.enumerated() {
                 let message = try #require(try await fixture.claim(webhook).first)
                 try await fixture.record(
@@ -666,7 +666,8 @@ import Testing
                     == .switchedOff)
             let off = try #require(try await fixture.registry.webhook(broken))
             #expect(
-                off.switchOff?.reason == "it has failed for 3 days, the last time so: it answered 503")
+                off.switchOff?.reason
+                    == "it has failed for 3 days; last failure: it responded with status 503")
             #expect(off.failingSince == since && off.waitingCount == 0)
 
             let told = try #require(try await fixture.claim(other).first)
@@ -721,10 +722,10 @@ import Testing
             let messages = try await fixture.claim(gone, 2)
             #expect(try await fixture.record(.status(410), at: messages[0], of: gone) == .switchedOff)
             let off = try #require(try await fixture.registry.webhook(gone))
-            #expect(off.switchOff?.reason == "it answered 410 Gone" && off.waitingCount == 0)
+            #expect(off.switchOff?.reason == "it responded with status 410 Gone" && off.waitingCount == 0)
             let told = try #require(try await fixture.claim(other).first)
             let data = try JSONValue(parsing: told.body).objectValue?["data"]?.objectValue
-            #expect(data?["reason"] == "it answered 410 Gone")
+            #expect(data?["reason"] == "it responded with status 410 Gone")
             // Another that was under way.
             #expect(try await fixture.record(.status(410), at: messages[1], of: gone) == .outdated)
         }

@@ -77,7 +77,7 @@ import Testing
         try await LocalWebServer.lend({ _ in nil }) { server in
             let reply = try await Self.send(
                 to: "http://127.0.0.1:\(server.port)/", timeout: .milliseconds(200))
-            #expect(reply == .noResponse("no answer in time"))
+            #expect(reply == .noResponse("no response in time"))
         }
     }
 

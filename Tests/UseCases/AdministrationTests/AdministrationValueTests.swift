@@ -204,7 +204,7 @@ import Testing
         }
         let clip = try BundleID("com.example.MyApp.Clip")
         for (error, description) in [
-            (.tenantExists(try TenantSlug("donut-shop")), "there is a tenant 'donut-shop' already"),
+            (.tenantExists(try TenantSlug("donut-shop")), "a tenant 'donut-shop' already exists"),
             (
                 .secondDefaultExperience(clip),
                 "the clip com.example.MyApp.Clip has a default experience already"

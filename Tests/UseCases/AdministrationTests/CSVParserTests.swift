@@ -20,9 +20,9 @@ import Testing
         return records
     }
 
-    private static let unterminated = "a quote is opened and never closed"
+    private static let unterminated = "a quoted field has no closing quote"
     private static let afterQuote = "a closing quote is followed by text"
-    private static let insideField = "a quote stands inside a field that is not quoted"
+    private static let insideField = "an unquoted field contains a quote"
     private static let tooLong = "the row is longer than 1048576 bytes"
 
     /// The line of each record with its fields, or with the reason why it is refused.

@@ -40,15 +40,15 @@ import Testing
         ("a\n1,2", "'b' is missing; the columns read are 'a'"),
         ("1,2\n", "'a' is missing; the columns read are '1', '2'"),
         ("a|b\n", "'a' is missing; the columns read are 'a|b'"),
-        ("A,\u{1B}b, a\n", #"'a' can be 'A' and ' a': name one of them 'a'"#),
-        ("a,b,a\n", "'a' comes twice"), ("a,b,c,c\n", "'c' comes twice"),
+        ("A,\u{1B}b, a\n", #"'a' is ambiguous: 'A' and ' a'. Rename one of them to 'a'"#),
+        ("a,b,a\n", "'a' occurs twice"), ("a,b,c,c\n", "'c' occurs twice"),
         // Control characters of the file are told, not printed.
-        ("a,b,x\u{1B}[2J,x\u{1B}[2J\n", #"'x\u{1B}[2J' comes twice"#),
-        ("a,b,\"x\r\ny\",\"x\r\ny\"\n", #"'x\u{D}\u{A}y' comes twice"#),
-        ("a,b,é\u{9B}\u{7F},é\u{9B}\u{7F}\n", #"'é\u{9B}\u{7F}' comes twice"#),
+        ("a,b,x\u{1B}[2J,x\u{1B}[2J\n", #"'x\u{1B}[2J' occurs twice"#),
+        ("a,b,\"x\r\ny\",\"x\r\ny\"\n", #"'x\u{D}\u{A}y' occurs twice"#),
+        ("a,b,é\u{9B}\u{7F},é\u{9B}\u{7F}\n", #"'é\u{9B}\u{7F}' occurs twice"#),
         ("a,\"\",b\n", "column 2 has no name; the columns read are 'a', '', 'b'"),
         ("\"a\"x,b\n1,2", "a closing quote is followed by text"),
-        ("\"a,b\n1,2", "a quote is opened and never closed"),
+        ("\"a,b\n1,2", "a quoted field has no closing quote"),
     ])
     func invalidHeaderIsRejected(text: String, reason: String) {
         #expect(throws: AdministrationError.invalidHeader(reason: reason)) { try rows(text) }

@@ -55,13 +55,13 @@ import Testing
     @Test(arguments: [
         ("card.action", "LOOK", "card.action: "), ("card.colour", "red", "card.colour: is unknown"),
         ("card.place.names", "[1]", "card.place.names[0]: must be a string"),
-        ("card.place.names", "[", "card.place.names: begins as a list and is no array of JSON"),
+        ("card.place.names", "[", "card.place.names: begins with '[' but is not a JSON array"),
         ("card.place.displayPoint.coordinates.latitude", "0x1", "coordinates.latitude: not a number"),
         ("card.place.displayPoint.coordinates.latitude", "1e400", "coordinates.latitude: not a number"),
         ("card.place.displayPoint.coordinates.latitude", "1", "coordinates.longitude: is missing"),
         ("card.place", "here", "card.place: must be an object"),
-        ("card.texts.xx.title", "A", "card.texts.xx: cannot be taken"),
-        ("card.texts.EN.title", "0123456789012345678901234567890", "card.texts.EN: cannot be taken"),
+        ("card.texts.xx.title", "A", "card.texts.xx: is not valid"),
+        ("card.texts.EN.title", "0123456789012345678901234567890", "card.texts.EN: is not valid"),
         ("card.", "a", "is unknown"), ("card.a.b.c.d.e.f.g", "a", "card.a: is unknown"),
     ])
     func invalidCardColumnIsRejected(column: String, value: String, reason: String) throws {

@@ -199,7 +199,7 @@ import Testing
         ("code", "\u{9B}", "a short code"), ("code", "c1 ", "must not begin or end with a blank"),
         ("code", "\u{FEFF}c1", "must not begin or end with a blank"),
         ("url", "", "the URL is empty"), ("url", "example.com/a", "the URL is not absolute"),
-        ("url", "https://example.com/a b", "the URL holds a space"),
+        ("url", "https://example.com/a b", "the URL contains a space"),
         ("url", "https://example.com/" + String(repeating: "a", count: 2_029), "the URL, or its canonical"),
         ("url", "http://example.com/a", "the URL must be https, with a domain name for a host"),
         ("url", "https://example.com:8443/a", "the URL must be https"),

@@ -71,7 +71,7 @@ import Testing
         #expect(rows == ["2: one", "4: t\nwo", "9: three"])
         #expect(
             problems.map { "\($0.line): \($0.reason)" } == [
-                "3: value: bad", "6: a quote stands inside a field that is not quoted",
+                "3: value: bad", "6: an unquoted field contains a quote",
                 "7: the row has 2 fields, the header 1", "8: value: bad",
             ])
     }

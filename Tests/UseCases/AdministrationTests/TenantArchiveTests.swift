@@ -85,7 +85,7 @@ import Testing
                 #"{"format":"doorstep-tenant","version":1}"#,
                 "the archive has version 1; this Doorstep reads version 2"
             ),
-            (#"{"format":"doorstep-tenant","version":2}"#, "line 1: the archive is cut off"),
+            (#"{"format":"doorstep-tenant","version":2}"#, "line 1: the archive is incomplete"),
         ] {
             #expect(try Self.problems(text) == [reason])
         }
@@ -96,7 +96,7 @@ import Testing
         let lines = try await Self.archive().split(separator: "\n", omittingEmptySubsequences: true)
         for count in 2..<lines.count {
             let problems = try Self.problems(lines.prefix(count).joined(separator: "\n") + "\n")
-            #expect(problems == ["line \(count + 1): the archive is cut off"])
+            #expect(problems == ["line \(count + 1): the archive is incomplete"])
         }
     }
 
@@ -166,7 +166,7 @@ import Testing
             ])
         #expect(
             try Self.problems((lines.prefix(10) + lines.suffix(1)).joined(separator: "\n")) == [
-                "line 11: records: 23 are announced, 9 are there"
+                "line 11: records: must be the number of lines, 9; got 23"
             ])
         #expect(
             try Self.problems((lines + [lines[4]]).joined(separator: "\n")) == [

@@ -43,7 +43,7 @@ import Testing
                 switch message.body {
                 case [0]: .status(200)
                 case [1]: .status(500)
-                default: .noResponse("no answer in time")
+                default: .noResponse("no response in time")
                 }
             }
         ) {

@@ -108,7 +108,8 @@ import Testing
         #expect(error.code == "payload_too_large")
         #expect(error.field == nil)
         #expect(
-            error.description == "The payload has \(limit + 1) bytes, more than the \(limit) that APNs takes")
+            error.description
+                == "The payload has \(limit + 1) bytes, more than the \(limit) that APNs accepts")
     }
 
     @Test func sizeIsCountedInBytes() throws {

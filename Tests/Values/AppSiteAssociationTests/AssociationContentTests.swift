@@ -151,7 +151,7 @@ import Testing
             let content = try AssociationContent(parsing: text.utf8)
             #expect(throws: Never.self) { try content.check(against: []) }
             let error = #expect(throws: AssociationContentError.self) { try content.check(against: clips) }
-            #expect(error?.description == "\(path) is an App Clip, which stands under appclips")
+            #expect(error?.description == "\(path) is an App Clip, which belongs under appclips")
         }
     }
 

@@ -54,7 +54,7 @@ struct APNsSimulatorCommand: AsyncParsableCommand {
             throw ValidationError("give each --public-key its --key-id")
         }
         if publicKey.isEmpty, keyID.count > 1 {
-            throw ValidationError("one --key-id is enough for the key that is made")
+            throw ValidationError("without --public-key, name at most one --key-id")
         }
         if (try? TeamID(team)) == nil {
             throw ValidationError("--team: ten upper-case letters and digits")
@@ -123,7 +123,7 @@ struct APNsSimulatorCommand: AsyncParsableCommand {
                     guard let pem = try? String(contentsOfFile: file, encoding: .utf8),
                         (try? P256.Signing.PublicKey(pemRepresentation: pem)) != nil
                     else {
-                        throw CommandError.invalidOption("--public-key", "\(file) is no P-256 public key")
+                        throw CommandError.invalidOption("--public-key", "\(file) is not a P-256 public key")
                     }
                     return APNsSimulator.Key(id: id, publicKey: pem)
                 }, nil

@@ -68,7 +68,7 @@ extension AppStoreCommand {
         func validate() throws {
             guard limit ?? 1 > 0 else { throw ValidationError("--limit must be 1 or more") }
             guard file == nil || plan.wishes == SyncRunner.Wishes() else {
-                throw ValidationError("what a plan may do was said when it was made, and is in its file")
+                throw ValidationError("these options belong to 'plan'; the plan's file already contains them")
             }
         }
 
@@ -159,7 +159,7 @@ extension SavedPlan {
             SyncError.notAPlan("it has more than \(maximumLength) bytes")
         }
         guard let json = try? JSONValue(parsing: bytes) else {
-            throw SyncError.notAPlan("it is no JSON")
+            throw SyncError.notAPlan("it is not JSON")
         }
         return try SavedPlan(json: json)
     }

@@ -38,7 +38,7 @@ extension DomainCommand {
                 let size = JSONValue.object(content.json).serialized().count
                 output.print(
                     ["host": .string(host.text), "content": .object(content.json), "size": JSONValue(size)],
-                    line: "Kept \(size) bytes with \(host)")
+                    line: "Stored \(size) bytes for \(host)")
             }
         }
 

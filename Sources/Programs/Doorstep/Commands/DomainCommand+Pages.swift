@@ -48,9 +48,9 @@ extension DomainCommand {
             }
             let line =
                 switch record.pages {
-                case .off: "No pages are shown at \(host)"
-                case .on: "Pages are shown at \(host)"
-                case .redirectingShortCodes: "Pages are shown at \(host), and short codes are redirected"
+                case .off: "Landing pages at \(host) are off"
+                case .on: "Landing pages at \(host) are on"
+                case .redirectingShortCodes: "Landing pages at \(host) are on, and short codes are redirected"
                 }
             output.print(record.json, line: record.proof == nil ? "\(line), once it is proved" : line)
         }

@@ -26,13 +26,13 @@ struct Diagnosis {
     init(_ url: InvocationURL, text: String, _ evidence: Evidence) {
         self.text = text
         guard url.isMatchable else {
-            let detail = "only https with a domain name for a host, and without a port, matches an experience"
+            let detail = "only https URLs with a domain name and without a port match experiences"
             verdict = .noLocation(reason: "unmatchable_url", detail, nearest: nil)
             checks = [.failed(.url, "unmatchable_url", url.canonical, detail)]
             return
         }
         var checks: [DiagnosisCheck] = [
-            .ok(.url, url.canonical, text == url.canonical ? "canonical as it is" : "made canonical")
+            .ok(.url, url.canonical, text == url.canonical ? "already canonical" : "made canonical")
         ]
         let match = evidence.match
         let chosen = match?.experience
@@ -130,10 +130,10 @@ struct Diagnosis {
         _ host: String, _ chosen: IndexedExperience?, _ evidence: Evidence
     ) -> DiagnosisCheck {
         if host == DefaultLink.host {
-            return .ok(.association, nil, "Apple's own links need none")
+            return .ok(.association, nil, "Apple's own links need no association file")
         }
         guard let chosen else {
-            return .unknown(.association, "does_not_match", nil, "there is no clip to look for")
+            return .unknown(.association, "does_not_match", nil, "no experience matches, so no clip is known")
         }
         guard let clip = evidence.clip else {
             return .failed(
@@ -155,8 +155,8 @@ struct Diagnosis {
         guard evidence.domain?.proof != nil else {
             return .unknown(
                 .association, "not_asked", clip.appID.text,
-                "Doorstep serves no association file for \(host), which the tenant has not "
-                    + (evidence.domain == nil ? "claimed" : "proved") + "; --live asks the site")
+                "Doorstep serves no association file for \(host), because the tenant has not "
+                    + (evidence.domain == nil ? "claimed" : "proved") + "it; use --live to check the site")
         }
         return .ok(
             .association, clip.appID.text, "in the association file that Doorstep serves for the domain")
@@ -167,17 +167,17 @@ struct Diagnosis {
         guard let registration else {
             return .unknown(
                 .published, "known_to_apple", clip,
-                "only App Store Connect knows, and the clip is not connected to it")
+                "unknown, because the clip is not connected to App Store Connect")
         }
         guard let time = registration.checkedAt.flatMap({ JSONValue($0).stringValue }) else {
-            return .unknown(.published, "not_known", clip, "App Store Connect was not looked at yet")
+            return .unknown(.published, "not_known", clip, "App Store Connect has not been checked yet")
         }
         guard let release = registration.release else {
             return .unknown(
                 .published, "not_known", clip,
-                "App Store Connect did not say at \(time): the key may not read builds and their versions")
+                "unknown at the check of \(time): the key has no access to builds and versions")
         }
-        let detail = "\(release.text), as App Store Connect said at \(time)"
+        let detail = "\(release.text), according to App Store Connect at \(time)"
         return switch release.isPublished {
         case true?: .ok(.published, clip, detail)
         case false?: .warning(.published, "not_published", clip, detail)
@@ -193,21 +193,22 @@ struct Diagnosis {
                 .appleCache, "not_known", host,
                 time.map {
                     registration.knowsDomains
-                        ? "App Store Connect named no such site at \($0)"
-                        : "App Store Connect did not say at \($0): there is no build, or the key may not read builds"
-                } ?? "App Store Connect was not looked at yet")
+                        ? "App Store Connect did not list the site at the check of \($0)"
+                        : "unknown at the check of \($0): no build exists, or the key has no access to builds"
+                } ?? "App Store Connect has not been checked yet")
         }
         let updated = domain.updatedAt.map { ", of \($0)" } ?? ""
         guard domain.isValid else {
             // It may have been mended since.
             return .warning(
                 .appleCache, "not_valid", domain.errorCode ?? host,
-                "Apple's cache has no valid association file of the site\(updated), as App Store Connect said at \(time)"
+                "Apple's cache has no valid association file of the site\(updated), according to App Store Connect at \(time)"
             )
         }
         return .ok(
             .appleCache, host,
-            "Apple's cache has the site's association file\(updated), as App Store Connect said at \(time)")
+            "Apple's cache has the site's association file\(updated), according to App Store Connect at \(time)"
+        )
     }
 
     private static func advanced(_ url: InvocationURL, _ evidence: Evidence) -> DiagnosisCheck {
@@ -221,9 +222,9 @@ struct Diagnosis {
         return .no(
             .advancedExperience, "not_registered", match.experience.url,
             match.experience.kind == .default
-                ? "none matches: on iOS 16.3 and earlier a default experience serves websites and Messages alone; a physical "
-                    + "location and one of several businesses need an advanced experience"
-                : "none matches: a physical location and one of several businesses need an advanced experience"
+                ? "none matches: on iOS 16.3 and earlier, a default experience works only from websites and Messages; a physical "
+                    + "location, or one of several businesses, needs an advanced experience"
+                : "none matches: a physical location, or one of several businesses, needs an advanced experience"
         )
     }
 
@@ -232,16 +233,17 @@ struct Diagnosis {
         _ host: String, _ chosen: IndexedExperience?, _ site: LiveSite?
     ) -> DiagnosisCheck {
         if host == DefaultLink.host {
-            return .no(.smartAppBanner, "apple_host", nil, "Apple's own links have no page of the tenant's")
+            return .no(.smartAppBanner, "apple_host", nil, "Apple's own links have no website of the tenant")
         }
         guard let site else {
             return .unknown(
                 .smartAppBanner, "not_asked", nil,
-                "--live asks the page at the URL, where that matches an experience or its host is claimed")
+                "use --live to check the page; the URL must match an experience, or its domain must be claimed"
+            )
         }
         switch site.page {
         case .failure(let error):
-            return .unknown(.smartAppBanner, "no_answer", nil, "the page did not answer: \(error)")
+            return .unknown(.smartAppBanner, "no_answer", nil, "the page did not respond: \(error)")
         case .success(let page) where page.status != 200:
             return .unknown(.smartAppBanner, "status", nil, "the page has status \(page.status)")
         case .success(let page):
@@ -258,7 +260,7 @@ struct Diagnosis {
             guard clip == chosen?.clip.text else {
                 return .warning(
                     .smartAppBanner, "other_clip", String(clip.prefix(155)).debugDescription,
-                    "the page's tag names another clip")
+                    "the page's apple-itunes-app tag names another clip")
             }
             return .ok(
                 .smartAppBanner, clip,
@@ -271,14 +273,14 @@ struct Diagnosis {
         guard let domain, let proof = domain.proof else {
             let (reason, detail) =
                 domain == nil
-                ? ("not_claimed", "the tenant has not claimed the host")
-                : ("not_proved", "the tenant has claimed the host, and not proved it")
+                ? ("not_claimed", "the tenant has not claimed the domain")
+                : ("not_proved", "the tenant has claimed the domain but not proved it")
             // Another server may answer for the site, and do it right.
             return .warning(.domain, reason, host, detail)
         }
         let proved = "proved at \(JSONValue(proof.provedAt).stringValue ?? "")"
         guard let lapsedAt = domain.lapsedAt else { return .ok(.domain, host, proved) }
-        let lapsed = "the proof is missing since \(JSONValue(lapsedAt).stringValue ?? "")"
+        let lapsed = "the proof has been missing since \(JSONValue(lapsedAt).stringValue ?? "")"
         return .warning(.domain, "lapsed", host, "\(proved); \(lapsed)")
     }
 
@@ -291,7 +293,7 @@ struct Diagnosis {
             return [.ok(.code, nil, "the short form of a demo link fits")]
         }
         return [.unknown(.code, "known_to_apple", nil, "only Apple's generator knows whether it fits")]
-            + url.advice.map { .ok(.advice, $0.better, "likelier to fit by \($0.code.rawValue)") }
+            + url.advice.map { .ok(.advice, $0.better, "more likely to fit: \($0.code.rawValue)") }
     }
 
     private static func payload(_ url: InvocationURL, _ evidence: Evidence) -> DiagnosisCheck {
@@ -303,10 +305,10 @@ struct Diagnosis {
             guard let target = notification.target else {
                 return .ok(
                     .payload, nil,
-                    "goes without target-content-id, which a clip of one business does not need; matches \(experience.url)"
+                    "no target-content-id, because the clip serves one business; matches \(experience.url)"
                 )
             }
-            return .ok(.payload, target, "is the target-content-id; matches \(experience.url)")
+            return .ok(.payload, target, "target-content-id; matches \(experience.url)")
         } catch {
             guard case .notBusinessSpecific(_, let register?) = error else {
                 return .warning(.payload, error.code, nil, "\(error)")

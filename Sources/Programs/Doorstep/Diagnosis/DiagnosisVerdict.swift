@@ -36,7 +36,7 @@ struct DiagnosisVerdict {
     static func location(_ location: Location, _ association: AssociationEvidence) -> Self {
         let leads =
             location.isEncodedInURL
-            ? "leads to the location that the URL holds, which is signed"
+            ? "leads to the signed location in the URL"
             : "leads to \(location.name ?? location.identifier.text)"
         let code: Code
         let text: String

@@ -18,15 +18,15 @@ struct LaunchConditions {
         let permission = kind.permits(launch)
         let leads: String
         switch permission {
-        case .no: return no(launch, permission.rawValue, "cannot lead to \(kind.text)")
-        case .limitedPreview: leads = "can lead to the URL, with a limited preview"
-        case .notByPlace: leads = "can lead to the clip by its name, not by a Maps place"
+        case .no: return no(launch, permission.rawValue, "cannot launch \(kind.text)")
+        case .limitedPreview: leads = "can launch the URL, with a limited preview"
+        case .notByPlace: leads = "can launch the clip by its name, but not by a Maps place"
         case .shortFormOnly:
             guard url.isShortDemoLink else {
                 return no(launch, permission.rawValue, "only the short form of a demo link can be in a code")
             }
-            leads = "can lead to the URL, which is the short form of a demo link"
-        case .yes, .withAssociation, .unknown: leads = "can lead to the URL"
+            leads = "can launch the URL, the short form of a demo link"
+        case .yes, .withAssociation, .unknown: leads = "can launch the URL"
         }
         if launch == .appClipCode, code?.fit == .refused {
             return no(launch, "code_unfit", "the URL cannot be in a code")

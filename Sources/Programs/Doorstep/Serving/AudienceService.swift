@@ -26,10 +26,10 @@ extension AudienceContinuation.Event {
         case .taken: break
         case .failed(let error):
             logger.warning(
-                "an audience is not taken in whole yet: trying again", metadata: ["error": "\(error)"])
+                "an audience could not be added completely: trying again", metadata: ["error": "\(error)"])
         case .unavailable(let error):
             logger.warning(
-                "which audiences are not taken in whole is not known: asking again",
+                "unfinished audiences could not be read: trying again",
                 metadata: ["error": "\(error)"])
         }
     }

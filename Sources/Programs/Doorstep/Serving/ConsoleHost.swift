@@ -134,7 +134,7 @@ struct ConsoleHost {
             print("Sign in, once and within ten minutes: \(address)/login#\(secret.text)")
         } catch {
             logger.warning(
-                "no link was made: 'doorstep console link' makes one", metadata: ["error": "\(error)"])
+                "no sign-in link was created: run 'doorstep console link'", metadata: ["error": "\(error)"])
         }
     }
 }

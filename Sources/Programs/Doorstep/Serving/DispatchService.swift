@@ -25,16 +25,16 @@ extension Dispatcher.Event {
         switch self {
         case .attempted, .decided: break
         case .failed(let error):
-            logger.warning("the outbox does not answer: trying again", metadata: ["error": "\(error)"])
+            logger.warning("the outbox does not respond: trying again", metadata: ["error": "\(error)"])
         case .recovered:
-            logger.notice("the outbox answers again")
+            logger.notice("the outbox responds again")
         case .unwritable(let delivery, let error):
             logger.error(
-                "what became of a delivery cannot be written down: it is tried again, with the same ID",
+                "the result of a delivery cannot be stored: it is sent again with the same ID",
                 metadata: ["delivery": "\(delivery)", "error": "\(error)"])
         case .abandoned(let count):
             logger.error(
-                "what became of deliveries is not written down: they are sent again, with the same IDs",
+                "the results of deliveries cannot be stored: they are sent again with the same IDs",
                 metadata: ["count": "\(count)"])
         }
     }

@@ -37,7 +37,8 @@ struct DomainCheckService: Service {
                 do {
                     try await checkWhereDue()
                 } catch  where !Task.isCancelled {
-                    logger.warning("proofs of domains are not checked yet", metadata: ["error": "\(error)"])
+                    logger.warning(
+                        "domain proofs cannot be checked: trying again", metadata: ["error": "\(error)"])
                 } catch {
                     return
                 }

@@ -65,7 +65,8 @@ struct DriftService: Service {
                 try await body()
             } catch {
                 guard !Task.isCancelled else { return }
-                logger.warning("App Store Connect is not looked at yet", metadata: ["error": "\(error)"])
+                logger.warning(
+                    "App Store Connect cannot be checked: trying again", metadata: ["error": "\(error)"])
             }
             // Not all servers at once.
             try? await Task.sleep(for: pause * Double.random(in: 0.5...1.5))
@@ -82,7 +83,7 @@ struct DriftService: Service {
             Counter(label: "doorstep_appstore_checks", dimensions: [("result", "done")]).increment()
             guard isAnother else { return }
             return logger.notice(
-                "App Store Connect has other than what was registered, or has it no more",
+                "experiences at App Store Connect differ from the applied ones",
                 metadata: place.merging(["findings": "\(check.findings.count)"]) { _, new in new })
         } catch  where Task.isCancelled {
             // Another server's, or this one's when it is back.
@@ -93,7 +94,7 @@ struct DriftService: Service {
             failure = (error as? ServiceFailure)?.code ?? (error as? SyncError)?.code ?? "failed"
             Counter(label: "doorstep_appstore_checks", dimensions: [("result", "failed")]).increment()
             logger.warning(
-                "App Store Connect could not be looked at",
+                "App Store Connect could not be checked",
                 metadata: place.merging(["error": "\(error)"]) { _, new in new })
         }
         await giveBack(clip, of: tenant, for: failure, again: pause)
@@ -122,7 +123,9 @@ struct DriftService: Service {
             guard let check = try await group.next() ?? nil else {
                 throw ServiceFailure(
                     .wait, code: "took_too_long",
-                    description: "the look took longer than \(Self.timeLimit): others spend the key's budget")
+                    description:
+                        "the check took longer than \(Self.timeLimit): other programs use the key's rate limit"
+                )
             }
             return check
         }
@@ -136,7 +139,7 @@ struct DriftService: Service {
         do {
             try await work.value
         } catch {
-            logger.warning("a look is not given back before its time", metadata: ["error": "\(error)"])
+            logger.warning("the claim of a check cannot be released early", metadata: ["error": "\(error)"])
         }
     }
 }

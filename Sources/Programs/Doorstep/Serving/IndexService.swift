@@ -35,7 +35,7 @@ struct IndexService: Service {
             guard let file, let saved = try file.read() else { throw error }
             table.replace(by: saved.table, from: .file, asOf: saved.asOf)
             logger.warning(
-                "the database does not answer: serving what was saved",
+                "the database does not respond: serving the saved lookup index",
                 metadata: ["as_of": "\(saved.asOf.rfc3339)", "error": "\(error)"])
         }
     }
@@ -49,7 +49,7 @@ struct IndexService: Service {
         let versions: Logger.Metadata = ["needed": "\(needed)", "database": "\(schema.version)"]
         if schema.version > needed {
             logger.warning(
-                "the database's schema is newer, and made so that this server can work on it",
+                "the database's schema is newer and compatible with this server",
                 metadata: versions)
         } else {
             logger.notice("the database has the schema that this server needs", metadata: versions)
@@ -84,7 +84,9 @@ struct IndexService: Service {
             try file.write(state)
             return state
         } catch {
-            logger.error("the table file cannot be written", metadata: ["error": "\(error)"])
+            logger.error(
+                "the copy of the lookup index cannot be written (--table-file)",
+                metadata: ["error": "\(error)"])
             return saved
         }
     }
@@ -117,15 +119,17 @@ extension IndexFeed.Event {
         case .interrupted(let error as PostgreSQLError)
         where error.isNoResponse && !error.isCancelledStatement:
             logger.warning(
-                "the database does not answer: serving the last table", metadata: ["error": "\(error)"])
+                "the database does not respond: serving the last lookup index",
+                metadata: ["error": "\(error)"])
         case .interrupted(let error):
             logger.error(
-                "changes cannot be read from the database: serving the last table",
+                "changes cannot be read from the database: serving the last lookup index",
                 metadata: ["error": "\(error)"])
         case .resumed:
             logger.notice("changes are read from the database again")
         case .notListening(let error):
-            logger.info("no notifications of changes: asking every second", metadata: ["error": "\(error)"])
+            logger.info(
+                "change notifications are unavailable: polling every second", metadata: ["error": "\(error)"])
         }
     }
 }

@@ -41,7 +41,7 @@ struct KeyFileService<Version: Sendable>: Service {
                     // Told once, and not every ten seconds.
                     if failure != "\(error)" {
                         logger.error(
-                            "the keys for \(name) cannot be read: those of before are used",
+                            "the keys for \(name) cannot be read: the previous keys stay in use",
                             metadata: ["error": "\(error)"])
                     }
                     failure = "\(error)"

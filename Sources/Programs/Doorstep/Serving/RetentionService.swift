@@ -84,7 +84,8 @@ struct RetentionService: Service {
             }
         } catch {
             guard !Task.isCancelled else { return }
-            logger.warning("\(subject) are not in order yet", metadata: ["error": "\(error)"])
+            logger.warning(
+                "\(subject) could not be maintained: trying again", metadata: ["error": "\(error)"])
         }
     }
 }

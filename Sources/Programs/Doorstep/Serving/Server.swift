@@ -71,20 +71,22 @@ struct Server {
             maximumConnections: (poolSize, sender == nil ? 1 : Self.deliveryConnections, managementPoolSize),
             trapsSignals: false,
             onUnprepared: { [logger] in
-                logger.notice("the database is behind a pooler: statements are not prepared any more")
+                logger.notice("the database is behind a pooler: prepared statements are turned off")
             }
         ) { pool, deliveryPool, managementPool in
             let routing = IndexService(
                 pool, trusting: .signed(signatures), file: tableFile, logger: logger)
             try await routing.start()
             let confirmations = ConfirmationQueue(pool) { [logger] error in
-                logger.warning("confirmations are not recorded yet", metadata: ["error": "\(error)"])
+                logger.warning(
+                    "confirmations cannot be recorded: trying again", metadata: ["error": "\(error)"])
             }
             let usage = KeyUsageQueue(pool) { [logger] error in
-                logger.info("the use of keys is not written down yet", metadata: ["error": "\(error)"])
+                logger.info(
+                    "the last use of keys cannot be stored: trying again", metadata: ["error": "\(error)"])
             }
             let attestations = AttestationCountQueue(pool) { [logger] error in
-                logger.info("attestations are not counted yet", metadata: ["error": "\(error)"])
+                logger.info("attestations cannot be counted: trying again", metadata: ["error": "\(error)"])
             }
             let metrics = ServerMetrics(routing.table, confirmations)
             // What is queued waits in the database for a server that has a sender.
@@ -230,14 +232,14 @@ struct Server {
         }
         if attestationRoot.isForeign {
             logger.warning(
-                "attestations of another root than Apple's are trusted (--attest-root): whoever has its key attests anything",
+                "a root other than Apple's is trusted for attestations (--attest-root): the holder of its key can attest any app",
                 metadata: ["root": "\(attestationRoot.root.fingerprint)"])
         }
         if sealingKeys == nil {
-            logger.notice("DOORSTEP_TOKEN_SECRET is not set: no instances are registered")
+            logger.notice("DOORSTEP_TOKEN_SECRET is not set: instances cannot be registered")
         }
         if apns == nil {
-            logger.notice("DOORSTEP_APNS_KEYS is not set: no notifications are delivered from here")
+            logger.notice("DOORSTEP_APNS_KEYS is not set: this server delivers no notifications")
         }
     }
 
@@ -249,7 +251,7 @@ struct Server {
         guard limit < settings.maximumConnections + Self.otherFiles else { return settings }
         settings.maximumConnections = max(limit - Self.otherFiles, limit / 2)
         logger.notice(
-            "fewer connections than --max-connections: the process may not have so many files open (ulimit -n)",
+            "fewer connections than --max-connections: the limit of open files is too low (ulimit -n)",
             metadata: ["connections": "\(settings.maximumConnections)", "files": "\(limit)"])
         return settings
     }

@@ -39,7 +39,7 @@ struct WebhookService: Service {
             ).increment()
             guard !reply.isTaken else { return }
             logger.info(
-                "a webhook did not take a message",
+                "a webhook did not accept a message",
                 metadata: [
                     "tenant": "\(webhook.tenant)", "webhook": "\(webhook.id)", "reply": "\(reply)",
                     "attempt": "\(attempt)",
@@ -47,7 +47,7 @@ struct WebhookService: Service {
         case .gaveUp(let webhook, let count, let reply):
             Counter(label: "doorstep_webhook_messages_given_up").increment(by: count)
             logger.warning(
-                "messages for a webhook are given up",
+                "messages for a webhook were given up",
                 metadata: [
                     "tenant": "\(webhook.tenant)", "webhook": "\(webhook.id)", "count": "\(count)",
                     "reply": "\(reply.map { "\($0)" } ?? "none in days")",
@@ -61,14 +61,14 @@ struct WebhookService: Service {
                 ])
         case .failed(let webhook, let error):
             logger.warning(
-                "webhooks are not served yet",
+                "webhook messages cannot be sent: trying again",
                 metadata: [
                     "tenant": "\(webhook.map { "\($0.tenant)" } ?? "any")",
                     "webhook": "\(webhook.map { "\($0.id)" } ?? "any")", "error": "\(error)",
                 ])
         case .abandoned(let count):
             logger.error(
-                "what became of messages is not written down: they are sent again, with the same IDs",
+                "the results of webhook messages cannot be stored: they are sent again with the same IDs",
                 metadata: ["count": "\(count)"])
         }
     }

@@ -17,7 +17,7 @@ struct ConsoleOptions: ParsableArguments {
         // In the open a session's cookie would be anybody's.
         guard settings.isOnLoopback || !settings.origins.isEmpty else {
             throw ValidationError(
-                "on an address that others reach, the console needs a proxy that speaks TLS: name the origin that it has by --console-origin"
+                "on an address that other machines reach, the console needs a TLS proxy: set its origin with --console-origin"
             )
         }
         return settings
@@ -36,7 +36,7 @@ struct ConsoleProxyOptions: ParsableArguments {
             proxies.isEmpty ? nil : proxies.flatMap(\.self))
         guard settings.isOnLoopback || !settings.proxies.isEmpty else {
             throw ValidationError(
-                "on an address that others reach, the console needs to know the proxy before it: name its address by --console-proxy"
+                "on an address that other machines reach, the console must know its proxy: set its address with --console-proxy"
             )
         }
         let user = try Settings.consoleUserHeader.value(userHeader)
@@ -53,7 +53,7 @@ struct ConsoleProxyOptions: ParsableArguments {
         }
         guard let signIn = ProxySignIn(userField: user, groupsField: groupsField, groups: groups) else {
             throw ValidationError(
-                "--console-user-header and --console-groups-header are the names of two header fields")
+                "--console-user-header and --console-groups-header must name two different header fields")
         }
         settings.proxySignIn = signIn
     }

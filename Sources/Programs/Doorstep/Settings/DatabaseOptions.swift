@@ -96,7 +96,7 @@ struct DatabaseOptions: ParsableArguments {
         FileHandle.standardError.write(
             Data(
                 """
-                Warning: --database-url holds a password, which everyone here can read in the list of processes: use \
+                Warning: --database-url contains a password, which other users can read in the list of processes: use \
                 DATABASE_URL, a service file ('service=NAME') or ~/.pgpass.
 
                 """.utf8))

@@ -39,7 +39,7 @@ struct SyncOptions: ParsableArguments {
         return try await tenant.withPool { pool, _, tenant in
             // A bundle ID may be of two tenants.
             guard plan == nil || plan?.tenant == tenant.id else {
-                throw CommandError.invalidOption("--tenant", "the plan is of another tenant")
+                throw CommandError.invalidOption("--tenant", "the plan belongs to another tenant")
             }
             let access = StoreAccess(
                 pool, keys: keys, service: try Settings.appStore.value(appStore)?.text,
@@ -91,7 +91,7 @@ struct SyncOptions: ParsableArguments {
         _ planned: BundleID?, _ connections: PostgresStoreConnections, _ tenant: TenantID
     ) async throws -> BundleID {
         if let planned, let clip, planned != clip {
-            throw CommandError.invalidOption("--clip", "the plan is of the clip \(planned)")
+            throw CommandError.invalidOption("--clip", "the plan belongs to the clip \(planned)")
         }
         if let clip = planned ?? clip { return clip }
         let connected = try await connections.connections(of: tenant)
@@ -99,7 +99,7 @@ struct SyncOptions: ParsableArguments {
             throw CommandError.invalidOption(
                 "--clip",
                 connected.isEmpty
-                    ? "no clip is connected" : "\(connected.count) clips are connected: name one")
+                    ? "no clip is connected" : "\(connected.count) clips are connected: name one with --clip")
         }
         return first.clip
     }

@@ -29,7 +29,7 @@ extension Audience {
         guard given.count(where: { $0 }) == 1 else {
             throw .invalid(
                 path: object.path,
-                reason: "must have one of instance, business, urlPrefix, activity and channel, and only one")
+                reason: "must have exactly one of instance, business, urlPrefix, activity and channel")
         }
         if let instance {
             self = .instance(try Self.instance(instance, at: object.path(of: "instance")))

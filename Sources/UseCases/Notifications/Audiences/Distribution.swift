@@ -84,17 +84,17 @@ extension Receiver {
                 return
             }
             guard event == "start" else {
-                throw .wrongAudience("a Live Activity is updated and ended by activity or channel")
+                throw .wrongAudience("name an activity or a channel to update or end a Live Activity")
             }
             self = .token(.start(attributesType: aps?["attributes-type"]?.stringValue ?? ""))
         case .activity(_, let id):
             guard isActivity, event != "start" else {
-                throw .wrongAudience("an activity takes updates and ends of push type liveactivity")
+                throw .wrongAudience("an activity accepts only updates and ends of push type liveactivity")
             }
             self = .token(.activity(id))
         case .channel(let id):
             guard isActivity, event != "start" else {
-                throw .wrongAudience("a channel takes updates and ends of push type liveactivity")
+                throw .wrongAudience("a channel accepts only updates and ends of push type liveactivity")
             }
             self = .channel(id)
         }

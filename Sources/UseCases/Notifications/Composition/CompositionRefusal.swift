@@ -28,11 +28,11 @@ extension CompositionRefusal: CustomStringConvertible {
     public var description: String {
         switch self {
         case .doesNotMatch:
-            "no experience matches the URL, or none that is advanced, which a clip of many businesses needs"
+            "no experience matches the URL, or the clip serves many businesses and no advanced experience does"
         case .notBusinessSpecific(let matched, _):
             """
-            the clip serves many businesses and \(matched.url) is bound to none of them: register an advanced \
-            experience for this one, bound to its location
+            the clip serves many businesses, but \(matched.url) is bound to no location: register an advanced \
+            experience bound to the business's location
             """
         case .launchTooLongAgo:
             "an App Clip receives notifications for 8 hours after its launch"

@@ -43,8 +43,8 @@ public enum RegistrationRefusal: Sendable, Hashable, CustomStringConvertible {
             "another App Attest key registered the instance: create a new instance ID"
         case .tooManyOfKey:
             "the App Attest key has \(Instance.maximumOfKey) instances already: delete an unused one"
-        case .proof(.notInRegion): "the receipt says that the person was not seen at the location"
-        case .proof(.noLocation): "the URL leads to no location that a receipt could be for"
+        case .proof(.notInRegion): "the receipt does not confirm that the person was at the location"
+        case .proof(.noLocation): "the URL leads to no location, so no receipt can match it"
         case .proof(.otherLocation): "the receipt is for another location than the URL's"
         }
     }

@@ -141,19 +141,21 @@ public struct NotificationIntake: Sendable {
             switch submission.audience.audience {
             case .channel:
                 throw .wrongAudience(
-                    "who follows a channel may be anywhere, and this key is restricted to locations")
+                    "subscribers of a channel can be anywhere, but this key is restricted to locations")
             case .activity:
                 throw .wrongAudience(
-                    "where a Live Activity belongs is not known, and this key is restricted to locations")
+                    "the location of a Live Activity is unknown, but this key is restricted to locations")
             case .instance, .business, .urlPrefix: break
             }
         }
         if submission.audience.confirmedOnly {
             guard !submission.audience.isBroadcast else {
-                throw .wrongAudience("who follows a channel is not known, nor whether they were confirmed")
+                throw .wrongAudience(
+                    "Doorstep does not know the subscribers of a channel, nor whether they were confirmed")
             }
             guard business.location != nil else {
-                throw .wrongAudience("nobody is confirmed at the target: its URL names no location")
+                throw .wrongAudience(
+                    "the target's URL leads to no location, so no instance can be confirmed there")
             }
         }
         return try Distribution(

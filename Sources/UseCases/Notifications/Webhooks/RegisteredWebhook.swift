@@ -25,7 +25,7 @@ public struct RegisteredWebhook: Sendable, Hashable {
         }
 
         /// Of a webhook that was switched off by who manages it.
-        public static let asked = "switched off by hand"
+        public static let asked = "disabled by request"
     }
 
     public init(

@@ -19,7 +19,7 @@ public enum WebhookReply: Sendable, Hashable {
 extension WebhookReply: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .status(let status, _): "it answered \(status)"
+        case .status(let status, _): "it responded with status \(status)"
         case .noResponse(let reason): reason
         }
     }

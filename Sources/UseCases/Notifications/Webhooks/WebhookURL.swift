@@ -10,9 +10,9 @@ public struct WebhookURL: Sendable, Hashable, CustomStringConvertible {
 
     /// Why a URL is refused.
     public enum Refusal: String, Error, Sendable, Hashable, CaseIterable, CustomStringConvertible {
-        case malformed = "is no URL of at most 2048 bytes with a host"
+        case malformed = "must be a URL with a host, at most 2048 bytes"
         case unencrypted = "must begin with https://"
-        case credentials = "must not hold a user or a password: what is sent is signed"
+        case credentials = "must not contain a user or a password: messages are signed"
         case fragment = "must not have a fragment"
 
         public var description: String { rawValue }
