@@ -375,6 +375,25 @@ import Testing
         }
     }
 
+    /// As `lint` does.
+    @Test func diagnosisNamesMissingDefaultExperience() async throws {
+        try await Installation.lend { installation in
+            let link = "https://appclip.apple.com/id?p=com.example.MyApp.Clip"
+            let missing = try await Self.diagnosis(installation, link)
+            #expect(missing.status == 1 && missing.verdict["reason"] == "no_identifier")
+            #expect(missing.checks["experience"]?["status"] == "warning")
+            #expect(missing.checks["experience"]?["reason"] == "missing_default_experience")
+            for text in [missing.verdict["text"], missing.checks["location"]?["detail"]] {
+                #expect(text?.stringValue?.contains("has no default experience") == true, "\(missing)")
+            }
+            try await Self.register(
+                installation, "https://example.com/menu", "--kind", "default", "--location", "restaurant_a")
+            let found = try await Self.diagnosis(installation, link)
+            #expect(found.status == 0 && found.verdict["location"] == "restaurant_a")
+            #expect(found.checks["experience"]?["status"] == "ok", "\(found.checks)")
+        }
+    }
+
     @Test func lintChecksWholeCatalogue() async throws {
         try await Installation.lend { installation in
             try await installation.binary.succeed(

@@ -62,6 +62,12 @@ public struct TenantTable: Sendable {
             case .missingDefault: true
             }
         }
+
+        /// Whether the clip has no registered default experience, so that this stands for the one that each
+        /// clip has at Apple.
+        public var isUnregistered: Bool {
+            if case .missingDefault = choice { true } else { false }
+        }
     }
 
     /// Returns the experience that an invocation launches, or nil if none matches.

@@ -36,12 +36,12 @@ struct Diagnosis {
         ]
         let match = evidence.match
         let chosen = match?.experience
-        checks.append(Self.experience(chosen, byDefaultLink: match?.isByDefaultLink == true))
+        checks.append(Self.experience(match))
         checks.append(Self.next(url, evidence))
         let lookup = match.map { evidence.table.lookUp(url, by: $0) } ?? .doesNotMatch
         var location: DiagnosisCheck?
-        if let match, let chosen {
-            location = Self.location(lookup, chosen, chosen.readIdentifier(in: url, by: match))
+        if let match {
+            location = Self.location(lookup, match, match.experience.readIdentifier(in: url, by: match))
         }
         if let location { checks.append(location) }
         let association = Self.association(url.host, chosen, evidence)
@@ -88,11 +88,17 @@ struct Diagnosis {
 
     // MARK: - Points
 
-    private static func experience(_ chosen: IndexedExperience?, byDefaultLink: Bool) -> DiagnosisCheck {
-        guard let chosen else {
+    private static func experience(_ match: TenantTable.Match?) -> DiagnosisCheck {
+        guard let match else {
             return .failed(.experience, "does_not_match", nil, "no registered URL is a prefix of this one")
         }
-        let link = byDefaultLink ? ", by the clip's default link" : ""
+        let chosen = match.experience
+        if match.isUnregistered {
+            return .warning(
+                .experience, CatalogueFinding.Code.missingDefaultExperience.rawValue, chosen.url,
+                "the clip \(chosen.clip) has no default experience, which every clip needs")
+        }
+        let link = match.isByDefaultLink ? ", by the clip's default link" : ""
         return .ok(.experience, chosen.url, "\(chosen.kind.rawValue), of \(chosen.clip)\(link)")
     }
 
@@ -106,14 +112,19 @@ struct Diagnosis {
     }
 
     private static func location(
-        _ lookup: Lookup, _ chosen: IndexedExperience, _ reading: IdentifierReading
+        _ lookup: Lookup, _ match: TenantTable.Match, _ reading: IdentifierReading
     ) -> DiagnosisCheck {
+        let chosen = match.experience
         let how = reading.text(by: chosen.binding)
         switch lookup {
         case .found(_, let location):
             return .ok(
                 .location, location.identifier.text,
                 [location.name, how].compactMap(\.self).joined(separator: "; "))
+        case .noIdentifier where match.isUnregistered:
+            return .failed(
+                .location, "no_identifier", nil,
+                "the clip \(chosen.clip) has no default experience to which its default link could lead")
         case .noIdentifier where chosen.binding == .unbound:
             return .failed(
                 .location, "no_identifier", nil,
