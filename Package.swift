@@ -352,8 +352,6 @@ let package = Package(
                 nioCore,
                 nioHTTP1,
             ]),
-        testSupport(
-            "HTTPTestClient", ["HTTPServer", "IPAddresses", asyncHTTPClient, httpTypes, nioCore, nioHTTP1]),
         testSupport("LocalServers", ["ProcessSupport", nioCore, nioHTTP1, nioPosix, nioSSL]),
         Layer.adapters.tests(
             "OutboundHTTPTests",

@@ -109,18 +109,6 @@ package struct FieldWriter {
 }
 
 extension ServerResponse {
-    /// All header fields but those that the server adds. Building them costs more than writing them.
-    package var allFields: HTTPFields {
-        guard let writeFields else { return fields }
-        var writer = FieldWriter(headers: HPACKHeaders())
-        writeFields(&writer)
-        var all = fields
-        for (name, value, _) in writer.headers ?? [:] {
-            if let name = HTTPField.Name(name) { all.append(HTTPField(name: name, value: value)) }
-        }
-        return all
-    }
-
     /// The body that a task writes piece by piece; nil if there is none, as for HEAD.
     func streamedBody(
         for method: String
