@@ -115,9 +115,46 @@ import Testing
                 #expect(try await server.get("/readyz").status == 404)
                 let monitors = "http://127.0.0.1:\(try await server.log.port(saying: "answering monitors"))"
                 #expect(try await server.text("/readyz", at: monitors).contains("\"status\":\"ok\""))
-                #expect(try await server.text("/metrics", at: monitors).contains("http_server_connections"))
+                #expect(try await server.text("/metrics", at: monitors).contains("doorstep_http_connections"))
             }
             #expect(status == 0)
+        }
+    }
+
+    @Test func promtoolAcceptsMetrics() async throws {
+        try await Installation.lend { installation in
+            let directory = try TemporaryDirectory()
+            let metrics = try await RunningServer.lend(installation.binary) { server in
+                for _ in 0..<3 {
+                    let found = try await server.lookUp(MainPathTests.order, key: installation.publishable)
+                    #expect(found.status == 200)
+                    #expect(try await server.get("/v1/lookup").status == 401)
+                }
+                return try await server.text("/metrics")
+            }.0
+            let file = directory.path("metrics")
+            try metrics.write(toFile: file, atomically: true, encoding: .utf8)
+            try await Self.run(["sh", "-c", "promtool check metrics <\(file)"])
+
+            let lines = metrics.split(separator: "\n")
+            let names = Set(lines.filter { !$0.hasPrefix("#") }.map { $0.prefix { $0 != "{" && $0 != " " } })
+            #expect(names.allSatisfy { $0.hasPrefix("doorstep_") || $0.hasPrefix("process_") }, "\(names)")
+            func value(_ series: String) -> Double? {
+                lines.first { $0.hasPrefix(series + " ") }.flatMap { Double($0.dropFirst(series.count + 1)) }
+            }
+            #expect(value("doorstep_database_up") == 1)
+            #expect(value("doorstep_database_pool_limit{pool=\"requests\"}") == 4)
+            #expect(value("doorstep_database_pool_waiting{pool=\"management\"}") == 0)
+            #expect(try #require(value("process_resident_memory_bytes")) > 10_000_000)
+            #expect(try #require(value("process_open_fds")) > 3)
+            #expect(try #require(value("process_start_time_seconds")) > 1_700_000_000)
+            let requests = #"doorstep_http_requests_total{endpoint="/v1/lookup",method="GET",status="#
+            #expect(value(requests + "\"200\"}") == 3 && value(requests + "\"401\"}") == 3)
+            // The same buckets for all methods and statuses of an endpoint: 11, the last one, sum and count.
+            let histogram = lines.filter {
+                $0.hasPrefix("doorstep_http_request_duration_seconds") && $0.contains("\"/v1/lookup\"")
+            }
+            #expect(histogram.count == 14, "\(histogram)")
         }
     }
 

@@ -156,7 +156,7 @@ def wait_until_ready(port):
 
 def open_connections(client):
     _, metrics = client.get("/metrics")
-    return int(float(re.search(rb"^http_server_connections (\S+)$", metrics, re.MULTILINE)[1]))
+    return int(float(re.search(rb"^doorstep_http_connections (\S+)$", metrics, re.MULTILINE)[1]))
 
 
 def wait_until_open(client, count, words):

@@ -4,7 +4,7 @@ import Metrics
 import Notifications
 import Synchronization
 
-/// Counts requests by what became of them: `apns_requests_total`.
+/// Counts requests by what became of them: `doorstep_apns_requests_total`.
 final class OutcomeCounters: Sendable {
     private struct Name: Hashable {
         let environment: APNsEnvironment
@@ -30,7 +30,7 @@ final class OutcomeCounters: Sendable {
         let counter = counters.withLock { counters in
             if let counter = counters[name] { return counter }
             let counter = Counter(
-                label: "apns_requests",
+                label: "doorstep_apns_requests",
                 dimensions: [
                     ("environment", environment.rawValue), ("outcome", kind), ("reason", reason),
                 ])

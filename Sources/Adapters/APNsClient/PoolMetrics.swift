@@ -13,9 +13,9 @@ struct PoolMetrics: Sendable {
 
     init(_ environment: APNsEnvironment) {
         let dimensions = [("environment", environment.rawValue)]
-        connections = Meter(label: "apns_connections", dimensions: dimensions)
-        inFlight = Meter(label: "apns_requests_in_flight", dimensions: dimensions)
-        waiting = Meter(label: "apns_requests_waiting", dimensions: dimensions)
-        duration = Timer(label: "apns_request_duration", dimensions: dimensions)
+        connections = Meter(label: "doorstep_apns_connections", dimensions: dimensions)
+        inFlight = Meter(label: "doorstep_apns_requests_in_flight", dimensions: dimensions)
+        waiting = Meter(label: "doorstep_apns_requests_waiting", dimensions: dimensions)
+        duration = Timer(label: "doorstep_apns_request_duration", dimensions: dimensions)
     }
 }

@@ -70,7 +70,7 @@ struct APIResponder: Sendable {
         }
         observer.record(
             response.status, endpoint.method, endpoint: endpoint.path,
-            timer: response.status == .ok ? memoryEndpoint.successes : nil, caller: caller,
+            responses: response.status == .ok ? memoryEndpoint.successes : nil, caller: caller,
             limit: response.problem?.limit, requestID: requestID, duration: start.duration(to: .now), logger)
         return response
     }

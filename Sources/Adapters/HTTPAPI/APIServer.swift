@@ -213,7 +213,7 @@ public struct APIServer: Service {
             // Monitors may all have one address.
             share: name == .api ? nil : settings.maximumConnections, proxies: responder.proxies,
             logger: logger,
-            gauge: name == .api ? Meter(label: "http_server_connections") : nil)
+            gauge: name == .api ? Meter(label: "doorstep_http_connections") : nil)
         let application = Application(
             responder: responder.router().buildResponder(),
             server: try Self.builder(responder, settings, connections),

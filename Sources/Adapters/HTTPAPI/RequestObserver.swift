@@ -17,23 +17,42 @@ final class RequestObserver: Sendable {
     }
 
     private let refusals = RefusalCounts()
-    /// Kept, since to find a timer by its label and dimensions costs more than to use it.
-    private let timers = Mutex<[Series: Timer]>([:])
+    /// Kept, because finding a metric by its label and dimensions costs more than using it.
+    private let known = Mutex(Known())
+
+    private struct Known {
+        var counters: [Series: Counter] = [:]
+        var timers: [String: Timer] = [:]
+        var refusals: [String: Counter] = [:]
+    }
+
+    /// Counts and times the responses of an endpoint with one status.
+    ///
+    /// Methods and statuses are labels of the counter alone: a histogram has many series for each combination of labels.
+    struct Responses: Sendable {
+        fileprivate let counter: Counter
+        fileprivate let timer: Timer
+
+        fileprivate func record(_ duration: Duration) {
+            counter.increment()
+            timer.recordNanoseconds(Int64(duration.attoseconds / 1_000_000_000))
+        }
+    }
     /// Methods that are named in metrics; a client can invent any number of others.
     private static let knownMethods: Set<String> = [
         "GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH",
     ]
 
     /// - Parameters:
-    ///   - timer: What ``timer(_:_:endpoint:)`` gives for these, where the caller has kept it.
+    ///   - responses: The result of ``responses(_:_:endpoint:)`` for these, if the caller has kept it.
     ///   - limit: the one that the request was refused for.
     func record(
         _ status: HTTPResponse.Status, _ method: HTTPRequest.Method, endpoint: String,
-        timer: Timer? = nil, caller: KeyHolder?, limit: String? = nil,
+        responses: Responses? = nil, caller: KeyHolder?, limit: String? = nil,
         requestID: String, duration: Duration, _ logger: Logger
     ) {
-        (timer ?? self.timer(status, method, endpoint: endpoint)).recordNanoseconds(
-            Int64(duration.attoseconds / 1_000_000_000))
+        (responses ?? self.responses(status, method, endpoint: endpoint)).record(duration)
+        if let limit { refusals(by: limit).increment() }
         let level = Self.level(of: status, isOfCaller: caller != nil)
         guard logger.logLevel <= level else { return }
         // At `debug` every request has its line.
@@ -86,18 +105,37 @@ final class RequestObserver: Sendable {
         }
     }
 
-    /// What counts and times the answers of a route with a status.
-    func timer(_ status: HTTPResponse.Status, _ method: HTTPRequest.Method, endpoint: String) -> Timer {
+    /// The counter and the timer of an endpoint's responses with a status.
+    func responses(
+        _ status: HTTPResponse.Status, _ method: HTTPRequest.Method, endpoint: String
+    ) -> Responses {
         let series = Series(endpoint: endpoint, method: Self.name(of: method), status: status.code)
-        return timers.withLock { timers in
-            if let known = timers[series] { return known }
-            let timer = Timer(
-                label: "http_server_request_duration_seconds",
-                dimensions: [
-                    ("route", series.endpoint), ("method", series.method), ("status", "\(series.status)"),
-                ])
-            timers[series] = timer
-            return timer
+        return known.withLock { known in
+            let counter =
+                known.counters[series]
+                ?? Counter(
+                    label: "doorstep_http_requests",
+                    dimensions: [
+                        ("endpoint", series.endpoint), ("method", series.method),
+                        ("status", "\(series.status)"),
+                    ])
+            let timer =
+                known.timers[endpoint]
+                ?? Timer(
+                    label: "doorstep_http_request_duration_seconds", dimensions: [("endpoint", endpoint)])
+            known.counters[series] = counter
+            known.timers[endpoint] = timer
+            return Responses(counter: counter, timer: timer)
+        }
+    }
+
+    private func refusals(by limit: String) -> Counter {
+        known.withLock { known in
+            let counter =
+                known.refusals[limit]
+                ?? Counter(label: "doorstep_http_refusals", dimensions: [("limit", limit)])
+            known.refusals[limit] = counter
+            return counter
         }
     }
 

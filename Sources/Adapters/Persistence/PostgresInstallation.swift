@@ -20,11 +20,13 @@ public struct PostgresInstallation: Sendable {
                     .decode(at: 0),
                 schemaVersion: schema.version, knownSchemaVersion: Schema.migrations.count,
                 connections: try await transaction.connections(),
-                queues: [
-                    try await transaction.queue(.deliveries, "doorstep.deliveries"),
-                    try await transaction.queue(.webhookMessages, "doorstep.webhook_messages"),
-                ])
+                queues: try await transaction.queues())
         }
+    }
+
+    /// The messages that wait, of all tenants.
+    public func queues() async throws -> [InstallationStatus.Queue] {
+        try await pool.withTransaction(as: .router) { try await $0.queues() }
     }
 }
 
@@ -43,7 +45,14 @@ extension Transaction {
         }
     }
 
-    fileprivate func queue(
+    fileprivate func queues() async throws -> [InstallationStatus.Queue] {
+        [
+            try await queue(.deliveries, "doorstep.deliveries"),
+            try await queue(.webhookMessages, "doorstep.webhook_messages"),
+        ]
+    }
+
+    private func queue(
         _ kind: InstallationStatus.Queue.Kind, _ relation: StaticString
     ) async throws -> InstallationStatus.Queue {
         let (count, first) = try await execute(

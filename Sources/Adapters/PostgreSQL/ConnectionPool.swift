@@ -19,6 +19,7 @@ public final class ConnectionPool: Sendable {
         var workers: [PoolStateMachine.ConnectionID: ConnectionWorker] = [:]
         var waiters: [PoolStateMachine.WaiterID: CheckedContinuation<Acquired, Never>] = [:]
         var nextWaiter = 0
+        var waits = PoolWaits()
         var isFinished = false
         var closers: [CheckedContinuation<Void, Never>] = []
     }
@@ -66,6 +67,11 @@ public final class ConnectionPool: Sendable {
     /// How the connections are used now.
     public var statistics: PoolStatistics {
         shared.withLock { $0.machine.statistics }
+    }
+
+    /// The waits since the pool was made; those that go on are not counted yet.
+    public var waits: PoolWaits {
+        shared.withLock { $0.waits }
     }
 
     /// Lends a connection, each statement a transaction of its own.
@@ -166,6 +172,11 @@ public final class ConnectionPool: Sendable {
         }
         if let leased { return leased }
 
+        let start = ContinuousClock.now
+        defer {
+            let wait = start.duration(to: .now)
+            shared.withLock { $0.waits.add(wait) }
+        }
         // The timer and the cancellation only tell the state machine, which decides who came first.
         let timer = Task { [weak self] in
             guard let instant = deadline.instant,

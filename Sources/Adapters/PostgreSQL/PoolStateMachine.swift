@@ -175,6 +175,19 @@ struct PoolStateMachine {
     }
 }
 
+/// How often, and for how long in all, tasks have waited for a connection.
+public struct PoolWaits: Sendable, Hashable {
+    public fileprivate(set) var count = 0
+    public fileprivate(set) var duration = Duration.zero
+
+    public init() {}
+
+    mutating func add(_ wait: Duration) {
+        count += 1
+        duration += wait
+    }
+}
+
 /// How a pool's connections are used at one moment.
 public struct PoolStatistics: Sendable, Hashable {
     public let idle: Int

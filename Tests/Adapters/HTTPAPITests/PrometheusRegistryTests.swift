@@ -1,3 +1,4 @@
+import Foundation
 import Metrics
 import Testing
 
@@ -11,6 +12,7 @@ import Testing
     @Test func newRegistryHasDroppedNothing() {
         #expect(
             registry.exposition() == """
+                # HELP doorstep_metrics_dropped_total Metrics that were not kept, because there were too many.
                 # TYPE doorstep_metrics_dropped_total counter
                 doorstep_metrics_dropped_total 0
 
@@ -96,6 +98,39 @@ import Testing
         #expect(counts.count == PrometheusHistogram.seconds.count + 1)
         #expect(counts == counts.sorted())
         #expect(counts.last == 40)
+    }
+
+    @Test func describedMetricHasHelpAndItsOwnBuckets() throws {
+        Timer(label: "doorstep_delivery_delay", factory: registry).recordSeconds(5_000)
+        let text = registry.exposition()
+        #expect(text.contains("# HELP doorstep_delivery_delay_seconds Time from a notification's acceptance"))
+        let metrics = try Exposition(text)
+        #expect(metrics.samples["doorstep_delivery_delay_seconds_bucket{le=\"3600\"}"] == "0")
+        #expect(metrics.samples["doorstep_delivery_delay_seconds_bucket{le=\"14400\"}"] == "1")
+    }
+
+    /// Source: "Metric and label naming" of Prometheus' documentation.
+    @Test func descriptionsFollowNamingRules() {
+        for metric in MetricDescription.all {
+            #expect(metric.name.wholeMatch(of: /(doorstep|process)_[a-z_]+/) != nil, "\(metric.name)")
+            #expect(metric.name.hasSuffix("_total") == (metric.kind == .counter), "\(metric.name)")
+            #expect(metric.buckets.isEmpty == (metric.kind != .histogram), "\(metric.name)")
+            #expect(metric.buckets == metric.buckets.sorted() && metric.buckets.count <= 12, "\(metric.name)")
+            #expect(!metric.help.isEmpty && !metric.help.hasSuffix("."), "\(metric.name)")
+            // A label of a histogram multiplies its buckets.
+            #expect(metric.kind != .histogram || metric.labels.count <= 1, "\(metric.name)")
+        }
+        #expect(MetricDescription.known.count == MetricDescription.all.count)
+    }
+
+    @Test func guideContainsMetricsTable() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let guide = try String(
+            contentsOf: root.appendingPathComponent("Sources/Guide/11-operations.md"), encoding: .utf8)
+        #expect(
+            guide.contains("\n\n\(MetricDescription.markdown)\n"),
+            "put this into the guide:\n\(MetricDescription.markdown)")
     }
 
     // MARK: Names and labels
@@ -217,7 +252,9 @@ private struct Exposition {
         try #require(lines.popLast() == "", "the last line ends with a line feed")
         var current: String?
         for line in lines {
-            if line.hasPrefix("#") {
+            if line.hasPrefix("# HELP ") {
+                try #require(line.split(separator: " ").count > 3, "a help text: \(line)")
+            } else if line.hasPrefix("#") {
                 let words = line.split(separator: " ")
                 try #require(words.count == 4 && words[1] == "TYPE")
                 let name = String(words[2])

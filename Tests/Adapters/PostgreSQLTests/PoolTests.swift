@@ -39,6 +39,8 @@ import Testing
                 try await group.waitForAll()
             }
             #expect(order.value == Array(0..<10))
+            // The first one, too, waited: for its connection to be made.
+            #expect(pool.waits.count >= 10 && pool.waits.duration > .zero)
         }
     }
 

@@ -61,7 +61,7 @@ final class OpenConnections: AvailableConnectionsDelegate, Sendable {
     ///   - now: The clock, which a test can stop.
     init(
         maximum: Int, share: Int? = nil, proxies: TrustedProxies, logger: Logger,
-        gauge: Meter? = Meter(label: "http_server_connections"),
+        gauge: Meter? = Meter(label: "doorstep_http_connections"),
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
         self.maximum = maximum

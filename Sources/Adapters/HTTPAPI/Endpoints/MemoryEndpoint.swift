@@ -1,6 +1,5 @@
 import HTTPSyntax
 import HTTPTypes
-import Metrics
 import Tenancy
 
 /// A route from memory, whose requests are answered where they arrive, with all that is the same for each of them.
@@ -10,8 +9,8 @@ final class MemoryEndpoint: Sendable {
     let endpoint: Endpoint
     let scope: Scope
     let handler: @Sendable (AdmittedRequest) throws(Problem) -> APIResponse
-    /// Times the answers that are most frequent by far.
-    let successes: Metrics.Timer
+    /// Counts and times the most frequent responses.
+    let successes: RequestObserver.Responses
     private let method: String
 
     /// Nil for any other route.
@@ -20,7 +19,7 @@ final class MemoryEndpoint: Sendable {
         self.endpoint = endpoint
         self.scope = scope
         self.handler = handler
-        successes = observer.timer(.ok, endpoint.method, endpoint: endpoint.path)
+        successes = observer.responses(.ok, endpoint.method, endpoint: endpoint.path)
         method = endpoint.method.rawValue
     }
 

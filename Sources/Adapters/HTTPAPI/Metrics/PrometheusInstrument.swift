@@ -63,12 +63,16 @@ enum InstrumentKind {
         }
     }
 
+    private var standardBounds: [Double] {
+        self == .duration ? PrometheusHistogram.seconds : PrometheusHistogram.amounts
+    }
+
     func instrument(_ id: SeriesID) -> any PrometheusInstrument {
         switch self {
         case .counter: PrometheusCounter(id)
         case .gauge: PrometheusGauge(id)
-        case .duration: PrometheusHistogram(id, bounds: PrometheusHistogram.seconds)
-        case .distribution: PrometheusHistogram(id, bounds: PrometheusHistogram.amounts)
+        case .duration, .distribution:
+            PrometheusHistogram(id, bounds: MetricDescription.known[id.name]?.buckets ?? standardBounds)
         }
     }
 }

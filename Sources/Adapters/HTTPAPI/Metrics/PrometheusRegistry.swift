@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// Labels and dimensions of swift-metrics become names that Prometheus takes: every other character becomes `_`.
 /// A counter's name ends in `_total`, a timer's in `_seconds`. Recorders that aggregate and timers are histograms,
-/// the others gauges.
+/// the others gauges. Help and buckets are those of ``MetricDescription/all``.
 ///
 /// At most 10,000 series are kept, a histogram counting as one. What is asked for beyond that, or under a name that
 /// has another type already, does nothing and is counted in `doorstep_metrics_dropped_total`.
@@ -33,6 +33,7 @@ public final class PrometheusRegistry: MetricsFactory, Sendable {
         let families = catalogue.withLock { $0.families }
         var text = ""
         for (name, family) in families.sorted(by: { $0.key < $1.key }) {
+            if let help = MetricDescription.known[name]?.help { text += "# HELP \(name) \(help).\n" }
             text += "# TYPE \(name) \(family.kind.typeName)\n"
             for (_, instrument) in family.instruments.sorted(by: { $0.key < $1.key }) {
                 instrument.write(to: &text)

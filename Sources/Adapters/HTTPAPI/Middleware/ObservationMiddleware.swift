@@ -6,7 +6,7 @@ import Metrics
 /// Gives each request its ID, one log line and its metrics.
 struct ObservationMiddleware: RouterMiddleware {
     let observer: RequestObserver
-    private let active = Meter(label: "http_server_active_requests")
+    private let active = Meter(label: "doorstep_http_active_requests")
 
     init(_ observer: RequestObserver) {
         self.observer = observer

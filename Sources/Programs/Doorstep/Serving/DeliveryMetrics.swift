@@ -7,7 +7,7 @@ import Synchronization
 /// The counters are found once: to find one by its label costs more than to use it.
 final class DeliveryMetrics: Sendable {
     private let outcomes: [DeliveryState: Counter]
-    private let duration = Timer(label: "doorstep_apns_request_duration_seconds")
+    private let unreadable = Counter(label: "doorstep_tokens_unreadable")
     private let delay = Timer(label: "doorstep_delivery_delay_seconds")
     private let inFlight = Meter(label: "doorstep_deliveries_in_flight")
     private let overdue = Meter(label: "doorstep_deliveries_overdue_seconds")
@@ -26,12 +26,12 @@ final class DeliveryMetrics: Sendable {
 
     func count(_ event: Dispatcher.Event) {
         switch event {
-        case .attempted(let state, _, let duration, let delay):
+        case .attempted(let state, _, _, let delay):
             outcomes[state]?.increment()
-            self.duration.recordSeconds(max(0, duration))
             if let delay { self.delay.recordSeconds(max(0, delay)) }
-        case .decided(let state, _):
+        case .decided(let state, let reason):
             outcomes[state]?.increment()
+            if reason == DeliveryVerdict.tokenUnreadable { unreadable.increment() }
         case .failed, .recovered, .unwritable, .abandoned: break
         }
     }

@@ -2,6 +2,7 @@ import Encodings
 import Foundation
 import Logging
 import Lookups
+import Metrics
 import Persistence
 import PostgreSQL
 import ServiceLifecycle
@@ -22,7 +23,11 @@ struct IndexService: Service {
         self.pool = pool
         self.file = file
         self.logger = logger
-        feed = IndexFeed(pool, live: table) { event in event.log(to: logger) }
+        let isReadable = Meter(label: "doorstep_database_up")
+        feed = IndexFeed(pool, live: table) { event in
+            event.isReadable.map { isReadable.set($0 ? 1 : 0) }
+            event.log(to: logger)
+        }
     }
 
     /// Gets the first table: from the database or, when that does not answer, from the file.
@@ -93,6 +98,15 @@ struct IndexService: Service {
 }
 
 extension IndexFeed.Event {
+    /// Whether the log of changes can be read; nil for an event that does not show it.
+    fileprivate var isReadable: Bool? {
+        switch self {
+        case .loaded, .changed, .resumed: true
+        case .interrupted: false
+        case .quarantined, .released, .notListening: nil
+        }
+    }
+
     fileprivate func log(to logger: Logger) {
         switch self {
         case .loaded(let experiences, let locations, let unreadable, let duration):

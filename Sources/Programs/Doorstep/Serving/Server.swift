@@ -88,7 +88,10 @@ struct Server {
             let attestations = AttestationCountQueue(pool) { [logger] error in
                 logger.info("attestations cannot be counted: trying again", metadata: ["error": "\(error)"])
             }
-            let metrics = ServerMetrics(routing.table, confirmations)
+            let metrics = ServerMetrics(
+                routing.table, confirmations,
+                pools: ["requests": pool, "deliveries": deliveryPool, "management": managementPool],
+                certificate: api.tls?.certificate)
             // What is queued waits in the database for a server that has a sender.
             let delivery = sealingKeys.map { keys in
                 Delivery(
@@ -96,6 +99,7 @@ struct Server {
                     timeout: apns?.settings.requestTimeout ?? .zero, logger: logger)
             }
             let settings = limitedByOpenFiles()
+            Meter(label: "doorstep_http_connections_limit").set(settings.maximumConnections)
             let catalogue = ManagedCatalogue(managementPool, followedBy: routing.feed)
             let checks = PostgresSyncChecks(managing: managementPool)
             let verifyDomain: VerifyDomain = { [outbound, resolver] name, tenant, actor, rivalry, now in
@@ -178,6 +182,7 @@ struct Server {
             }
             services.append(MemoryService(table: routing.table, logger: logger))
             services.append(QuotaService(usage: PostgresQuotaUsage(pool), logger: logger))
+            services.append(QueueService(installation: PostgresInstallation(pool), logger: logger))
             if let receipts {
                 services.append(
                     KeyFileService(for: "receipts", logger: logger) { known in

@@ -1,11 +1,14 @@
+import ArgumentParser
 import Foundation
+import HTTPAPI
 import Lookups
 import Metrics
 import Persistence
+import PostgreSQL
 import Synchronization
 import Tenancy
 
-/// What is measured when somebody asks: the routing table, and the confirmations that wait.
+/// Measures the server when its metrics are read: lookup index, confirmations, pools, certificate and process.
 final class ServerMetrics: Sendable {
     private let table: LiveLookupIndex
     private let confirmations: ConfirmationQueue
@@ -20,9 +23,24 @@ final class ServerMetrics: Sendable {
     /// So many quarantined tenants have a series. [ours]
     private static let mostTenants = 100
 
-    init(_ table: LiveLookupIndex, _ confirmations: ConfirmationQueue) {
+    private let pools: [PoolMetrics]
+    private let build = Meter(
+        label: "doorstep_build_info", dimensions: [("version", DoorstepCommand.configuration.version)])
+    private let process = ProcessMetrics()
+    private let certificate: String?
+
+    /// - Parameters:
+    ///   - pools: by name.
+    ///   - certificate: the path of the certificate that the server presents; nil without TLS.
+    init(
+        _ table: LiveLookupIndex, _ confirmations: ConfirmationQueue, pools: [String: ConnectionPool],
+        certificate: String?
+    ) {
         self.table = table
         self.confirmations = confirmations
+        self.pools = pools.map { PoolMetrics($0, $1) }
+        self.certificate = certificate
+        build.set(1)
     }
 
     func update() {
@@ -33,12 +51,21 @@ final class ServerMetrics: Sendable {
             memory.set(state.table.memory)
         }
         updateQuarantine()
+        process.update()
+        for pool in pools { pool.update() }
+        updateCertificate()
         waiting.set(confirmations.count)
         countedDropped.withLock { counted in
             let all = confirmations.droppedCount
             dropped.increment(by: all - counted)
             counted = all
         }
+    }
+
+    /// Reads the file each time, because it is replaced while the server runs. An unreadable file leaves the last date.
+    private func updateCertificate() {
+        guard let certificate, let end = try? CertificateExpiry.date(ofFile: certificate) else { return }
+        Meter(label: "doorstep_tls_certificate_expiry_timestamp_seconds").set(end.timeIntervalSince1970)
     }
 
     private func updateQuarantine() {

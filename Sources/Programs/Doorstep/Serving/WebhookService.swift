@@ -20,6 +20,7 @@ struct WebhookService: Service {
     }
 
     func run() async throws {
+        Self.showCounters()
         try await OutboundClient.withClient(outbound) { client in
             let dispatcher = WebhookDispatcher(store, StandardWebhookSender(client), onEvent: report)
             await withGracefulShutdownHandler {
@@ -28,6 +29,12 @@ struct WebhookService: Service {
                 dispatcher.shutDown()
             }
         }
+    }
+
+    /// Shown as 0 from the start: Prometheus does not see the increase of a counter that begins with 1.
+    private static func showCounters() {
+        _ = Counter(label: "doorstep_webhook_messages_given_up")
+        _ = Counter(label: "doorstep_webhooks_disabled")
     }
 
     @Sendable private func report(_ event: WebhookDispatcher.Event) {
