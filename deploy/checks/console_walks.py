@@ -178,6 +178,84 @@ def look_at_tiles(browser, link, failures):
     context.close()
 
 
+def look_at_missing_tiles(browser, link, failures):
+    """With an unreachable tile server, the map shows land and a message."""
+    from playwright.sync_api import expect
+
+    what = "missing tiles"
+    origin = link.split("/login")[0]
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    sign_in(context, link)
+    page = context.new_page()
+    page.route("https://tiles.example.com/**", lambda route: route.abort())
+    with page.expect_response(lambda response: response.url.endswith("world.json")) as land:
+        page.goto(f"{origin}/t/many/places")
+    failures.expect(land.value.ok, what, "land is not loaded")
+    expect(page.locator(".leaflet-control-attribution")).to_contain_text("The tile server does not respond", timeout=20_000)
+    context.close()
+
+
+def area(numbers, scale):
+    """The signed area of a ring of world.json, in square degrees: negative for land, positive for a hole in it."""
+    points, x, y = [], 0, 0
+    for dx, dy in zip(numbers[::2], numbers[1::2]):
+        x, y = x + dx, y + dy
+        points.append((x / scale, y / scale))
+    return sum(a[0] * b[1] - b[0] * a[1] for a, b in zip(points, points[1:] + points[:1])) / 2
+
+
+def edit_on_map(browser, origin, link, failures):
+    """List and map agree; form, markers and review map agree; a link works in the sign-in page's own tab."""
+    from playwright.sync_api import expect
+
+    what = "map"
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+    page = context.new_page()
+    watch(page, origin, failures, lambda: what)
+    page.goto(f"{origin}/login")
+    page.goto(link)
+    page.wait_for_url(f"{origin}/")
+
+    with page.expect_response(lambda response: response.url.endswith("world.json")) as loaded:
+        page.goto(f"{origin}/t/restaurants/places")
+    world = loaded.value.json()
+    holes = [area(ring, world["scale"]) for ring in world["land"] if area(ring, world["scale"]) > 0]
+    failures.expect(min(holes, default=1) > 0.02, what, f"the basemap has {sum(hole < 0.02 for hole in holes)} slivers")
+    failures.expect(len(world["borders"]) > 300, what, f"the basemap has {len(world['borders'])} borders")
+    count = page.locator("main .row").count()
+    expect(page.locator("#map-says")).to_have_text(f"{count} locations in view.", timeout=20_000)
+
+    page.goto(f"{origin}/t/restaurants/places/restaurant_a/edit")
+    latitude, longitude, radius = (page.get_by_label(name, exact=True) for name in ("Latitude", "Longitude", "Radius"))
+    before = latitude.input_value(), longitude.input_value()
+    centre = page.locator(".handle.centre").bounding_box()
+    page.mouse.move(centre["x"] + 12, centre["y"] + 12)
+    page.mouse.down()
+    page.mouse.move(centre["x"] + 60, centre["y"] + 40, steps=5)
+    page.mouse.up()
+    failures.expect(before[0] != latitude.input_value() and before[1] != longitude.input_value(), what,
+                    "the fields do not follow the marker")
+    edge = page.locator(".handle.edge").bounding_box()
+    old = radius.input_value()
+    page.mouse.move(edge["x"] + edge["width"] / 2, edge["y"] + edge["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(edge["x"] + 40, edge["y"] + edge["height"] / 2, steps=5)
+    page.mouse.up()
+    failures.expect(float(radius.input_value()) > float(old), what, "the radius does not follow the edge")
+    radius.fill("120")
+    expect(page.locator("#map-says")).to_contain_text("radius 120 m")
+    latitude.fill("51.5142, -0.1312")
+    failures.expect((latitude.input_value(), longitude.input_value()) == ("51.5142", "-0.1312"), what,
+                    "a pasted pair does not fill both fields")
+    page.get_by_role("button", name="Review changes").click()
+    arrive(page, "**/edit?name=*")
+    expect(page.locator("#map-says")).to_contain_text("radius 120 m")
+    failures.expect("51.5142" in page.locator("main").inner_text(), what, "the review does not show the new latitude")
+    for violation in violations(page):
+        failures.add(what, f"review: {violation}")
+    context.close()
+
+
 def show_keys_once(browser, origin, link, failures):
     """A key and a webhook's secret: in the page that answers the form, in no address, and not once more."""
     what = "shown once"

@@ -34,9 +34,9 @@ public struct MapGrid: Sendable, Hashable {
         self.zoom = zoom
     }
 
-    /// The locations of a table within the box, put together where they are near each other: the fullest cells first.
-    /// - Parameter text: only those that it finds; nil for all.
-    public func cells(of table: TenantTable, matching text: LocationText? = nil) -> [MapCell] {
+    /// Groups the locations of a table within the box by cell, the fullest cells first.
+    /// - Parameter text: only the locations that it finds; nil for all.
+    public func cells(of table: TenantTable, matching text: LocationText? = nil) -> MapCells {
         var cells = Cells(self)
         table.forEachLocation { region, identifier, name in
             guard contains(region.center), text?.finds(identifier, name) ?? true,
@@ -44,16 +44,16 @@ public struct MapGrid: Sendable, Hashable {
             else { return }
             cells.add(region.center) { ListedLocation(region, identifier, name) }
         }
-        return cells.fullest
+        return cells.result
     }
 
-    /// The same of some places.
-    public func cells(of places: [ListedLocation]) -> [MapCell] {
+    /// Groups some locations in the same way.
+    public func cells(of places: [ListedLocation]) -> MapCells {
         var cells = Cells(self)
         for place in places where contains(place.region.center) {
             cells.add(place.region.center) { place }
         }
-        return cells.fullest
+        return cells.result
     }
 
     private func contains(_ point: Coordinate) -> Bool {
@@ -85,6 +85,7 @@ public struct MapGrid: Sendable, Hashable {
         private var every: [Cell] = []
         private var some: [Int: Cell] = [:]
         private var single = SmallestLocations(limit: MapGrid.maximumCells)
+        private var bounds: MapBounds?
 
         private static let fewCells = 131_072
 
@@ -99,6 +100,7 @@ public struct MapGrid: Sendable, Hashable {
         func takes(_ identifier: Span<UInt8>) -> Bool { !isOfSinglePlaces || single.takes(identifier) }
 
         mutating func add(_ point: Coordinate, _ place: () -> ListedLocation?) {
+            if bounds?.extend(to: point) == nil { bounds = MapBounds(point) }
             guard !isOfSinglePlaces else {
                 if let place = place() { single.insert(place) }
                 return
@@ -126,7 +128,9 @@ public struct MapGrid: Sendable, Hashable {
             return max(0, min(Int(row), side - 1)) * side + max(0, min(Int(column), side - 1))
         }
 
-        var fullest: [MapCell] {
+        var result: MapCells { MapCells(cells: fullest, bounds: bounds) }
+
+        private var fullest: [MapCell] {
             guard !isOfSinglePlaces else {
                 return single.places.map { MapCell(count: 1, center: $0.region.center, place: $0) }
             }
@@ -150,7 +154,34 @@ public struct MapGrid: Sendable, Hashable {
     }
 }
 
-/// What stands in one cell of a map: a location, or several with where they are on average.
+/// The cells of a map, and the smallest box that contains their locations.
+public struct MapCells: Sendable, Hashable {
+    /// The fullest first, at most ``MapGrid/maximumCells``.
+    public let cells: [MapCell]
+    /// Contains also locations of cells beyond the maximum; nil without a location.
+    public let bounds: MapBounds?
+}
+
+/// A box in degrees that does not reach over the antimeridian.
+public struct MapBounds: Sendable, Hashable {
+    public private(set) var south: Double
+    public private(set) var west: Double
+    public private(set) var north: Double
+    public private(set) var east: Double
+
+    fileprivate init(_ point: Coordinate) {
+        (south, west, north, east) = (point.latitude, point.longitude, point.latitude, point.longitude)
+    }
+
+    fileprivate mutating func extend(to point: Coordinate) {
+        south = min(south, point.latitude)
+        west = min(west, point.longitude)
+        north = max(north, point.latitude)
+        east = max(east, point.longitude)
+    }
+}
+
+/// The content of one cell of a map: a location, or several with their average position.
 public struct MapCell: Sendable, Hashable {
     public let count: Int
     public let center: Coordinate

@@ -472,6 +472,7 @@ import Testing
             let json = try JSONValue(parsing: Array(buffer: cells.body))
             #expect(json.objectValue?["places"] == 106 && json.objectValue?["complete"] == true)
             #expect(json.objectValue?["cells"]?.arrayValue?.count == 2)
+            #expect(json.objectValue?["bounds"] == [0, 0, 52, 13])
             #expect(
                 try await console.get("/t/acme/places.cells?bbox=1,2,3&z=2", cookie).status == .badRequest)
         }

@@ -36,23 +36,26 @@ import Testing
         let table = try Self.table(Self.places)
         #expect(table.locationCount == 5)
         let world = try #require(MapGrid(south: -85, west: -180, north: 90, east: 180, zoom: 1))
-        let cells = world.cells(of: table)
+        let cells = world.cells(of: table).cells
         #expect(cells.reduce(0) { $0 + $1.count } == 5)
         let pair = try #require(cells.first)
         #expect(pair.count == 2 && pair.place == nil && abs(pair.center.latitude - 52.000005) < 1e-9)
         #expect(cells.count { $0.place != nil } == 3)
         // Beyond the antimeridian the map goes on.
         let fiji = try #require(MapGrid(south: -20, west: 178, north: -10, east: 182, zoom: 8))
-        #expect(Set(fiji.cells(of: table).compactMap(\.place?.identifier.text)) == ["b_%", "b2"])
+        #expect(Set(fiji.cells(of: table).cells.compactMap(\.place?.identifier.text)) == ["b_%", "b2"])
         // So near nothing is put together.
         let door = try #require(MapGrid(south: 51.9, west: 12.9, north: 52.1, east: 13.1, zoom: 18))
-        #expect(door.cells(of: table).map(\.place?.identifier.text) == ["a1", "a2"])
-        #expect(door.cells(of: table, matching: LocationText("room")).map(\.place?.name.text) == ["Tea room"])
-        let listed = door.cells(of: table).compactMap(\.place)
-        #expect(world.cells(of: listed).map(\.count) == [2])
+        #expect(door.cells(of: table).cells.map(\.place?.identifier.text) == ["a1", "a2"])
+        #expect(
+            door.cells(of: table, matching: LocationText("room")).cells.map(\.place?.name.text) == [
+                "Tea room"
+            ])
+        let listed = door.cells(of: table).cells.compactMap(\.place)
+        #expect(world.cells(of: listed).cells.map(\.count) == [2])
     }
 
-    /// Whatever is in a box is counted once, at each zoom, and a cell of one tells which.
+    /// At each zoom, each location in the box is counted once, a cell of one location names it, and the bounds fit.
     @Test(arguments: 0..<20) func gridCountsEachLocationInBoxOnce(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let places = (0..<60).map { number -> Place in
@@ -70,8 +73,11 @@ import Testing
         let inside = places.filter {
             (south...south + 30).contains($0.2) && (west...west + 30).contains($0.3)
         }
-        let cells = grid.cells(of: table)
+        let map = grid.cells(of: table)
+        let cells = map.cells
         #expect(cells.reduce(0) { $0 + $1.count } == inside.count)
+        #expect(map.bounds?.south == inside.map(\.2).min() && map.bounds?.north == inside.map(\.2).max())
+        #expect(map.bounds?.west == inside.map(\.3).min() && map.bounds?.east == inside.map(\.3).max())
         let single = cells.compactMap(\.place?.identifier.text)
         #expect(Set(single).isSubset(of: inside.map(\.0)))
         #expect(single.count == cells.count { $0.count == 1 })
@@ -109,6 +115,6 @@ import Testing
             to: [LocationIdentifier("a2"), LocationIdentifier("gone")])
         #expect(table.locationCount == 1)
         let world = try #require(MapGrid(south: -85, west: -180, north: 90, east: 180, zoom: 1))
-        #expect(world.cells(of: table).map(\.place?.identifier.text) == ["a2"])
+        #expect(world.cells(of: table).cells.map(\.place?.identifier.text) == ["a2"])
     }
 }

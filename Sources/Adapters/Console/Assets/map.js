@@ -1,4 +1,4 @@
-// Draws the map of a page: cells of locations that the server counts, or one location with its circle.
+// Draws the map of a page: cells of locations that the server counts, or the circle of one location.
 const base = new URL(".", import.meta.url);
 const element = document.querySelector("[data-map]");
 const status = document.getElementById("map-says");
@@ -20,7 +20,12 @@ async function draw() {
   map.setView([20, 10], 2);
   const tiles = content("tiles");
   if (tiles) {
-    L.tileLayer(tiles, { maxZoom: 18 }).addTo(map);
+    const layer = L.tileLayer(tiles, { maxZoom: 18 }).addTo(map);
+    // Without a tile server, land is better than an empty map.
+    layer.once("tileerror", () => {
+      world(L, map).catch(() => {});
+      map.attributionControl.addAttribution("The tile server does not respond. Land: Natural Earth");
+    });
     // Leaflet interprets strings as markup.
     map.attributionControl.addAttribution(text(content("tiles-attribution")).innerHTML);
   } else {
@@ -28,7 +33,8 @@ async function draw() {
   }
   const ground = tiles ? null : world(L, map);
   if (element.dataset.map === "cells") await cells(L, map);
-  else circle(L, map);
+  else if (element.dataset.map === "place") trial(L, map);
+  else change(L, map);
   await ground;
 }
 
@@ -115,8 +121,9 @@ async function cells(L, map) {
     map.setView([Number(remembered[2]), Number(remembered[3])], Number(remembered[1]));
   } else {
     const all = await ask(L.latLngBounds([[-85, -180], [85, 180]]), 2);
-    if (all.cells.length) {
-      map.fitBounds(L.latLngBounds(all.cells.map(([latitude, longitude]) => [latitude, longitude])).pad(0.1), { maxZoom: 15, animate: false });
+    if (all.bounds) {
+      const [south, west, north, east] = all.bounds;
+      map.fitBounds(L.latLngBounds([[south, west], [north, east]]).pad(0.1), { maxZoom: 15, animate: false });
     }
   }
   await show();
@@ -127,27 +134,108 @@ async function cells(L, map) {
   });
 }
 
-function circle(L, map) {
-  const { latitude, longitude, radius } = element.dataset;
-  const at = [Number(latitude), Number(longitude)];
+const field = (name) => document.querySelector(`main input[name="${name}"]`);
+
+const metres = (distance) => `${Math.round(distance).toLocaleString("en")} m`;
+
+function region(L, map, [latitude, longitude, radius], options) {
+  return L.circle([latitude, longitude], { radius, weight: 2, interactive: false, ...options }).addTo(map);
+}
+
+const current = () => [element.dataset.latitude, element.dataset.longitude, element.dataset.radius].map(Number);
+
+// The circle of a location. A click fills the fields of the point to test.
+function trial(L, map) {
+  const [latitude, longitude] = current();
   const ink = colour("--accent");
-  const region = L.circle(at, { radius: Number(radius), color: ink, weight: 2, fillOpacity: 0.15 }).addTo(map);
-  L.circleMarker(at, { radius: 5, color: colour("--paper"), weight: 1.5, fillColor: ink, fillOpacity: 1, interactive: false }).addTo(map);
-  map.fitBounds(region.getBounds().pad(0.6), { maxZoom: 18, animate: false });
-  const field = (name) => document.querySelector(`main input[name="${name}"]`);
-  const point = L.circleMarker(at, { radius: 6, color: colour("--out"), weight: 3, fillOpacity: 0, interactive: false });
+  const circle = region(L, map, current(), { color: ink, fillOpacity: 0.15 });
+  L.circleMarker([latitude, longitude], { radius: 5, color: colour("--paper"), weight: 1.5, fillColor: ink, fillOpacity: 1, interactive: false }).addTo(map);
+  map.fitBounds(circle.getBounds().pad(0.6), { maxZoom: 18, animate: false });
+  const point = L.circleMarker([latitude, longitude], { radius: 6, color: colour("--out"), weight: 3, fillOpacity: 0, interactive: false });
+  const show = (at) => {
+    point.setLatLng(at).addTo(map);
+    status.textContent = `${metres(map.distance([latitude, longitude], at))} from the centre. Select "Try" below.`;
+  };
   map.on("click", ({ latlng }) => {
     const { lat, lng } = latlng.wrap();
     field("latitude").value = lat.toFixed(6);
     field("longitude").value = lng.toFixed(6);
-    point.setLatLng(latlng).addTo(map);
-    const metres = Math.round(map.distance(at, latlng));
-    status.textContent = element.dataset.map === "edit"
-      ? `The new centre is ${metres.toLocaleString("en")} m from the current one.`
-      : `${metres.toLocaleString("en")} m from the centre. Select "Try" below.`;
+    show(latlng);
   });
-  status.textContent = element.dataset.map === "edit"
-    ? "Click the map to set the centre." : "Click the map to set the point to test below.";
+  status.textContent = "Click the map to set the point to test below.";
+  // After a test the fields hold its point.
+  const tested = [field("latitude").value, field("longitude").value];
+  if (tested.every((value) => value !== "" && Number.isFinite(Number(value)))) {
+    show(tested.map(Number));
+    status.textContent = `The tested point is ${metres(map.distance([latitude, longitude], tested.map(Number)))} from the centre.`;
+    if (!map.getBounds().contains(tested.map(Number))) {
+      map.fitBounds(circle.getBounds().extend(tested.map(Number)).pad(0.3), { maxZoom: 18, animate: false });
+    }
+  }
+}
+
+// The current circle, dashed, and the new one. In the form, markers move its centre and its edge, and the fields follow.
+function change(L, map) {
+  const old = current();
+  const dashed = region(L, map, old, { color: colour("--soft"), dashArray: "5 5", fillOpacity: 0 });
+  const { newLatitude, newLongitude, newRadius } = element.dataset;
+  const isReview = element.dataset.map === "review";
+  const circle = region(L, map, isReview ? [newLatitude, newLongitude, newRadius].map(Number) : old, { color: colour("--accent"), fillOpacity: 0.15 });
+  const fit = () => map.fitBounds(dashed.getBounds().extend(circle.getBounds()).pad(0.4), { maxZoom: 18, animate: false });
+  const say = () => {
+    const moved = map.distance(dashed.getLatLng(), circle.getLatLng());
+    status.textContent = moved === 0 && circle.getRadius() === old[2]
+      ? "Drag the centre or the edge of the circle, or click the map."
+      : `New: ${metres(moved)} from the current centre, radius ${metres(circle.getRadius())}.`;
+  };
+  if (isReview) {
+    fit();
+    return say();
+  }
+  const handle = (name) => L.marker([0, 0], {
+    draggable: true, keyboard: false, autoPan: true, icon: L.divIcon({ className: `handle ${name}`, iconSize: [24, 24] }),
+  }).addTo(map);
+  const centre = handle("centre"), edge = handle("edge");
+  const place = () => {
+    centre.setLatLng(circle.getLatLng());
+    edge.setLatLng([circle.getLatLng().lat, circle.getBounds().getEast()]);
+    say();
+  };
+  const fill = () => {
+    const { lat, lng } = circle.getLatLng().wrap();
+    field("latitude").value = lat.toFixed(6);
+    field("longitude").value = lng.toFixed(6);
+    field("radius").value = circle.getRadius();
+  };
+  const move = (at) => {
+    circle.setLatLng(at);
+    place();
+    fill();
+  };
+  const read = () => {
+    const [latitude, longitude, radius] = ["latitude", "longitude", "radius"].map((name) => field(name).value.trim() === "" ? NaN : Number(field(name).value));
+    if (Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180) circle.setLatLng([latitude, longitude]);
+    if (radius > 0 && radius <= 500) circle.setRadius(radius);
+    place();
+    if (!map.getBounds().contains(circle.getLatLng())) fit();
+  };
+  map.on("click", ({ latlng }) => move(latlng));
+  centre.on("drag", () => move(centre.getLatLng()));
+  edge.on("drag", () => {
+    circle.setRadius(Math.min(500, Math.max(1, Math.round(map.distance(circle.getLatLng(), edge.getLatLng())))));
+    fill();
+    say();
+  }).on("dragend", place);
+  for (const name of ["latitude", "longitude", "radius"]) field(name).addEventListener("input", read);
+  // A pair as maps copy it.
+  field("latitude").addEventListener("input", () => {
+    const pair = /^\s*(-?\d+\.\d+)\s*,\s*(-?\d+\.\d+)\s*$/.exec(field("latitude").value);
+    if (!pair) return;
+    [field("latitude").value, field("longitude").value] = [pair[1], pair[2]];
+    read();
+  });
+  fit();
+  read();
 }
 
 const short = (count) => count < 1000 ? `${count}` : `${(count / 1000).toFixed(count < 10000 ? 1 : 0)}k`;

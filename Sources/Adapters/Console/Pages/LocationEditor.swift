@@ -42,6 +42,11 @@ struct LocationEditor: Sendable {
             name = fields["name"] ?? ""
             latitude = fields["latitude"] ?? ""
             longitude = fields["longitude"] ?? ""
+            // A pair as maps copy it. Both numbers need a decimal point, because "51,5" may be one number.
+            let pair = latitude.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+            if pair.count == 2, pair.allSatisfy({ $0.contains(".") }) {
+                (latitude, longitude) = (pair[0], pair[1])
+            }
             radius = fields["radius"] ?? ""
         }
 
@@ -159,7 +164,8 @@ struct LocationEditor: Sendable {
                     form.field("Name", name: "name", value: draft.name, error: draft.errors["name"])
                     form.field(
                         "Latitude", name: "latitude", value: draft.latitude,
-                        hint: "Centre, in degrees. Click the map to fill both coordinates.",
+                        hint:
+                            "Centre, in degrees. Click the map, or paste a pair such as \u{201C}51.5142, -0.1312\u{201D}.",
                         error: draft.errors["latitude"], inputmode: "text")
                     form.field(
                         "Longitude", name: "longitude", value: draft.longitude,
@@ -176,7 +182,7 @@ struct LocationEditor: Sendable {
                             text: "Cancel")
                     }
                 }
-                if self.hasMap { LocationPage.map(location, isTrial: false, &div) }
+                if self.hasMap { LocationPage.map(location, for: .edit, &div) }
             }
         }
     }
@@ -198,6 +204,9 @@ struct LocationEditor: Sendable {
             }
             Self.differences(from: location, to: changed, &main)
             Self.meaning(location, changed, urls, &main)
+            if self.hasMap, changed.region != location.region {
+                LocationPage.map(location, for: .review, changed: changed, &main)
+            }
             main.element(
                 .form, .class("stack"), .post,
                 .action(HTMLLink(location: location.identifier, of: tenant, "edit"))

@@ -109,7 +109,7 @@ struct FilteredLocations {
     }
 
     /// The map cells in a box, and whether they are complete.
-    func cells(in grid: MapGrid) async throws -> (cells: [MapCell], isComplete: Bool) {
+    func cells(in grid: MapGrid) async throws -> (map: MapCells, isComplete: Bool) {
         if filter.isUnused {
             let (unused, isCut) = try await unused(after: nil, limit: LocationFilter.maximumCount)
             return (grid.cells(of: unused.listed), !isCut)
@@ -119,8 +119,8 @@ struct FilteredLocations {
             let locations = identifiers.compactMap { table.location($0) }.compactMap { ListedLocation($0) }
             return (grid.cells(of: locations), identifiers.count < LocationFilter.maximumCount)
         }
-        let cells = grid.cells(of: table, matching: filter.text.map(LocationText.init))
-        return (cells, cells.count < MapGrid.maximumCells)
+        let map = grid.cells(of: table, matching: filter.text.map(LocationText.init))
+        return (map, map.cells.count < MapGrid.maximumCells)
     }
 }
 

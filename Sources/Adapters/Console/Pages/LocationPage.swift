@@ -121,7 +121,7 @@ struct LocationPage: Sendable {
                         request, tenant, location, found?.byLocation[location.identifier] ?? [], &facts)
                     if found == nil { facts.findingsToCome() }
                 }
-                if self.hasMap { Self.map(location, isTrial: true, &div) }
+                if self.hasMap { Self.map(location, for: .trial, &div) }
             }
             main.element(.h2, text: "URLs that lead here")
             main.urls(urls, of: tenant)
@@ -190,14 +190,29 @@ struct LocationPage: Sendable {
         }
     }
 
-    /// - Parameter isTrial: whether a click fills the fields of "Try a point", rather than those of the edit form.
-    static func map(_ location: LocationRecord, isTrial: Bool, _ html: inout HTMLWriter) {
-        let center = location.region.center
+    /// The use of a location's map.
+    enum MapUse: String {
+        /// A click fills the fields of "Try a point".
+        case trial = "place"
+        /// Map and form change each other.
+        case edit
+        /// Shows the new circle beside the current one.
+        case review
+    }
+
+    /// - Parameter changed: the location after the change under review.
+    static func map(
+        _ location: LocationRecord, for use: MapUse, changed: LocationRecord? = nil, _ html: inout HTMLWriter
+    ) {
+        let (center, new) = (location.region.center, changed?.region)
         html.element(.section, .class("map-box"), .ariaLabel("Map of the location")) { section in
             section.element(
-                .div, .class("map"), .data("map", isTrial ? "place" : "edit"), .hidden,
+                .div, .class("map"), .data("map", use.rawValue), .hidden,
                 .data("latitude", "\(center.latitude)"), .data("longitude", "\(center.longitude)"),
-                .data("radius", "\(location.region.radius.meters)"))
+                .data("radius", "\(location.region.radius.meters)"),
+                new.map { .data("new-latitude", "\($0.center.latitude)") },
+                new.map { .data("new-longitude", "\($0.center.longitude)") },
+                new.map { .data("new-radius", "\($0.radius.meters)") })
             section.element(.p, .class("hint"), .role("status"), .id("map-says"))
         }
     }

@@ -213,6 +213,7 @@ struct LocationsPage: Sendable {
     // MARK: The map
 
     /// The map cells in a box, for the page's script. Each is `[latitude, longitude, count, path component, name, radius]`.
+    /// `bounds` is `[south, west, north, east]` of their locations, or null without any.
     @Sendable func cells(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         let numbers = (request.query["bbox"] ?? "").split(separator: ",").map { Double(decimal: $0) }
@@ -224,11 +225,16 @@ struct LocationsPage: Sendable {
             throw ConsoleRefusal.malformed(
                 "bbox must be west,south,east,north in degrees; z must be a zoom from 0 to 18.")
         }
-        let (cells, isComplete) = try await filtered(request, tenant).cells(in: grid)
+        let (map, isComplete) = try await filtered(request, tenant).cells(in: grid)
         let json: JSONObject = [
-            "cells": .array(cells.map { Self.json($0) }),
-            "places": JSONValue(cells.reduce(0) { $0 + $1.count }),
+            "cells": .array(map.cells.map { Self.json($0) }),
+            "places": JSONValue(map.cells.reduce(0) { $0 + $1.count }),
             "complete": .bool(isComplete),
+            "bounds": map.bounds.map { bounds in
+                .array(
+                    [bounds.south, bounds.west, bounds.north, bounds.east]
+                        .map { JSONValue(finite: Self.degrees($0)) })
+            } ?? .null,
         ]
         return .json(JSONValue.object(json).serialized())
     }
