@@ -54,7 +54,7 @@ import Testing
         let schemas = try Self.document()["components"]?["schemas"]
         let outcomes = Set(Receipt.Outcome.allCases.map { JSONValue.string($0.rawValue) })
         for name in ["Confirmation", "RecordedConfirmation"] {
-            let listed = schemas?[name]?["properties"]?["outcome"]?["enum"]?.arrayValue
+            let listed = schemas?[name]?["properties"]?["outcome"]?["x-extensible-enum"]?.arrayValue
             #expect(Set(try #require(listed)) == outcomes, "\(name)")
         }
         let day = schemas?["ConfirmationDay"]
@@ -62,6 +62,89 @@ import Testing
         #expect(Set(try #require(day?["required"]?.arrayValue)) == counted)
         #expect(
             Set(try #require(day?["properties"]?.objectValue).map { JSONValue.string($0.key) }) == counted)
+    }
+
+    /// Generated clients must read the responses of later versions.
+    @Test func responseSchemasAllowFurtherMembersAndValues() throws {
+        let document = try Self.document()
+        let schemas = try #require(document["components"]?["schemas"]?.objectValue)
+        var reached: Set<String> = []
+        func check(_ value: JSONValue, _ place: String) {
+            value.arrayValue?.forEach { check($0, place) }
+            guard let object = value.objectValue else { return }
+            #expect(object["additionalProperties"] != false, "\(place) is closed")
+            let values = object["enum"]?.arrayValue ?? []
+            #expect(values.allSatisfy { $0.stringValue == nil }, "\(place) has a closed enumeration")
+            if let name = object["$ref"]?.stringValue?.split(separator: "/").last.map(String.init),
+                let schema = schemas[name], reached.insert(name).inserted
+            {
+                check(schema, name)
+            }
+            for (key, member) in object where !key.hasPrefix("x-") && !key.hasPrefix("example") {
+                check(member, place)
+            }
+        }
+        let operations = try #require(document["paths"]?.objectValue).flatMap { path in
+            path.value.objectValue?.compactMap { $0.value["responses"] } ?? []
+        }
+        for responses in operations + [document["components"]?["responses"] ?? .null] {
+            for (_, response) in responses.objectValue ?? [:] {
+                for (_, body) in response["content"]?.objectValue ?? [:] {
+                    if let schema = body["schema"] { check(schema, "\(response["description"] ?? .null)") }
+                }
+            }
+        }
+        #expect(reached.contains("ManagedLocation") && reached.contains("Problem"))
+    }
+
+    @Test func requestSchemasAreClosed() throws {
+        let schemas = try Self.document()["components"]?["schemas"]
+        for name in [
+            "LocationInput", "ExperienceCreation", "NotificationSubmission", "KeyCreation", "Audience",
+        ] {
+            #expect(schemas?[name]?["additionalProperties"] == false, "\(name)")
+        }
+    }
+
+    @Test func clientFormSetsExactKeywordsAside() {
+        let exact: JSONValue = [
+            "type": "object", "additionalProperties": false,
+            "properties": ["kind": ["enum": ["a", .null], "description": "Kind."], "n": ["enum": [1, 2]]],
+            "anyOf": [["required": ["kind"]], ["required": ["n"]]],
+        ]
+        let document = ClientForm.document([
+            "paths": [
+                "/x": [
+                    "get": [
+                        "responses": [
+                            "200": [
+                                "content": [
+                                    "application/json": ["schema": ["$ref": "#/components/schemas/Read"]]
+                                ]
+                            ]
+                        ]
+                    ]
+                ]
+            ],
+            "components": ["schemas": ["Read": exact, "Written": exact], "responses": [:]],
+        ])
+        let schemas = document["components"]?["schemas"]
+        #expect(
+            schemas?["Read"] == [
+                "type": "object", "additionalProperties": true,
+                "properties": [
+                    "kind": [
+                        "type": ["string", "null"], "x-extensible-enum": ["a"],
+                        "description": "Kind. Known values: `a`.",
+                    ], "n": ["enum": [1, 2]],
+                ],
+                "x-current": [
+                    "additionalProperties": false, "anyOf": [["required": ["kind"]], ["required": ["n"]]],
+                ],
+            ])
+        #expect(schemas?["Written"]?["additionalProperties"] == false)
+        #expect(schemas?["Written"]?["properties"] == exact["properties"])
+        #expect(schemas?["Written"]?["anyOf"] == nil)
     }
 
     @Test func tenantNamePatternMatchesValidNames() throws {

@@ -21,6 +21,8 @@ struct OpenAPIGenerator {
     private var tags: [JSONValue] = []
     private var schemas: JSONObject
     private var responses: JSONObject
+    /// An example for each problem's code.
+    private var examples: JSONObject = [:]
 
     private struct Operation {
         let fragment: JSONObject
@@ -90,10 +92,11 @@ struct OpenAPIGenerator {
         var components = try Self.object(document["components"])
         components["schemas"] = .object(schemas)
         components["responses"] = .object(responses)
+        components["examples"] = .object(examples)
         document["components"] = .object(components)
         document["paths"] = .object(paths)
         document["tags"] = .array(tags)
-        return JSONValue.object(document).prettyPrinted() + "\n"
+        return JSONValue.object(ClientForm.document(document)).prettyPrinted() + "\n"
     }
 
     // MARK: Operations
@@ -192,15 +195,18 @@ struct OpenAPIGenerator {
         return response
     }
 
-    /// A reference to a shared response, which is added where it is not there yet.
+    /// The response of several problems, or a reference to the shared response of one problem, which is added if it is missing.
+    ///
+    /// Only responses of one problem have a name, so that a new problem of an endpoint renames nothing.
     private mutating func error(_ status: Int, _ types: [ProblemType]) -> JSONValue {
-        let named = types.filter { $0.code != ProblemType.malformedRequest.code }
-        let name = (named.isEmpty ? types : named).map { Self.pascalCase($0.code) }.joined(separator: "Or")
+        guard types.count == 1 else { return .object(errorResponse(status, types)) }
+        let name = Self.pascalCase(types[0].code)
         if responses[name] == nil { responses[name] = .object(errorResponse(status, types)) }
         return Self.reference("responses", name)
     }
 
-    private func errorResponse(_ status: Int, _ types: [ProblemType]) -> JSONObject {
+    /// Generated clients read each error as a `Problem`. The exact members of these problems are the media type's `x-current`.
+    private mutating func errorResponse(_ status: Int, _ types: [ProblemType]) -> JSONObject {
         var schema: JSONObject = ["allOf": [Self.reference("schemas", "Problem")]]
         var members: [String: [JSONValue]] = [:]
         var headers = Self.headers(["X-Request-ID": "RequestID"])
@@ -221,7 +227,8 @@ struct OpenAPIGenerator {
                 "type": .string(type.path), "title": .string(type.title), "status": JSONValue(status),
                 "code": .string(type.code), "requestID": "7M2V9QK4T1XE",
             ] as JSONObject { example[name] = value }
-            examples[type.code] = ["value": .object(example)]
+            self.examples[type.code] = ["value": .object(example)]
+            examples[type.code] = Self.reference("examples", type.code)
         }
         var properties: JSONObject = [
             "status": ["const": JSONValue(status)],
@@ -231,7 +238,9 @@ struct OpenAPIGenerator {
             properties[name] = schemas.count == 1 ? schemas[0] : ["anyOf": .array(schemas)]
         }
         schema["properties"] = .object(properties)
-        var content: JSONObject = ["schema": .object(schema)]
+        var content: JSONObject = [
+            "schema": Self.reference("schemas", "Problem"), "x-current": .object(schema),
+        ]
         if !examples.isEmpty { content["examples"] = .object(examples) }
         return [
             "description": .string(Self.description(of: types)), "headers": .object(headers),
