@@ -1,10 +1,10 @@
 public import Tenancy
 
-/// Who changes a tenant's data.
+/// The actor of a change to a tenant's data.
 public enum Actor: Sendable, Hashable {
     /// A key: it may make and change only keys that may do no more than itself.
     case key(KeyID)
-    /// An operator of the installation, who may do everything. The name is such as `operator:alice`.
+    /// An operator of the deployment, with all rights. The name has the form `operator:alice`.
     case administrator(String)
 
     /// The actor's name in the audit log.

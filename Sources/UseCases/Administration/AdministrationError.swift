@@ -28,15 +28,15 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
     case unknownLocation(LocationIdentifier)
     case unknownImage(ImageDigest)
     case invalidImage(HeaderImageError)
-    /// A file was to have another digest than its own, which is this.
+    /// The file has another digest than the request names; the value is the file's digest.
     case otherImage(ImageDigest)
     case shortCodeExists(String)
     case unknownShortCode(String)
-    /// What was to be deleted, and what refers to it.
+    /// The item cannot be deleted because other rows refer to it.
     case inUse(String, by: [Dependents])
-    /// What an import was to remove, and something refers to.
+    /// The import cannot remove items because other rows refer to them.
     case removalsInUse(RemovalsInUse)
-    /// An import was to remove more than it was allowed to: how many of how many there are.
+    /// The import would remove more items than allowed: the number, the total, and the allowed number.
     case tooManyRemovals(Int, of: Int, allowed: Int)
     case tooManyRows(limit: Int)
     /// As many imports wait for their turn as may, or other tenants' took too long.
@@ -48,10 +48,10 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
     case keyNotActive
     /// And what replaced it.
     case keyRotated(KeyID)
-    /// One key was to make another that may do more than itself, or for longer.
+    /// A key cannot create a key with more rights or a later expiry than its own.
     case widerKey
     case invalidHeader(reason: String)
-    /// A clip was to require what too few of its requests were seen to bring: how many.
+    /// Too few requests were attested to require attestation; the value is their number.
     case monitoredTooLittle(ClipAttestation.Operation, seen: Int)
     /// The tenant was deleted while a change of it was under way.
     case tenantDeleted
@@ -60,7 +60,7 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
     /// Lines are counted from 1.
     case invalidArchive(line: Int, reason: String)
     case unknownArchiveVersion(Int)
-    /// Nil for what is no host at all.
+    /// Nil if the text is not a host.
     case invalidDomain(URLPrefixError?)
     case unknownDomain(DomainName)
     case domainTaken(DomainName)

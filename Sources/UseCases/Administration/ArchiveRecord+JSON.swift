@@ -2,7 +2,7 @@ import Foundation
 import JSON
 
 extension ArchiveRecord {
-    /// A line: what the record is under `type`, and beside it the members that it always has, but for those that are null.
+    /// A line: the record's kind under `type`, and the members that it always has, without null members.
     var json: JSONObject {
         let members: JSONObject =
             switch self {

@@ -25,16 +25,16 @@ public struct AttestKeyID: Sendable, Hashable, CustomStringConvertible {
         self.init(bytes)
     }
 
-    /// In base64url, 43 characters, so that it stands in a path as it is.
+    /// In base64url, 43 characters, so that it needs no encoding in a path.
     public var description: String { Base64URL.text(bytes) }
 }
 
-/// What is known of a key that a device attested.
+/// An App Attest key of a device.
 public struct AttestKeyRecord: Sendable, Hashable {
     public let id: AttestKeyID
-    /// The clip's, also when the full app goes on with the key.
+    /// The clip's bundle ID, also when the full app uses the key.
     public let clip: BundleID
-    /// What the app said of itself when the key was attested.
+    /// Properties that the app reported when the key was attested.
     public let build: AttestedBuild
     /// Nil where the device does not say, as none before iOS 27 does.
     public let bundleVersion: String?
@@ -75,7 +75,7 @@ public protocol AttestKeyStore: Sendable {
     func keys(of tenant: TenantID, after: AttestKeyID?, limit: Int) async throws -> [AttestKeyRecord]
 
     /// Has every server refuse a key, and the tokens that were given for it, from within a second on; for good.
-    /// - Parameter actor: Who the audit log says did it.
+    /// - Parameter actor: The actor in the audit log.
     /// - Returns: Whether this server refuses it.
     /// - Throws: `AdministrationError.unknownAttestKey`.
     func revoke(_ id: AttestKeyID, of tenant: TenantID, by actor: String) async throws -> Bool

@@ -1,7 +1,7 @@
 public import Foundation
 public import JSON
 
-/// One change of one row: who made it, when, and what the row was before and after.
+/// One change of one row: actor, time, and the row before and after.
 public struct AuditEntry: Sendable, Hashable {
     public enum Action: String, Sendable {
         case insert
@@ -9,12 +9,12 @@ public struct AuditEntry: Sendable, Hashable {
         case delete
     }
 
-    /// Larger for what was written later.
+    /// Larger for later entries.
     public let id: Int
     public let at: Date
-    /// Who the program said made the change, such as `operator:alice`.
+    /// The actor that the program named, such as `operator:alice`.
     public let actor: String
-    /// Who the database knew it to be.
+    /// The database login.
     public let login: String
     public let action: Action
     /// The row's, such as `locations`.

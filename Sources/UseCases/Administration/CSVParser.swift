@@ -1,10 +1,9 @@
 /// Reads comma-separated values as RFC 4180 defines them, from chunks of bytes of any size. Another separator than a comma can be
 /// given.
 ///
-/// Also taken: a byte order mark, and lines that end in LF or CR alone. Memory is bounded by one record: one
-/// that is longer than a record may be is refused. A refused record is reported and reading goes on with
-/// the next line that can be told to be one; a quote that never closes swallows the rest of the file and is
-/// reported where it opened.
+/// Also accepted: a byte order mark, and lines that end in LF or CR alone. Memory is bounded by one record; longer records are
+/// refused. After a refused record, reading continues with the next line that can be recognized. A quote that never closes
+/// swallows the rest of the file and is reported at its line.
 struct CSVParser {
     struct Record: Hashable {
         /// The line on which the record starts, from 1.
@@ -17,7 +16,7 @@ struct CSVParser {
         case refused(String)
     }
 
-    /// In bytes, unless it is said otherwise.
+    /// In bytes, unless stated otherwise.
     static let maximumRecordLength = 1 << 20
 
     private let maximumRecordLength: Int
@@ -137,7 +136,7 @@ struct CSVParser {
         if let refusal {
             emit(Record(line: recordLine, content: .refused(refusal)))
         } else if recordLength > 0 {
-            // A blank line is no record; a line that holds one quoted empty field is.
+            // A blank line is not a record; a line with one quoted empty field is.
             emit(Record(line: recordLine, content: .fields(fields)))
         } else {
             blankLineCount += 1

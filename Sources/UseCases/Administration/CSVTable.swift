@@ -1,8 +1,8 @@
 /// A CSV file whose first record names the columns, read row by row.
 ///
-/// Columns are known by name and may come in any order. A row with more or fewer fields than the header is refused. What
-/// spreadsheets add is taken: a first line `sep=;`, semicolons or tabs instead of commas where the columns tell, empty columns at
-/// the end, and rows whose fields are all empty, which are no rows.
+/// Columns are found by name and may have any order. A row with more or fewer fields than the header is refused. Additions of
+/// spreadsheets are accepted: a first line `sep=;`, semicolons or tabs instead of commas, empty columns at the end, and rows
+/// with only empty fields, which are skipped.
 struct CSVTable {
     private var parser: CSVParser?
     /// The bytes up to the end of the first record, until the separator is known.
@@ -229,7 +229,7 @@ public struct CSVFields {
     let header: CSVHeader
     let values: [String]
 
-    /// The value of a column; empty when there is no such column.
+    /// The value of a column; empty if the column does not exist.
     public subscript(name: String) -> String {
         header.position(of: name).map { values[$0] } ?? ""
     }

@@ -1,4 +1,4 @@
-/// Writes comma-separated values as RFC 4180 defines them: what `CSVParser` reads of it is what was given.
+/// Writes comma-separated values (RFC 4180). `CSVParser` reads the same values back.
 ///
 /// A spreadsheet calculates a cell that begins like a formula. For spreadsheets such a cell gets an apostrophe in front, unless
 /// it is a plain number such as `-122.1`; an import then reads another text than was exported.
@@ -30,7 +30,7 @@ public struct CSVWriter {
         if buffer.count >= Self.chunkLength { try finish() }
     }
 
-    /// Hands over what is still kept back.
+    /// Writes the buffered bytes.
     public mutating func finish() throws {
         try sink(buffer)
         buffer.removeAll(keepingCapacity: true)

@@ -1,14 +1,13 @@
 public import Cards
 public import JSON
 
-// The card of a clip, a location or an experience: as JSON, where it is left out when it says nothing, and as columns of a
-// table.
+// The card of a clip, a location or an experience: as JSON, without an empty card, and as columns of a table.
 
 extension Card {
-    /// What the columns of a card begin with; the path in its JSON follows.
+    /// The prefix of a card's columns; the path in its JSON follows.
     static let columnPrefix = "card."
 
-    /// The texts of the columns by their names; what the card does not say has none.
+    /// The texts of the columns by name; a missing member has no column.
     ///
     /// A list of one text is that text, any other is JSON.
     public var furtherFields: [String: String] {
@@ -69,11 +68,11 @@ extension Card {
     }
 
     /// The card after a row that clears some paths of it and sets what another card holds.
-    /// - Throws: `JSONFieldError` where what remains is no card, such as a phone number without its digits.
+    /// - Throws: `JSONFieldError` if the rest is not a valid card, such as a phone number without digits.
     public func patched(clearing paths: [String], setting said: Card) throws(JSONFieldError) -> Card {
         let cleared = Set(paths.map(Self.withCanonicalLanguage))
         let kept = fields.filter { path, _ in
-            // A path goes with each that it begins with.
+            // Removing a path also removes the paths below it.
             !path.indices.contains { path[$0] == "." && cleared.contains(String(path[..<$0])) }
                 && !cleared.contains(path)
         }
@@ -93,7 +92,7 @@ extension Card {
 }
 
 extension JSONObjectReader {
-    /// What an item says of its card, which is nothing where it is left out.
+    /// The item's card; empty if it is omitted.
     mutating func card() throws -> Card {
         guard let reader = try optionalObject("card") else { return Card() }
         do throws(JSONFieldError) {

@@ -7,14 +7,14 @@ public struct CardImage: Resource {
     public let format: HeaderImage.Format
     public let byteCount: Int
     public let addedAt: Date
-    /// The file, where it is to be kept; what is read of an image leaves it out.
+    /// The file, if it is to be stored; nil for an image that was read.
     public let file: [UInt8]?
 
     public init(key: ImageDigest, format: HeaderImage.Format, byteCount: Int, addedAt: Date) {
         self.init(key, format, byteCount, addedAt, nil)
     }
 
-    /// Looks at a file that anybody may have sent.
+    /// Checks a file from an untrusted source.
     /// - Throws: `.invalidImage`.
     public init(file: [UInt8], addedAt: Date) throws(AdministrationError) {
         do throws(HeaderImageError) {

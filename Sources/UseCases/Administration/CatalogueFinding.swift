@@ -2,7 +2,7 @@ public import Invocation
 
 /// A warning about something a tenant has registered; never a refusal.
 public struct CatalogueFinding: Sendable, Hashable, CustomStringConvertible {
-    /// What was found beside what ``LintFinding/Code`` has.
+    /// The codes that ``LintFinding/Code`` does not have.
     public enum Code: String, Sendable, CaseIterable {
         /// The clip serves many businesses, and the experience is for none of them.
         case unbound
@@ -26,7 +26,7 @@ public struct CatalogueFinding: Sendable, Hashable, CustomStringConvertible {
         case smallRadius = "small_radius"
         /// The experience's pages have no image, without which Messages shows no preview.
         case noPreviewImage = "no_preview_image"
-        /// The experience is where the API answers, and its pages are not shown.
+        /// The API serves the experience's path, so its landing pages are not shown.
         case shadowedByAPI = "shadowed_by_api"
         /// The URL that a short code stands for is not led to, where short codes are redirected.
         case notRedirected = "not_redirected"

@@ -6,12 +6,12 @@ import Tenancy
 extension CatalogueLint {
     /// Warnings about the pages that are shown at a tenant's domains.
     ///
-    /// What is decided [ours]:
+    /// Rules [ours]:
     /// - `noPreviewImage`: neither the card of an experience at such a domain nor that of its clip has an image, nor that of its
     ///   location; where a rule reads the location, not each has one. Demo experiences and short codes have no page of their own.
     /// - `shadowedByAPI`: the first component of the experience's path is one of the API's.
-    /// - `notRedirected`: short codes are redirected, and the URL that one stands for is not led to: no experience matches it, it holds
-    ///   a code again, or the tenant has not proved its host. Apple asks for experience and association of both.
+    /// - `notRedirected`: short codes are redirected, but not this one: no experience matches its URL, the URL contains a short
+    ///   code too, or the tenant has not proved its host. Apple requires experience and association for both URLs.
     public struct Pages: Sendable {
         /// Those at which pages are shown, or will be once they are proved.
         private var hosts: [String: DomainPages] = [:]

@@ -6,16 +6,16 @@ public import Tenancy
 
 /// Warnings about all that one tenant has registered.
 ///
-/// What is decided beside ``ExperienceLint`` [ours]:
+/// Rules beyond those of ``ExperienceLint`` [ours]:
 /// - `missingDefaultExperience`: a clip has no default experience, which every clip needs [Apple].
-/// - `unpublished`: App Store Connect said that no version of the app with the clip is on the App Store.
+/// - `unpublished`: according to App Store Connect, no version of the app with the clip is on the App Store.
 /// - `unbound`: an advanced or default experience of a clip that serves many businesses has neither location nor rule.
 /// - `notBusinessSpecific`: an advanced experience of such a clip reads the business from the URL. Notifications are
 ///   refused unless a more specific experience is bound to the location.
-/// - `unknownIdentifier`: what a rule reads from the experience's own URL is no location's identifier, or no short code.
+/// - `unknownIdentifier`: the rule reads from the experience's own URL neither a location's identifier nor a short code.
 /// - `deadShortCode`: the URL that a code stands for leads to no location.
-/// - `unreachableLocation`: neither a URL that is bound to the location, nor a short code, nor a URL made by an
-///   experience's rule leads to it. With very many rules not all are tried, and a location is then taken for reachable.
+/// - `unreachableLocation`: no bound URL, no short code and no URL made by an experience's rule leads to the location. If there
+///   are very many rules, not all are tried, and the location counts as reachable.
 /// - `nullIsland`: latitude and longitude are both within ``nullIslandDegrees`` of zero.
 /// - `repeatedCoordinates`: an earlier location, by identifier, has the same coordinates.
 /// - `smallRadius`: the radius is less than ``smallestRadius``.
@@ -23,7 +23,7 @@ public import Tenancy
 ///   registered URLs have too little in common to be listed in groups.
 /// - `noPreviewImage`, `shadowedByAPI`, `notRedirected`: where pages are shown, as ``Pages`` has it.
 public struct CatalogueLint: Sendable {
-    /// What is looked at of a location.
+    /// The checked fields of a location.
     public struct Place: Sendable {
         public let identifier: LocationIdentifier
         public let region: CircularRegion
@@ -47,7 +47,7 @@ public struct CatalogueLint: Sendable {
     /// - Parameters:
     ///   - places: by identifier.
     ///   - unpublished: The clips that were not on the App Store at the last check of App Store Connect.
-    ///   - table: What tells where a URL leads, whoever signed it.
+    ///   - table: Finds where a URL leads, without checking signatures.
     public init(
         clips: [Clip], experiences: [Experience], places: [Place], codes: [ShortCode],
         pages: Pages = Pages(), unpublished: Set<BundleID> = [], table: TenantTable
@@ -83,7 +83,7 @@ public struct CatalogueLint: Sendable {
     /// Looks at all that a tenant has registered.
     /// - Parameters:
     ///   - unpublished: The clips that were not on the App Store at the last check of App Store Connect.
-    ///   - table: What tells where a URL leads, whoever signed it.
+    ///   - table: Finds where a URL leads, without checking signatures.
     public init(
         _ catalogue: any CatalogueReader, unpublished: Set<BundleID> = [], table: TenantTable
     ) async throws {

@@ -3,8 +3,8 @@ import JSON
 
 /// Exports, which an import of the same kind takes: imported and exported again, they are the same bytes.
 extension CatalogueReader {
-    /// Writes all locations as CSV, those of details, cards and metadata after the location's own; returns
-    /// how many.
+    /// Writes all locations as CSV: the location's columns, then those of details, cards and metadata. Returns the number of
+    /// rows.
     /// - Parameter forSpreadsheets: as ``CSVWriter`` has it; an import does not take the file then.
     public func exportLocations(
         forSpreadsheets: Bool = false, to sink: @escaping ([UInt8]) throws -> Void

@@ -1,6 +1,6 @@
 /// Reads all that is one tenant's as it was at one moment.
 ///
-/// What can be a million rows is handed over row by row, so that memory is bounded whoever reads.
+/// Methods that may read a million rows deliver them one by one, so that memory is bounded.
 public protocol CatalogueReader: Sendable {
     var tenant: Tenant { get }
 

@@ -2,9 +2,9 @@ public import Cards
 public import JSON
 public import Tenancy
 
-/// Where tenants' items of one kind are kept, for those who manage them.
+/// Stores tenants' items of one kind, for management.
 ///
-/// What the database refuses is an `AdministrationError`.
+/// Refusals of the database are thrown as `AdministrationError`.
 public protocol CatalogueStore<Item>: Sendable {
     associatedtype Item: Resource
 
@@ -16,11 +16,11 @@ public protocol CatalogueStore<Item>: Sendable {
 
     func item(_ key: Item.Key, of tenant: TenantID) async throws -> Item?
 
-    /// Makes of an item what the closure makes of it, of nil a new one; nobody else changes it in between.
+    /// Replaces an item by the closure's result; creates one if there is none. No other change of the item happens in between.
     /// - Parameters:
-    ///   - actor: who the audit log says did it.
-    ///   - insisting: whether what is advised against is done all the same.
-    ///   - make: may be called again, where somebody else creates the item at the same moment.
+    ///   - actor: The actor in the audit log.
+    ///   - insisting: Whether to do it although a check advises against it.
+    ///   - make: Called again if another request creates the item at the same moment.
     func change(
         _ key: Item.Key, of tenant: TenantID, by actor: String, force: Bool,
         _ make: @Sendable (Item?) throws -> Item
@@ -28,7 +28,7 @@ public protocol CatalogueStore<Item>: Sendable {
 
     /// Deletes an item, with `cascade` all that refers to it too.
     /// - Parameter check: throws for an item that is to stay as it is.
-    /// - Throws: `AdministrationError.inUse`, and that there is no such item.
+    /// - Throws: `AdministrationError.inUse`, or the error for an unknown item.
     func delete(
         _ key: Item.Key, of tenant: TenantID, by actor: String, cascade: Bool,
         _ check: @Sendable (Item) throws -> Void
@@ -73,14 +73,14 @@ public struct CatalogueDeletion: Sendable, Hashable {
 public protocol CollectionStore<Item>: Sendable {
     associatedtype Item: Resource
 
-    /// Adds and changes items as rows say, and where it is asked for removes the others: all of it or nothing.
+    /// Adds and changes items by rows, and removes the others if requested: all or nothing.
     ///
-    /// What is there is read and locked when the last row has come, and not before.
-    /// - Parameter actor: who the audit log says did it.
-    /// - Returns: What was done, and whether this server's lookups know of it.
-    /// - Throws: `AdministrationError.conflict` where another import of the tenant's is under way, `.removalsInUse`,
-    ///   `.tooManyRemovals`; `.keyNotActive` and `.tenantSuspended` where the key has lost its right meanwhile; and what
-    ///   the rows throw.
+    /// Existing items are read and locked only after the last row has arrived.
+    /// - Parameter actor: The actor in the audit log.
+    /// - Returns: The result, and whether this server's lookups use it.
+    /// - Throws: `AdministrationError.conflict` if another import of the tenant is running, `.removalsInUse`,
+    ///   `.tooManyRemovals`; `.keyNotActive` and `.tenantSuspended` if the key lost its right meanwhile; and the errors of the
+    ///   rows.
     func importRows(
         _ rows: some AsyncSequence<ImportedRow<Item>, any Error>, of tenant: TenantID, by actor: Actor,
         _ options: ImportOptions
@@ -89,19 +89,19 @@ public protocol CollectionStore<Item>: Sendable {
 
 /// Where the files of tenants' images are.
 public protocol ImageFiles: Sendable {
-    /// Reads a part of a file: nobody who takes it slowly has all of it kept.
+    /// Reads a part of a file, so that a slow reader does not hold the whole file in memory.
     /// - Parameter range: of its bytes, from 0.
     /// - Returns: As many of them as there are; nil where the tenant has no such image.
     func bytes(_ range: Range<Int>, of image: ImageDigest, of tenant: TenantID) async throws -> [UInt8]?
 }
 
-/// The files of tenants' images, and what they are for.
+/// The files of tenants' images, and the items that use them.
 public protocol ImageDirectory: ImageFiles {
-    /// What has a card that names the image: clips, locations and experiences.
+    /// The items whose cards name the image: clips, locations and experiences.
     func dependents(of image: ImageDigest, of tenant: TenantID) async throws -> [Dependents]
 }
 
-/// What became of an item.
+/// The result for an item.
 public struct CatalogueChange<Item: Resource>: Sendable {
     /// Nil for one that is new.
     public let before: Item?

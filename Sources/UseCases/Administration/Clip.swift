@@ -11,14 +11,14 @@ public struct Clip: Sendable, Hashable {
     /// Source: Apple, "Creating an App Clip with Xcode": the clip's bundle ID starts with the app's.
     public let parentBundleID: BundleID
     public let teamID: TeamID
-    /// What the App IDs of the clip and of its app begin with; APNs and its keys have the team's ID only.
+    /// The prefix of the App IDs of the clip and its app. APNs and its keys use only the team's ID.
     public let appIDPrefix: AppIDPrefix
     /// Whether the clip serves many businesses, so that each notification must name one.
     public let isMultiBusiness: Bool
     /// What its requests must bring of App Attest; nil for nothing.
     public var attestation: ClipAttestation?
     public var links: ClipLinks
-    /// What Apple's card of its experiences says where neither they nor their locations do.
+    /// The default for the cards of its experiences and their locations.
     public var card: Card
 
     /// - Parameters:
@@ -45,10 +45,10 @@ public struct Clip: Sendable, Hashable {
         self.card = card
     }
 
-    /// What an association file calls the clip.
+    /// The clip's App ID in an association file.
     public var appID: AppID { AppID(prefix: appIDPrefix, bundleID: bundleID) }
 
-    /// What an association file calls the clip's app.
+    /// The app's App ID in an association file.
     public var parentAppID: AppID { AppID(prefix: appIDPrefix, bundleID: parentBundleID) }
 
     /// The prefix, unless it is the team's ID.

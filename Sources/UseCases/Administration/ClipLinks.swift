@@ -1,6 +1,6 @@
 import Foundation
 
-/// What pages and banners say of a clip's app: where people get it, and what the site calls itself.
+/// The links of a clip's app in pages and banners: its App Store page and the site's name.
 public struct ClipLinks: Sendable, Hashable {
     /// The app's number in the App Store, as `https://apps.apple.com/app/id…` has it.
     public let appStoreID: String?

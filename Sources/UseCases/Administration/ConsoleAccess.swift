@@ -1,8 +1,8 @@
 public import Tenancy
 
-/// Whom somebody is at the operators' console, and what they may do there.
+/// The identity and rights of a person at the operators' console.
 public struct ConsoleAccess: Sendable, Hashable {
-    /// For the audit log; taken as it is said by whoever makes the link.
+    /// The name in the audit log, as the creator of the link gave it.
     public let name: DisplayName
     /// The one tenant that is seen; nil for all.
     public let tenant: TenantID?
@@ -14,13 +14,13 @@ public struct ConsoleAccess: Sendable, Hashable {
         self.isReadOnly = isReadOnly
     }
 
-    /// Whom the audit log says made a change.
+    /// The actor in the audit log.
     public var actor: String { "console:\(name)" }
 
     public func sees(_ tenant: TenantID) -> Bool { self.tenant == nil || self.tenant == tenant }
 }
 
-/// That a change was asked for where nothing may be changed: the database has refused it.
+/// A read-only session requested a change, which the database refused.
 public struct ReadOnlyAccess: Error, Sendable, Hashable, CustomStringConvertible {
     public init() {}
 

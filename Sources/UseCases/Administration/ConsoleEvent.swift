@@ -11,13 +11,13 @@ public struct ConsoleEvent: Sendable, Hashable {
         case keyShown = "key_shown"
     }
 
-    /// Larger for what was written later.
+    /// Larger for later events.
     public let id: Int
     public let at: Date
     public let kind: Kind
-    /// Who the console, or the command, said it was.
+    /// The actor that the console or the command named.
     public let name: String
-    /// Who the database knew it to be.
+    /// The database login.
     public let login: String
 
     public init(id: Int, at: Date, kind: Kind, name: String, login: String) {

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Somebody's time at the operators' console, between signing in and the end.
+/// A session at the operators' console, from sign-in to its end.
 public struct ConsoleSession: Sendable, Hashable {
     public let id: UUID
     public let access: ConsoleAccess
@@ -17,7 +17,7 @@ public struct ConsoleSession: Sendable, Hashable {
         self.expiresAt = expiresAt
     }
 
-    /// Whom a proxy has signed in, which says so of every request: no row, no secret and no end of its own.
+    /// A person whom a proxy has signed in with each request: without a row, a secret or an end of its own.
     public static func byProxy(_ access: ConsoleAccess, at now: Date) -> ConsoleSession {
         ConsoleSession(
             id: proxyID, access: access, createdAt: now, seenAt: now,
@@ -53,7 +53,7 @@ public protocol ConsoleSessions: Sendable {
 
     /// Uses a link up, and begins its session.
     /// - Parameter earlier: of a session that the new one takes the place of, and which ends; nil for none.
-    /// - Returns: Nil for a link that was used, has expired, or never was; the earlier session goes on then.
+    /// - Returns: Nil for a link that was used, has expired or never existed; the earlier session then continues.
     func signIn(
         by link: ConsoleSecret, as session: ConsoleSecret, insteadOf earlier: ConsoleSecret?, at now: Date
     ) async throws -> ConsoleSession?
@@ -66,7 +66,7 @@ public protocol ConsoleSessions: Sendable {
     func sessions(at now: Date) async throws -> [ConsoleSession]
 
     /// Ends a session; one that is over already stays so.
-    /// - Parameter name: who asks for it.
+    /// - Parameter name: The person who requests it.
     func end(_ id: UUID, by name: DisplayName) async throws
 
     /// Ends all of them, and makes links that were not used useless.
@@ -75,7 +75,7 @@ public protocol ConsoleSessions: Sendable {
     /// Writes down that a key, or the secret of a webhook, was shown.
     func noteKeyShown(to name: DisplayName) async throws
 
-    /// Writes down that a proxy has signed somebody in.
+    /// Records a sign-in by a proxy.
     func noteSignIn(of name: DisplayName) async throws
 
     /// What happened, the newest first, from before one on, up to `limit`.

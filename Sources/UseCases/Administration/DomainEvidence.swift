@@ -5,9 +5,9 @@ public enum DomainEvidence: Sendable, Hashable {
 
     /// Why a proof was not found.
     public enum Lack: Error, Sendable, Hashable {
-        /// An answer came, and the proof is not in it.
+        /// A response arrived, without the proof.
         case absent(String)
-        /// No answer came, which says nothing of the proof.
+        /// No response arrived, so the proof may still exist.
         case unanswered(String)
 
         public var reason: String {
@@ -39,12 +39,12 @@ public protocol TextRecordResolver: Sendable {
 
 /// Fetches pages from web servers.
 public protocol PageFetcher: Sendable {
-    /// The answer to a GET, whatever its status; redirects are not followed.
+    /// The response to a GET, with any status; redirects are not followed.
     /// - Parameter limit: how many bytes of the body to take, at most.
     func fetch(_ url: String, limit: Int) async throws(NoResponse) -> Page
 }
 
-/// A web server's answer.
+/// A web server's response.
 public struct Page: Sendable, Hashable {
     public var status: Int
     public var contentType: String?
@@ -53,7 +53,7 @@ public struct Page: Sendable, Hashable {
     public var body: [UInt8]
     /// Whether there was more of the body.
     public var isCutOff: Bool
-    /// The coding of the body, such as `gzip`, if the site used one although none was asked for.
+    /// The coding of the body, such as `gzip`, if the site used one although the request named none.
     public var contentCoding: String?
 
     public init(
@@ -69,7 +69,7 @@ public struct Page: Sendable, Hashable {
     }
 }
 
-/// Nobody answered, or not in time, or with what is no answer.
+/// No response, no response in time, or an invalid response.
 public struct NoResponse: Error, Sendable, Hashable, CustomStringConvertible {
     public let reason: String
 
@@ -118,7 +118,7 @@ extension DomainRecord {
         } catch {
             throw .unanswered("\(fileURL): \(error)")
         }
-        // A server that is overloaded or being repaired does not say what it has.
+        // An overloaded server does not show whether it has the proof.
         guard page.status < 500, page.status != 429 else {
             throw .unanswered("\(fileURL) has status \(page.status)")
         }

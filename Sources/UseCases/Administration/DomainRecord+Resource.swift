@@ -119,7 +119,7 @@ extension DomainRecord: Resource {
 }
 
 extension DomainVerification.Outcome {
-    /// The domain, and what was found.
+    /// The domain, and the result of the check.
     public var json: JSONObject {
         var json = record.json
         json["answered"] = .bool(lack?.isUnanswered != true)
@@ -133,14 +133,14 @@ extension ArchivedDomain {
     var json: JSONObject {
         [
             "host": .string(name.text), "content": (content?.json).map(JSONValue.object) ?? .null,
-            // Left out as what is null.
+            // Omitted if null.
             "pages": pages == .off ? .null : .string(pages.rawValue),
         ]
     }
 
     init(_ fields: inout JSONObjectReader) throws {
         let host = try fields.requiredString("host")
-        // As it was written: an archive is not edited by hand.
+        // As written: people do not edit archives by hand.
         guard let name = try? DomainName(host), name.text == host else {
             throw RowRefusal("host", "not a domain name in lower-case ASCII")
         }

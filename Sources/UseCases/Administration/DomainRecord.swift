@@ -5,18 +5,18 @@ public import Lookups
 /// A tenant's claim to a domain, and how far it is proved.
 public struct DomainRecord: Sendable, Hashable {
     public let name: DomainName
-    /// The text that only who is in charge of the domain can publish there.
+    /// The text that only the domain's owner can publish there.
     public let challenge: String
     public let claimedAt: Date
     public internal(set) var proof: Proof?
-    /// When the proof was last looked for and an answer came.
+    /// The time of the last check that got a response.
     public internal(set) var checkedAt: Date?
     /// Since when a proof that was there is missing.
     public internal(set) var lapsedAt: Date?
     /// On a claim without a proof: since when its proof is found although another tenant holds the domain. On a proved
     /// domain: since when another tenant's claim is in that state.
     public internal(set) var contestedAt: Date?
-    /// What is merged into the association file that is served for the domain.
+    /// The content that is merged into the domain's association file.
     public internal(set) var content: AssociationContent?
     /// Whether pages are shown there once it is proved.
     public internal(set) var pages: DomainPages
@@ -127,7 +127,7 @@ extension DomainRecord {
     /// The name of the TXT record that proves the domain.
     public var recordName: String { "_doorstep-challenge.\(name.text)" }
 
-    /// What the TXT record holds.
+    /// The value of the TXT record.
     public var recordValue: String { "doorstep-verification=\(challenge)" }
 
     /// Where the file is that proves the domain; it holds the challenge.
@@ -135,7 +135,7 @@ extension DomainRecord {
 
     public static let filePath = "/.well-known/doorstep-verification"
 
-    /// A text that nobody guesses: 32 letters and digits, 165 bits.
+    /// A text that cannot be guessed: 32 letters and digits, 165 bits.
     public static func makeChallenge() -> String {
         let letters = Array("abcdefghijklmnopqrstuvwxyz0123456789")
         return String((0..<32).map { _ in letters[Int.random(in: letters.indices)] })

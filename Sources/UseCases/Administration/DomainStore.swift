@@ -1,6 +1,6 @@
 public import Tenancy
 
-/// Where the verification of domains reads claims, and keeps what it found.
+/// Stores claims, and the results of their verification.
 public protocol DomainStore: Sendable {
     /// By name.
     func domains(of tenant: TenantID) async throws -> [DomainRecord]
@@ -8,7 +8,7 @@ public protocol DomainStore: Sendable {
     /// - Throws: `AdministrationError.unknownDomain`.
     func domain(_ name: DomainName, of tenant: TenantID) async throws -> DomainRecord
 
-    /// Makes of a claim what the closure makes of it; nobody else changes it in between.
+    /// Replaces a claim by the closure's result. No other change of the claim happens in between.
     /// - Throws: `AdministrationError.unknownDomain`; `domainTaken` when another tenant has proved the domain.
     func changeDomain(
         _ name: DomainName, of tenant: TenantID, _ make: @Sendable (DomainRecord) throws -> DomainRecord
@@ -20,7 +20,7 @@ public struct ManagedDomains: DomainStore {
     private let store: any CatalogueStore<DomainRecord>
     private let actor: String
 
-    /// - Parameter actor: who the audit log says did it.
+    /// - Parameter actor: The actor in the audit log.
     public init(_ store: any CatalogueStore<DomainRecord>, by actor: String) {
         self.store = store
         self.actor = actor

@@ -3,9 +3,9 @@ public import Tenancy
 
 /// Proves domains, and finds out when a proof is gone.
 ///
-/// A proof that is missing at a check lapses; when it is still missing at a check after ``DomainRecord/grace``, the
-/// domain is no longer proved. A check without a response changes nothing, unless another tenant has proved a claim of
-/// the same domain within ``Rivalry/maximumAge``: then the holder's proof has to be found. [ours]
+/// If a check does not find the proof, it lapses; if a check after ``DomainRecord/grace`` does not find it either, the domain
+/// is no longer proved. A check without a response changes nothing, unless another tenant has proved a claim of the same domain
+/// within ``Rivalry/maximumAge``: then the holder's proof must be found. [ours]
 public struct DomainVerification: Sendable {
     private let store: any DomainStore
     private let resolver: any TextRecordResolver
@@ -19,12 +19,12 @@ public struct DomainVerification: Sendable {
         self.fetcher = fetcher
     }
 
-    /// What a check of a domain came to.
+    /// The result of a domain's check.
     public struct Outcome: Sendable {
         public let tenant: TenantID
-        /// As it is after the check.
+        /// The state after the check.
         public let record: DomainRecord
-        /// Whether the lookups of the server that was asked know of it.
+        /// Whether the lookups of the responding server use it.
         public let isVisible: Bool
         /// Why no proof was found; nil when one was.
         public let lack: Lack?
@@ -37,7 +37,7 @@ public struct DomainVerification: Sendable {
         }
 
         public struct Lack: Sendable, Hashable {
-            /// Whether nobody answered, so that nothing was changed.
+            /// Whether the host did not respond, so that nothing was changed.
             public let isUnanswered: Bool
             public let reason: String
 
@@ -75,7 +75,7 @@ public struct DomainVerification: Sendable {
 
     /// Looks for the proofs of all domains of a tenant that are proved, a few at a time.
     ///
-    /// One that was released or claimed anew in the meantime is left out.
+    /// Claims that were released or claimed again in the meantime are left out.
     public func verifyAll(of tenant: TenantID, at now: Date) async throws -> [Outcome] {
         let proved = try await store.domains(of: tenant).filter { $0.proof != nil }
         return try await withThrowingTaskGroup(of: Outcome?.self) { group in
@@ -124,7 +124,7 @@ public struct DomainVerification: Sendable {
         _ make: @escaping @Sendable (DomainRecord) -> DomainRecord
     ) async throws -> CatalogueChange<DomainRecord> {
         try await store.changeDomain(record.name, of: tenant) { current in
-            // Claimed anew it has another challenge, and what was found of the old one is no proof of it.
+            // A repeated claim has another challenge, so a result for the old one proves nothing.
             guard current.challenge == record.challenge else {
                 throw AdministrationError.unknownDomain(record.name)
             }
@@ -159,7 +159,7 @@ extension DomainRecord {
 
     /// After how long the server checks the domain again. [ours]
     /// - Parameters:
-    ///   - outcome: what the check came to; nil if it failed.
+    ///   - outcome: The result of the check; nil if it failed.
     ///   - interval: between two checks of a proof that is found.
     ///   - spread: from 0 to 1; moves the checks of many domains apart by up to a tenth of the interval.
     public static func timeToNextCheck(

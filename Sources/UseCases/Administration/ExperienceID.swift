@@ -11,7 +11,7 @@ public struct ExperienceID: Sendable, Hashable {
         self.url = url
     }
 
-    /// Nil for a text that is no experience's ID; each has one alone.
+    /// Nil for a text that is not an experience's ID. Each experience has exactly one ID.
     public init?(_ text: String) {
         guard text.hasPrefix(Self.prefix),
             let bytes = Base64URL.bytes(String(text.dropFirst(Self.prefix.count))),
@@ -29,7 +29,7 @@ public struct ExperienceID: Sendable, Hashable {
     }
 
     private static let prefix = "exp_"
-    /// Of every experience's URL.
+    /// The prefix of every experience's URL.
     private static let scheme = "https://"
 }
 

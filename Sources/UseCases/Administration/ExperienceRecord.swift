@@ -1,14 +1,14 @@
 public import Cards
 public import Invocation
 
-/// An experience with what its card says.
+/// An experience with its card.
 public struct ExperienceRecord: Sendable, Hashable {
     public let experience: Experience
     /// The card's text in its default language, before that of ``card``; at most 30 characters [Apple].
     public let title: String?
     /// At most 56 characters [Apple].
     public let subtitle: String?
-    /// What else the card says of itself, before its location and its clip are asked.
+    /// The experience's own card, before those of its location and its clip apply.
     public var card: Card
 
     /// - Throws: `AdministrationError.invalidTitle` or `.invalidSubtitle` for an empty or too long text.

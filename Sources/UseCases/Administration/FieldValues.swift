@@ -22,7 +22,7 @@ public protocol FieldValues {
     /// The field's name in the source.
     func name(of field: String) -> String
     func missing(_ field: String) -> any Error
-    /// The error for a text that is none of a field's choices.
+    /// The error for a text that is not one of a field's choices.
     func invalidChoice(_ field: String, _ choices: [String]) -> any Error
 }
 
@@ -97,7 +97,7 @@ extension FieldValues {
         try RowRefusal.naming({ name(of: field($0)) }, body)
     }
 
-    /// Refuses an identifier that people could not tell from another one. Stored identifiers are taken as they are.
+    /// Refuses an identifier that people could confuse with another one. Stored identifiers are accepted.
     func requireVisibleEdges(_ text: String, in field: String) throws {
         if !isStored { try text.requireVisibleEdges(in: name(of: field)) }
     }

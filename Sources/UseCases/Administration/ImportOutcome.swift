@@ -1,17 +1,17 @@
 public import JSON
 public import Tenancy
 
-/// What is to become of an import's rows, and of those that are there.
+/// What an import does with its rows and with the existing items.
 public struct ImportOptions: Sendable, Hashable {
-    /// Whether what the file does not have is removed.
+    /// Whether items that the file lacks are removed.
     public var prunes: Bool
     /// Whether the rows are the whole of their items: fields that a row does not name are cleared as well.
     public var replaces: Bool
-    /// Whether it is only said what would be done.
+    /// Whether to report the changes without making them.
     public var isDryRun: Bool
     /// How many may be removed; nil for half of what there is.
     public var allowedRemovals: Int?
-    /// What was planned for (``ImportPlan/state``): where what is there is another, nothing is done; nil for whatever is there.
+    /// The planned state (``ImportPlan/state``): if the current state differs, nothing is changed; nil for any state.
     public var expectedState: String?
 
     public init(
@@ -25,7 +25,7 @@ public struct ImportOptions: Sendable, Hashable {
         self.expectedState = expectedState
     }
 
-    /// How many of some items may be removed where nothing is said.
+    /// The default limit of removals.
     public static func allowedRemovals(of total: Int) -> Int { total / 2 }
 }
 
@@ -44,7 +44,7 @@ public enum ArchiveOutcome: Sendable, Hashable {
     case refused(ImportProblems)
 }
 
-/// What an import did to the rows that were there.
+/// The result of an import.
 public struct ImportCounts: Sendable, Hashable {
     public let added: Int
     public let changed: Int
@@ -66,12 +66,12 @@ public struct ImportCounts: Sendable, Hashable {
     }
 }
 
-/// What an import would do: how much of what, and the first items of each by name.
+/// The changes that an import would make: their numbers, and the first items of each kind by name.
 public struct ImportPlan: Sendable, Hashable {
-    /// An item, and what is to be said of it.
+    /// An item, and a note about it.
     public struct Item: Sendable, Hashable {
         public let name: String
-        /// Which members change, or what refers to it; empty where there is no more to say.
+        /// The changed members, or the rows that refer to it; empty if there is nothing to add.
         public let detail: String
         /// The members that name it, and the detail as JSON.
         public let members: JSONObject
@@ -132,10 +132,9 @@ public struct ImportPlan: Sendable, Hashable {
     public let inUse: RemovalsInUse
     /// Whether as many may be removed; else the import is refused until that is allowed.
     public let removalsAreAllowed: Bool
-    /// What it would make of the quotas of the kind and of all kinds together. If one is exceeded, the import is refused.
+    /// The forecast usage of the quotas of the kind and of all kinds together. If one is exceeded, the import is refused.
     public let quotas: [QuotaForecast]
-    /// Another one for each other state of what the import is about: of the items that the file names, and where others are removed
-    /// of all.
+    /// Differs for each state of the items that the import concerns: the items in the file, or all if others are removed.
     public let state: String
 
     /// How many are named of each.
@@ -157,7 +156,7 @@ public struct ImportPlan: Sendable, Hashable {
         self.state = state
     }
 
-    /// The counts, and under `plan` what they are of.
+    /// The counts, and the items behind them under `plan`.
     public var json: JSONObject {
         var plan: JSONObject = [
             "cleared": .array(cleared.map { .object($0.json) }), "inUse": .object(inUse.json),
@@ -224,7 +223,7 @@ public struct ImportProblems: Sendable, Hashable {
         first.insert(problem, at: position)
     }
 
-    /// Adds what is wrong with other rows of the same file.
+    /// Adds errors of other rows of the same file.
     public mutating func add(_ others: ImportProblems) {
         for problem in others.first { add(problem) }
         count += others.count - others.first.count

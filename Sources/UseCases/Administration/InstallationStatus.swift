@@ -1,8 +1,8 @@
 public import Foundation
 
-/// How an installation is: its schema, who is connected to its database, and what waits there.
+/// The state of a deployment: its schema, its database connections and its queues.
 public struct InstallationStatus: Sendable, Hashable {
-    /// What the database calls its release.
+    /// The database's own name of its release.
     public let databaseRelease: String
     /// The last migration that was applied, and the last that the program knows.
     public let schemaVersion: Int
@@ -34,7 +34,7 @@ public struct InstallationStatus: Sendable, Hashable {
         public let kind: Kind
         /// Up to ``countLimit``.
         public let count: Int
-        /// When the first of them is due, or was; nil where nothing waits.
+        /// The due time of the first one; nil if none waits.
         public let firstDueAt: Date?
 
         public init(kind: Kind, count: Int, firstDueAt: Date?) {

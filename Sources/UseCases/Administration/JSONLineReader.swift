@@ -3,7 +3,7 @@ import JSON
 /// Reads items from lines of JSON (`application/x-ndjson`), each an object as it is written for the item alone. A null member
 /// clears the field, also within metadata, details and card; a member that is absent leaves it.
 ///
-/// Memory is bounded by one line. A line without anything in it is no row.
+/// Memory is bounded by one line. Empty lines are skipped.
 public struct JSONLineReader<Item: WritableResource>: RowReader {
     private let maximumLineLength: Int
     private var line: [UInt8] = []
@@ -29,7 +29,7 @@ public struct JSONLineReader<Item: WritableResource>: RowReader {
     }
 
     public mutating func finish() -> [ImportedRow<Item>] {
-        // After the last line feed there is no further line.
+        // The last line feed does not begin another line.
         guard !line.isEmpty || isTooLong else { return [] }
         return endLine().map { [$0] } ?? []
     }

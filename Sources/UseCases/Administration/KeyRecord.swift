@@ -2,7 +2,7 @@ public import Foundation
 public import Invocation
 public import Tenancy
 
-/// What is known of an API key once it was shown: all but the key.
+/// The stored properties of an API key, without the key itself.
 public struct KeyRecord: Sendable, Hashable {
     public let id: KeyID
     public let kind: KeyKind

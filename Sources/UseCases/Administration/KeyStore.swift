@@ -11,8 +11,8 @@ public protocol KeyStore: Sendable {
 
     /// - Parameters:
     ///   - maker: the key or the operator who creates it.
-    ///   - scopes: nil for what a key of the kind has where nothing is named, of what the maker has.
-    ///   - locations: what it is restricted to; nil for what the maker is.
+    ///   - scopes: Nil for the default scopes of the kind that the creator has too.
+    ///   - locations: The locations to which the key is restricted; nil for the creator's own restriction.
     ///   - expiresAt: nil for when the maker does.
     /// - Throws: `AdministrationError.widerKey`; `unknownLocation`.
     func create(
@@ -40,7 +40,7 @@ public protocol KeyStore: Sendable {
 }
 
 extension KeyID {
-    /// What the audit log calls who has the key.
+    /// The name of the key's holder in the audit log.
     public var actor: String { "key:\(self)" }
 }
 
@@ -56,7 +56,7 @@ extension KeyRecord {
         return end.map { $0 <= expiresAt } ?? false
     }
 
-    /// What a key that this one makes may do, where, and until when.
+    /// The scopes, locations and latest expiry of keys that this key can create.
     /// - Throws: `AdministrationError.widerKey`.
     public func grant(
         to kind: KeyKind, scopes: Scopes?, locations: Set<LocationIdentifier>?, expiresAt: Date?

@@ -24,8 +24,8 @@ public protocol LocationDirectory: Sendable {
         unusedSince: Date, countingUpTo maximumCount: Int
     ) async throws -> UnusedLocations
 
-    /// The experiences from which a URL to the location can be made: those that are bound to it, then those that read an
-    /// identifier from a path or a query; at most `limit` of each.
+    /// The experiences that can form a URL to the location: those that are bound to it, then those that read an identifier from
+    /// a path or a query; at most `limit` of each.
     func experiences(
         leadingTo location: LocationIdentifier, of tenant: TenantID, limit: Int
     ) async throws -> [ExperienceRecord]
@@ -33,13 +33,13 @@ public protocol LocationDirectory: Sendable {
     /// The short codes that stand for one of the URLs, up to `limit`.
     func shortCodes(of urls: [String], of tenant: TenantID, limit: Int) async throws -> [ShortCode]
 
-    /// Imports all rows or none, or tells what that would do.
+    /// Imports all rows or none, or reports the changes.
     func importLocations(
         of tenant: TenantID, _ rows: some AsyncSequence<ImportedRow<LocationRecord>, any Error>,
         _ options: ImportOptions
     ) async throws -> ImportOutcome
 
-    /// The location's changes, the newest first, up to `limit`; those of one that was deleted too.
+    /// The location's changes, newest first, up to `limit`; also for a deleted location.
     /// - Parameter newest: among how many of the tenant's changes they are looked for; nil for all, which may take long.
     func history(
         of identifier: LocationIdentifier, of tenant: TenantID, limit: Int, among newest: Int?
@@ -63,7 +63,7 @@ public struct ListedLocation: Sendable, Hashable {
     public let identifier: LocationIdentifier
     public let name: DisplayName
     public let region: CircularRegion
-    /// The day in UTC, `YYYY-MM-DD`, of the latest confirmation that was looked for; nil where there is none.
+    /// The UTC day, `YYYY-MM-DD`, of the latest confirmation; nil if there is none.
     public let lastConfirmationDay: String?
 
     public init(

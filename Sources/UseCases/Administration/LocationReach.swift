@@ -28,7 +28,7 @@ struct LocationReach {
         }
     }
 
-    /// A short code leads to the location; no matter where no rule reads codes.
+    /// A short code leads to the location; irrelevant if no rule reads codes.
     mutating func insertByCode(_ identifier: LocationIdentifier) {
         if readsCodes { reached.insert(identifier) }
     }

@@ -68,7 +68,7 @@ extension LocationRecord: WritableResource {
 // MARK: - Special: metadata and details as columns of CSV
 
 extension LocationRecord {
-    /// What the columns of details begin with; their names follow.
+    /// The prefix of the columns of details; the names follow.
     private static let detailsPrefix = "details."
     private static let metadataPrefix = "metadata."
     private static let fieldColumns = Set(ownColumns)

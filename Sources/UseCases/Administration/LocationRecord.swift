@@ -13,7 +13,7 @@ public struct LocationRecord: Sendable, Hashable {
     public var metadata: JSONObject
     /// What lookups give back of it.
     public var details: LocationDetails
-    /// What Apple's card of its experiences says where they do not.
+    /// The default for the cards of its experiences.
     public var card: Card
 
     public init(

@@ -2,7 +2,7 @@ import Geodesy
 public import Invocation
 public import Lookups
 
-/// What somebody looks for among locations: what an identifier begins with, or a name holds, in whatever case.
+/// The text of a search for locations: a prefix of an identifier or a part of a name, without case.
 public struct LocationText: Sendable {
     private let bytes: [UInt8]
     /// In small letters.
@@ -27,7 +27,7 @@ public struct LocationText: Sendable {
         return isOfASCII ? isIn(name) : isIn(String(lowercasing: name).utf8.span)
     }
 
-    /// Whether it stands in a name, whose capital letters of ASCII count as small ones.
+    /// Whether a name contains it; capital ASCII letters match small ones.
     private func isIn(_ name: Span<UInt8>) -> Bool {
         guard let first = small.first else { return true }
         var start = 0
@@ -60,12 +60,12 @@ public struct LocationText: Sendable {
     }
 }
 
-/// Of many places those whose identifiers come first, by their bytes.
+/// Returns the locations with the first identifiers by their bytes.
 struct SmallestLocations {
     private let limit: Int
     /// Some more than are wanted, in no order: to sort now and then takes less than to keep an order.
     private var gathered: [ListedLocation] = []
-    /// What comes after it is not wanted.
+    /// Later items are not needed.
     private var last: LocationIdentifier?
 
     init(limit: Int) {
@@ -127,7 +127,7 @@ extension String {
 }
 
 extension UInt8 {
-    /// Of a capital letter of ASCII the small one.
+    /// The small letter of a capital ASCII letter.
     fileprivate var lowercased: UInt8 {
         self >= UInt8(ascii: "A") && self <= UInt8(ascii: "Z") ? self | 0x20 : self
     }

@@ -1,4 +1,5 @@
-/// How much of what a clip is to require must have been monitored, so that it does not shut out its own people by mistake. [ours]
+/// The number of monitored requests that is needed before attestation can be required, so that a clip does not lock out its own
+/// users by mistake. [ours]
 public enum MonitoredAttestations {
     /// How many requests of the operation must have brought it.
     public static let required = 100

@@ -2,7 +2,7 @@ import AppSiteAssociation
 import Foundation
 public import Tenancy
 
-/// What a live page lacks for Safari to show the App Clip's banner or card, and Messages a preview, point by point.
+/// Checks a live page point by point: whether Safari can show the App Clip's banner or card, and Messages a preview.
 ///
 /// A point that cannot be judged, because another one failed before it, is neither passed nor failed.
 public struct PageCheck: Sendable {
@@ -24,7 +24,7 @@ public struct PageCheck: Sendable {
         case image = "og_image"
         case imageSize = "og_image_size"
 
-        /// Who says that it matters.
+        /// The source of the rule.
         public var authority: SiteCheck.Authority {
             switch self {
             case .url: .observed

@@ -1,8 +1,8 @@
-/// What the `meta` elements of a page say that banners and previews are made from.
+/// The values in a page's `meta` elements that banners and previews use.
 ///
-/// Comments, scripts and styles are passed over. Each byte is looked at a fixed number of times, whatever the page.
+/// Comments, scripts and styles are skipped. Each byte is read a constant number of times.
 public struct PageMetadata: Sendable {
-    /// The first one; nil where there is none.
+    /// The first one; nil if there is none.
     public private(set) var banner: SmartAppBanner?
     /// Of Open Graph, by their names such as `og:title`; of two alike the first.
     public private(set) var properties: [String: String] = [:]

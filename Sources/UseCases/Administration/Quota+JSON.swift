@@ -55,7 +55,7 @@ extension [QuotaKind: Quota] {
         reduce(into: [:]) { $0[$1.key.rawValue] = .object($1.value.json) }
     }
 
-    /// Reads what ``json`` says; kinds of a later version are left out.
+    /// Reads the ``json``; kinds of a later version are skipped.
     public init(_ fields: inout JSONObjectReader) throws {
         self = try fields.byKind { try Quota(&$0) }
     }

@@ -71,7 +71,7 @@ public protocol WritableResource: Resource {
     static func existing(_ key: Key) -> AdministrationError
     /// The members of an item's JSON that name its key.
     static func members(of key: Key) -> JSONObject
-    /// The field and, within it, the name that a CSV column sets which is no field's own; nil for a column without a meaning.
+    /// The field that a CSV column sets, and the name within it if the column is not a field's own; nil for an unknown column.
     static func place(ofColumn column: String) -> (field: String, name: String)?
 
     /// The item with fields of the item that it replaces which a client must name to change.
@@ -86,7 +86,7 @@ extension WritableResource {
         column.isOfCard ? ("card", Card.path(ofColumn: column)) : nil
     }
 
-    /// The members to which a merge patch applies: those that do not follow from others.
+    /// The members to which a merge patch applies, without derived ones.
     public var patchable: JSONObject {
         var members = json
         for field in Self.fields where field.shown != nil && field.value(of: self) == nil {
@@ -126,7 +126,7 @@ extension WritableResource {
         return try Self.read(members, as: key)
     }
 
-    /// Refuses a null member that is no field.
+    /// Refuses a null member that is not a field.
     static func refuseUnknown(_ nullMembers: some Sequence<String>) throws(JSONFieldError) {
         for name in nullMembers where field(named: name) == nil {
             throw .unknown(path: JSONPath.member(name, of: ""))

@@ -12,7 +12,7 @@ public struct ShortCode: Sendable {
     /// - Throws: `AdministrationError.invalidShortCode`, or `.unmatchableURL` for a URL that no experience can
     ///   match.
     public init(code: String, url: InvocationURL) throws(AdministrationError) {
-        // What the rule reads from a URL is what an identifier can be.
+        // The code is a value that an identifier rule can read.
         guard (try? LocationIdentifier(code)) != nil else { throw .invalidShortCode }
         guard url.isMatchable else { throw .unmatchableURL }
         self.code = code

@@ -21,7 +21,7 @@ public struct SiteCheck: Sendable {
         /// Whether an app opens every URL of the site.
         case wholeSite = "whole_site"
 
-        /// Who says that it matters.
+        /// The source of the rule.
         public var authority: Authority {
             switch self {
             case .status: .observed
@@ -42,7 +42,7 @@ public struct SiteCheck: Sendable {
         /// Devices take it; it may not be as wanted.
         case warning
         case failed
-        /// Neither Apple nor an observation tells what devices do.
+        /// Neither Apple nor an observation shows how devices behave.
         case unknown
         case notChecked = "not_checked"
     }
@@ -50,7 +50,7 @@ public struct SiteCheck: Sendable {
     public struct Finding: Sendable, Hashable {
         public let point: Point
         public let verdict: Verdict
-        /// Who says so.
+        /// The source of the rule.
         public let authority: Authority
         /// One sentence.
         public let detail: String
@@ -208,8 +208,8 @@ private struct Judge {
 
     /// A clip belongs under `appclips`, beside its app or alone; its app under `applinks`. [Apple]
     ///
-    /// Of two IDs of which one extends the other, the longer is the clip's. So an ID under `appclips` that no other there
-    /// extends is taken for a clip's.
+    /// If one of two IDs extends the other, the longer belongs to the clip. So an ID under `appclips` that no other ID extends
+    /// counts as a clip's.
     private mutating func swapped(_ file: AssociationFile, clip: AppID?, app: AppID?) {
         let clips = Set(file.appClips ?? [])
         let alone = clips.subtracting(clips.flatMap(Self.extended))
@@ -245,7 +245,7 @@ private struct Judge {
         )
     }
 
-    /// What an ID extends by a dot and more; nothing for a text too long to be an ID.
+    /// The part before the last dot of an ID; nil for a text that is too long.
     ///
     /// A file holds tens of thousands of texts: to hold each against each would take long.
     private static func extended(by id: String) -> [String] {

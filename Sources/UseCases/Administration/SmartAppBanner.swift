@@ -1,4 +1,4 @@
-/// The Smart App Banner that a page asks for.
+/// The Smart App Banner of a page.
 ///
 /// Source: Apple, "Promoting apps with Smart App Banners": `<meta name="apple-itunes-app" content="app-id=…,
 /// app-clip-bundle-id=…">`.
@@ -10,7 +10,7 @@ public struct SmartAppBanner: Sendable, Hashable {
     /// `card` for the card that covers the page, from iOS 15 on.
     public let display: String?
 
-    /// Reads what the tag's `content` says, its keys in any order; of two alike the first.
+    /// Reads the tag's `content`, with its keys in any order; the first of two equal keys counts.
     init(content: String) {
         var values: [String: String] = [:]
         for part in content.split(separator: ",") {
@@ -22,7 +22,7 @@ public struct SmartAppBanner: Sendable, Hashable {
         display = values["app-clip-display"]
     }
 
-    /// The first one of a page; nil when there is none.
+    /// The first banner of a page; nil if there is none.
     public init?(inPage page: [UInt8]) {
         guard let banner = PageMetadata(ofPage: page).banner else { return nil }
         self = banner

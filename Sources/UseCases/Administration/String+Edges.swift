@@ -1,5 +1,5 @@
 extension String {
-    /// Whether it begins or ends with a blank or with a character that nobody sees, such as a zero-width space.
+    /// Whether the text begins or ends with a blank or an invisible character, such as a zero-width space.
     var hasInvisibleEdge: Bool {
         // Almost all texts begin and end with a visible character of ASCII.
         if let first = utf8.first, let last = utf8.last, first.isVisibleASCII, last.isVisibleASCII {
@@ -32,7 +32,7 @@ extension String {
 
     private static let invisibleEdge = "must not begin or end with a blank or an invisible character"
 
-    /// Refuses an identifier that people could not tell from another one.
+    /// Refuses an identifier that people could confuse with another one.
     /// - Parameter column: where it is written.
     public func requireVisibleEdges(in column: String) throws(RowRefusal) {
         if hasInvisibleEdge { throw RowRefusal(column, Self.invisibleEdge) }
@@ -44,7 +44,8 @@ extension UInt8 {
 }
 
 extension Unicode.Scalar {
-    /// Whether nobody sees it. Variation selectors and joiners within emoji are no edge of a word, and are not counted.
+    /// Whether the character is invisible. Variation selectors and joiners within emoji do not count, because they are never at
+    /// the edge of a word.
     fileprivate var isInvisible: Bool {
         if properties.isWhitespace { return true }
         return switch value {

@@ -1,6 +1,6 @@
-/// Makes rows of a file's bytes, as its format has them, and says what is wrong with a row that is none.
+/// Reads rows of a file's format, and reports the errors of invalid rows.
 ///
-/// Rows go on after a bad one, so that all that is wrong can be reported at once.
+/// Reading continues after an invalid row, so that all errors can be reported together.
 public protocol RowReader<Row>: Sendable {
     associatedtype Row: Sendable
     /// The rows that end in `chunk`.
@@ -74,7 +74,7 @@ extension FileRows where Chunks == FileChunks {
     }
 }
 
-/// What a closure reads of a file.
+/// The closure's result for a file.
 public struct FileChunks: AsyncSequence, Sendable {
     /// Gives the next bytes of the file, nil at its end.
     public typealias Source = @Sendable () throws -> [UInt8]?
@@ -130,8 +130,7 @@ public struct TableReader<Row: WritableResource>: RowReader {
 
 /// A row of a file, by the line on which it starts.
 public enum ImportedRow<Row: Sendable>: Sendable {
-    /// A row with what it clears of an item that is there already; nil where the row is the whole item and clears all that it does
-    /// not set.
+    /// A row with the fields that it clears in an existing item; nil if the row replaces the whole item.
     case row(Row, line: Int, clears: ClearedFields? = nil)
     case refused(ImportProblem)
 }
@@ -156,7 +155,7 @@ extension ImportedRow where Row: WritableResource {
 /// Why one row was refused, or an item that is written as JSON, whose members have the names of columns.
 public struct RowRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     public let column: String
-    /// What is wrong with its value.
+    /// The error of the value.
     public let detail: String
 
     init(_ column: String, _ detail: some CustomStringConvertible) {
@@ -164,19 +163,19 @@ public struct RowRefusal: Error, Sendable, Hashable, CustomStringConvertible {
         self.detail = "\(detail)"
     }
 
-    /// The column's name, then what is wrong with its value.
+    /// The column's name, then the error of its value.
     public var reason: String { "\(column.escapingControlCharacters): \(detail)" }
 
     public var description: String { reason }
 
-    /// Runs `body` and says of what it throws in which column it stood.
+    /// Runs `body`, and adds the column to the errors that it throws.
     static func naming<Value, Failure: Error & CustomStringConvertible>(
         _ column: String, _ body: () throws(Failure) -> Value
     ) throws(RowRefusal) -> Value {
         try naming({ _ in column }, body)
     }
 
-    /// Runs `body` and says of what it throws in which column it stood, which the error tells.
+    /// Runs `body`, and adds the column, which the error names, to the errors that it throws.
     static func naming<Value, Failure: Error & CustomStringConvertible>(
         _ column: (Failure) -> String, _ body: () throws(Failure) -> Value
     ) throws(RowRefusal) -> Value {

@@ -10,12 +10,12 @@ public struct Tenant: Sendable, Hashable {
     public let createdAt: Date
     /// Since when its keys are refused; nil while the tenant is served.
     public let suspendedAt: Date?
-    /// Its own; what is nil is left to the server.
+    /// The tenant's own limits; nil for those of the server.
     public let limits: RequestLimits
     public internal(set) var collapsePolicy: CollapsePolicy
-    /// Its own; what is nil is left to the defaults. Empty for a tenant that was read from a server.
+    /// The tenant's own quotas; nil for the defaults. Empty for a tenant that was read from a server.
     public let ownQuotas: [QuotaKind: Quota]
-    /// What it stores, and how much it may.
+    /// The usage and limits of its storage.
     public let usage: [QuotaKind: QuotaUsage]
 
     public init(

@@ -6,11 +6,10 @@ public import Tenancy
 
 /// A tenant as one portable file, to be taken into another Doorstep: JSON Lines (one JSON object a line, UTF-8).
 ///
-/// The first line names the format and its version; each other line is one record, whose `type` says what it is, beside
-/// the members that it has in every list. The tenant comes first, the last line counts the records, and between them kinds
-/// come in the order of ``Kind``. Keys do not travel, nor do the proofs of domains, confirmations and the audit log: a
-/// key's holder gets a new one, a domain is proved again, and what happened in one installation is that installation's
-/// record.
+/// The first line names the format and its version. Each other line is one record: its kind under `type`, and the members that
+/// it has in every list. The tenant is first, the last line counts the records, and between them the kinds follow the order of
+/// ``Kind``. Keys, proofs of domains, confirmations and the audit log are not exported: holders get new keys, domains are
+/// proved again, and the history belongs to the old deployment.
 public enum TenantArchive {
     static let format = "doorstep-tenant"
     public static let version = 2
@@ -29,10 +28,10 @@ public enum TenantArchive {
     }
 }
 
-/// What an archive says of the tenant itself.
+/// The tenant's record in an archive.
 public struct ArchivedTenant: Sendable, Hashable {
-    /// The signatures of places in printed URLs are made with a key derived from it, and it is the audience of receipts:
-    /// whoever imports the archive says whether it is to be kept.
+    /// The tenant's ID. The key that signs locations in printed URLs is derived from it, and it is the audience of receipts.
+    /// The importer decides whether to keep it.
     public let id: TenantID
     public let slug: TenantSlug
     public let name: DisplayName
@@ -41,14 +40,14 @@ public struct ArchivedTenant: Sendable, Hashable {
     public let quotas: [QuotaKind: Quota]
 }
 
-/// What an archive says of a domain: a claim, what is merged into its association file, and whether pages are shown there.
+/// A domain's record in an archive: the claim, the additional content of its association file, and whether pages are shown.
 public struct ArchivedDomain: Sendable, Hashable {
     public let name: DomainName
     public let content: AssociationContent?
     public let pages: DomainPages
 }
 
-/// What an archive says of an image: its file, of which all else follows.
+/// An image's record in an archive: its file, from which everything else follows.
 public struct ArchivedImage: Sendable, Hashable {
     public let file: [UInt8]
 }

@@ -4,20 +4,20 @@ import Tenancy
 
 /// Reads an archive (``TenantArchive``) line by line.
 ///
-/// A bad line is kept among the problems and reading goes on, so that all that is wrong is reported at once. An archive
-/// of another format or version, and one that was cut off, is refused.
+/// An invalid line is added to the problems and reading continues, so that all errors are reported together. An archive of
+/// another format or version, and an incomplete one, are refused.
 public struct TenantArchiveReader: Sendable {
     /// Gives the next bytes of the file, nil at its end.
     public typealias Source = @Sendable () throws -> [UInt8]?
 
-    /// What is wrong with the lines read so far; whoever finds more about them adds it.
+    /// The errors of the lines read so far; later steps add more.
     public var problems = ImportProblems()
 
     private var lines: LineReader
     private var ahead: (record: ArchiveRecord, line: Int)?
     private var last = TenantArchive.Kind.tenant
     private var count = 0
-    /// The rows of these kinds are few; of the others the database finds those that come twice.
+    /// These kinds have few rows; for the others the database finds duplicates.
     private var bundleIDs: Set<BundleID> = []
     private var domains: Set<DomainName> = []
 

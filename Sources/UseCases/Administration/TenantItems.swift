@@ -4,13 +4,13 @@ public import Tenancy
 
 /// One tenant's items of one kind, as one actor reads and changes them.
 ///
-/// What is refused is an `AdministrationError`, or another error with its sentence where a server refuses it.
+/// Throws an `AdministrationError`, or the server's refusal with its text.
 public struct TenantItems<Item: Resource>: Sendable {
     private let store: any CatalogueStore<Item>
     private let tenant: TenantID
     private let actor: String
 
-    /// - Parameter actor: who the audit log says made the changes.
+    /// - Parameter actor: The actor in the audit log.
     public init(_ store: any CatalogueStore<Item>, of tenant: TenantID, by actor: String) {
         self.store = store
         self.tenant = tenant
@@ -30,7 +30,7 @@ public struct TenantItems<Item: Resource>: Sendable {
         return items
     }
 
-    /// How many items are asked for at once.
+    /// The number of items in one request.
     private static var pageLength: Int { 1_000 }
 
     public func show(_ key: Item.Key) async throws -> Item {
@@ -38,8 +38,8 @@ public struct TenantItems<Item: Resource>: Sendable {
         return item
     }
 
-    /// Makes of an item what the closure makes of it; its key stays.
-    /// - Parameter insisting: Whether what is advised against is done all the same.
+    /// Replaces an item by the closure's result; its key stays.
+    /// - Parameter insisting: Whether to do it although a check advises against it.
     public func update(
         _ key: Item.Key, force: Bool = false, _ change: @escaping @Sendable (Item) throws -> Item
     ) async throws -> Item {
@@ -80,7 +80,7 @@ extension TenantItems<DomainRecord> {
         return try await show(claim.key)
     }
 
-    /// Keeps what is merged into the domain's association file, in the place of what was kept; nil for nothing.
+    /// Replaces the additional content of the domain's association file; nil removes it.
     public func keep(_ content: AssociationContent?, with name: DomainName) async throws -> DomainRecord {
         try await update(name) { $0.with(content) }
     }

@@ -2,21 +2,20 @@ public import Foundation
 public import Invocation
 public import Tenancy
 
-/// The keys of any tenant, for those who run the installation: unlike those of a ``KeyStore``, no key of their own holds them to
-/// what it may do.
+/// Manages the keys of any tenant, for operators. Unlike in ``KeyStore``, no key limits their rights.
 public protocol TenantKeys: Sendable {
     /// The oldest first.
     func keys(of tenant: TenantID) async throws -> [KeyRecord]
 
-    /// Those that are good before those that are not, and of each the newest first, up to `limit`.
+    /// Active keys before inactive ones, and newest first, up to `limit`.
     func newestKeys(of tenant: TenantID, limit: Int) async throws -> [KeyRecord]
 
     /// - Throws: `AdministrationError.unknownKey`.
     func key(_ id: KeyID, of tenant: TenantID) async throws -> KeyRecord
 
     /// - Parameters:
-    ///   - scopes: what the key may do, of what its kind may; nil for what that has where nothing is named.
-    ///   - locations: what it is restricted to; nil for nothing.
+    ///   - scopes: The key's scopes; nil for the default of its kind.
+    ///   - locations: The locations to which the key is restricted; nil for all.
     /// - Throws: `AdministrationError.unknownLocation`.
     func createKey(
         _ key: APIKey, scopes: Scopes?, locations: Set<LocationIdentifier>?, expiresAt: Date?,
@@ -34,7 +33,7 @@ public protocol TenantKeys: Sendable {
 }
 
 extension APIKey {
-    /// For how long a key and its successor are both good where nobody says, in hours. [ours]
+    /// The default overlap of a key and its successor, in hours. [ours]
     public static let usualOverlap = 24.0
     /// For how long they may be, in hours. [ours]
     public static let overlaps = 0.0...8_760

@@ -1,14 +1,14 @@
 public import Tenancy
 
-/// Where tenants are kept, for those who manage one.
+/// Stores tenants, for management.
 public protocol TenantStore: Sendable {
     /// - Throws: `AdministrationError.tenantDeleted`.
     func tenant(_ id: TenantID) async throws -> Tenant
 
-    /// Makes of a tenant what the closure makes of it; nobody else changes it in between.
+    /// Replaces a tenant by the closure's result. No other change of the tenant happens in between.
     ///
-    /// What is the operator's to change stays as it is.
-    /// - Parameter actor: who the audit log says did it.
+    /// Members that only operators may change keep their values.
+    /// - Parameter actor: The actor in the audit log.
     /// - Throws: `AdministrationError.tenantDeleted`.
     func change(
         _ id: TenantID, by actor: String, _ make: @Sendable (Tenant) throws -> Tenant

@@ -52,9 +52,9 @@ struct ImageUpload: Sendable {
 
     /// A reservation lasts about a week; one that is older is not begun with. [observed, and ours]
     private static let reservationAge: TimeInterval = 6 * 86_400
-    /// How often one is reserved anew. [ours]
+    /// How often a new reservation is tried. [ours]
     private static let maximumReservations = 3
-    /// How often it is asked whether an image is processed, each time after twice as long. [ours]
+    /// How often the image's state is polled; each interval is twice the previous one. [ours]
     private static let maximumPolls = 7
 
     init(
@@ -123,7 +123,7 @@ struct ImageUpload: Sendable {
         return { try await run.write([]) }
     }
 
-    /// One whose answer is lost stays at Apple unused: nothing lists them.
+    /// A reservation whose response was lost stays at Apple unused, because no list shows it.
     private func reserve(byteCount: Int) async throws -> RemoteImage {
         let name = "\(key.digest.description.prefix(16))"
         let reservation = try await registrar.patiently { () throws(ServiceFailure) in
@@ -137,7 +137,7 @@ struct ImageUpload: Sendable {
         return image
     }
 
-    /// Sends all parts, some perhaps once more, and says that they are there.
+    /// Sends all parts, perhaps some of them again, and commits the upload.
     /// - Returns: how far the image is then; `.awaitingUpload` where the reservation is good for nothing any more.
     private func send(
         _ file: [UInt8], _ operations: [UploadOperation], _ id: String, md5: String
@@ -152,7 +152,7 @@ struct ImageUpload: Sendable {
                 try await registrar.service.commitImage(id, md5: md5, fence: fence)
             }.phase
         } catch let failure as ServiceFailure where failure.verdict != .stop && failure.verdict != .wait {
-            // It may have been committed before, and its answer lost.
+            // It may have been committed before, if that response was lost.
             return try await state(id)?.phase ?? .awaitingUpload
         }
     }
@@ -161,8 +161,8 @@ struct ImageUpload: Sendable {
         try await registrar.patiently { () throws(ServiceFailure) in try await registrar.service.image(id) }
     }
 
-    /// Waits until Apple has looked at the image.
-    /// - Returns: nil where there is none, or not all of it.
+    /// Waits until Apple has processed the image.
+    /// - Returns: Nil if the image does not exist or is incomplete.
     private func processed(
         _ id: String, known: ImageState.Phase?
     ) async throws -> RemoteImage.Phase? {

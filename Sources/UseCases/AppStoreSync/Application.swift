@@ -2,7 +2,7 @@ import Cards
 import Foundation
 import Invocation
 
-/// One run: what it has done so far, and what it knows.
+/// The state of one run.
 struct Application {
     typealias Row = SyncPlan.Row
 
@@ -13,17 +13,17 @@ struct Application {
     private let saved: SavedPlan?
     private let progress: @Sendable (SyncProgress) -> Void
     private var outcome = SyncOutcome()
-    /// As they are at Apple; those that could not be brought there are in the other.
+    /// The images at Apple by digest; failed ones are in the other dictionary.
     var images: [ImageKey: RemoteImage] = [:]
     var imageFailures: [ImageKey: ServiceFailure] = [:]
     var sharesImages = true
-    /// What was remembered when the round began, by URL.
+    /// The applied state at the beginning of the round, by URL.
     private var known: [String: AppliedExperience] = [:]
     /// URLs that this run is done with, whatever became of them.
     private var finished: Set<String> = []
-    /// URLs whose creation was sent and not answered.
+    /// URLs whose creation was sent and got no response.
     private var unanswered: Set<String> = []
-    /// How often each was sent without an answer, or with one that says to wait.
+    /// The number of attempts that got no response, or a response that requires waiting, by URL.
     private var tries: [String: Int] = [:]
     private var total = 0
 
@@ -35,7 +35,7 @@ struct Application {
 
     /// Requests that are under way at once. [ours]
     static let width = 8
-    /// Surveys of a run: what is still unsettled then is left to the next one. [ours]
+    /// The maximum number of surveys in a run; the next run continues with the rest. [ours]
     private static let maximumRounds = 20
     private static let maximumTries = 5
 
@@ -59,7 +59,7 @@ struct Application {
                 outcome.stopped = failure
                 return outcome
             }
-            // Later on what has become another is left as it is.
+            // In later rounds, rows that have changed are left alone.
             if round == 1 { try saved?.check(survey.plan) }
             outcome.survey = survey
             known = Dictionary(survey.memory.applied.map { ($0.url.canonical, $0) }) { first, _ in first }
@@ -87,7 +87,7 @@ struct Application {
                 try await perform(next, survey)
             } catch let failure as ServiceFailure {
                 outcome.stopped = failure
-                // A run that may send no more ends as such, and not by what one of its requests says.
+                // If a run may send no more requests, this is its result, not the failure of one request.
                 try await run.write([])
             }
             if outcome.stopped != nil { break }
@@ -95,7 +95,7 @@ struct Application {
         return outcome
     }
 
-    /// What is removed already is allowed no more.
+    /// Removals that were made reduce the allowed number.
     private var wishesLeft: SyncRunner.Wishes {
         var left = wishes
         left.allowedRemovals = max(0, left.allowedRemovals - outcome.removed)
@@ -103,7 +103,7 @@ struct Application {
         return left
     }
 
-    /// What is to be done now: removals only when nothing else is, and so after a listing that has all the rest.
+    /// The rows to change now. Removals wait until all other changes are done and listed.
     private func rows(of survey: SyncSurvey) -> [Row] {
         let open = survey.plan.rows.filter { row in
             row.step.isChange && !finished.contains(row.url) && saved?.has(row) != false
@@ -116,7 +116,8 @@ struct Application {
         return Array(wanted.prefix(wishes.limit.map { max(0, $0 - finished.count) } ?? .max))
     }
 
-    /// Writes down what is registered as it is desired where something else was last known to be sent: the answer to a change was lost.
+    /// Records an experience as sent if it is registered as desired but another state was recorded: the response to its change
+    /// was lost.
     private func refresh(_ survey: SyncSurvey) async throws {
         let stale = survey.plan.rows.compactMap { row -> RecordChange? in
             guard row.step == .inStep, var known = known[row.url], known.id != nil,
@@ -130,7 +131,7 @@ struct Application {
         if !stale.isEmpty { try await run.write(stale) }
     }
 
-    /// Counts creations without an answer that a listing has shown to have happened.
+    /// Counts creations without a response that a listing has confirmed.
     private mutating func countAnswered() {
         for url in unanswered where known[url]?.id != nil {
             unanswered.remove(url)
@@ -158,7 +159,7 @@ struct Application {
         }
     }
 
-    /// - Returns: the rows that are to be sent again.
+    /// - Returns: The rows to send again.
     private mutating func perform(chunk: [Row], _ survey: SyncSurvey) async throws -> [Row] {
         try await prepareImages(of: chunk)
         let calls = chunk.compactMap { call(for: $0, survey) }
@@ -192,12 +193,12 @@ struct Application {
                 if take(failure, of: call, &changes) { again.append(call.row) }
             }
         }
-        // As above: to write nothing asks whether the run may still send.
+        // As above: an empty write checks whether the run may still send.
         if !changes.isEmpty || outcome.stopped != nil { try await run.write(changes) }
         return again
     }
 
-    /// Writes a creation down as sent; to write nothing also asks whether the run may still send.
+    /// Records a creation as sent; an empty write also checks whether the run may still send.
     private func fence(of call: Call) -> Fence {
         let (run, clock) = (run, registrar.clock)
         return {
@@ -207,7 +208,7 @@ struct Application {
         }
     }
 
-    /// What a row asks of the service; nil where its image cannot be had, which is the row's failure then.
+    /// The request for a row; nil if its image is unavailable, which fails the row.
     private mutating func call(for row: Row, _ survey: SyncSurvey) -> Call? {
         guard var call = Call(row, survey, known: known[row.url]) else { return nil }
         guard let digest = call.neededImage else { return call }
@@ -224,8 +225,8 @@ struct Application {
         return call
     }
 
-    /// Decides what a failure means.
-    /// - Returns: whether the row is to be sent again in this round.
+    /// Decides how the run continues after a failure.
+    /// - Returns: Whether to send the row again in this round.
     private mutating func take(
         _ failure: ServiceFailure, of call: Call, _ changes: inout [RecordChange]
     ) -> Bool {
@@ -233,10 +234,10 @@ struct Application {
         if !failure.isTooManyRequests { tries[url, default: 0] += 1 }
         let isWorthwhile = tries[url, default: 0] < Self.maximumTries
         if call.isCreation {
-            // What may have happened stays written down as sent, and so does what an attempt before this one may have made.
+            // A creation that may have happened stays recorded as sent, including one of an earlier attempt.
             if failure.mayHaveHappened || failure.verdict == .settle && call.wasSentBefore {
                 unanswered.insert(url)
-                // From now on it is waited for: its answer may have been waited for long.
+                // The wait begins now, because the response may have taken long.
                 changes.append(
                     .applied(call.applied(.creating(missingListings: 0), at: registrar.clock.now())))
                 if !isWorthwhile { finish(url, failure) }
@@ -252,7 +253,7 @@ struct Application {
             if !isWorthwhile { finish(url, failure) }
             return isWorthwhile
         case .gone where !call.isCreation:
-            // Of what is removed that was asked for; of a change the next survey makes a creation.
+            // A missing experience is the goal of a removal. For a change, the next survey plans a creation.
             changes.append(.removed(url: url, id: call.id ?? "", at: registrar.clock.now()))
             if call.kind == .remove { finish(call) }
             return false

@@ -1,10 +1,10 @@
 public import Foundation
 public import Invocation
 
-/// What Doorstep has done about one URL: only what it created, or was told to adopt, has one.
+/// The applied state of one URL. Only experiences that Doorstep created or was told to adopt have one.
 public struct AppliedExperience: Sendable, Hashable {
     public var url: URLPrefix
-    /// What was last sent.
+    /// The content that was sent last.
     public var content: ExperienceContent
     public var phase: Phase
     /// When the content was sent.
@@ -13,13 +13,13 @@ public struct AppliedExperience: Sendable, Hashable {
     public var undesiredSince: Date?
 
     public enum Phase: Sendable, Hashable {
-        /// The creation was sent and its answer is not known; `missingListings` complete listings since had not the URL.
+        /// The creation was sent and got no response; `missingListings` complete lists since then lacked the URL.
         case creating(missingListings: Int)
-        /// App Store Connect answered the creation, or the experience was adopted: it exists, whatever a listing says.
+        /// App Store Connect confirmed the creation, or the experience was adopted: it exists, even if a list lacks it.
         case created(id: String)
     }
 
-    /// How many complete listings without its URL settle that a creation without an answer has not happened. [ours]
+    /// The number of complete lists without the URL after which a creation without a response counts as not done. [ours]
     public static let settlingListings = 2
 
     public init(
@@ -38,7 +38,7 @@ public struct AppliedExperience: Sendable, Hashable {
         if case .created(let id) = phase { id } else { nil }
     }
 
-    /// Whether a creation may have happened that nobody has seen yet.
+    /// Whether a creation may have happened without a confirmation.
     var isUnsettled: Bool {
         if case .creating(let missing) = phase { missing < Self.settlingListings } else { false }
     }

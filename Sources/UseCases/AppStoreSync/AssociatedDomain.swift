@@ -1,6 +1,6 @@
 public import JSON
 
-/// What Apple's cache has of a site's association file, from which devices get it.
+/// The state of a site's association file in Apple's cache, from which devices get it.
 ///
 /// Source: App Store Connect API 4.4.1, `appClipDomainCacheStatus` of a build's bundle. [Apple]
 public struct AssociatedDomain: Sendable, Hashable {

@@ -2,19 +2,19 @@ import Cards
 import Foundation
 import Invocation
 
-/// What a row of a plan asks of App Store Connect.
+/// The request that a row of a plan makes at App Store Connect.
 struct Call: Sendable {
     let row: SyncPlan.Row
     let kind: Kind
-    /// At Apple; nil for what is to be created.
+    /// The ID at Apple; nil for a creation.
     let id: String?
-    /// What is to be there in the end; nil for a removal.
+    /// The desired content; nil for a removal.
     let content: ExperienceContent?
     let changes: [FieldChange]
     let localizations: [CardLanguage: String]
-    /// As the catalogue has it, by which a refusal is remembered.
+    /// The content of the catalogue, by which a refusal is remembered.
     let desired: ExperienceContent?
-    /// Whether a creation was sent before whose answer is not known.
+    /// Whether an earlier creation without a response exists.
     let wasSentBefore: Bool
     /// At Apple.
     var image: String?
@@ -29,7 +29,7 @@ struct Call: Sendable {
         case remove
     }
 
-    /// Nil for a row that asks nothing.
+    /// Nil for a row without a request.
     init?(
         _ row: SyncPlan.Row, _ survey: SyncSurvey, known: AppliedExperience?
     ) {
@@ -54,10 +54,10 @@ struct Call: Sendable {
 
     var isCreation: Bool { kind == .create }
 
-    /// The image that is to be at Apple before it is sent; nil where none changes.
+    /// The image that must be at Apple first; nil if no image changes.
     var neededImage: ImageDigest? { row.step.neededImage }
 
-    /// As it is to be remembered.
+    /// The state to record.
     func applied(_ phase: AppliedExperience.Phase, at now: Date) -> AppliedExperience {
         AppliedExperience(url, content ?? ExperienceContent(Card()), phase, sentAt: now)
     }
@@ -90,7 +90,8 @@ struct Call: Sendable {
         }
     }
 
-    /// What is said to be gone is asked for once more, since Doorstep would take it for lost and make another.
+    /// If Apple reports the experience as missing, the request is repeated once. Otherwise Doorstep would count it as lost and
+    /// create another.
     private func confirmed(
         _ failure: ServiceFailure, _ service: any ExperienceService
     ) async -> ServiceFailure {

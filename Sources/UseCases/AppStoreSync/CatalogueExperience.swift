@@ -5,7 +5,7 @@ public import Invocation
 /// An advanced experience as the catalogue has it, its card not inherited yet.
 public struct CatalogueExperience: Sendable {
     public var url: URLPrefix
-    /// The card's title and subtitle in its default language, before those of ``card``.
+    /// The card's title and subtitle in its default language, which take precedence over ``card``.
     public var text: CardText?
     public var card: Card
     /// Nil for an experience that is bound to no single location.
@@ -42,11 +42,11 @@ public struct CatalogueExperience: Sendable {
         self.isDomainProved = isDomainProved
     }
 
-    /// What is to be registered: each value is the experience's, else its location's, else its clip's.
+    /// The content to register: each value from the experience, else its location, else its clip.
     ///
-    /// Where any of them says something of a place, its name and its point are the location's own unless a card says others. A
-    /// place of which nobody says anything is none: Maps is told of no business by accident. [ours]
-    /// - Parameter primaryLanguage: the app's, in which a card is whose default language nobody says. [ours]
+    /// If any of them has a Maps place, its name and point default to the location's. Without a place in any of them, none is
+    /// sent, so that no business appears in Maps by accident. [ours]
+    /// - Parameter primaryLanguage: The app's language, used for cards without a default language. [ours]
     public func desired(primaryLanguage: CardLanguage) -> DesiredExperience {
         var card = self.card.inheriting(location?.card ?? Card()).inheriting(clipCard)
         let language = card.defaultLanguage ?? primaryLanguage
@@ -54,7 +54,7 @@ public struct CatalogueExperience: Sendable {
         if let text { card.texts[language] = card.texts[language].map(text.inheriting) ?? text }
         if let location, card.place != nil {
             var own = Place()
-            // A name that is too long for Apple's card is no reason to send none of the place.
+            // If the name is too long for Apple's card, the rest of the place is still sent.
             if location.name.unicodeScalars.count <= Place.maximumTextLength { own.names = [location.name] }
             own.point = Place.DisplayPoint(location.center)
             card.place = card.place?.inheriting(own)

@@ -4,7 +4,7 @@ public import JSON
 ///
 /// Source: App Store Connect API 4.4.1, `appStoreVersion` of a build and `appVersionState` of that version. [Apple]
 public struct ClipRelease: Sendable, Hashable {
-    /// Nil where it is not known: no build that was looked at is on the App Store, and there are older builds.
+    /// Nil if unknown: no checked build is on the App Store, and older builds exist.
     public let isPublished: Bool?
     /// The published version, else the one of the newest build that has a version, such as `1.2`.
     public let version: String?
@@ -46,7 +46,7 @@ public struct ClipRelease: Sendable, Hashable {
     }
 }
 
-/// What App Store Connect says of the builds that have a clip.
+/// The builds with a clip, according to App Store Connect.
 public struct ClipBuilds: Sendable, Hashable {
     /// The clip's part of the newest of them; nil where no build has the clip.
     public let bundle: String?

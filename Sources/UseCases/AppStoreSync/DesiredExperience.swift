@@ -6,7 +6,7 @@ public struct DesiredExperience: Sendable, Hashable {
     public var content: ExperienceContent
     /// The identifier of the location that it is bound to.
     public var location: String?
-    /// What the catalogue knows to stand in the way.
+    /// Problems in the catalogue that prevent the registration.
     public var obstacles: Set<Obstacle>
 
     public enum Obstacle: String, Sendable, Hashable, CaseIterable {

@@ -1,7 +1,7 @@
 public import Cards
 public import JSON
 
-/// What App Store Connect is to hold of an advanced experience, but for its URL.
+/// The content of an advanced experience at App Store Connect, without its URL.
 public struct ExperienceContent: Sendable, Hashable {
     /// Whether a platform that serves many businesses registers it. [Apple]
     public var isPoweredBy: Bool
@@ -14,7 +14,7 @@ public struct ExperienceContent: Sendable, Hashable {
 
     /// Each value by its path, such as `texts.EN.title` or `place.mainAddress.fullAddress`; a list is one value.
     ///
-    /// What is nil has no path: it is not managed.
+    /// A nil value has no path: it is not managed.
     public var fields: [String: JSONValue] {
         var fields = card.fields
         fields["isPoweredBy"] = .bool(isPoweredBy)
@@ -34,14 +34,13 @@ public struct ExperienceContent: Sendable, Hashable {
         try fields.finish()
     }
 
-    /// What it says itself, and what it does not as the other does, so that a request takes nothing away at Apple that
-    /// nobody here has a say in.
+    /// This content, completed with values from the other one, so that a request removes nothing that Doorstep does not manage.
     public func inheriting(_ other: ExperienceContent) -> ExperienceContent {
         ExperienceContent(card.inheriting(other.card), isPoweredBy: isPoweredBy)
     }
 
-    /// The changes that lead from what App Store Connect has to this, by path; fields that this says nothing of are ignored.
-    /// - Parameter applied: what was last registered, nil when Doorstep has never written the experience.
+    /// The changes from the content at App Store Connect to this one, by path; fields without a value here are ignored.
+    /// - Parameter applied: The content that was sent last; nil if Doorstep has never written the experience.
     func changes(applied: ExperienceContent?, remote: ExperienceContent) -> [FieldChange] {
         let applied = applied?.fields
         let remote = remote.fields

@@ -1,9 +1,9 @@
 public import Cards
 
-/// One listing of a clip's experiences, and what else App Store Connect has of them.
+/// A list of a clip's experiences, with the other data of App Store Connect about them.
 public struct ExperienceListing: Sendable, Hashable {
     public let listing: RemoteListing
-    /// By experience and language: a change of texts names those that stay.
+    /// By experience and language: a change of texts names the texts that stay.
     public let localizationIDs: [String: [CardLanguage: String]]
     /// By experience.
     public let imageIDs: [String: String]

@@ -3,7 +3,7 @@ public import Cards
 /// App Store Connect, about the experiences of one clip; each function is one request but for listings, which are one for each
 /// page, and none is sent twice by itself but for those whose token was refused.
 ///
-/// A write may have to wait for its turn, for an hour perhaps: its fence is asked after that, right before it is sent.
+/// A write may wait for an hour; its fence is called after the wait, immediately before the request.
 public protocol ExperienceService: Sendable {
     /// - Throws: with the verdict `.stop` where the key reaches no such app, or no build with the clip was uploaded yet.
     func clip() async throws(ServiceFailure) -> RegisteredClip
@@ -13,7 +13,7 @@ public protocol ExperienceService: Sendable {
     ) async throws(ServiceFailure) -> ExperienceListing
     /// The builds that have the clip; nil where the key reaches no such app.
     func builds() async throws(ServiceFailure) -> ClipBuilds?
-    /// What Apple's cache has of the association files of the sites that a build's part with the clip names.
+    /// Apple's cache of the association files of a build's associated domains.
     func domains(ofBundle bundle: String) async throws(ServiceFailure) -> [AssociatedDomain]
     /// Whether there is an experience, in whatever state.
     func exists(_ id: String) async throws(ServiceFailure) -> Bool
@@ -35,17 +35,17 @@ public protocol ExperienceService: Sendable {
     func commitImage(
         _ id: String, md5: String, fence: @escaping Fence
     ) async throws(ServiceFailure) -> ImageState
-    /// Nil where there is none.
+    /// Nil if there is none.
     func image(_ id: String) async throws(ServiceFailure) -> ImageState?
 }
 
-/// Whether a write may be sent now, and what is to be written down before: what it throws ends the write, and nothing is sent.
+/// Called before each write: records it, and throws if it may not be sent.
 public typealias Fence = @Sendable () async throws -> Void
 
 /// A clip as App Store Connect has it.
 public struct RegisteredClip: Sendable, Hashable {
     public let id: String
-    /// Of its app; each experience has a text in it. [Apple]
+    /// The app's primary language; each experience has a text in it. [Apple]
     public let primaryLanguage: CardLanguage
 
     public init(id: String, primaryLanguage: CardLanguage) {

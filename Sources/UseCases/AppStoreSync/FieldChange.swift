@@ -4,18 +4,18 @@ public import JSON
 public struct FieldChange: Sendable, Hashable {
     /// As ``ExperienceContent/fields`` has it.
     public let path: String
-    /// What App Store Connect has, nil when nothing.
+    /// The value at App Store Connect; nil if it has none.
     public let old: JSONValue?
     public let new: JSONValue
     public let cause: Cause
 
     /// Which of the two sides moved since the last registration.
     public enum Cause: String, Sendable, Hashable, CaseIterable {
-        /// What is desired changed here, or is managed for the first time.
+        /// The desired value changed in the catalogue, or is managed for the first time.
         case intended
-        /// Somebody changed it at Apple.
+        /// The value was changed at Apple.
         case drift
-        /// Both; what is desired wins.
+        /// Both; the desired value wins.
         case conflict
     }
 }

@@ -12,7 +12,7 @@ struct Planner {
     private let listingIsComplete: Bool
     private var desired: [String: DesiredExperience] = [:]
     private var applied: [String: AppliedExperience] = [:]
-    /// What Doorstep owns and the listing has.
+    /// The experiences that Doorstep owns and the list contains.
     private var owned: [String: RemoteExperience] = [:]
     /// The others, by canonical URL and ordered by identifier.
     private var others: [String: [RemoteExperience]] = [:]
@@ -96,13 +96,13 @@ struct Planner {
     /// Whether Maps has put its own words in the place of ours, which would come back as often as ours were sent: what we send
     /// of a place serves to find it, and one that was found is Maps' own. [ours]
     ///
-    /// What the app does there, and for whom, is no matter of Maps.
+    /// Maps does not use the action or the category.
     private func isByMaps(_ change: FieldChange, _ remote: RemoteExperience?) -> Bool {
         remote?.placeStatus == .matched && change.cause == .drift && change.path.hasPrefix("place.")
             && !["place.mapAction", "place.relationship"].contains(change.path)
     }
 
-    /// What stands in the way of writing an experience.
+    /// Reasons that prevent writing an experience.
     private func blocks(
         _ desired: DesiredExperience, _ content: ExperienceContent, _ remote: RemoteExperience?
     ) -> [Block] {
@@ -122,7 +122,7 @@ struct Planner {
         return blocks
     }
 
-    /// A removal that no guard has looked at yet, where there is something to remove.
+    /// A removal before the guards have checked it, if there is something to remove.
     private func step(forUndesired url: String) -> Step {
         guard let row = applied[url] else { return .inStep }
         guard let id = row.id else {
@@ -167,7 +167,7 @@ struct Planner {
     private func findings(_ url: String) -> [Finding] {
         let candidates = others[url] ?? []
         let id = applied[url]?.id
-        // One that may be adopted is blocked, which says the same.
+        // An experience that may be adopted is already reported as blocked.
         let isCandidate = id == nil && desired[url] != nil
         var findings: [Finding] =
             isCandidate

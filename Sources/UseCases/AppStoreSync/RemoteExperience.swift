@@ -41,7 +41,7 @@ public struct RemoteExperience: Sendable, Hashable {
 }
 
 extension RemoteExperience {
-    /// As the catalogue writes it; a link that is no URL as it is; without a link a text that names the experience.
+    /// Canonical, as in the catalogue. An invalid link is kept as it is; without a link, the text names the experience.
     var canonicalURL: String {
         link.isEmpty ? "experience \(id)" : (try? InvocationURL(link))?.canonical ?? link
     }

@@ -3,14 +3,14 @@ import JSON
 
 /// All pages of one listing of a clip's experiences.
 ///
-/// Pages are cut by offset in an order that nobody promises, so that rows come twice or not at all. [observed]
+/// Apple cuts pages by offset in an undefined order, so rows can occur twice or be missing. [observed]
 public struct RemoteListing: Sendable, Hashable {
     /// Each once, ordered by identifier.
     public let experiences: [RemoteExperience]
     /// Whether there are as many as App Store Connect counts, and none came twice with different content.
     public let isComplete: Bool
 
-    /// - Parameter total: what the pages say in `meta.paging.total`, nil when they do not.
+    /// - Parameter total: The pages' `meta.paging.total`; nil if they have none.
     public init(_ rows: [RemoteExperience], total: Int?) {
         let versions = Dictionary(grouping: rows, by: \.id).mapValues { Set($0) }
         experiences = versions.values.compactMap { versions in

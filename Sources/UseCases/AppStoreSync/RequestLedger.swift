@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What the requests of one key have cost, kept where all processes that use the key see it.
+/// The requests that one key has used, shared by all processes that use the key.
 public protocol RequestLedger: Sendable {
     /// Sets requests aside before they are sent.
     /// - Parameter allowance: the most in the hour that ends now.
@@ -9,9 +9,9 @@ public protocol RequestLedger: Sendable {
     func raise(to count: Int, at now: Date) async throws
 }
 
-/// What is set aside of a key's budget.
+/// Requests that are reserved from a key's rate limit.
 public struct RequestGrant: Sendable, Hashable {
-    /// At most what was asked for; 0 where there is no room.
+    /// At most the requested number; 0 if none is left.
     public let count: Int
     /// All of the hour, these among them.
     public let spent: Int

@@ -2,35 +2,35 @@ public import Foundation
 
 /// Lets requests go one by one, so that all processes that use a key stay within its budget together.
 ///
-/// Source: "Identifying rate limits": a rolling hour for each key, told in `X-Rate-Limit`. [Apple] 3,600 is what was measured,
-/// a minute's limit for writes was seen. [observed] That a tenth of each is left for people and CI is [ours].
+/// Source: "Identifying rate limits": a rolling hour for each key, reported in `X-Rate-Limit`. [Apple] 3,600 was measured; a
+/// limit of writes per minute was seen. [observed] A tenth of each is left for people and CI. [ours]
 public actor RequestPacer {
     private let ledger: any RequestLedger
     private let clock: any SyncClock
-    /// Of an hour, as the service says.
+    /// Per hour, as the service reports it.
     private var limit = 3_600
-    /// All that is known to be spent in this hour, what is lent here among it.
+    /// All requests known to be used in this hour, including the reservations of this process.
     private var spent = 0
     private var leased = 0
     private var leasedUntil = Date.distantPast
-    /// What is being borrowed: several who find nothing lent wait for one loan.
+    /// The running reservation: several waiting requests share one.
     private var lease: Task<Date?, any Error>?
     private var pausedUntil = Date.distantPast
     private var refusals = 0
     private let onWait: (@Sendable (Date) -> Void)?
-    /// Until when it was last said that requests wait.
+    /// The end of the last reported wait.
     private var announced = Date.distantPast
 
     /// Requests that are set aside at once: with fewer, each costs a transaction; with more, more are lost with a process. [ours]
     public static let leaseSize = 10
-    /// For how long a loan is good, in seconds: what was set aside in one minute is not to be spent in much later ones. [ours]
+    /// The lifetime of a reservation in seconds, so that requests reserved in one minute are not sent much later. [ours]
     static let leaseDuration = 30.0
     /// The first pause after a refusal that does not say for how long, and the longest, in seconds. [ours]
     private static let pauses = 60.0...900.0
-    /// So many refusals in a row, and nobody waits any longer. [ours]
+    /// After this number of refusals in a row, requests fail instead of waiting. [ours]
     static let maximumRefusals = 20
 
-    /// - Parameter onWait: told once for each wait, when it begins, until when requests wait for the key's budget.
+    /// - Parameter onWait: Called at the beginning of each wait for the key's rate limit, with its end.
     public init(
         _ ledger: any RequestLedger, _ clock: any SyncClock,
         onWait: (@Sendable (Date) -> Void)? = nil
@@ -44,7 +44,7 @@ public actor RequestPacer {
     public var allowance: Int { max(1, limit * 9 / 10) }
 
     /// Returns when a request may be sent, which may be in an hour.
-    /// - Throws: `SyncError.tooManyRefusals` where waiting is no use.
+    /// - Throws: `SyncError.tooManyRefusals` if waiting does not help.
     public func permit() async throws {
         while true {
             guard refusals < Self.maximumRefusals else { throw SyncError.tooManyRefusals }
@@ -68,7 +68,7 @@ public actor RequestPacer {
         try await clock.sleep(until: end)
     }
 
-    /// Sets requests aside, or waits for whoever does.
+    /// Reserves requests, or waits for a running reservation.
     /// - Returns: when there will be any again; nil where there are some now.
     private func borrow() async throws -> Date? {
         let lease = lease ?? Task { try await takeLease() }
@@ -87,12 +87,12 @@ public actor RequestPacer {
         return nil
     }
 
-    /// Takes what an answer says of the budget.
+    /// Updates the rate limit from a response.
     /// - Parameters:
-    ///   - hour: limit and rest, where the answer says both.
+    ///   - hour: The limit and the remaining requests, if the response has both.
     ///   - minute: the same.
-    ///   - refusal: of an answer that says that there were too many requests, how long to wait in seconds, where it says so; nil for
-    ///     any other answer.
+    ///   - refusal: For a refusal of too many requests, the seconds to wait if the response names them; nil for other
+    ///     responses.
     public func observe(
         hour: (limit: Int, rest: Int)?, minute: (limit: Int, rest: Int)?, refusal: Int??
     ) async throws {

@@ -4,7 +4,7 @@ public import JSON
 import Tenancy
 
 extension SavedPlan {
-    /// The file: JSON, with all that is to be sent.
+    /// The file: JSON, with all changes to send.
     public var json: JSONObject {
         var options: JSONObject = [
             "adopts": .bool(wishes.adopts), "allowedRemovals": JSONValue(wishes.allowedRemovals),
@@ -77,7 +77,7 @@ extension SavedPlan {
 }
 
 extension SyncPlan.Step {
-    /// What is to be sent.
+    /// The changes to send.
     fileprivate var content: ExperienceContent? {
         switch self {
         case .create(let content), .update(_, _, let content), .adopt(_, _, let content): content
@@ -108,7 +108,7 @@ extension FieldChange {
     fileprivate init(_ reader: JSONObjectReader) throws(JSONFieldError) {
         var fields = reader
         path = try fields.requiredString("path")
-        // What Apple has may be nothing, which is written as null.
+        // A missing value at Apple is written as null.
         let old = fields.optionalValue("old")
         self.old = old == .null ? nil : old
         new = try fields.requiredValue("new")

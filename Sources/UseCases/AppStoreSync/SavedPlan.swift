@@ -2,17 +2,17 @@ public import Foundation
 import JSON
 public import Tenancy
 
-/// A plan that somebody has looked at: it is applied as it is, or not at all.
+/// A plan that a person has reviewed: it is applied without differences, or not at all.
 public struct SavedPlan: Sendable, Hashable {
     public let tenant: TenantID
     public let clip: BundleID
     public let madeAt: Date
-    /// What it may do, which is not said again.
+    /// The options of the plan, which 'apply' does not accept again.
     public let wishes: SyncRunner.Wishes
-    /// What it does, by URL.
+    /// The changes, by URL.
     let changes: [String: SyncPlan.Step]
 
-    /// Of the file: what its members mean does not change with the same number. [ours]
+    /// The version of the file; the meaning of its members does not change within one version. [ours]
     public static let formatVersion = 1
 
     init(
@@ -37,18 +37,18 @@ public struct SavedPlan: Sendable, Hashable {
             ) { first, _ in first })
     }
 
-    /// What it may do, when some of it may be done already.
+    /// The remaining allowance, if a part of the plan is already done.
     var wishesLeft: SyncRunner.Wishes {
         var left = wishes
         left.isKept = true
         return left
     }
 
-    /// Whether the plan says that this is to be done.
+    /// Whether the plan contains this change.
     func has(_ row: SyncPlan.Row) -> Bool { changes[row.url] == row.step }
 
-    /// What is done already is no matter: so a run that was ended goes on by the same file.
-    /// - Throws: `SyncError.stalePlan` where anything is to be done otherwise now, or cannot be done.
+    /// Changes that are already done do not matter, so a stopped run can continue with the same file.
+    /// - Throws: `SyncError.stalePlan` if a change differs now or is no longer possible.
     func check(_ plan: SyncPlan) throws(SyncError) {
         let rows = Dictionary(plan.rows.map { ($0.url, $0) }) { first, _ in first }
         var differences: [String: String] = [:]
@@ -70,8 +70,8 @@ public struct SavedPlan: Sendable, Hashable {
         throw .stalePlan(url: first.key, first.value, count: differences.count)
     }
 
-    /// Whether it is a creation of the plan that was sent and has happened, as a run is about to write down: without leave to
-    /// adopt, only what was sent before is adopted.
+    /// Whether the row is a creation of the plan that was sent and has happened, but is not yet recorded as done. Without
+    /// permission to adopt, only such experiences are adopted.
     private func isUnderWay(_ row: SyncPlan.Row) -> Bool {
         guard case .create = changes[row.url], case .adopt(_, let changes, _) = row.step else { return false }
         return changes.isEmpty && !wishes.adopts

@@ -1,30 +1,30 @@
-/// Why App Store Connect did not do what it was asked, as far as a run decides by it.
+/// The reason why App Store Connect did not carry out a request, as far as a run needs it.
 public struct ServiceFailure: Error, Sendable, Hashable, CustomStringConvertible {
     public let verdict: Verdict
-    /// Apple's code that says most, such as `STATE_ERROR`; or one of ours, such as `no_answer`.
+    /// Apple's most specific code, such as `STATE_ERROR`, or one of Doorstep's, such as `no_answer`.
     public let code: String
     /// A pointer into the body, or the name of a parameter, where Apple names one.
     public let source: String?
-    /// What Apple asks for when it is told of a failure.
+    /// The request ID that Apple needs to investigate a failure.
     public let requestID: String?
-    /// Whether the request may have done its work all the same.
+    /// Whether the request may have taken effect although it failed.
     public let mayHaveHappened: Bool
-    /// Whether there were too many requests: whoever paces them knows how long to wait.
+    /// Whether there were too many requests; the pacer then knows how long to wait.
     public let isTooManyRequests: Bool
     /// Safe to log.
     public let description: String
 
-    /// What is to be done about it.
+    /// How the run continues.
     public enum Verdict: String, Sendable, Hashable, CaseIterable {
-        /// Nothing more can be done with this key: somebody has to do something at Apple.
+        /// No further request with this key can succeed: a person must act at Apple.
         case stop
         /// Nothing is wrong with the request: it may be sent again later, a creation only once it is known not to have happened.
         case wait
-        /// There may be such an experience already: a listing tells.
+        /// Such an experience may already exist; a list shows it.
         case settle
         /// The resource cannot be changed in the state it is in.
         case blocked
-        /// There is no such resource.
+        /// The resource does not exist.
         case gone
         /// The same request will always be refused.
         case reject
@@ -43,7 +43,7 @@ public struct ServiceFailure: Error, Sendable, Hashable, CustomStringConvertible
         self.description = description
     }
 
-    /// What was listed has gaps, or rows that come twice, however often it is asked for.
+    /// The lists have gaps or duplicate rows, even after repeated requests.
     static let incompleteListing = Self(
         .wait, code: "incomplete_listing",
         description: "the lists of App Store Connect have gaps or duplicate rows")
@@ -51,6 +51,6 @@ public struct ServiceFailure: Error, Sendable, Hashable, CustomStringConvertible
     /// Whether it is the image that is refused: that one image may serve many experiences is documented nowhere.
     var isAboutImage: Bool { source == "/data/relationships/headerImage" }
 
-    /// Whether it is the clip that takes no more, or is none: so it will be with the next creation.
+    /// Whether the clip itself is the reason, so that further creations would fail too.
     var isAboutClip: Bool { source == "/data/relationships/appClip" }
 }

@@ -7,7 +7,7 @@ public struct StoreConnection: Sendable, Hashable {
     public let clip: BundleID
     /// Ten characters, of Apple's making.
     public let keyID: String
-    /// Of a team key; nil for an individual one.
+    /// The issuer of a team key; nil for an individual key.
     public let issuerID: String?
     public let connectedAt: Date
 
@@ -26,7 +26,7 @@ public struct StoreConnection: Sendable, Hashable {
     }
 }
 
-/// A key of App Store Connect, with what it is named by; says nothing of its secret.
+/// A key of App Store Connect, with its ID; the description does not contain the secret.
 public struct StoreCredentials: Sendable, CustomStringConvertible, CustomReflectable {
     public let keyID: String
     public let issuerID: String?

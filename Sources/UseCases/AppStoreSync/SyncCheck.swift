@@ -2,11 +2,12 @@ public import Foundation
 public import JSON
 public import Tenancy
 
-/// What was found when somebody looked at App Store Connect.
+/// The result of a check of App Store Connect.
 public struct SyncCheck: Sendable {
     public let clip: BundleID
     public let checkedAt: Date
-    /// All but the rows, as `doorstep appstore plan --format json` has it, with the clip's release and what Apple has of the sites.
+    /// Everything except the rows, in the form of `doorstep appstore plan --format json`, with the clip's release and the state
+    /// of its sites.
     public let summary: JSONObject
     /// How many experiences are how, by names that stay the same; one may be counted by several.
     public let counts: [String: Int]

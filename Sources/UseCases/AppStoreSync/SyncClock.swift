@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The time of a run, which waits for budgets, for answers to be settled and for images to be processed.
+/// The clock of a run, which waits for rate limits, for unclear creations and for the processing of images.
 public protocol SyncClock: Sendable {
     func now() -> Date
     func sleep(for duration: Duration) async throws
@@ -8,7 +8,7 @@ public protocol SyncClock: Sendable {
 
 extension SyncClock {
     func sleep(until end: Date) async throws {
-        // A millisecond more, so that what was waited for is past.
+        // A millisecond more, so that the moment has passed.
         let seconds = end.timeIntervalSince(now())
         if seconds > 0 { try await sleep(for: .seconds(seconds) + .milliseconds(1)) }
     }

@@ -6,26 +6,26 @@ public import Tenancy
 public enum SyncError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Two desired experiences have one URL.
     case desiredTwice(url: String)
-    /// Two records of what was done have one URL.
+    /// Two records of the applied state have one URL.
     case appliedTwice(url: String)
-    /// Two records of what was done have one experience at App Store Connect, or it is also among the removed.
+    /// Two records of the applied state have one experience at App Store Connect, or it is also among the removed ones.
     case contradictoryID(String)
     case notConnected(BundleID)
     /// A key that none of the server's secrets opens.
     case unreadableKey(BundleID)
-    /// Somebody else applies to the clip.
+    /// Another run applies to the clip.
     case busy(BundleID, by: String, since: Date)
-    /// Somebody has applied to the clip while another looked, who saw neither what was before nor what is now.
+    /// Another run changed the clip during the check, so that the check saw a mixed state.
     case appliedMeanwhile(BundleID)
     /// Another run has begun: this one had lost its lock.
     case superseded(BundleID)
-    /// App Store Connect said again and again that there were too many requests.
+    /// App Store Connect repeatedly refused requests as too many.
     case tooManyRefusals
     /// Neither a registered URL nor the identifier of a location that one is bound to.
     case unknownTarget(String)
-    /// A plan that was looked at is not the one there is now: of so many URLs, and how of the first.
+    /// The reviewed plan differs from the current one: the number of URLs, and the first difference.
     case stalePlan(url: String, String, count: Int)
-    /// What was to be a plan is none, for the reason given.
+    /// The file is not a plan, for the given reason.
     case notAPlan(String)
 
     /// A name that stays the same across versions.

@@ -9,7 +9,7 @@ public struct SyncForecast: Sendable, Hashable {
 
     /// The most rows of a page. [Apple]
     public static let pageSize = 200
-    /// An image is reserved, committed, and asked for once. [ours]
+    /// An image is reserved, committed and polled once. [ours]
     public static let requestsPerImage = 3
 
     /// - Parameters:
@@ -50,7 +50,7 @@ public struct SyncForecast: Sendable, Hashable {
     /// In millions of bytes.
     public var megabytes: Double { Double(imageBytes) / 1_000_000 }
 
-    /// At a budget of so many requests an hour; nil when there is none.
+    /// The hours at this number of requests per hour; nil if it is 0.
     public func hours(requestsPerHour budget: Int) -> Double? {
         budget > 0 ? Double(requests) / Double(budget) : nil
     }

@@ -1,7 +1,7 @@
 public import Cards
 public import Foundation
 
-/// What is remembered of one clip's registration.
+/// The stored state of one clip's registration.
 public struct SyncMemory: Sendable {
     public var applied: [AppliedExperience]
     public var removedIDs: Set<String>
@@ -9,7 +9,7 @@ public struct SyncMemory: Sendable {
     public var refusals: [String: Refusal]
     public var images: [RemoteImage]
 
-    /// What Apple refused, and why.
+    /// Apple's refusals, with their reasons.
     public struct Refusal: Sendable, Hashable {
         public let content: ExperienceContent
         public let code: String
@@ -69,14 +69,14 @@ public struct RemoteImage: Sendable, Hashable {
 
 /// One thing more to be remembered.
 public enum RecordChange: Sendable, Hashable {
-    /// In the place of what was remembered of its URL.
+    /// Replaces the stored state of its URL.
     case applied(AppliedExperience)
     /// A creation is known not to have happened.
     case forgotten(url: String)
     /// The experience is gone from Apple.
     case removed(url: String, id: String, at: Date)
     case refused(url: String, SyncMemory.Refusal, at: Date)
-    /// What was refused has been taken.
+    /// A refused experience was accepted.
     case taken(url: String)
     case image(RemoteImage)
 }

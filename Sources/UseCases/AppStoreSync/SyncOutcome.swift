@@ -1,11 +1,11 @@
-/// What a run has done.
+/// The result of a run.
 public struct SyncOutcome: Sendable {
     public internal(set) var created = 0
     public internal(set) var updated = 0
     public internal(set) var adopted = 0
     public internal(set) var removed = 0
     public internal(set) var failures: [RowFailure] = []
-    /// Why it did not go on; nil where it did all that it could.
+    /// Why the run stopped early; nil if it did everything possible.
     public internal(set) var stopped: ServiceFailure?
     /// Why it has stopped creating; nil where it has not.
     public internal(set) var createsNoMore: ServiceFailure?
@@ -18,7 +18,7 @@ public struct SyncOutcome: Sendable {
     public struct RowFailure: Sendable, Hashable {
         public let url: String
         public let code: String
-        /// Where in the request, where Apple says.
+        /// The part of the request that Apple names.
         public let source: String?
         public let requestID: String?
 
@@ -30,7 +30,7 @@ public struct SyncOutcome: Sendable {
         }
     }
 
-    /// Whether all was done that there was to do.
+    /// Whether all changes were made.
     public var hasSucceeded: Bool { failures.isEmpty && stopped == nil && createsNoMore == nil }
 
     /// How many failures there are of each code, the most first.
@@ -50,8 +50,8 @@ public struct SyncOutcome: Sendable {
         }
     }
 
-    /// So many refusals of creations in a row, or so many equal ones among twenty, and nothing more is created: what is wrong is
-    /// wrong with all. [ours]
+    /// After this number of refused creations in a row, or of equal refusals among twenty, no more are created, because all
+    /// would fail. [ours]
     private static let maximumInARow = 20
 
     mutating func countRefusedCreation(_ failure: ServiceFailure, of total: Int) {

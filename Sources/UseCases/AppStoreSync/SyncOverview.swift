@@ -1,9 +1,9 @@
 public import Foundation
 public import Tenancy
 
-/// What is stored of a tenant's registrations at App Store Connect, for people who look: nothing is asked of Apple.
+/// The stored state of a tenant's registrations at App Store Connect, for people; Apple is not called.
 public protocol SyncOverview: Sendable {
-    /// - Parameter limit: how many refusals and how many runs are told of.
+    /// - Parameter limit: The maximum number of refusals and of runs.
     func overview(of tenant: TenantID, limit: Int) async throws -> StoredSyncs
 }
 
@@ -11,7 +11,7 @@ public protocol SyncOverview: Sendable {
 public struct StoredSyncs: Sendable, Hashable {
     /// By clip.
     public var connections: [StoreConnection]
-    /// By clip; those that are not connected any more too.
+    /// By clip, including clips that are no longer connected.
     public var clips: [OfClip]
     /// By URL.
     public var refusals: [Refusal]
@@ -30,9 +30,9 @@ public struct StoredSyncs: Sendable, Hashable {
     /// How many of a clip's experiences stand where.
     public struct OfClip: Sendable, Hashable {
         public let clip: BundleID
-        /// App Store Connect has answered their creation, or they were adopted.
+        /// Creations that App Store Connect confirmed, and adopted experiences.
         public let registered: Int
-        /// Their creation was sent, and its answer is not known.
+        /// Creations that got no response.
         public let unanswered: Int
         /// Of those registered, the catalogue has them no more.
         public let undesired: Int
@@ -53,7 +53,7 @@ public struct StoredSyncs: Sendable, Hashable {
         }
     }
 
-    /// What Apple has refused, and is not sent again before it changes.
+    /// Experiences that Apple refused; they are sent again only after a change.
     public struct Refusal: Sendable, Hashable {
         public let clip: BundleID
         public let url: String

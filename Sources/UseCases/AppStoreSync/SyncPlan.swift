@@ -6,13 +6,14 @@ public struct SyncPlan: Sendable, Hashable {
     public let rows: [Row]
 
     public struct Row: Sendable, Hashable {
-        /// Canonical, or a remote link as it is where that is no URL; `experience ID` for a remote one without a link.
+        /// The canonical URL, a remote link as it is if it is not a URL, or `experience ID` for a remote experience without a
+        /// link.
         public let url: String
         public let step: Step
         public let findings: [Finding]
     }
 
-    /// What is to be sent is whole: it holds what App Store Connect has and nobody here says anything of.
+    /// The content to send is complete: it includes the values at App Store Connect that Doorstep does not manage.
     public enum Step: Sendable, Hashable {
         case create(ExperienceContent)
         case update(id: String, [FieldChange], ExperienceContent)
@@ -20,7 +21,7 @@ public struct SyncPlan: Sendable, Hashable {
         /// Recorded as Doorstep's own, and changed where there are changes.
         case adopt(id: String, [FieldChange], ExperienceContent)
         case blocked([Block])
-        /// Somebody else's: never touched.
+        /// Created by others, and never changed.
         case unmanaged(ids: [String])
         case inStep
 
@@ -33,7 +34,7 @@ public struct SyncPlan: Sendable, Hashable {
         }
     }
 
-    /// What an operator should know; it stops nothing.
+    /// Information for operators; it stops nothing.
     public enum Finding: Sendable, Hashable {
         /// Other experiences have the same canonical URL.
         case duplicate(ids: [String])
@@ -43,7 +44,7 @@ public struct SyncPlan: Sendable, Hashable {
         case placeNotMatched
         /// Apple is still looking for the place. [Apple]
         case placePending
-        /// Maps says otherwise what was sent of the place, by its paths; it is not sent again before it changes.
+        /// Maps reports other values for the sent place, by their paths; it is sent again only after a change.
         case placeRewritten(paths: [String])
         /// The app has the language, the card has not.
         case languageMissing(String)
@@ -62,9 +63,9 @@ public struct SyncPlan: Sendable, Hashable {
         case unreadable(id: String, String)
         /// There is an experience that Doorstep did not make, and adopting is not allowed.
         case notOwned(id: String)
-        /// Several could be meant: nobody guesses.
+        /// Several experiences are possible, and Doorstep does not guess.
         case ambiguous(ids: [String])
-        /// A creation was sent whose answer is not known; it is not sent again before listings settle it.
+        /// A creation got no response; it is sent again only after lists show that it did not happen.
         case unsettledCreation
         case incompleteListing
         case unlisted(id: String)

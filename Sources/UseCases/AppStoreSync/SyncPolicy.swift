@@ -1,13 +1,13 @@
 public import Cards
 public import Foundation
 
-/// What a plan may do, and what the app asks of every experience.
+/// The limits of a plan, and the app's requirements for every experience.
 public struct SyncPolicy: Sendable, Hashable {
-    /// Of the app; each experience must have a text in it. [Apple]
+    /// The app's primary language; each experience must have a text in it. [Apple]
     public var primaryLanguage: CardLanguage
-    /// Of the app; each experience should have a text in all. [Apple]
+    /// The app's languages; each experience should have a text in each. [Apple]
     public var languages: Set<CardLanguage>
-    /// Whether experiences that somebody else made at a desired URL are taken over.
+    /// Whether experiences at desired URLs that others created are taken over.
     public var adopts: Bool
     /// The most removals; with more to remove, none is.
     public var allowedRemovals: Int
@@ -15,7 +15,7 @@ public struct SyncPolicy: Sendable, Hashable {
     public var allowedMassRemoval: Int?
     /// Whether fewer than that are allowed too: a plan that was kept names each, and some of it may be done.
     public var allowsFewer: Bool
-    /// What has vanished from the catalogue after this moment is not removed yet.
+    /// Experiences that left the catalogue after this moment are not removed yet.
     public var removesWhatVanishedBefore: Date
 
     /// How long an experience stays registered that the catalogue has no more, in seconds: a day, for who deleted it by mistake.
@@ -36,9 +36,10 @@ public struct SyncPolicy: Sendable, Hashable {
         self.removesWhatVanishedBefore = removesWhatVanishedBefore
     }
 
-    /// From how many on removals are a mass removal: more than 10, and more than one in 20 of what is desired. [ours]
+    /// The number of removals that counts as a mass removal: more than 10, and more than one in 20 of the desired experiences.
+    /// [ours]
     ///
-    /// Of what is desired, and not of what is registered: so a plan that is applied does not lift its own guard.
+    /// Relative to the desired experiences, not the registered ones, so that applying a plan does not weaken its own guard.
     static func isMassRemoval(_ count: Int, desired: Int) -> Bool {
         count > max(10, desired / 20)
     }

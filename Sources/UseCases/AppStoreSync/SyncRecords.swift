@@ -1,27 +1,27 @@
 public import Cards
 public import Foundation
 
-/// What is kept of the registration of one clip, and what the catalogue says of it.
+/// Stores the state of one clip's registration, and reads the catalogue for it.
 public protocol SyncRecords: Sendable {
     /// The clip and its experiences that can be registered, as the catalogue has them now.
     func catalogue() async throws -> SyncCatalogue
-    /// All that is remembered; takes note of what the catalogue has no more, and of what it has again.
+    /// The complete stored state. Also records which experiences the catalogue no longer has, or has again.
     func memory(at now: Date) async throws -> SyncMemory
     /// Nil where the tenant has no such image.
     func file(of image: ImageDigest) async throws -> [UInt8]?
 
     /// The run of the clip that began last; nil before the first.
-    /// - Throws: `SyncError.busy` while somebody applies.
+    /// - Throws: `SyncError.busy` while another run applies.
     func newestRun() async throws -> UUID?
 
-    /// Runs a closure while nobody else applies to the clip.
-    /// - Throws: `SyncError.busy` where somebody does.
+    /// Runs a closure while no other run applies to the clip.
+    /// - Throws: `SyncError.busy` if one does.
     func withRun<Result: Sendable>(
         at now: Date, _ body: @Sendable (any SyncRun) async throws -> Result
     ) async throws -> Result
 }
 
-/// A run that may change what is remembered.
+/// A run that may change the stored state.
 public protocol SyncRun: Sendable {
     /// Remembers all of it, or throws.
     /// - Throws: `SyncError.superseded` where another run has begun since: then nothing is remembered, and nothing may be
@@ -29,7 +29,7 @@ public protocol SyncRun: Sendable {
     func write(_ changes: [RecordChange]) async throws
 }
 
-/// What the catalogue says of a clip's experiences.
+/// A clip's experiences in the catalogue.
 public struct SyncCatalogue: Sendable {
     public var experiences: [CatalogueExperience]
     /// Those that are set elsewhere: on the page of the app's version.

@@ -2,10 +2,10 @@ import Cards
 public import Foundation
 public import Tenancy
 
-/// Brings what App Store Connect has of a clip's experiences in step with the catalogue.
+/// Makes a clip's experiences at App Store Connect match the catalogue.
 ///
-/// It looks first and writes then: a survey lists all that is there and makes the plan; a run does what the plan says and
-/// surveys again, until nothing is left that it may do.
+/// Each round begins with a survey, which lists everything and makes the plan. The run then makes the planned changes and
+/// surveys again, until no permitted change is left.
 public struct SyncRunner: Sendable {
     let clip: BundleID
     let records: any SyncRecords
@@ -15,15 +15,15 @@ public struct SyncRunner: Sendable {
     let settings: Settings
 
     public struct Settings: Sendable {
-        /// How long after a creation whose answer was lost a listing is believed that has it not, in seconds. [ours]
+        /// Seconds after a creation without a response from which a list without it is trusted. [ours]
         public var settlingTime: TimeInterval = 60
-        /// How long after its last part it is first asked whether an image is processed, in seconds. [ours]
+        /// Seconds between an image's last part and the first poll. [ours]
         public var processingTime: TimeInterval = 15
 
         public init() {}
     }
 
-    /// What an operator wants of a plan or a run.
+    /// The operator's options of a plan or a run.
     public struct Wishes: Sendable, Hashable {
         public var adopts = false
         public var allowedRemovals = 0
@@ -34,7 +34,7 @@ public struct SyncRunner: Sendable {
         public var target: String?
         /// The most changes of a run; nil for any number.
         public var limit: Int?
-        /// Whether what Apple refused is sent again as it is.
+        /// Whether refused experiences are sent again unchanged.
         public var retriesRefused = false
         /// Whether they are of a plan that was kept, of which some may be done already.
         var isKept = false
@@ -54,16 +54,16 @@ public struct SyncRunner: Sendable {
         self.settings = settings
     }
 
-    /// Tells what there is to do, and what it costs; changes nothing at Apple.
+    /// Returns the changes to make, and their cost; changes nothing at Apple.
     public func plan(_ wishes: Wishes) async throws -> SyncSurvey {
         try await survey(wishes, nil)
     }
 
-    /// Looks at all there is, for who wants to know what somebody has changed at Apple.
-    /// - Throws: `SyncError.busy` and `appliedMeanwhile` where somebody applies, since what a run does is no drift;
-    ///   `ServiceFailure` with the code `incomplete_listing` where not all could be seen.
+    /// Checks everything, to find changes that others made at Apple.
+    /// - Throws: `SyncError.busy` and `appliedMeanwhile` if another run applies, because its changes are not drift;
+    ///   `ServiceFailure` with the code `incomplete_listing` if the list was incomplete.
     public func look() async throws -> (survey: SyncSurvey, check: SyncCheck) {
-        // As old as what is seen first, however long the rest waits for the budget.
+        // Dated by the first read, even if later reads wait for the rate limit.
         let start = clock.now()
         let run = try await records.newestRun()
         let survey = try await plan(Wishes())
@@ -84,7 +84,7 @@ public struct SyncRunner: Sendable {
         return (survey, SyncCheck(survey, release: release, domains: domains, of: clip, at: start))
     }
 
-    /// Looks whether a plan that was looked at is still the one there is; changes nothing at Apple.
+    /// Checks whether a reviewed plan is still current; changes nothing at Apple.
     /// - Throws: `SyncError.stalePlan` where it is another.
     public func plan(_ saved: SavedPlan) async throws -> SyncSurvey {
         let survey = try await survey(saved.wishesLeft, nil)
@@ -93,7 +93,7 @@ public struct SyncRunner: Sendable {
     }
 
     /// Does what there is to do.
-    /// - Parameter progress: told after each step.
+    /// - Parameter progress: Called after each step.
     public func apply(
         _ wishes: Wishes, progress: @escaping @Sendable (SyncProgress) -> Void = { _ in }
     ) async throws -> SyncOutcome {
@@ -103,7 +103,7 @@ public struct SyncRunner: Sendable {
         }
     }
 
-    /// Does what a plan says that was looked at, and nothing else.
+    /// Makes exactly the changes of a reviewed plan.
     /// - Parameter limit: the most changes; nil for all.
     /// - Throws: `SyncError.stalePlan` where there is another plan now: then nothing is done.
     public func apply(
@@ -118,10 +118,10 @@ public struct SyncRunner: Sendable {
         }
     }
 
-    /// How often a read is sent while nothing is wrong with it but the answer. [ours]
+    /// How often a read is repeated if only its response failed. [ours]
     private static let maximumTries = 6
 
-    /// Asks until there is an answer, or until it is no use.
+    /// Repeats the request until a response arrives or repeating is useless.
     func patiently<Result>(
         _ ask: () async throws(ServiceFailure) -> Result
     ) async throws -> Result {

@@ -2,7 +2,7 @@
 public struct SyncState: Sendable {
     public var desired: [DesiredExperience]
     public var applied: [AppliedExperience]
-    /// Identifiers that Doorstep removed, or that App Store Connect answered with 404: a listing that still has them is stale.
+    /// IDs that Doorstep removed, or for which App Store Connect responded 404. A list that still has them is outdated.
     public var removedIDs: Set<String>
     public var listing: RemoteListing
 

@@ -3,7 +3,7 @@ import Invocation
 public import JSON
 
 extension SyncSurvey {
-    /// Of the plan for scripts: what its members mean does not change with the same number. [ours]
+    /// The version of the JSON plan; the meaning of its members does not change within one version. [ours]
     public static let formatVersion = 1
 
     /// The plan for scripts.
@@ -55,7 +55,7 @@ extension SyncSurvey {
         }
     }
 
-    /// How many places of Doorstep's experiences that were looked at Maps has found, looks for and has not.
+    /// The numbers of places of the checked experiences that Maps has found, is looking for, and has not found.
     var placeCounts: [(name: String, count: Int)] {
         let urls = Set(plan.rows.map(\.url))
         let own = Set(memory.applied.filter { urls.contains($0.url.canonical) }.compactMap(\.id))
@@ -125,7 +125,7 @@ extension SyncPlan.Block {
         return json
     }
 
-    /// What the code does not say.
+    /// Details beyond the code.
     var detail: String? {
         switch self {
         case .missing(let path): path

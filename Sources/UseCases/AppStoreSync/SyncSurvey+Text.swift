@@ -3,10 +3,10 @@ public import JSON
 extension SyncSurvey {
     /// More rows are counted and not shown. [ours]
     private static let maximumRows = 200
-    /// Of a list within a line more are counted. [ours]
+    /// A list within a line names this many items and counts the others. [ours]
     private static let maximumNamed = 10
 
-    /// The plan for people: a line for each row that is not in step, what it costs, and what is to be known beside it.
+    /// The plan for people: a line for each row that is not in sync, the cost, and further findings.
     public func text(showsUnmanaged: Bool = false) -> String {
         let shown = plan.rows.filter { row in
             switch row.step {
@@ -49,7 +49,7 @@ extension SyncSurvey {
         return lines.joined(separator: "\n")
     }
 
-    /// What somebody changed at Apple, for people.
+    /// The changes that others made at Apple, for people.
     public var driftText: String {
         var lines = (drifted + unreadable).prefix(Self.maximumRows).flatMap(\.lines)
         if drifted.count > Self.maximumRows {
@@ -62,7 +62,7 @@ extension SyncSurvey {
         return (lines + findingLines).joined(separator: "\n")
     }
 
-    /// What somebody changed at Apple, for scripts.
+    /// The changes that others made at Apple, for scripts.
     public var driftJSON: JSONObject {
         [
             "version": JSONValue(Self.formatVersion), "drifted": .bool(!drifted.isEmpty),

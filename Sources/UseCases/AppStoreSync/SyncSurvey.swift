@@ -2,16 +2,16 @@ import Cards
 import Foundation
 import Invocation
 
-/// What is desired of a clip's experiences, what was applied and what App Store Connect has, and what follows from it.
+/// The desired, the applied and the remote state of a clip's experiences, and the plan that follows.
 public struct SyncSurvey: Sendable {
     public let clip: RegisteredClip
-    /// The one experience or location that was looked at; nil for all.
+    /// The checked experience or location; nil for all.
     public let target: String?
     public let plan: SyncPlan
     public let forecast: SyncForecast
     /// Requests of an hour that may be sent.
     public let allowance: Int
-    /// URLs whose experience was there once, and is gone though nobody here removed it.
+    /// URLs of experiences that disappeared from Apple without a removal by Doorstep.
     public let missing: [String]
     /// URLs of default experiences, which are set on the page of the app's version.
     public let defaultExperiences: [String]
@@ -19,15 +19,14 @@ public struct SyncSurvey: Sendable {
     let memory: SyncMemory
     let desired: [String: DesiredExperience]
 
-    /// URLs of what was looked at that no App Clip Code can hold, as far as Apple documents it. Those of the others Apple's
-    /// generator makes, and not the registration.
+    /// URLs that cannot be in an App Clip Code, as far as Apple documents it. Apple's generator makes the codes of the others.
     public var uncodableURLs: [String] {
         plan.rows.map(\.url).filter { url in
             desired[url] != nil && (try? AppClipCodeURL(url))?.fit == .refused
         }
     }
 
-    /// Whether nothing is to be done and nothing stands in the way of anything.
+    /// Whether there are no changes and no blocks.
     public var isInStep: Bool {
         plan.rows.allSatisfy { row in
             switch row.step {
@@ -37,7 +36,7 @@ public struct SyncSurvey: Sendable {
         }
     }
 
-    /// The rows whose experience somebody changed or removed at Apple.
+    /// The rows whose experience others changed or removed at Apple.
     public var drifted: [SyncPlan.Row] {
         let missing = Set(missing)
         return plan.rows.filter { row in
@@ -64,12 +63,12 @@ extension SyncSurvey {
 }
 
 extension SyncRunner {
-    /// How often a listing is asked for while rows come twice or not at all. [ours]
+    /// How often a list is requested while its rows are duplicate or missing. [ours]
     private static let maximumListings = 5
 
     /// Looks at all there is.
     /// - Parameters:
-    ///   - run: of who will write what is to be remembered; nil to change nothing.
+    ///   - run: The run that may change the stored state; nil to change nothing.
     ///   - isAgain: whether the target was there when the run began: nothing is left of one that was removed.
     func survey(
         _ wishes: Wishes, _ run: (any SyncRun)?, isAgain: Bool = false
@@ -131,8 +130,8 @@ extension SyncRunner {
         }
     }
 
-    /// Lists, and settles creations whose answer was lost: one whose URL is there has happened, one that two complete listings
-    /// have not, each some time after the last thing that was sent, has not.
+    /// Lists the experiences, and decides about creations without a response: if the list has the URL, the creation happened;
+    /// if two complete lists, each some time after the last request, lack it, it did not.
     private func settledListing(
         of registered: RegisteredClip, _ memory: inout SyncMemory, _ run: (any SyncRun)?
     ) async throws -> ExperienceListing {
@@ -153,11 +152,11 @@ extension SyncRunner {
         }
     }
 
-    /// The most experiences that are asked for one by one in a survey. [ours]
+    /// The maximum number of experiences that a survey requests one by one. [ours]
     private static let maximumSingles = 500
 
-    /// Asks for experiences that were there once and that a complete listing has not; those that there are no more are forgotten,
-    /// but for what was sent just now, which may be seen later.
+    /// Requests known experiences that a complete list lacks. If they no longer exist, they are forgotten, except recently sent
+    /// ones, which may appear later.
     /// - Returns: their URLs.
     private func forgetWhatIsGone(
         _ memory: inout SyncMemory, _ listing: RemoteListing, _ run: (any SyncRun)?
@@ -188,7 +187,7 @@ extension SyncMemory {
 }
 
 extension AppliedExperience {
-    /// What a complete listing says of a creation whose answer was lost; nil where several could be meant.
+    /// Whether a complete list shows that a creation without a response happened; nil if several experiences are possible.
     fileprivate func settled(
         by listing: RemoteListing, _ memory: SyncMemory, at now: Date
     ) -> AppliedExperience? {

@@ -1,7 +1,7 @@
 public import JSON
 
 extension UploadOperation {
-    /// As App Store Connect writes it. [Apple] Whoever reads it can upload.
+    /// As App Store Connect sends it. [Apple] It allows its holder to upload.
     public var json: JSONObject {
         [
             "method": .string(method), "url": .string(url), "offset": JSONValue(offset),
@@ -11,7 +11,7 @@ extension UploadOperation {
         ]
     }
 
-    /// Reads what ``json`` writes, and passes over what else there is; nil where something is missing.
+    /// Reads the ``json``, and ignores other members; nil if a member is missing.
     public init?(json: JSONValue) {
         guard let members = json.objectValue, let method = members["method"]?.stringValue,
             let url = members["url"]?.stringValue, let offset = members["offset"]?.numberValue?.int,

@@ -1,4 +1,4 @@
-/// Where a part of an image goes, and how. Whoever knows the URL can upload: it is kept like a password.
+/// The target of a part of an image. The URL allows its holder to upload, so it is kept like a password.
 public struct UploadOperation: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     public let method: String
     public let url: String

@@ -3,11 +3,11 @@ public import Foundation
 public import Lookups
 public import Tenancy
 
-/// Tells whether a tenant's own build on genuine hardware asks, by App Attest.
+/// Checks with App Attest whether a request comes from a tenant's own build on genuine hardware.
 ///
-/// Safe to use from many threads. What needs the store throws what that throws when it does not answer; tokens are
-/// checked without it. What a tenant's clips ask for, and which keys it has revoked, is told by its table: of what that
-/// refuses, and of what the server did not give itself, the store is not asked.
+/// Safe to use from many threads. Tokens are checked without the store; functions that need the store throw its errors. The
+/// tenant's table has the clips' policies and the revoked keys. The store is not called for requests that the table refuses, or
+/// whose challenge the server did not issue.
 public struct AppVerifier: Sendable {
     private let secrets: AttestationKeys
     private let verifier: AttestationVerifier
@@ -30,7 +30,7 @@ public struct AppVerifier: Sendable {
 
     // MARK: Challenges
 
-    /// What a clip is to sign, good for ``AttestationChallenge/lifetime`` seconds.
+    /// The data that a clip must sign, valid for ``AttestationChallenge/lifetime`` seconds.
     public func challenge(
         for purpose: AttestationChallenge.Purpose, to clip: BundleID, of tenant: TenantID, at now: Date
     ) -> String {
@@ -38,15 +38,15 @@ public struct AppVerifier: Sendable {
             .text(signedBy: secrets, at: now)
     }
 
-    /// Whether one more installation is to attest now, by the clip's ramp: drawn anew each time it asks.
+    /// Whether a further installation is asked to attest, by the clip's ramp; decided at random for each request.
     public func draws(_ clip: AttestedClip) -> Bool {
         Int.random(in: 0..<100) < clip.attestation.ramp
     }
 
     // MARK: Keys and tokens
 
-    /// Verifies what a device attests of a key, and keeps the key.
-    /// - Parameter keyID: As the app says.
+    /// Verifies a device's attestation of a key, and stores the key.
+    /// - Parameter keyID: As the app sent it.
     /// - Returns: A token, and whether the key is new: the same attestation may be sent again while its challenge is good.
     /// - Throws: An `AttestationRefusal`; `.key(.taken)` for a key that is kept otherwise, `.key(.revoked)`.
     public func register(
@@ -94,7 +94,7 @@ public struct AppVerifier: Sendable {
     ) throws(AttestationRefusal) -> AttestationToken {
         let token = try AttestationToken(reading: text, of: table.tenant, signedBy: secrets, at: now)
         try table.refuseRevoked(token.keyID)
-        // A key goes with its clip, also where another clip of the app's is left.
+        // A key belongs to its clip and is refused without it, even if the app has another clip.
         guard table.hasClip(token.clip) else { throw .key(.unknown) }
         return token
     }
@@ -102,7 +102,7 @@ public struct AppVerifier: Sendable {
     /// Checks a request that was signed, whatever clip it is for.
     /// - Parameters:
     ///   - field: The value of `Doorstep-Assertion`.
-    ///   - target: As it stands in the request.
+    ///   - target: As in the request.
     /// - Throws: An `AttestationRefusal`; `.counter(.notGreater)` when it, or a later one, was taken before.
     public func signature(
         _ field: String, method: String, target: String, body: [UInt8], in table: TenantTable, at now: Date
@@ -117,8 +117,8 @@ public struct AppVerifier: Sendable {
         return RequestSignature(keyID: field.keyID, appID: clip.appID, build: build)
     }
 
-    /// - Parameter data: What was signed, for the clip of the key.
-    /// - Returns: What the app that signed says of itself, and the clip of its key.
+    /// - Parameter data: The signed data, for the key's clip.
+    /// - Returns: The properties that the app reported, and the key's clip.
     private func verify(
         _ assertion: [UInt8], by keyID: [UInt8], _ challenge: String,
         for purpose: AttestationChallenge.Purpose, in table: TenantTable, at now: Date,
@@ -135,11 +135,11 @@ public struct AppVerifier: Sendable {
         }
         let assertion = try verifier.verify(
             assertion, clientDataHash: data.hash, after: key.counter, policy: clip.policy)
-        // An assertion that says nothing of the build does not take back what was attested of it.
+        // An assertion without properties of the build does not remove the attested ones.
         let build = AttestedBuild(
             environment: key.environment, category: assertion.category ?? key.category)
         if let refusal = clip.attestation.refusal(of: build) { throw refusal }
-        // What was read a moment ago may be of the past: the store alone tells which of two comes first.
+        // The value that was read may be outdated: only the store decides the order of two assertions.
         guard try await keys.advance(keyID, to: assertion.counter, of: table.tenant, at: now) else {
             throw AttestationRefusal.counter(.notGreater)
         }
@@ -148,7 +148,7 @@ public struct AppVerifier: Sendable {
 }
 
 extension AppVerifier {
-    /// Counts what a request for a clip has brought that holds.
+    /// Counts the attestation that a request for a clip carried.
     public func record(
         _ grade: RequestAttestation.Grade, of clip: BundleID, for operation: ClipAttestation.Operation,
         _ tenant: TenantID, at now: Date
@@ -159,7 +159,7 @@ extension AppVerifier {
 
 extension AttestationToken {
     /// How well the token attests a request for a clip, which may be another of the app's than the key's.
-    /// - Throws: `.token(.otherApp)` for a clip of another app; else what the clip does not take of the build.
+    /// - Throws: `.token(.otherApp)` for a clip of another app, else the policy that the build does not meet.
     public func attestation(for clip: AttestedClip) throws(AttestationRefusal) -> RequestAttestation {
         try check(clip.appID)
         return try clip.taking(.token, by: keyID, from: build)

@@ -2,11 +2,11 @@ public import AppAttest
 public import Foundation
 public import Tenancy
 
-/// Counts what requests of a tenant's clips bring of App Attest, by the day: by such counts it is judged whether a clip may
-/// require what it has monitored.
+/// Counts by day which attestation the requests of a tenant's clips carried. The counts show whether a clip can require the
+/// attestation that it monitors.
 public protocol AttestationRecorder: Sendable {
-    /// Takes a count without waiting for it to be kept. By whose key a request came, it is not told.
-    /// - Parameter grade: `none` where nothing came that holds.
+    /// Accepts a count without waiting for storage. The count does not contain the request's key.
+    /// - Parameter grade: `none` if the request carried no valid attestation.
     func record(
         _ grade: RequestAttestation.Grade, of clip: BundleID, for operation: ClipAttestation.Operation,
         _ tenant: TenantID, at now: Date

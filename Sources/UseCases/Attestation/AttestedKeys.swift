@@ -2,9 +2,9 @@ public import AppAttest
 public import Foundation
 public import Tenancy
 
-/// Where the keys are kept that devices attested. What a tenant's key is, no other tenant's function sees.
+/// Stores keys that devices attested. A function never returns keys of another tenant.
 ///
-/// Each function throws the store's own error when that does not answer.
+/// Each function throws the store's own error if the store does not respond.
 public protocol AttestedKeys: Sendable {
     /// Keeps a key, unless there is one of its ID.
     /// - Parameters:
@@ -17,11 +17,11 @@ public protocol AttestedKeys: Sendable {
 
     func key(_ id: [UInt8], of tenant: TenantID) async throws -> RegisteredKey?
 
-    /// Makes a counter the one of a key, if it is greater: of two that come at once with one counter, one is told so.
+    /// Raises a key's counter. Of two simultaneous requests with the same counter, one is refused.
     func advance(_ id: [UInt8], to counter: UInt32, of tenant: TenantID, at now: Date) async throws -> Bool
 }
 
-/// What became of a key that is to be kept.
+/// The result of storing a key.
 public enum KeyAddition: Sendable, Hashable {
     case added
     /// It is there by the very same attestation.
@@ -36,11 +36,11 @@ public enum KeyAddition: Sendable, Hashable {
 public struct RegisteredKey: Sendable, Hashable {
     public let clip: BundleID
     public let environment: AttestationEnvironment
-    /// As it was attested; nil before iOS 27.
+    /// As attested; nil before iOS 27.
     public let category: ValidationCategory?
     /// Uncompressed, 65 bytes.
     public let publicKey: [UInt8]
-    /// Of its latest assertion; zero before the first.
+    /// The counter of the latest assertion; zero before the first.
     public let counter: UInt32
 
     public init(

@@ -3,7 +3,7 @@ import Lookups
 import Receipts
 
 extension Confirmation {
-    /// What is answered, as JSON in UTF-8.
+    /// The response, as JSON in UTF-8.
     /// - Parameter receipt: As it was signed; nil where no receipts are.
     public func response(receipt: String?) -> [UInt8] {
         var writer = JSONWriter(capacity: 1_024)

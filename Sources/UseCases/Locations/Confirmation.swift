@@ -5,14 +5,13 @@ public import Receipts
 /// Whether the person is at the business, as `APActivationPayload.confirmAcquired(in:)` means it.
 public struct Confirmation: Sendable, Hashable {
     public let outcome: Outcome
-    /// False when the accuracy of the fix leaves the other answer possible, or when nothing speaks for
-    /// either.
+    /// False if the accuracy of the fix leaves the other outcome possible, or if there is no evidence.
     public let isCertain: Bool
-    /// What the outcome rests on.
+    /// The evidence for the outcome.
     public let evidence: Evidence
-    /// The error of `APActivationPayloadErrorDomain` that says so; nil for `inRegion` and `notInRegion`.
+    /// The matching error of `APActivationPayloadErrorDomain`; nil for `inRegion` and `notInRegion`.
     public let error: ActivationError?
-    /// The business in question; nil when there is none, or when the person's location may not be confirmed.
+    /// The business; nil if there is none, or if the person's location may not be confirmed.
     public let location: Location?
 
     public typealias Outcome = Receipt.Outcome
@@ -29,7 +28,7 @@ public struct Confirmation: Sendable, Hashable {
         self.location = location
     }
 
-    /// The decision on a request, by the location that its URL leads to, or by nil where there is none.
+    /// Decides a request, given the location of its URL, or nil if there is none.
     ///
     /// The order of the refusals is ours; Apple documents none.
     public init(of request: ConfirmationRequest, at location: Location?) {

@@ -1,7 +1,7 @@
 public import Foundation
 public import Tenancy
 
-/// What was recorded of tenants' confirmations, as long as it is kept.
+/// Reads the stored confirmations of tenants.
 public protocol ConfirmationHistory: Sendable {
     /// The newest first, from before one on, up to `limit`.
     func latest(
@@ -22,7 +22,7 @@ public protocol ConfirmationHistory: Sendable {
 /// Where a confirmation stands among a tenant's.
 public struct ConfirmationCursor: Sendable, Hashable {
     public let minute: Date
-    /// Tells those of one minute apart.
+    /// Distinguishes records of the same minute.
     public let id: UUID
 
     public init(minute: Date, id: UUID) {

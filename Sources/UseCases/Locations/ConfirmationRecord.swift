@@ -10,9 +10,9 @@ public protocol ConfirmationRecorder: Sendable {
     func record(_ record: ConfirmationRecord, of tenant: TenantID)
 }
 
-/// What is kept of a confirmation: no coordinate of a person, and no time finer than a minute.
+/// The stored part of a confirmation: without a person's coordinates, with a time in minutes.
 public struct ConfirmationRecord: Sendable, Hashable {
-    /// Nil when there is none, and for a place that came signed in its URL: its identifier is its coordinate.
+    /// Nil if there is none, and for a location signed in the URL, whose identifier is its coordinate.
     public let location: LocationIdentifier?
     public let outcome: Confirmation.Outcome
     public let source: InvocationSource
@@ -21,7 +21,7 @@ public struct ConfirmationRecord: Sendable, Hashable {
     /// A whole minute.
     public let minute: Date
 
-    /// What was recorded earlier.
+    /// Earlier records.
     public init(
         location: LocationIdentifier?, outcome: Confirmation.Outcome, source: InvocationSource,
         attestation: RequestAttestation.Grade = .none, minute: Date

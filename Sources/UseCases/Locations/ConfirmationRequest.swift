@@ -1,16 +1,16 @@
 public import Geodesy
 public import Invocation
 
-/// What a clip, or a full app, knows when it asks whether the person is at the business.
+/// The evidence of a clip or a full app about whether the person is at the business.
 ///
-/// The coordinate is that of a person: it is used for one answer and is in no description, record or log.
+/// The coordinate belongs to a person: it is used for one response, and never appears in a description, a record or the log.
 public struct ConfirmationRequest: Sendable, CustomStringConvertible, CustomReflectable {
     public let url: InvocationURL
     public let source: InvocationSource
     public let access: LocationAccess
     public let evidence: Evidence
-    /// Whether software on the device made the fix up, as `CLLocationSourceInformation.isSimulatedBySoftware` says [Apple];
-    /// nil where that is not said. It decides nothing.
+    /// Whether software on the device created the fix (`CLLocationSourceInformation.isSimulatedBySoftware` [Apple]); nil if
+    /// unknown. It has no effect on the outcome.
     public let isSimulated: Bool?
 
     /// Whether the person lets the clip confirm their location.
@@ -23,8 +23,8 @@ public struct ConfirmationRequest: Sendable, CustomStringConvertible, CustomRefl
     /// What speaks for where the person is.
     public enum Evidence: Sendable, CustomStringConvertible, CustomReflectable {
         case none
-        /// A position fix. A negative accuracy means that the fix is invalid (Apple,
-        /// `CLLocation.horizontalAccuracy`), so that there is no evidence; nil means that it is not known.
+        /// A position fix. A negative accuracy means that the fix is invalid (Apple, `CLLocation.horizontalAccuracy`), so that
+        /// there is no evidence; nil means unknown.
         case coordinate(Coordinate, horizontalAccuracy: Distance?)
         /// What `confirmAcquired(in:)` gave on the device.
         case device(DeviceResult)

@@ -3,9 +3,9 @@ public import Invocation
 
 /// Which of a tenant's confirmations.
 public struct ConfirmationSelection: Sendable, Hashable {
-    /// Nil for all, those of no location included.
+    /// Nil for all, including those without a location.
     public var location: LocationIdentifier?
-    /// No others than those of these; nil for all.
+    /// Only confirmations at these locations; nil for all.
     public var locations: Set<LocationIdentifier>?
     /// The first minute.
     public var start: Date

@@ -4,7 +4,7 @@ public import Lookups
 
 /// Tells whether a person is at the business that an invocation URL stands for, and has it recorded.
 ///
-/// Waits for nothing; every refusal is an answer. Safe to use from many threads; holds no state of its own.
+/// Never waits, and responds to every refusal. Safe to use from many threads; has no state.
 public struct Confirmer: Sendable {
     private let recorder: any ConfirmationRecorder
 
@@ -12,7 +12,7 @@ public struct Confirmer: Sendable {
         self.recorder = recorder
     }
 
-    /// Answers the question that `confirmAcquired(in:)` answers on a device, and records the outcome.
+    /// Decides as `confirmAcquired(in:)` does on a device, and records the outcome.
     /// - Parameters:
     ///   - attestation: How well the request was attested, which is recorded and decides nothing here.
     ///   - now: The time of the request, recorded to the minute.

@@ -1,4 +1,4 @@
-/// How the App Clip was launched, as far as the clip can tell: `APActivationPayload` has a URL and nothing of this. [Apple]
+/// How the App Clip was launched, as far as the clip knows: `APActivationPayload` has only a URL. [Apple]
 public enum InvocationSource: String, Sendable, CaseIterable {
     case nfc
     case appClipCode = "app_clip_code"
@@ -14,7 +14,7 @@ public enum InvocationSource: String, Sendable, CaseIterable {
     case notification
     case unknown
 
-    /// Whether the launch is said to have taken neither an NFC tag nor a visual code; of an unknown one nothing is said.
+    /// Whether the launch used neither an NFC tag nor a visual code, according to the clip; nil if unknown.
     ///
     /// Only a launch from one of these can be confirmed (Apple, `APActivationPayloadError.disallowed`).
     public var rulesOutPhysicalCode: Bool {

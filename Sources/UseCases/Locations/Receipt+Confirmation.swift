@@ -6,7 +6,7 @@ public import Tenancy
 
 extension Receipt {
     /// The receipt of a confirmation that was given now.
-    /// - Parameter isSimulated: As the request says, whoever sent that.
+    /// - Parameter isSimulated: As in the request, without verification.
     public init(
         _ confirmation: Confirmation, attested attestation: RequestAttestation = .none,
         isSimulated: Bool? = nil, of tenant: TenantID, at now: Date

@@ -2,7 +2,7 @@ import Foundation
 public import Invocation
 public import JSON
 
-/// Whom a notification is for.
+/// The audience of a notification.
 public enum Audience: Sendable, Hashable {
     case instance(InstanceID)
     /// Every instance that was launched at the target's business within 8 hours.
@@ -18,7 +18,7 @@ public enum Audience: Sendable, Hashable {
 // MARK: - JSON
 
 extension Audience {
-    /// Reads the one member that says whom: `instance`, `business`, `urlPrefix`, `activity` or `channel`.
+    /// Reads the member that names the audience: `instance`, `business`, `urlPrefix`, `activity` or `channel`.
     public init(_ object: inout JSONObjectReader) throws(JSONFieldError) {
         let instance = try object.optionalString("instance")
         let business = try object.optionalBool("business")
@@ -67,7 +67,7 @@ extension Audience {
         return InstanceID(uuid)
     }
 
-    /// As it is asked for.
+    /// As requested.
     public var json: JSONObject {
         switch self {
         case .instance(let id): ["instance": .string(id.description)]

@@ -1,16 +1,16 @@
 import Tenancy
 
-/// Takes in the rest of audiences that are more than one request takes in, part by part, until it is told to stop.
+/// Adds the rest of audiences that are too large for one request, part by part, until it is stopped.
 ///
-/// Tenants take turns. Any number of servers may do so at once, and any of them goes on where another stopped: how far an
-/// audience is taken in is stored with each part.
+/// Tenants take turns. Several servers can do this at once, and each continues where another stopped, because each part stores
+/// the progress.
 public final class AudienceContinuation: Sendable {
     /// What happens, for logs and metrics.
     public enum Event: Sendable {
         case taken(AudiencePart)
         /// A part was not taken in, and is tried again.
         case failed(any Error)
-        /// It cannot be told which audiences there are to go on with, and is asked again. Said once.
+        /// Unfinished audiences could not be read, and are read again. Called once per failure.
         case unavailable(any Error)
     }
 
@@ -29,11 +29,10 @@ public final class AudienceContinuation: Sendable {
         self.clock = clock
     }
 
-    /// There is an audience to go on with now.
+    /// An unfinished audience exists now.
     public func wake() { due.raise() }
 
-    /// Goes on until the task is cancelled; a part that is under way then is taken in whole or not at all. To be called
-    /// once.
+    /// Runs until the task is cancelled; a running part is then added completely or not at all. Call it once.
     public func run(onEvent: @escaping @Sendable (Event) -> Void = { _ in }) async {
         await withTaskGroup { group in
             group.addTask {

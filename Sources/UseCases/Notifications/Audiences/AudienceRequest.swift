@@ -1,15 +1,15 @@
 public import APNsPayload
 public import JSON
 
-/// Whom a notification is for, with all that narrows it, as it was asked for.
+/// The audience of a notification with its conditions, as requested.
 public struct AudienceRequest: Sendable, Hashable {
     public let audience: Audience
     /// Whether only those are meant who were confirmed at the target's location within 8 hours.
     public let confirmedOnly: Bool
     /// Nil for both.
     public let environment: APNsEnvironment?
-    /// Whether nobody is meant who was not launched at the target's location, and nothing else is looked at of those who
-    /// were: for a key that is restricted to locations.
+    /// Whether only instances that were launched at the target's location count, and only their data there: for a key that is
+    /// restricted to locations.
     public internal(set) var isOfLocation: Bool
 
     public init(
@@ -28,7 +28,7 @@ public struct AudienceRequest: Sendable, Hashable {
 // MARK: - JSON
 
 extension AudienceRequest {
-    /// Reads what ``json`` says.
+    /// Reads the ``json``.
     public init(_ json: JSONObject) throws(JSONFieldError) {
         var object = JSONObjectReader(json)
         audience = try Audience(&object)

@@ -1,7 +1,7 @@
 public import Invocation
 import Lookups
 
-/// What one business is told from others by: its location, or the experience where that is bound to none.
+/// The identity of a business: its location, or the experience if that has no location.
 public enum Business: Sendable, Hashable {
     case location(LocationIdentifier)
     /// The registered URL, canonical.

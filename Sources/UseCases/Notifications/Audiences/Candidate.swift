@@ -13,7 +13,7 @@ public struct Candidate: Sendable, Hashable {
     public let launchedAt: Date
     /// The latest launch at the target's business; nil when there was none.
     public let launchedAtBusiness: Date?
-    /// By what it is told from other instances of the clip on its device; nil where it was never launched by a URL.
+    /// Distinguishes it from the clip's other instances on the device; nil if it was never launched by a URL.
     public let launch: URLLaunch?
     /// The latest confirmation at the target's location; nil when there was none.
     public let confirmedAt: Date?
@@ -25,7 +25,7 @@ public struct Candidate: Sendable, Hashable {
     public enum Token: Sendable, Hashable {
         case none
         case good
-        /// APNs or a later registration has said that it is of no use.
+        /// APNs or a later registration reported the token as dead.
         case dead
     }
 

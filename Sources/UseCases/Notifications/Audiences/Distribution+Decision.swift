@@ -4,13 +4,12 @@ import Tenancy
 
 extension Distribution {
     public enum Decision: Sendable, Hashable {
-        /// - Parameter expiresAt: When there is no more point in sending it; nil leaves it to APNs.
+        /// - Parameter expiresAt: The latest time to send it; nil leaves it to APNs.
         case send(expiresAt: Date?)
         case skip(SkipReason)
     }
 
-    /// How long a launch or a confirmation makes somebody one of those at a business: as long as a launch lets a clip
-    /// receive notifications.
+    /// How long a launch or a confirmation makes an instance a visitor of a business: as long as a launch allows notifications.
     public static let presence = NotificationComposer.ephemeralPermission
 
     /// With these an instance may be shown notifications.
@@ -87,7 +86,7 @@ extension Distribution {
         }
     }
 
-    /// Until when it is to be sent by its own expiration; nil leaves it to APNs.
+    /// The latest time to send it by its own expiration; nil leaves it to APNs.
     public var expiresAt: Date? {
         notification.headers.expiration.map { expiration in
             expiration == .immediate

@@ -5,13 +5,13 @@ public import Tenancy
 
 /// How a notification goes to those it is for: the same for every part of its audience, whichever server takes it in.
 ///
-/// Pure: what it decides depends on the notification and its arguments alone.
+/// Pure: the decision depends only on the notification and the arguments.
 public struct Distribution: Sendable {
     public private(set) var notification: RecordedNotification
     public let clipIsMultiBusiness: Bool
     public let receiver: Receiver
 
-    /// - Throws: `IntakeRefusal.wrongAudience` when what is to be sent does not go to those it is for.
+    /// - Throws: `IntakeRefusal.wrongAudience` if the notification does not fit the audience.
     public init(
         _ notification: RecordedNotification, clipIsMultiBusiness: Bool
     ) throws(IntakeRefusal) {
@@ -22,11 +22,11 @@ public struct Distribution: Sendable {
 
     public var audience: Audience { notification.audience.audience }
 
-    /// Since when those who are meant by ``Audience/business`` were launched there.
+    /// The earliest launch that counts for ``Audience/business``.
     public var audienceStart: Date { notification.createdAt.addingTimeInterval(-Self.presence) }
 
-    /// With the collapse ID that its tenant's policy asks for, where a notification has none of its own: the policy is about
-    /// what is shown, and not about Live Activities.
+    /// With the collapse ID of the tenant's policy, if the notification has none. The policy concerns shown notifications, not
+    /// Live Activities.
     public func collapsing(under policy: CollapsePolicy) -> Distribution {
         let headers = notification.headers
         guard receiver == .device, headers.collapseID == nil,

@@ -1,4 +1,4 @@
-/// What a delivery goes to: one of an instance's tokens, or a channel.
+/// The target of a delivery: one of an instance's tokens, or a channel.
 public enum Receiver: Sendable, Hashable {
     case token(TokenKind)
     /// By its ID.
@@ -6,7 +6,7 @@ public enum Receiver: Sendable, Hashable {
 
     public static let device = Receiver.token(.device)
 
-    /// As it is stored; nil for a kind there is not.
+    /// The stored form; nil for an unknown kind.
     public init?(kind: String, name: String) {
         switch kind {
         case "device": self = .device

@@ -2,14 +2,14 @@ public import APNsPayload
 public import Foundation
 public import Tenancy
 
-/// A broadcast channel of a clip: whoever follows it gets what is sent to it, without a token of their own.
+/// A broadcast channel of a clip. Subscribers receive its messages without a token of their own.
 ///
 /// Source: Apple, "Setting up broadcast push notifications".
 public struct BroadcastChannel: Sendable, Hashable {
     public let id: ChannelID
     public let clip: BundleID
     public let environment: APNsEnvironment
-    /// Whether APNs keeps the last message for devices that are offline; without, a message reaches who is online.
+    /// Whether APNs stores the last message for offline devices; otherwise a message reaches only online devices.
     public let storesLastMessage: Bool
     public let createdAt: Date
 

@@ -12,11 +12,11 @@ public struct ChannelDirectory: Sendable {
     public enum Refusal: Error, Sendable, Hashable {
         case unknownClip
         case unknownChannel
-        /// APNs said no.
+        /// APNs refused the request.
         case refused(APNsResponse)
-        /// APNs was not asked, or has certainly not done it.
+        /// APNs was not called, or certainly did nothing.
         case notSent(PushFailure)
-        /// No answer came: APNs may have done it.
+        /// No response arrived: APNs may have done it.
         case unanswered(PushFailure)
     }
 
@@ -26,14 +26,14 @@ public struct ChannelDirectory: Sendable {
     }
 
     /// Has a channel made.
-    /// - Throws: ``Refusal``, and what the store throws; then APNs is asked to delete the channel again, so that none is
-    ///   left that nobody knows of.
+    /// - Throws: ``Refusal``, and the store's errors; then APNs is asked to delete the channel again, so that no unknown
+    ///   channel is left.
     public func create(
         of clip: BundleID, _ environment: APNsEnvironment, storesLastMessage: Bool, of tenant: TenantID,
         at now: Date
     ) async throws -> BroadcastChannel {
         guard let team = try await store.team(of: clip, of: tenant) else { throw Refusal.unknownClip }
-        // Before APNs is asked: all tenants that share the team share its limits at APNs.
+        // Checked before APNs is called: tenants that share a team share its limits at APNs.
         try await store.checkRoom(of: clip, environment, of: tenant)
         let made = try await manager.createChannel(
             of: clip, team: team, environment: environment, storesLastMessage: storesLastMessage

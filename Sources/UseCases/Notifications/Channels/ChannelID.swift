@@ -4,10 +4,10 @@ import Foundation
 public struct ChannelID: Sendable, Hashable, CustomStringConvertible {
     public let text: String
 
-    /// The bytes that the text may have: what the column takes [ours].
+    /// The maximum number of bytes, as in the column [ours].
     static let lengths = 1...128
 
-    /// Nil for what is no Base64 (RFC 4648 §4), or longer than 128 bytes.
+    /// Nil for a text that is not Base64 (RFC 4648 §4) or longer than 128 bytes.
     public init?(_ text: String) {
         guard Self.lengths.contains(text.utf8.count), Data(base64Encoded: text) != nil else { return nil }
         self.text = text
@@ -20,7 +20,7 @@ public struct ChannelID: Sendable, Hashable, CustomStringConvertible {
         self.init(text + padding)
     }
 
-    /// The ID without what stands for something else in a URL (RFC 4648 §5).
+    /// The ID without characters that have a meaning in URLs (RFC 4648 §5).
     public var pathComponent: String {
         text.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }

@@ -6,8 +6,8 @@ public import Tenancy
 /// Source: Apple, "Sending channel management requests to APNs".
 public protocol ChannelManager: Sendable {
     /// Makes a channel.
-    /// - Parameter storesLastMessage: whether APNs keeps the last message for devices that are offline, for at most eight
-    ///   hours; without, only messages with the expiration 0 are taken. [Apple]
+    /// - Parameter storesLastMessage: Whether APNs stores the last message for offline devices, for at most eight hours. If
+    ///   not, it accepts only messages with the expiration 0. [Apple]
     /// - Returns: the ID of the channel, in base64.
     func createChannel(
         of bundleID: BundleID, team: TeamID, environment: APNsEnvironment, storesLastMessage: Bool

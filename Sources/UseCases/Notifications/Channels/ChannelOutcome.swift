@@ -1,7 +1,7 @@
-/// What became of a request about channels.
+/// The result of a request about channels.
 public enum ChannelOutcome<Value: Sendable & Hashable>: Sendable, Hashable {
     case done(Value)
-    /// APNs refused it, or answered what cannot be understood.
+    /// APNs refused it, or sent an invalid response.
     case refused(APNsResponse)
     /// APNs has certainly not done it.
     case notSent(PushFailure)
@@ -9,7 +9,7 @@ public enum ChannelOutcome<Value: Sendable & Hashable>: Sendable, Hashable {
     case unanswered(PushFailure)
 }
 
-/// A channel is no more.
+/// The channel no longer exists.
 public struct ChannelDeleted: Sendable, Hashable {
     public init() {}
 }

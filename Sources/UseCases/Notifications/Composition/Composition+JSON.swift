@@ -4,7 +4,7 @@ public import JSON
 import Lookups
 
 extension ComposedNotification {
-    /// As it is answered.
+    /// The form in responses.
     public var json: JSONObject {
         [
             "payload": payload.json,

@@ -4,8 +4,8 @@ public import Lookups
 
 /// Why a notification is not composed.
 public enum CompositionRefusal: Error, Sendable, Hashable {
-    /// No experience matches the URL; or none that is advanced, though the clip serves many businesses, so that the system
-    /// could not tell which instance is meant.
+    /// No experience matches the URL, or the clip serves many businesses and no advanced experience does, so that the system
+    /// could not choose the instance.
     case doesNotMatch
     /// The clip serves many businesses, and what matches is bound to none of them.
     case notBusinessSpecific(matched: IndexedExperience, register: URLPrefix?)

@@ -3,7 +3,7 @@ public import APNsPayload
 /// Something about a composed notification that its sender may not expect.
 public enum CompositionWarning: Sendable, Hashable, CustomStringConvertible {
     case payload(PayloadWarning)
-    /// The expiration asked for was later than eight hours after the launch.
+    /// The requested expiration was more than eight hours after the launch.
     case expirationShortened
 
     public var code: String {

@@ -7,9 +7,9 @@ import Tenancy
 
 /// Composes the payload and headers of a notification so that it reaches the right instance of an App Clip.
 ///
-/// `target-content-id` is the canonical invocation URL, whole: Apple asks for a URL that matches an advanced
-/// experience and is "as specific as possible", of clips that serve several businesses ("Enabling notifications in App
-/// Clips"). Any other clip needs none: where only its default or its demo experience matches, the payload goes without.
+/// `target-content-id` is the whole canonical invocation URL: for clips of several businesses, Apple requires a URL that
+/// matches an advanced experience and is "as specific as possible" ("Enabling notifications in App Clips"). Other clips need
+/// none: if only the default or the demo experience matches, the payload has none.
 ///
 /// Answers from a routing table, without waiting for anything. Safe to use from many threads.
 public struct NotificationComposer: Sendable {
@@ -39,7 +39,7 @@ public struct NotificationComposer: Sendable {
     }
 
     /// - Parameters:
-    ///   - experience: What the request's URL matches.
+    ///   - experience: The experience that matches the request's URL.
     ///   - isBroadcast: Whether it goes to a channel, which allows more bytes.
     ///   - isForBusiness: Whether it is for everybody at the business, so that the URL must name one. Instances that are
     ///     named, or found by their launch URLs, can be reached by a URL of no business: by that which launched them. [ours]
@@ -117,8 +117,8 @@ extension IndexedExperience {
         if case .location = binding { true } else { false }
     }
 
-    /// The experience that would be specific to the business of an invocation: this one, extended by what its rule
-    /// reads the business from; the invocation's own URL where no rule says what that is [ours].
+    /// The experience that would be specific to the business of an invocation: this one, extended by the part from which its
+    /// rule reads the business; the invocation's own URL if no rule reads one [ours].
     ///
     /// Nil when that could not be registered, or is this experience itself.
     fileprivate func businessSpecificURL(for invocation: InvocationURL) -> URLPrefix? {

@@ -15,7 +15,7 @@ extension NotificationRequest {
         return (request, launchedAt)
     }
 
-    /// Reads what a notification is and where it leads, and what else its request holds.
+    /// Reads the notification, its target and the other members of the request.
     fileprivate static func read<Rest>(
         _ body: JSONObject, _ readRest: (inout JSONObjectReader) throws(JSONFieldError) -> Rest
     ) throws(RequestDefect) -> (NotificationRequest, Rest) {

@@ -1,7 +1,7 @@
 public import Invocation
 public import JSON
 
-/// A notification to compose: where it leads, and what it says.
+/// A notification to compose: its target and its content.
 public struct NotificationRequest: Sendable, Hashable {
     /// Leads to the business, as an invocation would.
     public let url: InvocationURL

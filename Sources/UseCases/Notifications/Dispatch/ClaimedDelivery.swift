@@ -2,17 +2,17 @@ public import APNsPayload
 public import Foundation
 import Tenancy
 
-/// A delivery that is lent to this server.
+/// A delivery that is leased to this server.
 public struct ClaimedDelivery: Sendable {
     public let id: DeliveryID
     public let notification: ClaimedNotification
     /// The number of the loan, from 1.
     public let attempt: Int
-    /// Of how many attempts before no answer came back.
+    /// The number of earlier attempts without a response.
     public let lostReplies: Int
     /// How often APNs has asked to try again later.
     public let postponements: Int
-    /// When there is no more point in sending it.
+    /// The latest time to send it.
     public let expiresAt: Date?
     public let environment: APNsEnvironment
     /// In the place of the notification's own; nil for that.
@@ -21,7 +21,7 @@ public struct ClaimedDelivery: Sendable {
 
     /// Where it goes now; an instance may have changed since it was queued.
     public enum Destination: Sendable, Hashable {
-        /// - Parameter digest: What the token is found by; tells whether it is still the same.
+        /// - Parameter digest: Identifies the token, and shows whether it has changed.
         case device(PushToken, app: InstalledApp, instance: InstanceID, place: TokenKind, digest: [UInt8])
         case channel(String)
         /// It can go nowhere any more; the reason is a stable name.
@@ -44,7 +44,7 @@ public struct ClaimedDelivery: Sendable {
         self.destination = destination
     }
 
-    /// What is sent; nil for a delivery that can go nowhere.
+    /// The data to send; nil for a delivery without a target.
     ///
     /// The full app has replaced the clip: its topic then, whichever the notification was composed for [Apple].
     func request(of tenant: TenantID) throws(PayloadError) -> PushRequest? {
@@ -68,7 +68,7 @@ public struct ClaimedDelivery: Sendable {
             payload: try payload)
     }
 
-    /// As it is sent: the notification's, with the delivery's own target.
+    /// As sent: the notification's payload, with the delivery's own target.
     public var payload: [UInt8] {
         get throws(PayloadError) {
             guard let target else { return notification.payload }
@@ -78,7 +78,7 @@ public struct ClaimedDelivery: Sendable {
         }
     }
 
-    /// What was asked for, but never later than the delivery's own.
+    /// The requested expiration, limited by the delivery's own.
     private var expiration: NotificationHeaders.Expiration? {
         let asked = notification.headers.expiration
         guard asked != .immediate, let expiresAt else { return asked }

@@ -1,4 +1,4 @@
-/// What became of one attempt.
+/// The result of one attempt.
 public struct Completion: Sendable {
     public let delivery: ClaimedDelivery
     public let verdict: DeliveryVerdict

@@ -1,15 +1,15 @@
 import APNsPayload
 public import Foundation
 
-/// What follows from one attempt of a delivery: for the delivery, and for the token it went to.
+/// The consequences of an attempt, for the delivery and for its token.
 ///
-/// Pure. Source: Apple, "Handling notification responses from APNs", for what is tried again and what never is; the times,
-/// and all about lost replies, are ours.
+/// Pure. Source: Apple, "Handling notification responses from APNs", for which responses are retried; times, and rules about
+/// lost responses, are ours.
 public struct DeliveryVerdict: Sendable, Hashable {
     public let next: Next
-    /// What is told about the delivery; nil when APNs has taken it.
+    /// The reported reason; nil if APNs accepted the delivery.
     public let reason: String?
-    /// Of all attempts so far.
+    /// The sum over all attempts.
     public let lostReplies: Int
     public let token: TokenVerdict
 
@@ -35,13 +35,13 @@ public struct DeliveryVerdict: Sendable, Hashable {
 
     public enum TokenVerdict: Sendable, Hashable {
         case good
-        /// APNs says that it is of no use, if so since when; a registration after that stands.
+        /// Since when the token is dead, if APNs reported so; a later registration remains valid.
         case dead(since: Date?)
     }
 
-    /// So many replies may be lost; after the last it is not known what became of the delivery.
+    /// The maximum number of attempts without a response; after the last, the delivery is uncertain.
     public static let maximumLostReplies = 3
-    /// So often APNs may ask to try again later; the next time is a refusal.
+    /// How often APNs may ask to try again later; the next time counts as a refusal.
     public static let maximumPostponements = 7
     /// How long a notification without an expiration is tried to be handed to APNs.
     public static let lifetime: TimeInterval = 24 * 60 * 60
@@ -60,7 +60,7 @@ public struct DeliveryVerdict: Sendable, Hashable {
             token: token)
     }
 
-    /// - Parameter random: From 0 up to 1: spreads those that failed together.
+    /// - Parameter random: From 0 up to 1: spreads retries of deliveries that failed together.
     public init(on outcome: PushOutcome, of delivery: ClaimedDelivery, at now: Date, random: Double) {
         let attempt = Attempt(delivery, now, random)
         switch outcome {
@@ -84,7 +84,7 @@ public struct DeliveryVerdict: Sendable, Hashable {
         }
     }
 
-    /// The verdict on a delivery that is not sent at all; nil when it is to be sent.
+    /// The verdict on a delivery that must not be sent; nil if it must be sent.
     public init?(before delivery: ClaimedDelivery, at now: Date) {
         let attempt = Attempt(delivery, now, 0)
         if delivery.lostReplies >= Self.maximumLostReplies {
@@ -112,8 +112,8 @@ public struct DeliveryVerdict: Sendable, Hashable {
         DeliveryVerdict(refusing: delivery, code)
     }
 
-    /// The reasons of deliveries whose token is dead. A retry of such a delivery goes to the same token, so it is never
-    /// offered; a new notification goes to the token that the instance registers next. [ours]
+    /// The reasons of deliveries whose token is dead. A retry goes to the same token, so it is never offered; a new
+    /// notification goes to the token that the instance registers next. [ours]
     public static let deadTokenReasons: [String] =
         [.badDeviceToken, .deviceTokenNotForTopic, .expiredToken, .unregistered].map(\APNsReason.rawValue)
         + ["status_410", SkipReason.tokenDead.rawValue]
@@ -121,17 +121,17 @@ public struct DeliveryVerdict: Sendable, Hashable {
     /// The token was sealed with a secret that this server does not have.
     public static let tokenUnreadable = "token_unreadable"
 
-    /// A server was lent the delivery and never said what became of it.
+    /// A server leased the delivery and never reported a result.
     static let serverLost = "server_lost"
 
-    /// What APNs' reasons ask for.
+    /// The consequences of APNs' reasons.
     enum Remedy {
         /// Nothing helps.
         case none
         case newToken
         /// Soon: the next connection or provider token is another.
         case soon
-        /// From a minute on: too much was asked at once.
+        /// At least a minute: too many requests at once.
         case minutes
         /// From 15 minutes on: APNs has trouble.
         case quarterHours
@@ -165,7 +165,7 @@ public struct DeliveryVerdict: Sendable, Hashable {
             self.random = random
         }
 
-        /// When there is no more point in sending.
+        /// The latest time to send it.
         var end: Date {
             delivery.expiresAt ?? delivery.notification.createdAt.addingTimeInterval(lifetime)
         }

@@ -3,34 +3,34 @@ public import Foundation
 import Synchronization
 import Tenancy
 
-/// Takes what is due from the outbox, sends it, and writes down what became of it, until it is told to stop.
+/// Leases due deliveries from the outbox, sends them, and stores the results, until it is stopped.
 ///
-/// Fair between tenants: in turn, each has at most one batch of what it has due taken, and never so much under way that
-/// there is no room for another. Any number of servers may do so at once.
+/// Fair between tenants: each gets at most one batch per turn, and never so many deliveries that no room is left for others.
+/// Several servers can do this at once.
 ///
-/// When the database is away, what became of deliveries is kept and written later; nothing new of their tenants is taken
-/// meanwhile. What comes too late does no harm: the outbox fences. What the outbox refuses to write down holds up nothing
-/// else: it is given up, and the delivery is lent again when its loan is over, with a lost reply more.
+/// While the database is unavailable, results are kept and stored later, and no new deliveries of their tenants are leased. The
+/// outbox ignores late results. A result that the outbox refuses delays nothing else: it is discarded, and the delivery is
+/// leased again later, with one more lost response.
 public final class Dispatcher: Sendable {
     public struct Settings: Sendable {
-        /// How many deliveries are taken and not completed, at most.
+        /// Maximum number of leased deliveries without a result.
         public var maximumInFlight = 2_000
-        /// How many are taken at once, at most.
+        /// Maximum number of deliveries in a batch.
         public var batch = 500
-        /// How long a delivery is lent: longer than a sender takes at most.
+        /// Duration of a lease: longer than a sender can need.
         public var lease = Duration.seconds(60)
         /// How long something due can go unnoticed that another server has stored.
         public var pollInterval = Duration.milliseconds(500)
         /// How long an outcome may wait for others to be written with it.
         public var gathering = Duration.milliseconds(20)
-        /// How long to wait when the database did not answer.
+        /// Pause after the database did not respond.
         public var retryInterval = Duration.seconds(1)
-        /// How often a server that ends tries to write down the last outcomes; another one sends again what it cannot.
+        /// How often a stopping server tries to store the last results; another server sends the remaining deliveries again.
         public var lastTries = 5
 
         public init() {}
 
-        /// What one tenant may have under way: a quarter is left to others.
+        /// The maximum number of leased deliveries of one tenant: a quarter is left for others.
         var tenantShare: Int { max(1, maximumInFlight - maximumInFlight / 4) }
     }
 
@@ -46,9 +46,9 @@ public final class Dispatcher: Sendable {
         case failed(any Error)
         /// It works again.
         case recovered
-        /// What became of a delivery cannot be written down, ever.
+        /// The result of a delivery can never be stored.
         case unwritable(DeliveryID, any Error)
-        /// The server ends, and could not write down what became of so many.
+        /// The server stops, and could not store this number of results.
         case abandoned(Int)
     }
 
@@ -80,16 +80,16 @@ public final class Dispatcher: Sendable {
             clock: clock)
     }
 
-    /// How many deliveries are taken and not completed.
+    /// The number of leased deliveries without a result.
     public var inFlight: Int { loop.heldCount }
 
-    /// How long what is due longest has been so, when it was last looked at.
+    /// The age of the longest overdue delivery, at the last measurement.
     public var overdue: Duration { longestDue.withLock { $0 } }
 
     /// Something is due now.
     public func wake() { loop.wake() }
 
-    /// Takes nothing more, gives back what is not sent yet, and lets ``run()`` return once the rest is written down.
+    /// Leases nothing more, returns unsent deliveries, and lets ``run()`` return after the rest is stored.
     public func shutDown() { loop.stop() }
 
     /// Dispatches until ``shutDown()``. To be called once.
@@ -165,7 +165,7 @@ extension Dispatcher: LeasedWork {
         return nil
     }
 
-    /// Whether it is about what was to be written: it would be refused again.
+    /// Whether the error concerns the data itself, so that a repetition would fail too.
     private static func isRefusal(_ error: any Error) -> Bool {
         !Task.isCancelled && !(error is StoreUnavailable)
     }

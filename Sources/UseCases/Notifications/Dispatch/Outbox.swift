@@ -1,6 +1,6 @@
 public import Tenancy
 
-/// The deliveries that are still to be made, lent to one server at a time.
+/// The unsent deliveries, each leased to one server at a time.
 ///
 /// A loan ends when it is completed, or after its time: any server may take the delivery then. The number of the attempt
 /// fences: a completion of an earlier attempt than the last does nothing, unless it is that APNs has taken the delivery.
@@ -8,15 +8,14 @@ public protocol Outbox: Sendable {
     /// The tenants that something is due of, in the order of their IDs.
     func tenantsWithDueDeliveries() async throws -> [DueTenant]
 
-    /// Takes those that are due longest, at most so many, for as long as the loan lasts.
+    /// Leases the longest overdue deliveries, up to a maximum, for the duration of a lease.
     ///
-    /// One that was lent before, and never completed, has a lost reply more: its server may have sent it.
+    /// A delivery that was leased before without a result counts as one more lost response: its server may have sent it.
     func claim(_ limit: Int, of tenant: TenantID, for lease: Duration) async throws -> [ClaimedDelivery]
 
-    /// Writes down what became of deliveries, and of their tokens: all of it or nothing.
-    /// - Returns: How many were still lent by the attempt that completes them.
-    /// - Throws: `StoreUnavailable` when it may be done as it is asked another time; anything else is about what is
-    ///   asked.
+    /// Stores the results of deliveries and their tokens: all or nothing.
+    /// - Returns: The number of deliveries that were still leased by the attempt.
+    /// - Throws: `StoreUnavailable` if a repetition can succeed; other errors concern the data itself.
     @discardableResult
     func complete(_ completions: [Completion], of tenant: TenantID) async throws -> Int
 }

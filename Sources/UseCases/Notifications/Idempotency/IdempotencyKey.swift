@@ -3,13 +3,13 @@ public import Invocation
 public import JSON
 public import Tenancy
 
-/// What a request is known again by: its sender's key, and all it says.
+/// The identity of a request: its sender's key and all its content.
 public struct IdempotencyKey: Sendable, Hashable {
     public let text: String
-    /// Among whose requests it is known: those of keys that are restricted to these locations, nil for those that are to
-    /// none. A key's successor is restricted as it was, and is answered as it would be.
+    /// The restriction that results belong to: that of keys with these locations, nil for unrestricted keys. The successor of a
+    /// key has the same restriction, and gets the same responses.
     public let locations: Set<LocationIdentifier>?
-    /// The tenant and all that the request says, however it was written.
+    /// The tenant and the whole content of the request, independent of its notation.
     public let request: [UInt8]
 
     /// Nil unless the key is 1 to 255 characters of printable ASCII.

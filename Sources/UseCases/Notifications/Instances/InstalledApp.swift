@@ -1,4 +1,4 @@
-/// What is installed on a device: the full app replaces the clip, with a token and a topic of its own. [Apple]
+/// The app on a device: the full app replaces the clip, with its own token and topic. [Apple]
 public enum InstalledApp: String, Sendable, Hashable, CaseIterable {
     case clip
     case full

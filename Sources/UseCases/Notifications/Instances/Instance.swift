@@ -57,8 +57,8 @@ public struct Instance: Sendable, Hashable {
             activities: activities)
     }
 
-    /// What is known of it at some locations: its launches there; nil where there was none. Its Live Activities are left out,
-    /// of which is not known where they belong.
+    /// The instance as seen from some locations: its launches there; nil if there were none. Live Activities are omitted,
+    /// because their location is unknown.
     public func seen(at locations: Set<LocationIdentifier>) -> Instance? {
         let launches = launches.filter { $0.location.map(locations.contains) ?? false }
         guard let launchedAt = launches.map(\.launchedAt).max() else { return nil }

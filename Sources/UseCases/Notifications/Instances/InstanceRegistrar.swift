@@ -6,10 +6,9 @@ public import Lookups
 public import Receipts
 public import Tenancy
 
-/// Keeps what instances of clips tell: where they were launched, and what they may be sent.
+/// Stores reports of clip instances: their launches, permissions and tokens.
 ///
-/// Safe to use from many threads. What its functions throw is the store's: ``StoreUnavailable`` when it does not
-/// answer.
+/// Safe to use from many threads. Its functions throw the store's errors: ``StoreUnavailable`` if it does not respond.
 public struct InstanceRegistrar: Sendable {
     private let store: any InstanceStore
 
@@ -117,7 +116,7 @@ public struct InstanceRegistrar: Sendable {
 }
 
 extension Receipt {
-    /// - Parameter clip: What the instance's clip asks for; nil for nothing.
+    /// - Parameter clip: The attestation that the instance's clip requires; nil for none.
     fileprivate func confirms(for clip: AttestedClip?) -> Bool {
         evidence != .none && clip?.attestation.isSatisfied(by: attestation, for: .confirm) != false
     }

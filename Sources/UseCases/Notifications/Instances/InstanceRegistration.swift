@@ -2,7 +2,7 @@ public import APNsPayload
 public import Foundation
 public import Tenancy
 
-/// What is to be kept of a launch.
+/// The stored data of a launch.
 public struct InstanceRegistration: Sendable, Hashable {
     public let id: InstanceID
     /// Nil for the one that the instance is known by.

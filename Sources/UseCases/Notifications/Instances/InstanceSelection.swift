@@ -6,9 +6,9 @@ public struct InstanceSelection: Sendable, Hashable {
     public var clip: BundleID?
     /// Launched at this business.
     public var location: LocationIdentifier?
-    /// Launched by this URL, or by one that goes on after it with a path component, a query or a query item.
+    /// Launched by this URL, or by one that extends it with a path component, a query or a query item.
     public var url: InvocationURL?
-    /// What is known of them at these alone, as ``Instance/seen(at:)`` says; nil for all.
+    /// Only their data at these locations, as in ``Instance/seen(at:)``; nil for all.
     public var locations: Set<LocationIdentifier>?
 
     public init(

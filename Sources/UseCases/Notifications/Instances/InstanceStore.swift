@@ -2,21 +2,20 @@ public import APNsPayload
 public import Foundation
 public import Tenancy
 
-/// Where instances are kept. Each function is done whole or not at all, and throws ``StoreUnavailable`` when the store does not
-/// answer.
+/// Stores instances. Each function is atomic, and throws ``StoreUnavailable`` if the store does not respond.
 ///
-/// What a tenant's instance is, no other tenant's function sees.
+/// A function never returns an instance of another tenant.
 public protocol InstanceStore: Sendable {
-    /// Keeps a launch as ``InstanceRegistrar`` says.
+    /// Stores a launch, as ``InstanceRegistrar`` describes.
     /// - Parameter mayBeNew: Whether an instance that is not known is added.
-    /// - Returns: The instance as it is then, and whether there was none before; or `unknownInstance`, `unknownClip` when
-    ///   the tenant does not have the clip (any more), `newNotAdmitted`, `otherKey` and `tooManyOfKey`. Of two keys that
-    ///   come at once for an instance that is bound to none, one is told `otherKey` where they are held to their keys.
+    /// - Returns: The resulting instance, and whether it is new; or `unknownInstance`, `unknownClip` if the tenant has no such
+    ///   clip, `newNotAdmitted`, `otherKey` and `tooManyOfKey`. If two keys register an unbound instance at once, one gets
+    ///   `otherKey` if the clip requires attestation.
     func register(
         _ registration: InstanceRegistration, mayBeNew: Bool, of tenant: TenantID, at now: Date
     ) async throws -> Registration
 
-    /// Whose an instance is; nil when there is none.
+    /// The instance's clip; nil if the instance does not exist.
     func owner(of id: InstanceID, of tenant: TenantID) async throws -> InstanceOwner?
 
     func instance(_ id: InstanceID, of tenant: TenantID) async throws -> Instance?

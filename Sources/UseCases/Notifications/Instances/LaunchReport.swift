@@ -3,7 +3,7 @@ public import Foundation
 public import Invocation
 public import Tenancy
 
-/// What a clip tells of itself after it was launched.
+/// The report of a clip after its launch.
 public struct LaunchReport: Sendable {
     public let instance: InstanceID
     /// Nil for a launch without one, as from a notification or the App Switcher. [Apple]

@@ -1,6 +1,6 @@
-/// What became of a report.
+/// The result of a report.
 public enum Registration: Sendable, Hashable {
-    /// - Parameter despite: What it would have been refused for, had its clip required attestation; nil for nothing.
+    /// - Parameter despite: The reason for which it would have been refused if the clip required attestation; nil for none.
     case registered(Instance, isNew: Bool, despite: RegistrationRefusal? = nil)
     case refused(RegistrationRefusal)
 }
@@ -13,7 +13,7 @@ public enum RegistrationRefusal: Sendable, Hashable, CustomStringConvertible {
     case unknownInstance
     /// The tenant has no such clip.
     case unknownClip
-    /// The URL is of another clip than the report says.
+    /// The URL belongs to another clip than the reported one.
     case otherClip
     /// The instance is not known, and none may be added now.
     case newNotAdmitted
@@ -23,7 +23,7 @@ public enum RegistrationRefusal: Sendable, Hashable, CustomStringConvertible {
     case tooManyOfKey
     case proof(ProofDefect)
 
-    /// What a receipt does not prove.
+    /// The missing proof of a receipt.
     public enum ProofDefect: String, Sendable, Hashable, CaseIterable {
         case notInRegion = "not_in_region"
         /// The URL leads to no location that a receipt could be for.

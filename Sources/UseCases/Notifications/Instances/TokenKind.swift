@@ -1,4 +1,4 @@
-/// Which of an instance's tokens: what it is for, and its name among those for the same.
+/// One of an instance's tokens: its purpose, and its name among those of the same purpose.
 public enum TokenKind: Sendable, Hashable {
     /// Shows notifications on the device.
     case device

@@ -1,10 +1,8 @@
-/// What became of a notification that was to be stored.
+/// The result of storing a notification.
 public enum Addition: Sendable, Hashable {
-    /// With the first ``answeredDeliveries`` deliveries, and what was decided in the first part of the
-    /// audience.
+    /// With the first ``answeredDeliveries`` deliveries, and the decisions for the first part of the audience.
     case added(NotificationTrace)
-    /// The key was used for the same request before: what that was answered, with the parts of the audience that have
-    /// followed since.
+    /// The key was used for the same request before: its response, with the parts of the audience that followed.
     case repeated(NotificationTrace)
     /// The key was used for another request.
     case keyReused
@@ -14,6 +12,6 @@ public enum Addition: Sendable, Hashable {
     /// The notification has an expiration, and its channel stores no message.
     case channelStoresNothing
 
-    /// How many deliveries the answer holds.
+    /// The maximum number of deliveries in a response.
     public static let answeredDeliveries = 1_000
 }

@@ -6,11 +6,11 @@ public enum IntakeRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     case idempotencyKeyReused
     /// The tenant has no such channel of the clip in the environment.
     case unknownChannel
-    /// The tenant has no such instance; a key that is restricted to locations knows those that were launched there alone.
+    /// The tenant has no such instance; a restricted key sees only instances that were launched at its locations.
     case unknownInstance
     /// The channel stores no message, and the notification has an expiration: APNs refuses it. [Apple]
     case channelStoresNothing
-    /// What is to be sent does not go to those it is for.
+    /// The notification does not fit the audience.
     case wrongAudience(String)
 
     /// A name that stays the same across versions.

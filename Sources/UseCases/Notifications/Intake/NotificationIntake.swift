@@ -5,8 +5,7 @@ import JSON
 public import Lookups
 public import Tenancy
 
-/// Takes in notifications that are to be sent: composes each, has it stored with the decision for each instance, and tells
-/// who sends.
+/// Accepts notifications: composes each, stores it with the decision for each instance, and wakes the sender.
 ///
 /// Safe to use from many threads.
 public struct NotificationIntake: Sendable {
@@ -19,7 +18,7 @@ public struct NotificationIntake: Sendable {
     private let onIncomplete: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - onDecided: Called with what was decided in the first part of an audience.
+    ///   - onDecided: Called with the decisions for the first part of an audience.
     ///   - onQueued: Called when there is something to be sent.
     ///   - onIncomplete: Called when a part of an audience is left to be taken in.
     public init(
@@ -34,10 +33,10 @@ public struct NotificationIntake: Sendable {
         self.onIncomplete = onIncomplete
     }
 
-    /// What became of a submission.
+    /// The result of a submission.
     public enum Outcome: Sendable, Hashable {
         case accepted(NotificationTrace)
-        /// It was accepted before; this is what was answered then, with what has followed since.
+        /// It was accepted before: its response, with the deliveries that followed.
         case repeated(NotificationTrace)
         case refused(IntakeRefusal)
     }
@@ -51,7 +50,7 @@ public struct NotificationIntake: Sendable {
         do throws(IntakeRefusal) {
             distribution = try Self.distribution(of: submission, in: table, at: now)
         } catch {
-            // What was accepted once is so when it is repeated, though it would not be accepted now.
+            // A repeated request gets its first response, even if it would be refused now.
             guard let key = submission.idempotencyKey,
                 let earlier = try await store.addition(with: key, of: table.tenant)
             else { return .refused(error) }
@@ -61,8 +60,8 @@ public struct NotificationIntake: Sendable {
             of: try await store.add(distribution, for: submission.idempotencyKey, of: table.tenant))
     }
 
-    /// What has become of a notification: one page of its deliveries, those behind the one named.
-    /// - Parameter locations: Only a notification to one of these that looked at nothing else; nil for any.
+    /// The progress of a notification: one page of its deliveries, after the named one.
+    /// - Parameter locations: Only notifications to one of these locations with no other data; nil for any.
     /// - Returns: Nil when the tenant has no such notification.
     /// - Throws: `StoreUnavailable`.
     public func trace(

@@ -2,11 +2,10 @@ public import Tenancy
 
 /// Where notifications and their deliveries are kept.
 public protocol NotificationStore: Sendable {
-    /// Finds those a notification is for, decides for each, and stores notification, deliveries and idempotency key: all
-    /// of it or nothing. Of an audience that is larger than one part the first is taken in so, and the rest is left to
-    /// ``continueAudience(of:)``.
+    /// Finds the audience of a notification, decides for each instance, and stores notification, deliveries and idempotency
+    /// key: all or nothing. Of a large audience, only the first part is added so; ``continueAudience(of:)`` adds the rest.
     /// - Parameter key: By which the request is known again.
-    /// - Throws: `StoreUnavailable`; what was sent with an idempotency key can be sent again then.
+    /// - Throws: `StoreUnavailable`; a request with an idempotency key can then be repeated.
     func add(
         _ distribution: Distribution, for key: IdempotencyKey?, of tenant: TenantID
     ) async throws -> Addition
@@ -16,10 +15,10 @@ public protocol NotificationStore: Sendable {
 
     /// Takes in the next part of the audience of the tenant that waits longest, as it was when the notification was made:
     /// all of the part or nothing.
-    /// - Returns: Nil when there is none, or others are at it.
+    /// - Returns: Nil if there is none, or other servers work on it.
     func continueAudience(of tenant: TenantID) async throws -> AudiencePart?
 
-    /// What was stored with a key within 24 hours; nil when nothing was.
+    /// The result that was stored with a key within 24 hours; nil if there is none.
     func addition(with key: IdempotencyKey, of tenant: TenantID) async throws -> Addition?
 
     /// A notification with its deliveries behind the one named, in the order of their IDs; nil when the tenant has none of

@@ -1,6 +1,6 @@
 public import APNsPayload
 
-/// A notification that is to be sent, as it is asked for.
+/// A notification to send, as requested.
 public struct NotificationSubmission: Sendable, Hashable {
     public let notification: NotificationRequest
     public internal(set) var audience: AudienceRequest

@@ -9,7 +9,7 @@ extension NotificationTrace {
     /// How many deliveries one page may hold.
     public static let pageLengths = 1...1_000
 
-    /// As it is answered when the notification is made.
+    /// The form in the response to the creation.
     public var response: JSONObject {
         json(of: [.queued, .skipped], deliveries: \.response)
     }
@@ -41,7 +41,7 @@ extension NotificationTrace {
 }
 
 extension RecordedNotification {
-    /// As in a trace, without the payload and what became of it.
+    /// As in a trace, without payload and results.
     public var listed: JSONObject {
         var object = json
         object["payload"] = nil
@@ -74,7 +74,7 @@ extension RecordedNotification {
 }
 
 extension RecordedDelivery {
-    /// As it is answered when the notification is made.
+    /// The form in the response to the creation.
     fileprivate var response: JSONObject {
         [
             "id": .string(id.description),
@@ -137,7 +137,7 @@ extension DeliveryResponse {
 }
 
 extension JSONObject {
-    /// How many are in each state; what was skipped, by the reason.
+    /// The number of deliveries in each state; skipped ones by reason.
     fileprivate init(_ counts: [DeliveryCount], including states: [DeliveryState]) {
         self = [:]
         for state in states where state != .skipped { self[state.rawValue] = 0 }

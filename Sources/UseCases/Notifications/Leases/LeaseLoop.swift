@@ -1,13 +1,12 @@
 import Synchronization
 
-/// Takes what is due of lessees on loan, works on it, and settles what became of it, until it is told to stop.
+/// Leases due work, performs it, and settles the results, until it is stopped.
 ///
-/// No lessee holds up another: each has a share of what is on loan, and one for which claiming or settling fails is left
-/// alone for a while. What could not be settled is kept and settled later, and nothing new is taken of that lessee
-/// meanwhile. Any number of servers may do so at once.
+/// No lessee delays another: each has a share of the leases, and a lessee whose claims or settlements fail is paused. Results
+/// that could not be settled are kept for later, and no new work of that lessee is leased meanwhile. Several servers can do
+/// this at once.
 ///
-/// Two sides run beside each other: one takes and works, the other settles, and goes on with its rests and retries while
-/// the first comes to its end.
+/// Two tasks run side by side: one leases and works; the other settles, and continues with its retries while the first ends.
 final class LeaseLoop<Work: LeasedWork>: Sendable {
     private let settings: LeaseSettings
     private let clock: any Clock<Duration>
@@ -98,7 +97,7 @@ final class LeaseLoop<Work: LeasedWork>: Sendable {
         }
     }
 
-    /// Nil where nobody was looked for.
+    /// Nil if no lessees were read.
     private func look(_ work: Work) async -> [Work.Lessee]? {
         guard let busy = state.withLock(\.busy) else { return nil }
         do {
@@ -112,7 +111,7 @@ final class LeaseLoop<Work: LeasedWork>: Sendable {
         }
     }
 
-    /// - Parameter room: What is reserved.
+    /// - Parameter room: The reserved number.
     private func claim(_ room: Int, of lessee: Work.Lessee, _ work: Work) async -> [Work.LeasedMessage] {
         do {
             let (leases, hasMore) = try await work.claim(room, of: lessee)
@@ -165,7 +164,7 @@ final class LeaseLoop<Work: LeasedWork>: Sendable {
         }
     }
 
-    /// Writes down what is left, in rounds: whoever cannot be written for is tried once in each, and holds up nobody.
+    /// Settles the remaining results in rounds: each round tries each lessee once, so that a failing one delays no others.
     private func settleRest(_ work: Work) async {
         for round in 1...max(1, settings.lastTries) {
             let settlers = state.withLock { $0.beginRound() }

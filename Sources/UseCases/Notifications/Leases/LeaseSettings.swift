@@ -8,7 +8,7 @@ struct LeaseSettings: Sendable {
     var tenantShare: Int?
     /// How much is claimed, and settled, at once.
     var batch: Int
-    /// Whether lessees are claimed of one after another, each getting what the ones before it left; else all at once.
+    /// Whether lessees are claimed one after another, each getting the room that is left; else all at once.
     var isInTurn: Bool
     /// How many lessees are found by one look, at most; nil for all that have something due.
     var foundAtOnce: Int?
@@ -23,8 +23,8 @@ struct LeaseSettings: Sendable {
     var patience: Int
     /// How long something due can go unnoticed.
     var pollInterval: Duration
-    /// Whether all that runs is cancelled when the loop is told to stop; else it is waited for.
+    /// Whether running work is cancelled when the loop is stopped; else the loop waits for it.
     var cutsOff: Bool
-    /// How often what is left is tried to be written down once nothing more is worked on.
+    /// How often the remaining results are settled after the last work.
     var lastTries: Int
 }

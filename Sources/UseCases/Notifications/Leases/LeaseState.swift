@@ -1,6 +1,6 @@
 import Tenancy
 
-/// What a ``LeaseLoop`` has on loan, for whom, and what became of it.
+/// The leases of a ``LeaseLoop``, their lessees and their results.
 ///
 /// Of each lessee, outcomes wait until they are settled, by one settler at a time; a lessee whose outcomes could not be
 /// written gets nothing more until they are, as its loans could end meanwhile and be taken again here.
@@ -8,11 +8,11 @@ struct LeaseState<Lessee: OfTenant, Outcome: Sendable> {
     private enum Settling { case idle, queued, underWay, resting }
 
     private struct Account {
-        /// What is about to be claimed.
+        /// The number of reserved claims.
         var reserved = 0
         /// On loan and not settled.
         var held = 0
-        /// What became of some of that, and is not being written.
+        /// Results that are not being settled.
         var outcomes: [Outcome] = []
         var settling = Settling.idle
         /// Whether some outcomes could not be written.
@@ -36,18 +36,18 @@ struct LeaseState<Lessee: OfTenant, Outcome: Sendable> {
     private(set) var heldCount = 0
     /// Both, of each tenant.
     private var tenantCounts: [TenantID: Int] = [:]
-    /// Who was served last.
+    /// The lessee that was served last.
     private var last: Lessee?
     /// Whether the last look found more than there was room for.
     private var isShort = false
-    /// Who has outcomes to be settled now, those that have waited longest first.
+    /// The lessees with results to settle now, longest waiting first.
     private var queue: [Lessee] = []
     private var settlerCount = 0
     /// Rests after claims that failed, and that have not begun.
     private var rests: [(lessee: Lessee, number: Int)] = []
-    /// Whether what was asked last did not work.
+    /// Whether the last request failed.
     var isFailing = false
-    /// Whether it was asked in vain who has something due: nobody is looked for until the next poll, or until something works.
+    /// Whether the last read of lessees failed: there is no other before the next poll, or before something succeeds.
     var isLookFailing = false
     var isStopping = false
     /// Nothing is worked on any more, nor will be.
@@ -59,7 +59,7 @@ struct LeaseState<Lessee: OfTenant, Outcome: Sendable> {
 
     // MARK: Taking
 
-    /// Who gets nothing now; nil when nobody gets anything.
+    /// The paused lessees; nil if all are paused.
     var busy: [Lessee]? {
         guard !isLookFailing, heldCount + reservedCount < settings.total else { return nil }
         return accounts.keys.filter { room(for: $0) == 0 }
@@ -77,14 +77,14 @@ struct LeaseState<Lessee: OfTenant, Outcome: Sendable> {
                 (settings.tenantShare ?? .max) - tenantCounts[lessee.tenant, default: 0]))
     }
 
-    /// What is about to be claimed of a lessee has changed by so much.
+    /// Changes the number of reserved claims of a lessee.
     private mutating func addReserved(_ change: Int, for lessee: Lessee) {
         accounts[lessee, default: Account()].reserved += change
         reservedCount += change
         count(change, of: lessee.tenant)
     }
 
-    /// What is on loan of a lessee has changed by so much.
+    /// Changes the number of leases of a lessee.
     private mutating func addHeld(_ change: Int, of lessee: Lessee) {
         accounts[lessee, default: Account()].held += change
         heldCount += change
@@ -105,7 +105,7 @@ struct LeaseState<Lessee: OfTenant, Outcome: Sendable> {
         return Array(lessees[next...] + lessees[..<next])
     }
 
-    /// Nil when there is no room.
+    /// Nil if there is no room.
     mutating func reserve(for lessee: Lessee) -> Int? {
         let room = self.room(for: lessee)
         guard room > 0 else { return nil }
@@ -176,7 +176,7 @@ struct LeaseState<Lessee: OfTenant, Outcome: Sendable> {
         queue.append(lessee)
     }
 
-    /// Whose outcomes are settled next; nil when nobody's are, or no settler is free.
+    /// The lessee whose results are settled next; nil if there is none, or no settler is free.
     mutating func next() -> Lessee? {
         guard settlerCount < settlers, !queue.isEmpty else { return nil }
         let lessee = queue.removeFirst()
@@ -191,7 +191,7 @@ struct LeaseState<Lessee: OfTenant, Outcome: Sendable> {
             && accounts[lessee, default: Account()].outcomes.count < settings.batch
     }
 
-    /// What became of a lessee's oldest loans, to be written at once.
+    /// The results of a lessee's oldest leases, to settle now.
     mutating func takeOutcomes(of lessee: Lessee) -> [Outcome] {
         let (all, batch) = (accounts[lessee, default: Account()].outcomes, settings.batch)
         accounts[lessee]?.outcomes = Array(all.dropFirst(batch))
@@ -220,7 +220,7 @@ struct LeaseState<Lessee: OfTenant, Outcome: Sendable> {
         return !isDrained
     }
 
-    /// A poll's time has passed: what waits to be written may be lent again before it is.
+    /// The poll interval has passed: work whose results are unsettled may be leased again.
     mutating func pass() {
         isLookFailing = false
         for (lessee, account) in accounts where account.settling != .idle {
@@ -263,7 +263,7 @@ struct LeaseState<Lessee: OfTenant, Outcome: Sendable> {
 
     // MARK: Ending
 
-    /// Nothing is worked on any more: what is left is settled in rounds.
+    /// No work is running: the remaining results are settled in rounds.
     mutating func drain() {
         isDrained = true
         queue = []
