@@ -21,7 +21,7 @@ public struct MapGrid: Sendable, Hashable {
     public static let maximumLatitude = 85.051128
     public static let zooms = 0...18
 
-    /// Nil for what is no box of the map.
+    /// Nil if the box is not valid.
     public init?(south: Double, west: Double, north: Double, east: Double, zoom: Int) {
         guard Self.zooms.contains(zoom), (-90...90).contains(south), (-90...90).contains(north),
             south < north,
@@ -58,7 +58,7 @@ public struct MapGrid: Sendable, Hashable {
 
     private func contains(_ point: Coordinate) -> Bool {
         guard point.latitude >= south, point.latitude <= north else { return false }
-        // The map goes on beyond the antimeridian.
+        // The map continues beyond the antimeridian.
         let range = west...east
         return range.contains(point.longitude) || range.contains(point.longitude - 360)
             || range.contains(point.longitude + 360)
@@ -81,7 +81,7 @@ public struct MapGrid: Sendable, Hashable {
 
         private let around: Double
         private let isOfSinglePlaces: Bool
-        /// Of all of the world, where there are few: no search is as fast.
+        /// With few locations in all, filtering all of them is fastest.
         private var every: [Cell] = []
         private var some: [Int: Cell] = [:]
         private var single = SmallestLocations(limit: MapGrid.maximumCells)
@@ -185,7 +185,7 @@ public struct MapBounds: Sendable, Hashable {
 public struct MapCell: Sendable, Hashable {
     public let count: Int
     public let center: Coordinate
-    /// Of a single one.
+    /// Only for a single location.
     public let place: ListedLocation?
 
     public init(count: Int, center: Coordinate, place: ListedLocation?) {

@@ -13,7 +13,7 @@ public struct SyncCheck: Sendable {
     public let counts: [String: Int]
     /// Those of which there is something to say.
     public let rows: [Row]
-    /// What there is at Apple that should not be: whoever is told of it is told again when it is another.
+    /// The part of the state at Apple that differs; receivers are notified again if it changes.
     public let findings: [JSONValue]
     /// URLs of these.
     public let findingURLs: [String]
@@ -50,7 +50,7 @@ extension SyncCheck {
         }
         let drifted = Set(survey.drifted.map(\.url))
         let missing = Set(survey.missing)
-        // Of what the catalogue has no more there is no row.
+        // An item that the catalogue no longer has has no row.
         let forgotten = missing.subtracting(survey.plan.rows.map(\.url)).sorted()
         var findings = forgotten.map { JSONValue.object(["url": .string($0), "missing": true]) }
         var urls = forgotten
@@ -72,14 +72,14 @@ extension SyncCheck {
         self.init(
             clip: clip, checkedAt: now, summary: summary, counts: counts,
             rows: survey.shownRows(withUnmanaged: true).filter {
-                // A link that somebody made at Apple may be of any length, and is then counted alone.
+                // A link created at Apple may have any length, and then counts as a row of its own.
                 $0.url.utf8.count <= Self.maximumURLLength
             }.map { row in
                 Row(url: row.url, location: survey.location(of: row.url), json: row.json)
             }, findings: findings, findingURLs: urls)
     }
 
-    /// What webhooks are told.
+    /// The data of the webhook event.
     public var message: JSONObject {
         [
             "clip": .string(clip.text), "checkedAt": JSONValue(checkedAt),
@@ -91,16 +91,15 @@ extension SyncCheck {
 
     /// Neither a message nor a summary names more in one list. [ours]
     private static let maximumURLs = 100
-    /// Of a row that is kept, in bytes: as long as a canonical URL of the catalogue may be. [ours]
+    /// The maximum length of a stored row in bytes: the length of a canonical URL of the catalogue. [ours]
     private static let maximumURLLength = 2_048
 }
 
 extension SyncPlan.Row {
-    /// What of it is to be told, as Apple has it, so that a change of the catalogue makes it no other; nil where nothing at Apple is
-    /// other than it should be.
+    /// The difference at Apple, independent of changes in the catalogue; nil if Apple has the applied state.
     ///
-    /// A place that Apple is still looking for, and a language that the card has not, are as somebody here left them. What is
-    /// registered and not listed is a matter of the listing: that it is gone is told.
+    /// A Maps place that is still pending and a language that the card lacks are not drift. An experience that is registered
+    /// but not listed is reported by the list.
     fileprivate func finding(isMissing: Bool) -> JSONObject? {
         var json: JSONObject = [:]
         if isMissing { json["missing"] = true }
@@ -130,13 +129,13 @@ extension SyncPlan.Row {
     }
 }
 
-/// What was found last of a clip, for who asks a server: App Store Connect is not asked for it.
+/// The last check of a clip, for API requests; App Store Connect is not called.
 public struct LatestCheck: Sendable, Hashable {
     public let clip: BundleID
     /// Nil where it was never seen.
     public let checkedAt: Date?
     public let summary: JSONObject?
-    /// Why nothing could be seen when somebody looked last; nil where it could.
+    /// The reason why the last check failed; nil if it succeeded.
     public let failure: String?
 
     public init(clip: BundleID, checkedAt: Date?, summary: JSONObject?, failure: String?) {
@@ -151,10 +150,10 @@ extension LatestCheck {
     /// Whether a version with the clip was on the App Store; nil where that was not seen.
     public var release: ClipRelease? { ClipRelease(json: summary?["release"]) }
 
-    /// Whether Apple said anything of sites.
+    /// Whether Apple returned data about sites.
     public var knowsDomains: Bool { summary?["domains"]?.arrayValue != nil }
 
-    /// What Apple's cache had of a site; nil where that is not known.
+    /// The state of a site in Apple's cache; nil if unknown.
     public func domain(_ host: String) -> AssociatedDomain? {
         (summary?["domains"]?.arrayValue ?? []).compactMap(AssociatedDomain.init(json:)).first {
             $0.host.lowercased() == host
@@ -164,24 +163,24 @@ extension LatestCheck {
 
 /// Where the latest checks are kept.
 public protocol LatestChecks: Sendable {
-    /// Of the connected clips of the tenant, by bundle ID: of all, or of the one that is named.
-    /// - Parameter summarized: whether what was found is asked for too.
+    /// For the tenant's connected clips, by bundle ID: all, or the named one.
+    /// - Parameter summarized: Whether to include the summary of the check.
     func latest(of tenant: TenantID, clip: BundleID?, summarized: Bool) async throws -> [LatestCheck]
     /// The rows after a URL, ordered by URL.
-    /// - Parameter locations: identifiers of those that are asked for; nil for all rows.
+    /// - Parameter locations: The identifiers of the requested rows; nil for all rows.
     func rows(
         of clip: BundleID, of tenant: TenantID, within locations: [String]?, after url: String?, limit: Int
     ) async throws -> [SyncCheck.Row]
 }
 
 extension LatestChecks {
-    /// The connected clips of which App Store Connect said last that they are not on the App Store.
+    /// The connected clips that were not on the App Store at the last check of App Store Connect.
     public func unpublished(of tenant: TenantID) async throws -> Set<BundleID> {
         let checks = try await latest(of: tenant, clip: nil, summarized: true)
         return Set(checks.filter { $0.release?.isPublished == false }.map(\.clip))
     }
 
-    /// What was found of a clip; nil where it is not connected.
+    /// The last check of a clip; nil if it is not connected.
     public func latest(of clip: BundleID, of tenant: TenantID) async throws -> LatestCheck? {
         try await latest(of: tenant, clip: clip, summarized: true).first
     }

@@ -272,16 +272,16 @@ struct LeaseState<Lessee: OfTenant, Outcome: Sendable> {
     /// Whether nothing is being written any more, nor waits for it, before the first round.
     var isQuiet: Bool { isDrained && queue.isEmpty && settlerCount == 0 }
 
-    /// Everybody who has outcomes left is settled once more.
-    /// - Returns: How many settlers there are to be; 0 where there is nobody.
+    /// Settles the results of all lessees once more.
+    /// - Returns: The number of settlers; 0 if no lessee has results.
     mutating func beginRound() -> Int {
         queue = accounts.filter { !$0.value.outcomes.isEmpty }.map(\.key)
         for lessee in queue { accounts[lessee]?.settling = .queued }
         return min(queue.count, settlers)
     }
 
-    /// All that is left is settled at once where nobody waits for it: one after another, each could take as long as a
-    /// connection is waited for.
+    /// The remaining results are settled at the same time, because one after another each could take as long as the wait for a
+    /// connection.
     private var settlers: Int { isDrained && settings.cutsOff ? .max : settings.settlers }
 
     /// - Returns: How many outcomes are given up.

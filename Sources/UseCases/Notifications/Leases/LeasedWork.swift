@@ -11,21 +11,21 @@ extension TenantID: OfTenant {
 
 extension WebhookReference: OfTenant {}
 
-/// What a ``LeaseLoop`` does for lessees.
+/// The work that a ``LeaseLoop`` does for lessees.
 protocol LeasedWork: Sendable {
     /// For whom: a tenant, or one of its webhooks.
     associatedtype Lessee: OfTenant
-    /// What is lent.
+    /// The leased work.
     associatedtype LeasedMessage: Sendable
-    /// What became of a loan, to be written down.
+    /// The result of a lease, to settle.
     associatedtype Outcome: Sendable
 
     /// Those who have something due; in the order of their IDs, where they are served in turn.
     /// - Parameter busy: Those who would get nothing now.
     func lessees(except busy: [Lessee]) async throws -> [Lessee]
 
-    /// Takes what is due of a lessee, at most so much.
-    /// - Returns: What is lent, and whether there may be more whatever came of it.
+    /// Leases due work of a lessee, up to a maximum.
+    /// - Returns: The leases, and whether there may be more.
     func claim(_ room: Int, of lessee: Lessee) async throws -> (leases: [LeasedMessage], hasMore: Bool)
 
     func work(on lease: LeasedMessage, of lessee: Lessee) async -> Outcome
@@ -34,7 +34,7 @@ protocol LeasedWork: Sendable {
     func isPast(_ outcome: Outcome) -> Bool
 
     /// Writes outcomes down.
-    /// - Returns: What is not written, and may be another time; nil when nothing is left.
+    /// - Returns: The results that were not settled and can be later; nil if none is left.
     func settle(_ outcomes: [Outcome], of lessee: Lessee) async -> Unsettled<Outcome>?
 
     /// How long a lessee is left alone after claiming failed for it.
@@ -51,7 +51,7 @@ struct Unsettled<Outcome: Sendable>: Sendable {
 }
 
 enum LeaseEvent<Lessee: Sendable>: Sendable {
-    /// What was asked for a lessee, or for all, did not work; it is asked again.
+    /// A request for a lessee, or for all, failed; it is repeated.
     case failed(Lessee?, any Error)
     /// It works again.
     case recovered

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Wakes one waiting task; what is raised while nobody waits is kept, once.
+/// Wakes one waiting task; a signal without a waiting task is kept, once.
 final class WakeUp: Sendable {
     private struct State {
         var isRaised = false

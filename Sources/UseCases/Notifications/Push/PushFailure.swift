@@ -1,4 +1,4 @@
-/// Why there is no answer.
+/// The reason for the missing response.
 public enum PushFailure: String, Error, Sendable, Hashable, CaseIterable {
     /// No connection could be made.
     case notConnected = "not_connected"
@@ -8,7 +8,7 @@ public enum PushFailure: String, Error, Sendable, Hashable, CaseIterable {
     case streamReset = "stream_reset"
     /// It took longer than it may.
     case timedOut = "timed_out"
-    /// There is no key of the team for the environment.
+    /// The team has no key for the environment.
     case noKey = "no_key"
     /// So many tokens were bad that nothing more is sent for a while.
     case circuitOpen = "circuit_open"

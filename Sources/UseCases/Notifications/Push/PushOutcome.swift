@@ -1,9 +1,9 @@
-/// What became of one request to APNs.
+/// The result of one request to APNs.
 public enum PushOutcome: Sendable, Hashable {
-    /// APNs said what it did.
+    /// APNs responded.
     case answered(APNsResponse)
-    /// APNs has certainly not taken it: it was never sent, or refused by the connection before it was looked at.
+    /// APNs certainly did not accept it: it was never sent, or the connection refused it before processing.
     case notSent(PushFailure)
-    /// It was sent and no answer came: APNs may have taken it.
+    /// It was sent and got no response: APNs may have accepted it.
     case unanswered(PushFailure)
 }

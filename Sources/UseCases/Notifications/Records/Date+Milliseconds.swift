@@ -1,7 +1,7 @@
 import Foundation
 
 extension Date {
-    /// The same time in whole milliseconds, always the same `Date` for the same one: what was stored is equal to what is read.
+    /// The same time in whole milliseconds, so that a stored time equals the one that is read.
     func inMilliseconds(_ rule: FloatingPointRoundingRule) -> Date {
         Date(timeIntervalSince1970: (timeIntervalSince1970 * 1_000).rounded(rule) / 1_000)
     }

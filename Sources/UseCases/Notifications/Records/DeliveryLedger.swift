@@ -44,7 +44,7 @@ extension DeliveryLedger {
     }
 }
 
-/// That there were other deliveries to be tried again than somebody had seen: none was.
+/// A retry was refused because the number of deliveries had changed since the review; none was retried.
 public struct OtherDeliveries: Error, Sendable, Hashable {
     public let counts: RetryCounts
 
@@ -65,7 +65,7 @@ public struct NotificationTracer: Sendable {
 
     /// Nil where the tenant has neither of this ID.
     /// - Parameters:
-    ///   - last: the delivery before the first of those that are told of; of a delivery's own ID it is that one alone.
+    ///   - last: The delivery before the first one to return; with a delivery's own ID, only that one is returned.
     ///   - limit: how many deliveries, as ``NotificationTrace/pageLengths``.
     public func trace(
         _ id: UUID, of tenant: TenantID, after last: DeliveryID?, limit: Int

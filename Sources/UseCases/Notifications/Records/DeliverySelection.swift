@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Some of a tenant's deliveries; what is nil or empty does not restrict them.
+/// A selection of a tenant's deliveries; nil or empty members do not restrict it.
 public struct DeliverySelection: Sendable, Hashable {
     public var ids: [DeliveryID]
     public var state: DeliveryState?

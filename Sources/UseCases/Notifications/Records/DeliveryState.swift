@@ -9,7 +9,7 @@ public enum DeliveryState: String, Sendable, Hashable, CaseIterable {
     case delivered
     /// APNs has not taken it and will not: a dead letter.
     case refused
-    /// APNs may have taken it: to an attempt no answer came.
+    /// APNs may have accepted it: an attempt got no response.
     case uncertain
     /// There was no more point in sending it.
     case expired

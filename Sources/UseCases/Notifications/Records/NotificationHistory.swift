@@ -2,7 +2,7 @@ public import APNsPayload
 public import Invocation
 public import Tenancy
 
-/// What a tenant's keys read of its notifications, instances and channels; nothing of it shows a push token.
+/// Reads a tenant's notifications, instances and channels for its keys, without push tokens.
 public protocol NotificationHistory: Sendable {
     /// The newest first, from before one on, up to `limit`.
     func notifications(
@@ -30,7 +30,7 @@ public struct NotificationSelection: Sendable, Hashable {
     public var clip: BundleID?
     /// Of this business.
     public var location: LocationIdentifier?
-    /// No others than those to one of these that looked at nothing else; nil for all.
+    /// Only notifications to one of these locations with no other data; nil for all.
     public var locations: Set<LocationIdentifier>?
 
     public init(

@@ -1,7 +1,7 @@
 /// A notification with some of its deliveries, in the order of their IDs.
 public struct NotificationTrace: Sendable, Hashable {
     public let notification: RecordedNotification
-    /// Of all deliveries, and of those who were skipped without one.
+    /// Counts all deliveries, and the instances that were skipped without one.
     public let counts: [DeliveryCount]
     public let deliveries: [RecordedDelivery]
     /// Whether there are more behind them.

@@ -2,7 +2,7 @@ public import APNsPayload
 public import Foundation
 import JSON
 
-/// A notification's delivery to one receiver as it is stored, with all that APNs has said.
+/// A stored delivery of a notification to one receiver, with all responses of APNs.
 public struct RecordedDelivery: Sendable, Hashable {
     public let id: DeliveryID
     /// Nil for a broadcast.

@@ -1,7 +1,7 @@
 public import Foundation
 public import JSON
 
-/// That a delivery has come to its end, as a tenant's webhooks are told.
+/// The webhook event of a finished delivery.
 public struct OutcomeEvent: Sendable, Hashable {
     public let delivery: UUID
     public let notification: UUID

@@ -14,7 +14,7 @@ extension RecordedMessage {
 }
 
 extension WebhookAttempt {
-    /// As the log says it, and as it is stored.
+    /// The form in the log and in storage.
     public var json: JSONObject {
         var json: JSONObject = [
             "at": .string(at.rfc3339WithMilliseconds),

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A message as the log of a webhook has it: what it is of, and how its attempts ended, without what it says.
+/// A message in a webhook's log: its event and the results of its attempts, without its content.
 public struct RecordedMessage: Sendable, Hashable {
     public enum State: String, Sendable, CaseIterable {
         case waiting

@@ -9,12 +9,12 @@ public struct RegisteredWebhook: Sendable, Hashable {
     public let createdAt: Date
     /// Since when nothing that was sent was taken; nil while it is.
     public let failingSince: Date?
-    /// Nil for one that is told of events.
+    /// Nil for a webhook that receives events.
     public let switchOff: SwitchOff?
     /// How many messages wait, up to ``countLimit``.
     public let waitingCount: Int
 
-    /// Since when a webhook is told of nothing, and why.
+    /// Since when a webhook has been disabled, and why.
     public struct SwitchOff: Sendable, Hashable {
         public let at: Date
         public let reason: String
@@ -24,7 +24,7 @@ public struct RegisteredWebhook: Sendable, Hashable {
             self.reason = reason
         }
 
-        /// Of a webhook that was switched off by who manages it.
+        /// The reason of a webhook that its tenant disabled.
         public static let asked = "disabled by request"
     }
 

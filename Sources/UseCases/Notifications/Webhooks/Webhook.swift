@@ -1,4 +1,4 @@
-/// Where and how a tenant is told of events.
+/// The URL and the secret for a tenant's events.
 public struct Webhook: Sendable, Hashable {
     public let url: WebhookURL
     public let secret: WebhookSecret

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// One attempt to deliver a message, and what became of it.
+/// One attempt to send a message, and its result.
 public struct WebhookAttempt: Sendable, Hashable {
     public let at: Date
     public let duration: Duration

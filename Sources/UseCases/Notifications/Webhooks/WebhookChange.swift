@@ -1,4 +1,4 @@
-/// What is to be otherwise of a webhook; nil stays as it is.
+/// A change of a webhook; nil members stay.
 public struct WebhookChange: Sendable, Hashable {
     public var url: WebhookURL?
     /// One at least.

@@ -1,6 +1,6 @@
-/// Messages that are lent, and where to.
+/// Leased messages, and their receiver.
 public struct WebhookClaim: Sendable {
-    /// Nil for one that is switched off: nothing is lent of it, and its secret is of no use.
+    /// Nil for a disabled webhook: its messages are not leased, and its secret is not needed.
     public let webhook: Webhook?
     public let messages: [WebhookMessage]
     /// How many were too old, or not wanted any more, and are given up.

@@ -1,24 +1,22 @@
 public import Foundation
 
-/// Brings messages to tenants' webhooks, until each is taken or given up.
+/// Sends messages to tenants' webhooks, until each is accepted or given up.
 ///
-/// At least once, and in no order: a message whose answer was lost is sent again, with the same ID. No webhook holds up
-/// another, nor a tenant with many webhooks others: each has a few messages under way at most, and so has a tenant of all its
-/// webhooks; room that one message leaves is filled at once. What the store
-/// throws for one webhook is reported, and that webhook is left alone for a while. What became of a message is kept until it
-/// can be written down, but no longer than the message is lent. A webhook that takes nothing for days, or answers 410, is
-/// switched off.
+/// At least once, and in no order: a message whose response was lost is sent again with the same ID. No webhook delays another,
+/// and no tenant with many webhooks delays others: each webhook, and each tenant in all, has only a few messages in progress.
+/// If the store fails for one webhook, the error is reported and the webhook is paused. Results are kept until they can be
+/// stored, but no longer than the lease. A webhook that accepts nothing for days, or responds 410, is disabled.
 public final class WebhookDispatcher: Sendable {
     /// Something that who runs the server may want to know.
     public enum Event: Sendable {
         case replied(WebhookReference, WebhookReply, attempt: Int)
         /// So many messages are not tried any more: after the last reply, or, without one, because they are too old.
         case gaveUp(WebhookReference, Int, WebhookReply?)
-        /// It has taken nothing for days, the last time with this reply, or answered 410.
+        /// It has accepted nothing for days, the last time with this reply, or responded 410.
         case switchedOff(WebhookReference, WebhookReply)
-        /// What was asked of the store for a webhook, or for all; it is asked again.
+        /// A request to the store for a webhook, or for all; it is repeated.
         case failed(WebhookReference?, any Error)
-        /// What became of so many messages could not be written down in time, or before the server ended.
+        /// The results of this number of messages could not be stored in time, or before the server stopped.
         case abandoned(Int)
     }
 
@@ -58,7 +56,7 @@ public final class WebhookDispatcher: Sendable {
             clock: clock)
     }
 
-    /// Cuts off what is being sent, and lets ``run()`` return once that is given back.
+    /// Cancels running requests, and lets ``run()`` return after their messages are returned.
     public func shutDown() { loop.stop() }
 
     /// Delivers until ``shutDown()``. To be called once.
@@ -76,15 +74,15 @@ extension WebhookDispatcher: LeasedWork {
         let message: WebhookMessage
         let url: WebhookURL
         let ending: Ending
-        /// Until when the message is lent: what is written later is fenced off.
+        /// The end of the lease: later results are ignored.
         let until: Date
     }
 
-    /// What a message's sending came to.
+    /// The result of sending a message.
     enum Ending: Sendable, Hashable {
         /// It was taken, or is given up where it is not to be tried again.
         case tried(WebhookAttempt, again: Duration?)
-        /// The server ended first, which says nothing of the receiver.
+        /// The server stopped first, which has no meaning for the receiver.
         case cutOff
 
         fileprivate var isOver: Bool { if case .tried(_, again: nil) = self { true } else { false } }
@@ -136,8 +134,8 @@ extension WebhookDispatcher: LeasedWork {
 
     func isPast(_ outcome: Outcome) -> Bool { outcome.until <= now() }
 
-    /// What was taken first: that must not be sent again. Each by itself, so that none takes another with it; what is not
-    /// written down at all is lent until its time is over, and counts as tried.
+    /// Accepted messages first, because they must not be sent again. Each is stored by itself, so that no failure affects
+    /// another; a message without a stored result stays leased until its time is over, and counts as tried.
     func settle(_ outcomes: [Outcome], of webhook: WebhookReference) async -> Unsettled<Outcome>? {
         let unsettled = [
             await settle(each: outcomes.filter(\.ending.isOver), of: webhook),

@@ -1,11 +1,11 @@
-/// What a webhook is told of; the names are the messages' types.
+/// The events of webhooks; their names are the messages' types.
 public enum WebhookEvent: String, Sendable, Hashable, CaseIterable {
     case deliveryFinished = "delivery.finished"
     case locationChanged = "location.changed"
     case experienceChanged = "experience.changed"
     /// A claim of a domain was proved.
     case domainProved = "domain.proved"
-    /// Two tenants have a proof of one domain; both are told.
+    /// Two tenants have a proof of one domain; both are notified.
     case domainContested = "domain.contested"
     case domainLapsed = "domain.lapsed"
     /// A domain's proof was still missing at the end of its grace.
@@ -14,14 +14,14 @@ public enum WebhookEvent: String, Sendable, Hashable, CaseIterable {
     case confirmationRecorded = "confirmation.recorded"
     /// That another webhook of the tenant was switched off, since it failed for days.
     case webhookDisabled = "webhook.disabled"
-    /// That what App Store Connect has of a clip's experiences is other than it should be, or not any more.
+    /// The experiences of a clip at App Store Connect differ from the applied ones, or no longer do.
     case appStoreDrift = "appstore.drift"
 
-    /// What a webhook wants where nothing is said.
+    /// The default events of a webhook.
     public static let usual: Set<WebhookEvent> = [.deliveryFinished]
 
-    /// A webhook for which so many messages wait is told of no more such events, until it has taken some; nil for those of which
-    /// it is told whatever waits. [ours]
+    /// The number of waiting messages from which a webhook receives no more such events, until some are accepted; nil for
+    /// events without such a limit. [ours]
     public var waitingLimit: Int? { self == .confirmationRecorded ? 10_000 : nil }
 
     /// The type of messages that are sent to try a webhook, whatever it wants.

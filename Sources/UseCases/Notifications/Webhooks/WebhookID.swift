@@ -9,7 +9,7 @@ public struct WebhookID: Sendable, Hashable, CustomStringConvertible {
         self.uuid = uuid
     }
 
-    /// Nil for a text that is no webhook's ID; each has one alone.
+    /// Nil for a text that is not a webhook's ID. Each webhook has exactly one ID.
     public init?(_ text: String) {
         guard text.hasPrefix(Self.prefix) else { return nil }
         let digits = text.dropFirst(Self.prefix.count)

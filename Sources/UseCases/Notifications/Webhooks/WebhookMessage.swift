@@ -4,11 +4,11 @@ public import JSON
 
 /// A message on its way to a tenant.
 public struct WebhookMessage: Sendable, Hashable {
-    /// The same for every webhook and every attempt, so that who gets it twice can tell.
+    /// The same for every webhook and every attempt, so that receivers can recognize repetitions.
     public let id: UUID
     /// JSON.
     public let body: [UInt8]
-    /// 1 for the first; a message is lent with it, and who comes back with another is too late.
+    /// 1 for the first attempt. A lease names it, and results with another number are ignored.
     public let attempt: Int
 
     public init(id: UUID, body: [UInt8], attempt: Int) {
@@ -20,7 +20,7 @@ public struct WebhookMessage: Sendable, Hashable {
     /// A new one, which was not sent yet.
     ///
     /// Source: Standard Webhooks 1.0, "Payload structure": `type`, `timestamp`, `data`; `id` is also the field `webhook-id`.
-    /// - Parameter now: When what it tells of happened.
+    /// - Parameter now: The time of the event.
     public init(_ type: String, _ data: JSONObject, at now: Date) {
         let id = UUID.timeOrdered(at: now)
         self.init(
@@ -31,11 +31,11 @@ public struct WebhookMessage: Sendable, Hashable {
             ]).serialized(), attempt: 0)
     }
 
-    /// How many things one message tells of, at most.
+    /// Maximum number of items in one message.
     public static let itemLimit = 100
 
-    /// New ones that tell of all of these, so many in each.
-    /// - Parameter name: What they are called in a message's data.
+    /// New messages with all these items, split by the maximum.
+    /// - Parameter name: The member of a message's data that contains them.
     public static func messages(
         _ event: WebhookEvent, _ name: String, _ items: [JSONObject], at now: Date
     ) -> [WebhookMessage] {

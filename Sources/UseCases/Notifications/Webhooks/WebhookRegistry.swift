@@ -2,15 +2,15 @@ public import Foundation
 public import JSON
 public import Tenancy
 
-/// Where tenants' webhooks are kept, for those who manage them.
+/// Stores tenants' webhooks, for management.
 ///
-/// What is refused is a ``WebhookRefusal``, and what the database does not answer ``StoreUnavailable``. In each, `actor` is who
-/// the audit log says did it.
+/// Refusals are thrown as ``WebhookRefusal``, and failures of the database as ``StoreUnavailable``. In each method, `actor` is
+/// the actor in the audit log.
 public protocol WebhookRegistry: Sendable {
     /// By ID, after one, up to `limit`.
     func webhooks(of tenant: TenantID, after: WebhookID?, limit: Int) async throws -> [RegisteredWebhook]
 
-    /// Nil when there is none.
+    /// Nil if there is none.
     func webhook(_ webhook: WebhookReference) async throws -> RegisteredWebhook?
 
     /// - Throws: ``WebhookRefusal/tooManyWebhooks``, ``WebhookRefusal/addressNotPublic``.
@@ -18,11 +18,11 @@ public protocol WebhookRegistry: Sendable {
         _ webhook: Webhook, events: Set<WebhookEvent>, of tenant: TenantID, by actor: String
     ) async throws -> RegisteredWebhook
 
-    /// Switched on again, or with another URL, it is as one that never failed; what was given up meanwhile is sent when it is
-    /// asked for.
+    /// A webhook that is enabled again, or gets another URL, counts as one that never failed; given-up messages are sent on
+    /// request.
     ///
     /// For one that is switched off what waits is given up: a thousand messages at once, and the rest by the servers, soon after.
-    /// - Parameter check: is told the webhook as it is before, and throws where that is not what is meant.
+    /// - Parameter check: Called with the webhook before the change; throws to refuse it.
     /// - Throws: ``WebhookRefusal/addressNotPublic``.
     func change(
         _ webhook: WebhookReference, _ change: WebhookChange, by actor: String,
@@ -51,9 +51,9 @@ public protocol WebhookRegistry: Sendable {
         of webhook: WebhookReference, before: UUID?, limit: Int
     ) async throws -> [RecordedMessage]
 
-    /// Has messages sent now, as they were, with the same IDs: those that wait before their time, all others once more. A
-    /// message that is under way, or due within a minute, stays as it is.
-    /// - Returns: How many; and where as many were as may be at a time, the last of them, after which to go on.
+    /// Sends messages now, unchanged and with the same IDs: waiting ones before their time, all others once more. Messages in
+    /// progress, or due within a minute, stay as they are.
+    /// - Returns: The number of messages; at the maximum, also the last message, after which to continue.
     /// - Throws: ``WebhookRefusal/webhookDisabled``; ``WebhookRefusal/unknownMessage`` where one is named.
     func replay(
         _ selection: ReplaySelection, of webhook: WebhookReference, by actor: String
@@ -74,10 +74,10 @@ extension WebhookRegistry {
     }
 }
 
-/// Which messages are to be sent now.
+/// The messages to send now.
 public enum ReplaySelection: Sendable, Hashable {
     case message(UUID)
-    /// All made since then, or those of one state, the oldest first, up to ``limit``. Those after one, where it is named.
+    /// All messages since this time, or those in one state, oldest first, up to ``limit``; only those after the named one.
     case since(Date, state: RecordedMessage.State? = nil, after: UUID? = nil)
 
     /// How many messages are sent at a time, at most. [ours]

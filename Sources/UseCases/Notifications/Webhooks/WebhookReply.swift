@@ -1,8 +1,8 @@
-/// What became of one attempt to deliver a message.
+/// The result of one attempt to send a message.
 public enum WebhookReply: Sendable, Hashable {
-    /// - Parameter retryAfter: how long the receiver asks to wait, from its `Retry-After`; nil for no wish.
+    /// - Parameter retryAfter: The pause that the receiver requests (`Retry-After`); nil for none.
     case status(Int, retryAfter: Duration? = nil)
-    /// No answer, and why, in a few words.
+    /// No response, and the reason in a few words.
     case noResponse(String)
 
     /// Standard Webhooks 1.0: any status from 200 to 299 takes a message.

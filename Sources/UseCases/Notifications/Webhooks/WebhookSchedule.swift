@@ -12,7 +12,8 @@ public enum WebhookSchedule {
     /// - Parameters:
     ///   - attempt: the one that failed, from 1.
     ///   - random: from 0 to 1: spreads what failed together, by up to a fifth.
-    ///   - wish: what the receiver asked for (`Retry-After`): the pause is as long at least, up to a day [ours].
+    ///   - wish: The pause that the receiver requested (`Retry-After`): the actual pause is at least as long, up to a day
+    ///     [ours].
     public static func pause(
         afterAttempt attempt: Int, random: Double, wish: Duration? = nil
     ) -> Duration? {
@@ -24,7 +25,7 @@ public enum WebhookSchedule {
     /// So long a receiver can have a message wait, at most.
     private static let longestWish = Duration.seconds(86_400)
 
-    /// How long a message waits, whatever pauses the receiver asks for. The pauses of the schedule alone are shorter.
+    /// The maximum age of a message, including pauses that the receiver requests. The pauses of the schedule alone are shorter.
     static let maximumAge = Duration.seconds(4 * 86_400)
 
     /// How long a webhook may fail before it is switched off. [ours]

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a webhook's messages are signed with. Its description does not hold it.
+/// The secret that signs a webhook's messages. The description does not contain it.
 ///
 /// Source: Standard Webhooks 1.0, "Signature scheme": 24 to 64 random bytes, written as `whsec_` and their Base64.
 public struct WebhookSecret: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
@@ -24,7 +24,7 @@ public struct WebhookSecret: Sendable, Hashable, CustomStringConvertible, Custom
         self.init(bytes: bytes)
     }
 
-    /// As it is shown, once.
+    /// The form that is shown once.
     public var text: String { Self.prefix + Data(bytes).base64EncodedString() }
 
     public var description: String { "webhook secret" }

@@ -3,6 +3,6 @@ public import Foundation
 /// Delivers messages to webhooks.
 public protocol WebhookSender: Sendable {
     /// Signs and sends a message, once; whatever happens is a reply.
-    /// - Parameter now: What the signature says of when it was made.
+    /// - Parameter now: The time in the signature.
     func send(_ message: WebhookMessage, to webhook: Webhook, at now: Date) async -> WebhookReply
 }

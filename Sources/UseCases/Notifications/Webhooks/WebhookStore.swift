@@ -6,18 +6,18 @@ public protocol WebhookStore: Sendable {
         limit: Int, excluding: [WebhookReference]
     ) async throws -> [WebhookReference]
 
-    /// Lends messages of a webhook that are due, those that wait longest first: nobody else gets them for so long.
+    /// Leases due messages of a webhook, longest waiting first.
     ///
-    /// Those it finds that have waited longer than `maximumAge` it gives up in place of lending them; of a webhook that is
-    /// switched off it gives up many at once, due or not, and lends none.
-    /// - Parameter limit: How many are lent or found too old, at most.
-    /// - Returns: Nil when there is no such webhook any more.
+    /// Messages that have waited longer than `maximumAge` are given up instead. For a disabled webhook, many messages are given
+    /// up at once, due or not, and none is leased.
+    /// - Parameter limit: Maximum number of leased and given-up messages.
+    /// - Returns: Nil if the webhook no longer exists.
     func claim(
         of webhook: WebhookReference, limit: Int, lease: Duration, maximumAge: Duration
     ) async throws -> WebhookClaim?
 
-    /// Writes down how an attempt ended, in the log and in what is known of the webhook: one that has failed for so long, or
-    /// answered 410 (``WebhookReply/isGone``), is switched off, and the tenant's others are told.
+    /// Stores the result of an attempt in the log and in the webhook. A webhook that has failed for too long, or responded 410
+    /// (``WebhookReply/isGone``), is disabled, and the tenant's other webhooks are notified.
     ///
     /// An attempt at a URL that the webhook no longer has changes nothing about the webhook. Unless the message was taken, it
     /// is due at once, for the new URL.
@@ -30,6 +30,6 @@ public protocol WebhookStore: Sendable {
         to url: WebhookURL, again pause: Duration?, patience: Duration
     ) async throws -> RecordedAttempt
 
-    /// Lets a message be due at once, as if it had not been lent.
+    /// Makes a message due at once, as if it had not been leased.
     func giveBack(_ message: WebhookMessage, of webhook: WebhookReference) async throws
 }

@@ -1,7 +1,7 @@
 import Foundation
 public import IPAddresses
 
-/// Where a tenant's webhook is: an `https` URL, or `http` at this machine itself, for those who develop.
+/// The URL of a tenant's webhook: `https`, or `http` at this machine for development.
 public struct WebhookURL: Sendable, Hashable, CustomStringConvertible {
     public let text: String
 
@@ -31,7 +31,7 @@ public struct WebhookURL: Sendable, Hashable, CustomStringConvertible {
         self.text = text
     }
 
-    /// What is wrong with a URL that is not reachable (``isReachable(allowing:)``).
+    /// The error of an unreachable URL (``isReachable(allowing:)``).
     public static let unreachable =
         "must have a host name, a public address such as 8.8.8.8 or [2606:4700:4700::1111], or an address that --outbound-allow permits"
 
@@ -51,8 +51,8 @@ public struct WebhookURL: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether a name that is no address is read as one by resolvers, as `127.1`, `0x7f000001` and `2130706433` are (inet_aton(3);
-    /// URL Standard, "ends in a number"). No certificate has such a name.
+    /// Whether resolvers read the name as an address, such as `127.1`, `0x7f000001` and `2130706433` (inet_aton(3); URL
+    /// Standard, "ends in a number"). No certificate has such a name.
     private static func isNumeric(_ name: String) -> Bool {
         let name = name.hasSuffix(".") ? name.dropLast() : name[...]
         guard !name.contains(":"),
