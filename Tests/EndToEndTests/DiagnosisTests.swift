@@ -152,7 +152,8 @@ import Testing
             // [Apple]
             #expect(
                 link["advanced_experience"]?["detail"]?.stringValue?.contains(
-                    "on iOS 16.3 and earlier a default experience serves websites and Messages alone") == true
+                    "on iOS 16.3 and earlier, a default experience works only from websites and Messages")
+                    == true
             )
             #expect(link["association"]?["status"] == "ok" && link["code"]?["reason"] == "code_unfit")
             for (launch, status) in [
