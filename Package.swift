@@ -160,7 +160,13 @@ let package = Package(
         Layer.adapters.systemLibrary("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
         Layer.adapters.library("PostgreSQL", ["CLibPQ"]),
         Layer.adapters.library("EmbeddedPostgreSQL", []),
-        Layer.adapters.library("Platform", []),
+        .target(
+            name: "CBuild", path: Layer.adapters.sources("CBuild"),
+            cSettings: [
+                .define("DOORSTEP_COMMIT", to: Context.environment["DOORSTEP_COMMIT"] ?? "unknown"),
+                .define("DOORSTEP_COMMIT_DATE", to: Context.environment["DOORSTEP_COMMIT_DATE"] ?? "unknown"),
+            ]),
+        Layer.adapters.library("Platform", ["CBuild"]),
         Layer.adapters.library(
             "HTTPServer",
             [
@@ -220,7 +226,8 @@ let package = Package(
             [
                 "APNsPayload", "Administration", "AppAttest", "AppSiteAssociation", "Attestation", "COpenAPI",
                 "CZlib", "Cards", "Encodings", "Geodesy", "HTML", "HTTPSyntax",
-                "IPAddresses", "Invocation", "JSON", "Locations", "Notifications", "RateLimiting", "Receipts",
+                "IPAddresses", "Invocation", "JSON", "Locations", "Notifications", "Platform", "RateLimiting",
+                "Receipts",
                 "AppStoreSync", "Lookups", "Tenancy", crypto, httpTypes, hummingbird, hummingbirdCore,
                 hummingbirdHTTP2,
                 logging,
@@ -239,8 +246,9 @@ let package = Package(
             "Console",
             [
                 "Administration", "AppSiteAssociation", "Cards", "Encodings", "Geodesy", "HTML", "HTTPSyntax",
-                "IPAddresses", "Invocation", "JSON", "Locations", "Notifications", "QRCode", "RateLimiting",
-                "Receipts", "AppStoreSync", "Lookups", "Tenancy", crypto, httpTypes, hummingbird,
+                "IPAddresses", "Invocation", "JSON", "Locations", "Notifications", "Platform", "QRCode",
+                "RateLimiting", "Receipts", "AppStoreSync", "Lookups", "Tenancy", crypto, httpTypes,
+                hummingbird,
                 hummingbirdCore, logging, nioCore, serviceLifecycle,
             ],
             resources: [.embedInCode("Assets")]),

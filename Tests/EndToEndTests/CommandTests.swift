@@ -49,6 +49,14 @@ import Testing
         #expect(help.command.incomplete().isEmpty)
     }
 
+    @Test func versionNamesCommitAndCompiler() async throws {
+        let version = try await DoorstepBinary(databaseURL: "").succeed("--version").output
+        #expect(
+            version.wholeMatch(
+                of: /[0-9]+\.[0-9]+\.[0-9]+ \(commit [0-9a-z-]+(?: of [0-9-]{10})?, Swift 6[^)]*\)\n/) != nil,
+            "\(version)")
+    }
+
     @Test func helpIsAvailableForEveryCommand() async throws {
         let binary = DoorstepBinary(databaseURL: "")
         let nouns = ["tenant", "clip", "location", "experience", "code", "domain", "key", "webhook"]

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Platform
 
 /// The command: `doorstep --help` lists what it does.
 ///
@@ -14,7 +15,7 @@ struct DoorstepCommand: AsyncParsableCommand {
 
             Example: doorstep serve --embedded-postgres ./db
             """,
-        version: "0.1.0",
+        version: BuildInfo.current.description,
         subcommands: [
             ServeCommand.self, ConsoleCommand.self, SettingsCommand.self, LoginCommand.self,
             LogoutCommand.self,

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import JSON
 import Logging
 import Lookups
 import RateLimiting
@@ -37,6 +38,16 @@ import Testing
             }
             #expect(try await client.send(.get, "/openapi.json", key: nil).status == 200)
             #expect(try await client.send(.get, "/v1/lookup", key: nil).status == 401)
+        }
+    }
+
+    @Test func livezNamesVersionAndCommit() async throws {
+        try await TestAPI().test { client in
+            let document = try #require(
+                try await client.send(.get, "/openapi.json", key: nil).json?.objectValue)
+            let body = try #require(try await client.send(.get, "/livez", key: nil).json?.objectValue)
+            #expect(Set(body.map(\.key)) == ["commit", "status", "version"])
+            #expect(body["version"] != nil && body["version"] == document["info"]?.objectValue?["version"])
         }
     }
 

@@ -1,6 +1,7 @@
 import Administration
 import Foundation
 import HTML
+import Platform
 import Tenancy
 
 /// The frame of every page: header, navigation, equivalent commands and footer.
@@ -143,6 +144,7 @@ struct Layout: Sendable {
                 }
             }
             p.text("Times are UTC.")
+            if session != nil { p.text(" · Doorstep \(BuildInfo.current)") }
         }
     }
 }

@@ -4,6 +4,7 @@ import HTTPSyntax
 import HTTPTypes
 import JSON
 import Lookups
+import Platform
 
 /// What monitors ask: whether the server lives, whether it can serve, and how it does; and what a proxy asks before it gets a
 /// certificate.
@@ -42,7 +43,11 @@ struct OperationsEndpoints: Sendable {
 
     /// Answers as long as the process does.
     private func livez(_ request: APIRequest) -> APIResponse {
-        APIResponse(uncached: JSONValue.object(["status": "ok"]).serialized())
+        let build = BuildInfo.current
+        let status: JSONObject = [
+            "status": "ok", "version": .string(build.version), "commit": .string(build.commit),
+        ]
+        return APIResponse(uncached: JSONValue.object(status).serialized())
     }
 
     /// 200 when requests can be answered, with how old what they are answered from is; 503 when they cannot.

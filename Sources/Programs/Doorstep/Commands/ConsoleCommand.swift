@@ -5,6 +5,7 @@ import Foundation
 import JSON
 import Logging
 import Persistence
+import Platform
 import PostgreSQL
 import Tenancy
 
@@ -51,6 +52,8 @@ struct ConsoleCommand: AsyncParsableCommand {
                 handler.logLevel = level
                 return handler
             }
+            let logger = Logger(label: "doorstep")
+            logger.notice("doorstep console starts", metadata: BuildInfo.current.metadata)
             var settings = try place.settings()
             settings.leaflet = try Settings.consoleLeaflet.value(leaflet)
             settings.tiles = try tileSource()
@@ -62,7 +65,7 @@ struct ConsoleCommand: AsyncParsableCommand {
                 resolver: try proof.resolver(), outbound: try proof.outbound.settings(),
                 retention: try Settings.auditRetention.value(auditRetention),
                 // A log keeps what it is told: a link goes to a person alone.
-                printsLink: isatty(STDOUT_FILENO) == 1, logger: Logger(label: "doorstep"))
+                printsLink: isatty(STDOUT_FILENO) == 1, logger: logger)
             try await console.run(on: database)
         }
 

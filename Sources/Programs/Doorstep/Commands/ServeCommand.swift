@@ -2,6 +2,7 @@ import ArgumentParser
 import HTTPAPI
 import Logging
 import Persistence
+import Platform
 
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -47,7 +48,9 @@ struct ServeCommand: AsyncParsableCommand {
             handler.logLevel = level
             return handler
         }
-        try await server(logger: Logger(label: "doorstep")).run(on: database)
+        let logger = Logger(label: "doorstep")
+        logger.notice("doorstep serve starts", metadata: BuildInfo.current.metadata)
+        try await server(logger: logger).run(on: database)
     }
 
     private func server(logger: Logger) throws -> Server {

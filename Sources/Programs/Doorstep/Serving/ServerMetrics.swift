@@ -1,9 +1,9 @@
-import ArgumentParser
 import Foundation
 import HTTPAPI
 import Lookups
 import Metrics
 import Persistence
+import Platform
 import PostgreSQL
 import Synchronization
 import Tenancy
@@ -25,7 +25,11 @@ final class ServerMetrics: Sendable {
 
     private let pools: [PoolMetrics]
     private let build = Meter(
-        label: "doorstep_build_info", dimensions: [("version", DoorstepCommand.configuration.version)])
+        label: "doorstep_build_info",
+        dimensions: [
+            ("version", BuildInfo.current.version), ("commit", BuildInfo.current.commit),
+            ("swift", BuildInfo.current.swift),
+        ])
     private let process = ProcessMetrics()
     private let certificate: String?
 

@@ -1,0 +1,9 @@
+import Logging
+import Platform
+
+extension BuildInfo {
+    /// For the first line of a log.
+    var metadata: Logger.Metadata {
+        ["version": "\(version)", "commit": "\(commit)", "commit_date": "\(date)", "swift": "\(swift)"]
+    }
+}
