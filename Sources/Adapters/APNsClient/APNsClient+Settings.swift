@@ -21,15 +21,15 @@ extension APNsClient {
         public var waiting = 10_000
         /// For a connection, from the lookup of the host to the first settings of APNs.
         public var connectTimeout = Duration.seconds(10)
-        /// For a request, from when it is given to the client to the end of the answer. It is looked at ten times in
-        /// that time, so that a request may last a tenth longer.
+        /// Maximum time of a request, from its submission to the end of the response. It is checked ten times in that time, so
+        /// a request may last a tenth longer.
         public var requestTimeout = Duration.seconds(30)
-        /// Without anything from APNs for so long, it is asked for a sign of life. [Apple: after an hour]
+        /// If nothing arrives from APNs for this time, a PING is sent. [Apple: after an hour]
         public var idleTime = Duration.seconds(3_600)
-        /// After so long without anything from APNs, a connection is used again only when it has answered a PING: NAT
-        /// gateways and firewalls forget idle connections without a word, the first after 350 s. [observed]
+        /// If nothing has arrived from APNs for this time, a connection is used again only after it has answered a PING: NAT
+        /// gateways and firewalls drop idle connections silently, the first after 350 s. [observed]
         public var silence = Duration.seconds(60)
-        /// For the answer to either.
+        /// Maximum time for the response to either.
         public var pingTimeout = Duration.seconds(10)
         /// How long to wait before a connection is tried again: this, and each time twice as long, up to the longest; of
         /// each, a random part of the second half is left out.

@@ -14,15 +14,15 @@ public import Tenancy
 
 /// Sends to APNs over HTTP/2, by provider tokens.
 ///
-/// Each team has its own connections to each environment, on one event loop: they are opened when they are needed, kept
-/// for as long as APNs does, and never used by another team. A topic-specific key has connections of its own. Requests beyond what the connections have room for wait
-/// their turn, in order.
+/// Each team has its own connections to each environment, on one event loop. They are opened when needed, kept as long as APNs
+/// keeps them, and never used by another team. A topic-specific key has its own connections. Requests without room on a
+/// connection wait in order.
 ///
-/// It is built on swift-nio-http2 and not on async-http-client, which keeps to itself what an outcome depends on: how many
-/// streams APNs allows at the moment, which of them a GOAWAY leaves out, and whether a request that failed was written.
+/// It uses swift-nio-http2 instead of async-http-client, which hides facts that decide a result: how many streams APNs allows
+/// at the moment, which of them a GOAWAY excludes, and whether a failed request was written.
 ///
-/// What is written and not answered is `.unanswered`, and never sent again here. What APNs has not accepted (it said so by
-/// GOAWAY) goes again by itself.
+/// A request that was written without a response is `.unanswered`, and never sent again here. A request that APNs did not
+/// accept, by a GOAWAY, is sent again automatically.
 public final class APNsClient: PushSender, ChannelManager, Service {
     private let settings: Settings
     private let tokens: ProviderTokens
@@ -47,7 +47,7 @@ public final class APNsClient: PushSender, ChannelManager, Service {
     ///   - keys: a team without one for an environment gets the outcome `.notSent(.noKey)` there.
     ///   - group: where the connections live; it is not shut down by the client.
     ///   - now: the time of day, for provider tokens.
-    ///   - uptime: a clock that nobody sets, for their age.
+    ///   - uptime: A monotonic clock, for their age.
     /// - Throws: `APNsClientError.unusableAuthorities`.
     public init(
         _ settings: Settings, keys: [APNsKey],
@@ -74,8 +74,8 @@ public final class APNsClient: PushSender, ChannelManager, Service {
         counters = OutcomeCounters()
     }
 
-    /// Uses these keys from now on. Where a team has another key than before, its connections are left as their requests
-    /// are answered, since a connection is for one key. [Apple]
+    /// Replaces the keys. If a team has another key than before, its connections are closed after their responses, because a
+    /// connection is for one key. [Apple]
     public func replaceKeys(_ keys: [APNsKey]) {
         contents.withLock { contents in
             let before = contents.pools.keys.map { ($0, tokens.key(at: $0.key)) }
@@ -87,13 +87,13 @@ public final class APNsClient: PushSender, ChannelManager, Service {
         }
     }
 
-    /// Until shutdown is asked for; then, until all that was written is answered, or its time is over.
+    /// Runs until shutdown is requested; then until all responses have arrived, or the time is over.
     public func run() async {
         try? await gracefulShutdown()
         await shutDown()
     }
 
-    /// Refuses what is not written yet, waits for the answers to what is, and closes the connections.
+    /// Refuses unwritten requests, waits for the responses to the others, and closes the connections.
     public func shutDown() async {
         let pools = contents.withLock { contents in
             contents.isShutDown = true
@@ -128,7 +128,7 @@ public final class APNsClient: PushSender, ChannelManager, Service {
 
     /// Sends a notification or a broadcast.
     ///
-    /// That the task is cancelled changes nothing: what is written cannot be unwritten, and its outcome counts.
+    /// A cancelled task changes nothing: a written request cannot be recalled, and its result counts.
     public func send(_ request: PushRequest) async -> PushOutcome {
         let outcome: PushOutcome
         let key = tokens.place(
@@ -161,7 +161,7 @@ public final class APNsClient: PushSender, ChannelManager, Service {
             guard case .answered(let response) = outcome, NIODeadline.now() < deadline else { return outcome }
             switch (response.status, response.reason) {
             case (403, APNsReason.expiredProviderToken):
-                // Without another to try, a new connection is no better than this one.
+                // If no other connection exists, a new one is no better than this one.
                 guard let token = response.token, tokens.isReplaceable(token, at: place.key) else {
                     return outcome
                 }

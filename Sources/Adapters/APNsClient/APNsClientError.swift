@@ -2,7 +2,7 @@ public import Tenancy
 
 /// What keeps a client from being made.
 public enum APNsClientError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The key is not a P-256 private key in PKCS #8, or its ID is none.
+    /// The key is not a P-256 private key in PKCS #8, or its ID is not valid.
     case unusableKey(team: TeamID)
     /// The certificates to trust cannot be read.
     case unusableAuthorities(String)

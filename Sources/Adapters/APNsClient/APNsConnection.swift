@@ -10,8 +10,8 @@ import Notifications
 
 /// One connection to APNs, on the frames of HTTP/2 themselves: a stream is an entry in a dictionary, not a channel.
 ///
-/// A request is one header block and at most five kilobytes, and so is its answer; what a child channel is for (flow of
-/// long bodies, a pipeline of its own) is not needed, and would cost more than the request.
+/// A request is one header block and at most five kilobytes, and so is its response. Child channels (flow control of long
+/// bodies, a pipeline each) are not needed, and would cost more than the request.
 ///
 /// Belongs to its channel's event loop, which is its pool's.
 final class APNsConnection: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
@@ -35,7 +35,7 @@ final class APNsConnection: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
     private var isCut = false
     private var isLeaving = false
     private var hasWritten = false
-    /// What APNs may still send of all answers' bodies together.
+    /// The bytes that APNs may still send in all response bodies together.
     private var window = APNsConnection.fullWindow
     private var lastRead = NIODeadline.now()
     /// The same on the clock of provider tokens.
@@ -45,7 +45,7 @@ final class APNsConnection: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
     /// When a request showed it first.
     private var tokenShownAt: ContinuousClock.Instant?
     private var isTokenComing = true
-    /// When an answer began last.
+    /// The beginning of the last response.
     private var lastResponse: NIODeadline?
     private var idleCheck: Scheduled<Void>?
     private var pingDeadline: Scheduled<Void>?
@@ -60,13 +60,13 @@ final class APNsConnection: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
         var body: [UInt8] = []
     }
 
-    /// How much of a request has gone the way to the socket. HTTP/2 keeps back what a window or a full socket does not
-    /// let pass; of what it has let go, nobody can say what APNs has.
+    /// How much of a request was passed to the socket. HTTP/2 holds data that a window or a full socket does not admit; for
+    /// data beyond that, it is unknown how much APNs received.
     fileprivate enum Progress {
         case kept, begun, whole
     }
 
-    /// Of an answer's body, so much is kept; what APNs says of an error is below, and the longest list of channels too.
+    /// The maximum stored part of a response body; APNs' errors, and the longest list of channels, are shorter.
     private static let maximumBody = 1 << 20
     /// RFC 9113 §6.9.2. It is filled up again before APNs has to wait, when a quarter of it is used.
     private static let fullWindow = 65_535
@@ -117,7 +117,7 @@ final class APNsConnection: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
         pool.fetchToken(for: self)
     }
 
-    /// - Parameter new: Nil when there is no key any more.
+    /// - Parameter new: Nil if the key no longer exists.
     func tokenCame(_ new: ProviderToken?) {
         isTokenComing = false
         if new != token { tokenShownAt = nil }
@@ -161,10 +161,10 @@ final class APNsConnection: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
         context?.flush()
     }
 
-    /// Gives up the requests whose time is over, and asks for a sign of life if there were any.
+    /// Ends the requests whose time is over, and sends a PING if there were any.
     ///
-    /// A connection on which nothing at all was answered in the time of one of them is left: there are hosts that go on
-    /// to answer pings, and no requests. [observed]
+    /// A connection that returned no response at all within the time of one of them is abandoned: some hosts keep answering
+    /// pings, but no requests. [observed]
     func expire(at now: NIODeadline) {
         let expired = streams.filter { $0.value.exchange.deadline <= now }
         if expired.isEmpty { return }
@@ -175,7 +175,7 @@ final class APNsConnection: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
         ping()
         flush()
         let oldest = expired.values.filter { $0.progress == .whole }.map(\.startedAt).min()
-        // One that had waited so long that it had no time left says nothing.
+        // A request that had no time left when it was sent proves nothing.
         if let oldest, now - oldest >= pingTimeout, !isLeaving, lastResponse.map({ $0 < oldest }) ?? true {
             logger.info("APNs connection has unanswered requests", metadata: ["connection": "\(id)"])
             pool.connectionFailed(id, since: oldest)
@@ -185,7 +185,7 @@ final class APNsConnection: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
         closeWhenDone()
     }
 
-    /// No more requests are written; when all have their answers, the connection is closed.
+    /// Writes no more requests; when all have their responses, closes the connection.
     func leave() {
         guard !isLeaving else { return }
         isLeaving = true
@@ -193,7 +193,7 @@ final class APNsConnection: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
         closeWhenDone()
     }
 
-    /// Closes the connection at once, from below TLS: its good-bye would wait for an answer.
+    /// Closes the connection at once, below TLS, because TLS would wait for a response to its closure.
     func cut() {
         isCut = true
         guard let context else { return }
@@ -205,7 +205,7 @@ final class APNsConnection: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        // The lookup of the host took longer than anybody waited for it.
+        // The lookup of the host took longer than every request waited.
         if isCut || isLeaving { context.close(promise: nil) }
     }
 
@@ -252,7 +252,7 @@ final class APNsConnection: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
             }
             return
         }
-        // After the last answer on a connection that is left, nothing that goes wrong matters.
+        // After the last response on a connection that is being closed, errors do not matter.
         if isLeaving, streams.isEmpty { return cut() }
         logger.info("APNs connection failed", metadata: ["error": "\(type(of: error))"])
         logger.debug("APNs connection failed", metadata: ["error": "\(error)"])
@@ -309,8 +309,8 @@ final class APNsConnection: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
         guard var stream = streams.removeValue(forKey: id) else { return }
         if stream.status == 0 {
             let status = headers.headers.first(name: ":status").flatMap { Int($0) } ?? 0
-            // Of informational answers, there may be any number before the one that counts (RFC 9113 §8.1). What is no
-            // status (RFC 9110 §15) is no answer.
+            // Any number of informational responses may precede the final one (RFC 9113 §8.1). An invalid status (RFC 9110 §15)
+            // is an invalid response.
             if (200...599).contains(status) {
                 stream.status = status
                 stream.headers = headers.headers
@@ -339,7 +339,7 @@ final class APNsConnection: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
         closeWhenDone()
     }
 
-    /// Ends a request whose answer has not come whole.
+    /// Ends a request without a complete response.
     private func lose(_ stream: Stream, _ failure: PushFailure) {
         if stream.isTaken {
             pool.answered(stream.exchange, stream.response(on: id))
@@ -348,8 +348,8 @@ final class APNsConnection: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
         }
     }
 
-    /// What APNs did not accept goes again, on a connection that it does; what it did accept is still answered (RFC 9113
-    /// §6.8).
+    /// Requests that APNs did not accept are sent again on another connection; accepted ones still get their responses (RFC
+    /// 9113 §6.8).
     private func receiveGoAway(last: HTTP2StreamID, code: HTTP2ErrorCode, debug: ByteBuffer?) {
         let object = debug.flatMap { try? JSONValue(parsing: $0.readableBytesView) }?.objectValue
         logger.info(
@@ -358,14 +358,14 @@ final class APNsConnection: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
                 "reason": "\(object?["reason"]?.stringValue.map(Self.loggable) ?? "none")",
                 "code": "\(code.networkCode)", "connection": "\(id)",
             ])
-        // Also what has not begun, whatever the number: HTTP/2 begins no stream after a GOAWAY.
+        // Includes streams that have not begun, with any number: HTTP/2 begins no stream after a GOAWAY.
         let unaccepted = streams.filter { $0.key > last || $0.value.progress == .kept }.sorted {
             $0.key < $1.key
         }
         for (id, stream) in unaccepted {
             streams[id] = nil
-            // Else its frames would be written when there is room, and that is an error of the whole connection. What
-            // has begun is closed already, and must not be reset.
+            // Otherwise its frames would be written when there is room, which is an error of the whole connection. Streams that
+            // have begun are closed already, and must not be reset.
             if stream.progress == .kept { write(.rstStream(.cancel), on: id) }
         }
         isLeaving = true
@@ -425,14 +425,14 @@ final class APNsConnection: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
 }
 
 extension APNsConnection.Stream {
-    /// Whether APNs has said that it took the request, whatever comes after.
+    /// Whether APNs has accepted the request, even if its result is still unknown.
     fileprivate var isTaken: Bool { status == 200 }
 
     fileprivate func response(on connection: Int) -> Response {
         Response(status: status, headers: headers, body: body, connection: connection, token: token)
     }
 
-    /// What came of a request that is not answered: what was not written to its end, APNs has not looked at.
+    /// The result of a request without a response: APNs has not processed a request that was not written completely.
     fileprivate func outcome(_ failure: PushFailure) -> ExchangeOutcome {
         progress == .whole ? .unanswered(failure) : .notSent(failure)
     }

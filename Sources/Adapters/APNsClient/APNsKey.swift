@@ -3,7 +3,7 @@ import JWTKit
 import Notifications
 public import Tenancy
 
-/// A team's key for provider tokens: what Apple gives out as a `.p8` file.
+/// A team's key for provider tokens, from Apple's `.p8` file.
 ///
 /// Source: "Establishing a token-based connection to APNs". [Apple]
 public struct APNsKey: Sendable, CustomStringConvertible, CustomReflectable {

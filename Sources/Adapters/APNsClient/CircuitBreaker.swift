@@ -3,12 +3,12 @@ public import NIOCore
 /// Stops sending when so many tokens are bad that something else must be wrong: tokens of the other environment, say, or
 /// a table gone stale. APNs shortens the life of connections that see many bad tokens [observed].
 ///
-/// It is closed while all is well, and open for a pause when it is not; after that, one request is let through, whose
-/// answer decides. All figures are ours.
+/// It is closed in normal operation and opens for a pause after failures. Then one request is admitted, and its response
+/// decides. All numbers are ours.
 public struct CircuitBreaker: Sendable {
     /// When it opens, and for how long.
     public struct Thresholds: Sendable {
-        /// The answers that are looked at, the last.
+        /// The number of last responses that count.
         public var responses = 200
         /// How old they may be.
         public var age = TimeAmount.seconds(60)
@@ -16,7 +16,7 @@ public struct CircuitBreaker: Sendable {
         public var bad = 50
         /// and this share of them.
         public var share = 0.5
-        /// Of one tenant so many bad ones, at most, concern its team.
+        /// The maximum number of bad ones of one tenant that count for its team.
         public var badOfOneTenant = 10
         /// The first time it is open; each time the probe is bad, twice as long.
         public var firstPause = TimeAmount.seconds(30)
@@ -28,7 +28,7 @@ public struct CircuitBreaker: Sendable {
     /// Whether a request may be sent.
     enum Admission: Hashable {
         case admitted
-        /// As the one whose answer decides.
+        /// As the request whose response decides.
         case asProbe
         case refused
     }
@@ -61,7 +61,7 @@ public struct CircuitBreaker: Sendable {
         }
     }
 
-    /// How many of the answers that are looked at are bad; nil while it is not closed.
+    /// The number of bad ones among the counted responses; nil while it is not closed.
     var badCount: Int? {
         if case .closed = state { bad } else { nil }
     }
@@ -72,7 +72,7 @@ public struct CircuitBreaker: Sendable {
         return responses.last.map { now - $0.at > thresholds.age } ?? true
     }
 
-    /// Takes an answer into account.
+    /// Counts a response.
     /// - Returns: how long the breaker is open, when this opened it.
     mutating func note(isBad: Bool, isProbe: Bool, at now: NIODeadline) -> TimeAmount? {
         switch state {

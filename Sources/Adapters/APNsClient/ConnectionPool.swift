@@ -55,7 +55,7 @@ final class ConnectionPool {
 
     // MARK: For the client
 
-    /// - Parameter tenant: Whose notification it is; nil for what is of no tenant's tokens.
+    /// - Parameter tenant: The notification's tenant; nil for requests without a tenant's token.
     func send(
         _ request: OutgoingRequest, of tenant: TenantID?, deadline: NIODeadline,
         _ continuation: CheckedContinuation<ExchangeOutcome, Never>
@@ -90,8 +90,8 @@ final class ConnectionPool {
         for connection in Array(connections.values) { connection.leave() }
     }
 
-    /// Closes the connections as their requests are answered.
-    /// - Parameter promise: succeeds when there is none any more.
+    /// Closes the connections after their responses.
+    /// - Parameter promise: Succeeds when no connection is left.
     func shutDown(_ promise: EventLoopPromise<Void>) {
         isShuttingDown = true
         pause?.cancel()
@@ -189,8 +189,8 @@ final class ConnectionPool {
             .connectTimeout(timeout)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
             .channelInitializer { channel in
-                // For each address that is tried, several at a time (RFC 8305): nothing here is the connection's own,
-                // but what it is told of frames, which are written on the one that it is given below.
+                // Runs for each address that is tried, several at a time (RFC 8305). State of the connection itself is below,
+                // where its frames are written.
                 channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
                     try pipeline.addHandler(
@@ -200,9 +200,9 @@ final class ConnectionPool {
                         HTTP2Setting(parameter: .enablePush, value: 0),
                         HTTP2Setting(parameter: .maxHeaderListSize, value: 16_384),
                     ]
-                    // APNs changes its settings as its load does; it is not to be taken for an attacker.
+                    // APNs changes its settings with its load; this is not an attack.
                     configuration.controlFrameRateLimit.maximumCount = 10_000
-                    // Answers to requests that were given up, and to what a GOAWAY leaves out, may still come.
+                    // Responses to ended requests, and to streams that a GOAWAY excludes, may still arrive.
                     configuration.maximumRecentlyResetStreams = 100_000
                     configuration.maximumConnectionGlitches = 100_000
                     var stream = NIOHTTP2Handler.StreamConfiguration()
@@ -280,7 +280,7 @@ final class ConnectionPool {
     func answered(_ exchange: Exchange, _ response: Response) {
         let now = NIODeadline.now()
         state.giveBackStream(of: response.connection)
-        // A request that was looked at beyond its provider token shows that the token is good.
+        // If APNs processed a request beyond its provider token, the token is valid.
         if response.status != 403, response.reason != APNsReason.tooManyProviderTokenUpdates {
             state.trusted(response.connection)
         }
@@ -314,7 +314,7 @@ final class ConnectionPool {
         writeWaiting()
     }
 
-    /// So often a request is taken back, and no further connection is left for it.
+    /// After this number of returned requests, the connection counts as failed.
     private static let maximumReturns = 5
 
     /// Takes back requests that the connection was not to be used for: the first time before all others, then behind
@@ -344,8 +344,8 @@ final class ConnectionPool {
         state.leave(id)
     }
 
-    /// The connection is no good, though it is not closed. The others may be none either: they are tested.
-    /// - Parameter since: From when it gave no answer.
+    /// The connection has failed, although it is not closed. The others may have failed too: they are tested.
+    /// - Parameter since: The time since when it returned no response.
     func connectionFailed(_ id: Int, since: NIODeadline) {
         state.failed(id, at: .now(), random: .random(in: 0...1))
         for connection in Array(connections.values) where connection.id != id {
@@ -353,7 +353,7 @@ final class ConnectionPool {
         }
     }
 
-    /// - Parameter exchanges: what is lost with it, and what came of that.
+    /// - Parameter exchanges: The lost requests with their results.
     func connectionClosed(_ id: Int, losing exchanges: [(Exchange, ExchangeOutcome)]) {
         guard let connection = connections.removeValue(forKey: id) else { return }
         connecting.removeValue(forKey: id)?.cancel()
@@ -379,7 +379,7 @@ final class ConnectionPool {
 
     // MARK: Deadlines
 
-    /// One timer for all: to set and cancel one for each request would cost more than to look at them now and then.
+    /// One timer for all requests: setting and cancelling one for each would cost more than checking them periodically.
     private func scheduleTick() {
         guard tick == nil else { return }
         let interval = TimeAmount.nanoseconds(max(1, TimeAmount(settings.requestTimeout).nanoseconds / 10))

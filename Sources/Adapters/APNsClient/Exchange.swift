@@ -36,7 +36,7 @@ final class Exchange {
     let deadline: NIODeadline
     /// Whose notification it is, if any tenant's.
     let tenant: TenantID?
-    /// Whose circuit breaker decides by its answer.
+    /// The tenant whose circuit breaker counts the response.
     let probes: TeamBreakers.Probes
     /// How often a connection was left before it accepted the request.
     var returns = 0
@@ -54,7 +54,7 @@ final class Exchange {
         self.continuation = continuation
     }
 
-    /// Hands the outcome to whoever waits for it: the first that there is.
+    /// Passes the result to the waiting task; only the first result counts.
     func finish(_ outcome: ExchangeOutcome) {
         continuation?.resume(returning: outcome)
         continuation = nil

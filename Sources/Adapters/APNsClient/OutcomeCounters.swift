@@ -4,7 +4,7 @@ import Metrics
 import Notifications
 import Synchronization
 
-/// Counts requests by what became of them: `doorstep_apns_requests_total`.
+/// Counts requests by result: `doorstep_apns_requests_total`.
 final class OutcomeCounters: Sendable {
     private struct Name: Hashable {
         let environment: APNsEnvironment
@@ -20,7 +20,7 @@ final class OutcomeCounters: Sendable {
             case .answered(let response)
             where response.reason == nil && (200..<300).contains(response.status):
                 ("accepted", "")
-            // Reasons that are not known are one, so that nobody else decides how many series there are.
+            // Unknown reasons are combined, so that APNs cannot create series without limit.
             case .answered(let response):
                 ("refused", response.reason.map { $0.status == nil ? "unknown" : $0.rawValue } ?? "none")
             case .notSent(let failure): ("not_sent", failure.rawValue)

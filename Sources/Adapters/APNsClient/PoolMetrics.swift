@@ -3,12 +3,12 @@ import CoreMetrics
 import Metrics
 import Notifications
 
-/// What is counted of one environment.
+/// The metrics of one environment.
 struct PoolMetrics: Sendable {
     let connections: Meter
     let inFlight: Meter
     let waiting: Meter
-    /// From when the client is given a request to the end of the answer.
+    /// From the submission of a request to the end of the response.
     let duration: Timer
 
     init(_ environment: APNsEnvironment) {

@@ -12,7 +12,7 @@ struct PoolState {
         var longestPause: TimeAmount
     }
 
-    /// What to do for requests that wait.
+    /// The next step for waiting requests.
     enum Need: Hashable {
         case nothing
         case connect(Int)
@@ -29,14 +29,14 @@ struct PoolState {
         /// Whether it is counted as one that came to nothing.
         var hasFailed = false
         var used = 0
-        /// What must come before more requests go there.
+        /// The condition for further requests on the connection.
         var awaits: Set<Awaited> = []
     }
 
     enum Awaited {
         /// A provider token.
         case token
-        /// The answer to a PING, after a long silence.
+        /// The response to a PING, after a long silence.
         case ping
     }
 
@@ -83,7 +83,7 @@ struct PoolState {
         connections[id]?.used -= 1
     }
 
-    /// What to do when requests wait and no connection has room.
+    /// The next step when requests wait and no connection has room.
     mutating func need(at now: NIODeadline) -> Need {
         let usable = connections.values.filter { $0.phase != .leaving }
         // One that has yet to show how many streams it will have, or that it is alive, may have enough.
@@ -113,13 +113,13 @@ struct PoolState {
         connections[id]?.awaits.insert(awaited)
     }
 
-    /// What the connection awaited has come.
+    /// The expected event of the connection has occurred.
     mutating func release(_ id: Int, from awaited: Awaited) {
         connections[id]?.awaits.remove(awaited)
     }
 
-    /// An answer shows that APNs took the provider token. Others show nothing: a server that refuses every token is not
-    /// to be called without end either.
+    /// The response shows that APNs accepted the provider token. Other responses show nothing: a server that refuses every
+    /// token must not be called endlessly.
     mutating func trusted(_ id: Int) {
         connections[id]?.isTrusted = true
         failures = 0
@@ -131,7 +131,7 @@ struct PoolState {
         connections[id]?.phase = .leaving
     }
 
-    /// The connection is no good, whatever it was before; no more requests go there.
+    /// The connection has failed, in any state; it gets no more requests.
     /// - Parameter random: from 0 to 1: how much of the second half of the pause is kept.
     mutating func failed(_ id: Int, at now: NIODeadline, random: Double) {
         guard connections[id]?.hasFailed == false else { return }
@@ -144,8 +144,8 @@ struct PoolState {
     /// - Parameter random: from 0 to 1: how much of the second half of the pause is kept.
     mutating func closed(_ id: Int, at now: NIODeadline, random: Double) {
         guard let connection = connections.removeValue(forKey: id) else { return }
-        // One that came to nothing, also after it was made: else a server that says good-bye at once is called
-        // without end.
+        // A connection that failed before a response, also after it was made: a server that closes at once must not be called
+        // endlessly.
         if !connection.isTrusted, !connection.hasFailed { pause(at: now, random: random) }
     }
 

@@ -5,15 +5,15 @@ import Notifications
 import Synchronization
 import Tenancy
 
-/// What a request shows to prove whose it is.
+/// The token that authenticates a request.
 struct ProviderToken: Sendable, Hashable {
     let keyID: String
     /// The value of the header `authorization`.
     let authorization: String
     let issuedAt: Date
-    /// The same on a clock that nobody sets.
+    /// The same by a monotonic clock.
     let issuedUptime: ContinuousClock.Instant
-    /// At which age there is to be another, in seconds.
+    /// The age in seconds at which a token is replaced.
     let renewalAge: Double
 }
 
@@ -24,7 +24,7 @@ struct ProviderToken: Sendable, Hashable {
 /// [Apple]. So each connection keeps its own token (``APNsConnection``). A connection gets the newest token of its key if
 /// that is less than 20 minutes old, otherwise a new one: a key signs at most one token in 20 minutes. [ours]
 final class ProviderTokens: Sendable {
-    /// What a key is used for.
+    /// The purpose of a key.
     struct Place: Hashable {
         let team: TeamID
         let environment: APNsEnvironment
@@ -51,15 +51,15 @@ final class ProviderTokens: Sendable {
     private let contents = Mutex(Contents())
     private let clock: @Sendable () -> Time
 
-    /// A moment, by the time of day and by a clock that nobody sets.
+    /// A moment, by the time of day and by a monotonic clock.
     struct Time {
         let date: Date
         let uptime: ContinuousClock.Instant
 
         /// In seconds; nil for a token that is worth nothing, since it was issued in the future.
         ///
-        /// By the clock that nobody sets: after the time of day was put back, a token would be kept for too long. By the
-        /// time of day where that is longer: it was put forward, and APNs goes by it.
+        /// By the monotonic clock, because a token would be kept for too long after the time of day was set back. By the time
+        /// of day if that is longer: it was set forward, and APNs uses it.
         func age(of token: ProviderToken) -> Double? {
             let age = date.timeIntervalSince(token.issuedAt)
             guard age >= -ProviderTokens.tolerance else { return nil }
@@ -67,7 +67,7 @@ final class ProviderTokens: Sendable {
         }
     }
 
-    /// So far may the time of day be put back before what was issued is in the future.
+    /// The maximum step back of the time of day before the time of issue is in the future.
     private static let tolerance = 60.0
     /// The shortest time between two tokens on one connection, in seconds. [Apple]
     static let minimumAge = 20.0 * 60
@@ -117,7 +117,7 @@ final class ProviderTokens: Sendable {
     }
 
     /// A token for a connection that has shown none yet, or that is to replace its own.
-    /// - Returns: less than 20 minutes old; nil when there is no key.
+    /// - Returns: A token less than 20 minutes old; nil if there is no key.
     func token(at place: Place) async -> ProviderToken? {
         let now = clock()
         let (key, newest) = contents.withLock { contents in
@@ -129,7 +129,7 @@ final class ProviderTokens: Sendable {
         return await sign(key, for: place, at: now)
     }
 
-    /// Whether another connection would have another token than this, which APNs says is too old.
+    /// Whether another connection would use a newer token than this one, which APNs reported as too old.
     /// - Returns: false when it is too soon for another: then not its age is wrong, but a clock.
     func isReplaceable(_ refused: ProviderToken, at place: Place) -> Bool {
         let now = clock()

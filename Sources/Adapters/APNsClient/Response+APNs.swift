@@ -9,7 +9,7 @@ extension Response {
         (try? JSONValue(parsing: body))?.objectValue
     }
 
-    /// Why APNs refused the request, if it says so.
+    /// The reason of APNs' refusal, if the response has one.
     var reason: APNsReason? {
         status >= 300 ? Self.reason(in: object) : nil
     }
@@ -20,7 +20,7 @@ extension Response {
         return word(text).map { APNsReason(rawValue: $0) }
     }
 
-    /// The text, if it is one to 64 ASCII letters, digits and hyphens, as all that APNs says are: not every text can be
+    /// The text, if it is one to 64 ASCII letters, digits and hyphens, as all of APNs' reasons are: not every text can be
     /// stored.
     private static func word(_ text: String?) -> String? {
         guard let text, (1...64).contains(text.utf8.count) else { return nil }
@@ -35,8 +35,7 @@ extension Response {
         return isWord ? text : nil
     }
 
-    /// Milliseconds since 1970. What lies before that, or more than a day ahead of `now`, is no time at which a token
-    /// could have become invalid.
+    /// Milliseconds since 1970. A token cannot have become invalid before that, or more than a day after `now`.
     private static func time(in object: JSONObject?, now: Date) -> Date? {
         guard let milliseconds = object?["timestamp"]?.numberValue?.double else { return nil }
         let time = Date(timeIntervalSince1970: milliseconds / 1_000)

@@ -3,10 +3,10 @@ import Tenancy
 
 /// The breakers of a team: one for each of its tenants, and one for all of them.
 ///
-/// What one tenant registers must not silence the others whose clips are of the same team: bad tokens are counted for their
-/// tenant, whose own breaker opens; the team's sees few of each, so that it opens only when several tenants have them. [ours]
+/// One tenant must not block others with clips of the same team. Bad tokens count for their tenant, whose own breaker opens;
+/// the team's breaker counts only a few of each tenant, so that it opens only if several tenants have them. [ours]
 struct TeamBreakers {
-    /// Whose breaker decides by the answer.
+    /// The breaker that counts the response.
     struct Probes: OptionSet {
         let rawValue: UInt8
         static let tenant = Probes(rawValue: 1)
@@ -22,7 +22,7 @@ struct TeamBreakers {
     private let thresholds: CircuitBreaker.Thresholds
     private var team: CircuitBreaker
     private var tenants: [TenantID: CircuitBreaker] = [:]
-    /// With so many, those that are idle are forgotten.
+    /// Above this number, idle ones are removed.
     private var sweepAt = Self.fewTenants
 
     private static let fewTenants = 64
@@ -36,7 +36,7 @@ struct TeamBreakers {
     var tenantCount: Int { tenants.count }
 
     /// Whether a request may be sent now, and as whose probe; nil when it may not.
-    /// - Parameter tenant: Nil for what is of no tenant's tokens.
+    /// - Parameter tenant: Nil for requests without a tenant's token.
     mutating func admission(of tenant: TenantID?, at now: NIODeadline) -> Probes? {
         var probes: Probes = []
         switch tenant.flatMap({ tenants[$0]?.admission(at: now) }) {
@@ -54,7 +54,7 @@ struct TeamBreakers {
         return probes
     }
 
-    /// Takes an answer into account.
+    /// Counts a response.
     /// - Returns: What this opened; the team's, where it is both.
     mutating func note(
         isBad: Bool, of tenant: TenantID?, as probes: Probes, at now: NIODeadline

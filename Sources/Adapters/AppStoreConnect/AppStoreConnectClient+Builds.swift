@@ -4,7 +4,7 @@ import JSON
 extension AppStoreConnectClient {
     /// The builds of an app that have a clip, and whether one of them is on the App Store.
     ///
-    /// Bundles of builds have no path of their own: they come with the builds. [Apple] The newest 200 builds are looked at,
+    /// Bundles of builds have no path of their own: they are included with the builds. [Apple] The newest 200 builds are read,
     /// in one request. [ours]
     public func builds(
         bundleID: String, ofApp app: String
@@ -35,7 +35,7 @@ extension AppStoreConnectClient {
 
     private struct Build {
         let bundle: String
-        /// Of its version; nil for one that has none, such as one for TestFlight alone.
+        /// The state of its version; nil for a build without one, such as a build only for TestFlight.
         let version: String?
     }
 
@@ -75,7 +75,7 @@ extension AppStoreConnectClient {
         let state: String?
         let isPublished: Bool
 
-        /// `appVersionState` took the place of `appStoreState`, which alone says that a version was removed from sale. [Apple]
+        /// `appVersionState` replaced `appStoreState`, but only the latter shows that a version was removed from sale. [Apple]
         init(_ attributes: JSONObject) {
             let old = attributes["appStoreState"]?.stringValue
             let state = attributes["appVersionState"]?.stringValue ?? old

@@ -2,12 +2,12 @@ public import AppStoreSync
 import JSON
 
 extension AppStoreConnectClient {
-    /// What Apple's cache has of the sites that a build's part with the clip names.
+    /// Apple's cache of the sites that a build's clip names.
     public func domains(ofBundle bundle: String) async throws(AppStoreConnectError) -> [AssociatedDomain] {
         let document = try await get(
             "/v1/buildBundles/\(try Self.checked(bundle))/appClipDomainCacheStatus")
         guard let data = document["data"] else { throw Self.unreadable }
-        // A clip whose sites Apple has not looked at yet.
+        // A clip whose sites Apple has not checked yet.
         guard let attributes = data.objectValue?["attributes"]?.objectValue else { return [] }
         return (attributes["domains"]?.arrayValue ?? []).prefix(Self.maximumDomains).compactMap { value in
             guard let members = value.objectValue, let host = members["domain"]?.stringValue,

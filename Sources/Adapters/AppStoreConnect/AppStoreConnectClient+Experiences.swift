@@ -6,9 +6,9 @@ import NIOHTTP1
 extension AppStoreConnectClient {
     /// Creates an experience.
     ///
-    /// Whoever asks has written down before that it does: where the error says that it `mayHaveHappened`, only a listing tells.
+    /// The caller has recorded the request before: if the error reports `mayHaveHappened`, only a list shows the result.
     /// - Parameters:
-    ///   - content: has a text in its default language; its image is not looked at.
+    ///   - content: Has a text in its default language; its image is not used.
     ///   - image: the identifier of the image at App Store Connect.
     /// - Returns: its identifier.
     public func createExperience(
@@ -38,7 +38,7 @@ extension AppStoreConnectClient {
 
     /// Writes what changes, and nothing else: a place and the texts as a whole, since Apple replaces them so.
     /// - Parameters:
-    ///   - content: what is to be there in the end.
+    ///   - content: The desired content.
     ///   - localizations: the identifiers of the texts there are, which are kept.
     ///   - image: the identifier of the image at App Store Connect, for where it changes.
     public func updateExperience(
@@ -61,7 +61,7 @@ extension AppStoreConnectClient {
         try await change(id, attributes, relationships, included, fence)
     }
 
-    /// Removes an experience: `removed: true`, and not what Apple's article says, which spoils another attribute.
+    /// Removes an experience with `removed: true`. The attribute in Apple's article would damage another one.
     public func removeExperience(
         _ id: String, fence: @escaping Fence = {}
     ) async throws(AppStoreConnectError) {

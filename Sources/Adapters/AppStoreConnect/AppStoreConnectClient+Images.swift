@@ -4,7 +4,7 @@ import NIOHTTP1
 
 /// Source: "Uploading assets to App Store Connect". [Apple]
 extension AppStoreConnectClient {
-    /// Reserves an image. One whose answer is lost stays there unused: images can be neither listed nor removed.
+    /// Reserves an image. A reservation whose response is lost stays unused at Apple: images can be neither listed nor removed.
     /// - Parameter byteCount: of the file.
     public func reserveImage(
         fileName: String, byteCount: Int, fence: @escaping Fence = {}
@@ -53,7 +53,7 @@ extension AppStoreConnectClient {
         return try Self.state(document)
     }
 
-    /// How far an image has come; nil where there is none.
+    /// The state of an image; nil if it does not exist.
     public func image(_ id: String) async throws(AppStoreConnectError) -> ImageState? {
         do throws(AppStoreConnectError) {
             return try Self.state(
@@ -66,7 +66,7 @@ extension AppStoreConnectClient {
         }
     }
 
-    /// Whether the parts are those of a file, without gaps.
+    /// Whether the parts cover a file without gaps.
     static func makeUp(_ operations: [UploadOperation], _ byteCount: Int) -> Bool {
         var end = 0
         for operation in operations.sorted(by: { $0.offset < $1.offset }) {

@@ -23,7 +23,7 @@ extension AppStoreConnectClient {
 
     /// All experiences of a clip, page by page.
     ///
-    /// Not one of the pages is asked for twice: the listing says of itself whether it is complete, and whoever asked lists again.
+    /// No page is requested twice: the list shows whether it is complete, and the caller lists again.
     /// - Parameter images: the digests of images that are on record, by their identifiers.
     public func listing(
         ofClip clip: String, images: [String: ImageDigest] = [:]
@@ -38,7 +38,7 @@ extension AppStoreConnectClient {
         }
     }
 
-    /// One experience; nil where there is none, or none any more.
+    /// One experience; nil if it does not exist.
     public func experience(
         _ id: String, images: [String: ImageDigest] = [:]
     ) async throws(AppStoreConnectError) -> ExperienceListing? {
@@ -81,7 +81,7 @@ extension AppStoreConnectClient {
             }
             totals.insert(page["meta"]?.objectValue?["paging"]?.objectValue?["total"]?.numberValue?.int)
             guard let next = page["links"]?.objectValue?["next"]?.stringValue else {
-                // A count that changed under way says that rows moved between the pages.
+                // If the total changes between pages, rows have moved.
                 return Self.listing(rows, total: totals.count == 1 ? totals.first ?? nil : nil)
             }
             do throws(AppStoreConnectError) {

@@ -6,17 +6,17 @@ import NIOHTTP1
 public import OutboundHTTP
 import Synchronization
 
-/// Asks the App Store Connect API about advanced App Clip experiences, one request for each that is asked of it.
+/// Calls the App Store Connect API for advanced App Clip experiences, one request per method call.
 ///
-/// It never sends a write twice whose answer is not known. What was refused for its token alone is sent again with another
-/// one, since that was seen to happen to good ones, and nothing was done then. Safe to use from many tasks.
+/// A write without a response is never sent twice. A request that was refused only because of its token is sent again with
+/// another one, because this was observed with valid tokens, and nothing was done then. Safe to use from many tasks.
 public final class AppStoreConnectClient: Sendable {
     public struct Settings: Sendable {
         /// Scheme, host and port, without a slash.
         public var server = "https://api.appstoreconnect.apple.com"
         /// Whether each token is for one read alone, so that what might be written with it is not.
         public var readsOnly = false
-        /// For one answer.
+        /// Maximum time for one response.
         public var timeout = Duration.seconds(60)
         /// Lets each request go that counts against the key's budget; nil for no budget.
         public var pacer: RequestPacer?
@@ -31,7 +31,7 @@ public final class AppStoreConnectClient: Sendable {
 
     /// How often a request is sent while its token is refused. [ours]
     private static let maximumTries = 3
-    /// Of a page of 200 experiences with texts in 32 languages, there is room for several times as much. [ours]
+    /// Several times the size of a page of 200 experiences with texts in 32 languages. [ours]
     private static let responseLimit = 33_554_432
 
     public init(
@@ -43,7 +43,7 @@ public final class AppStoreConnectClient: Sendable {
         tokens = RequestTokens(key, now: now)
     }
 
-    /// What the latest answer said of the key's budget; nil while none has.
+    /// The rate limit of the latest response; nil if none had one.
     public var budget: RequestBudget? { latestBudget.withLock { $0 } }
 
     // MARK: For the requests beside this file
@@ -61,8 +61,8 @@ public final class AppStoreConnectClient: Sendable {
         return "GET \(path)" + (counted.isEmpty ? "" : "?" + counted.joined(separator: "&"))
     }
 
-    /// Follows a link of an answer.
-    /// - Parameter scope: of the listing that it goes on with.
+    /// Follows a link of a response.
+    /// - Parameter scope: The list that the request continues.
     func follow(_ link: String, scope: String) async throws(AppStoreConnectError) -> JSONObject {
         // The token goes nowhere else.
         guard link.hasPrefix(settings.server + "/v1/") else {
@@ -78,7 +78,7 @@ public final class AppStoreConnectClient: Sendable {
         }
     }
 
-    /// - Parameter fence: asked each time right before the request is sent, after it has waited for its turn.
+    /// - Parameter fence: Called immediately before each request is sent, after the wait for the rate limit.
     func write(
         _ method: HTTPMethod, _ path: String, _ body: JSONValue, _ fence: @escaping Fence
     ) async throws(AppStoreConnectError) -> JSONObject {
@@ -105,7 +105,7 @@ public final class AppStoreConnectClient: Sendable {
         }
     }
 
-    /// Sends the part of a file to where its reservation says: no token goes there.
+    /// Sends a part of a file to the URL of its reservation, without the token.
     func put(_ bytes: [UInt8], _ operation: UploadOperation) async throws(AppStoreConnectError) {
         let scheme = settings.server.prefix { $0 != ":" }
         guard operation.url.lowercased().hasPrefix("\(scheme)://") else { throw .unusableUpload }
@@ -144,7 +144,7 @@ public final class AppStoreConnectClient: Sendable {
         let budget = RequestBudget(response.values(of: "X-Rate-Limit"))
         if let budget { latestBudget.withLock { $0 = budget } }
         let retryAfter = response.values(of: "Retry-After").first.flatMap { UInt16($0) }.map(Int.init)
-        // What cannot be noted is no reason to doubt the answer: the next request finds out.
+        // If the rate limit cannot be recorded, the response is still valid: the next request reports the error.
         try? await settings.pacer?.observe(
             hour: budget?.hour, minute: budget?.minute,
             refusal: response.status == 429 ? .some(retryAfter) : nil)
@@ -162,7 +162,7 @@ public final class AppStoreConnectClient: Sendable {
         return document
     }
 
-    /// What is wrong with the pacing of requests is no answer's fault.
+    /// An error of the pacer is not an error of the response.
     private func paced(_ body: () async throws -> Void) async throws(AppStoreConnectError) {
         do {
             try await body()
@@ -180,7 +180,7 @@ public final class AppStoreConnectClient: Sendable {
         }
     }
 
-    /// What stands in a query as it is: the unreserved characters of RFC 3986 §2.3, and the comma of lists.
+    /// Characters that need no encoding in a query: the unreserved ones of RFC 3986 §2.3, and the comma of lists.
     private static let plain = CharacterSet(
         charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~,")
 

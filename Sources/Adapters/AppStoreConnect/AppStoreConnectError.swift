@@ -1,16 +1,16 @@
-/// Why App Store Connect did not do what it was asked.
+/// The reason why a request to App Store Connect failed.
 public enum AppStoreConnectError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The key is not a P-256 private key in PKCS #8, or its identifiers are none.
+    /// The key is not a P-256 private key in PKCS #8, or its identifiers are not valid.
     case unusableKey
-    /// The client may only read, and was to write: nothing was sent.
+    /// A read-only client was asked to write: nothing was sent.
     case readsOnly
-    /// The key's budget could not be looked after: nothing more is sent.
+    /// The key's rate limit could not be tracked: nothing more is sent.
     case notPaced(String)
-    /// Whoever asked may not send any more, as it turned out right before it was sent: nothing was.
+    /// The caller may no longer send requests: nothing was sent.
     case withdrawn(String)
     /// In a few words that hold neither URL nor body.
     case noResponse(String)
-    /// The answer is not what the specification has, or too long.
+    /// The response does not match the specification, or is too long.
     case unreadableResponse(status: Int, requestID: String?)
     case refused(ServiceRefusal)
     /// The parts do not make up the file, or lead where none may be sent.
@@ -33,7 +33,8 @@ public enum AppStoreConnectError: Error, Sendable, Hashable, CustomStringConvert
         }
     }
 
-    /// Whether what was asked may have been done all the same: then nobody may ask again before it is looked at.
+    /// Whether the request may have taken effect although it failed. Then it must not be repeated before its result was
+    /// checked.
     public var mayHaveHappened: Bool {
         switch self {
         case .noResponse, .unreadableResponse: true

@@ -1,13 +1,13 @@
 import JWTKit
 
-/// A key for the App Store Connect API: what Apple gives out as a `.p8` file.
+/// A key for the App Store Connect API, from Apple's `.p8` file.
 ///
-/// A team key reaches every app of its team, an individual key those of its user. Source: "Creating API keys for App Store
-/// Connect API". [Apple]
+/// A team key has access to every app of its team, an individual key to those of its user. Source: "Creating API keys for App
+/// Store Connect API". [Apple]
 public struct AppStoreConnectKey: Sendable, CustomStringConvertible, CustomReflectable {
     /// Ten characters, of Apple's making.
     public let id: String
-    /// Of a team key, a UUID of Apple's making; nil for an individual key.
+    /// The issuer of a team key, a UUID from Apple; nil for an individual key.
     public let issuer: String?
     let key: ES256PrivateKey
 

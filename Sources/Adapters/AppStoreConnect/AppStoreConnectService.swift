@@ -2,7 +2,7 @@ public import AppStoreSync
 public import Cards
 public import Tenancy
 
-/// App Store Connect as registration asks it, about one clip.
+/// App Store Connect as App Store sync uses it, for one clip.
 public struct AppStoreConnectService: ExperienceService {
     private let client: AppStoreConnectClient
     private let bundleID: BundleID

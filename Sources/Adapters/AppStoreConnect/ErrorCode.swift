@@ -1,6 +1,6 @@
-/// What App Store Connect says is wrong, as far as it is known; codes have further parts, so that they are told by how they begin.
+/// The known error codes of App Store Connect. Codes have further parts, so they are compared by prefix.
 ///
-/// Source: "Parsing the error response code" [Apple]; those that begin with `ENTITY_ERROR` as they were seen. [observed]
+/// Source: "Parsing the error response code" [Apple]; those that begin with `ENTITY_ERROR` were observed. [observed]
 public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
     case parameter = "PARAMETER_ERROR"
     case parameterIllegal = "PARAMETER_ERROR.ILLEGAL"
@@ -30,7 +30,7 @@ public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
     case unprocessable = "ENTITY_UNPROCESSABLE"
     case rateLimitExceeded = "RATE_LIMIT_EXCEEDED"
 
-    /// The one that says most of the code; nil where none does.
+    /// The most specific known code; nil if there is none.
     init?(_ code: String) {
         let known = Self.allCases.filter { code == $0.rawValue || code.hasPrefix($0.rawValue + ".") }
         guard let longest = known.max(by: { $0.rawValue.utf8.count < $1.rawValue.utf8.count }) else {

@@ -2,7 +2,7 @@ import AppStoreSync
 import Cards
 import JSON
 
-/// An experience as a document of App Store Connect has it, with what the document includes.
+/// An experience in a document of App Store Connect, with the included resources.
 struct ListedExperience {
     let remote: RemoteExperience
     let localizationIDs: [CardLanguage: String]
@@ -24,11 +24,11 @@ struct ListedExperience {
         subscript(type: String, id: String) -> JSONObject? { attributes["\(type) \(id)"] }
     }
 
-    /// Reads a row. A row with a missing member or an unknown value is `unreadable`, by the first such member: a row that
-    /// is read in part would be taken for a change.
+    /// Reads a row. A row with a missing member or an unknown value is `unreadable`, by the first such member: a partly read
+    /// row would look like a change.
     ///
-    /// What cannot be a card here (a longer title, another member of a place) is left out: it is not ours, and what is desired
-    /// instead shows as a change.
+    /// Values that a card cannot have (a longer title, another member of a place) are left out: Doorstep did not write them,
+    /// and the desired value shows as a change.
     /// - Parameters:
     ///   - position: of the row in its listing, which names a row without an identifier.
     ///   - images: the digests of images that are on record, by their identifiers.
@@ -79,7 +79,7 @@ struct ListedExperience {
             status: status ?? .received, placeStatus: placeStatus, unreadable: row.failure)
     }
 
-    /// Those of a linkage, of one or of many; nil where there is none, or not all of it.
+    /// The resources of a relationship, to one or to many; nil if there is none, or if a resource is missing.
     private static func identifiers(_ relationship: JSONValue?) -> [String]? {
         let members = relationship?.objectValue
         guard let data = members?["data"] else { return nil }
@@ -94,7 +94,7 @@ struct ListedExperience {
 private struct RowReader {
     private(set) var failure: String?
 
-    /// Of a value in a message. [ours]
+    /// Maximum length of a value in a message. [ours]
     private static let maximumLength = 100
 
     mutating func fail(_ value: JSONValue?, _ path: String) {

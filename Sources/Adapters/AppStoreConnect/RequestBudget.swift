@@ -1,6 +1,6 @@
 import Foundation
 
-/// What App Store Connect says of a key's budget in `X-Rate-Limit`.
+/// A key's rate limit, from `X-Rate-Limit`.
 ///
 /// Source: "Identifying rate limits": a rolling hour for each key. [Apple] A minute for writes was seen beside it or instead, in
 /// the same line or in one of its own. [observed]
@@ -8,7 +8,7 @@ public struct RequestBudget: Sendable, Hashable {
     /// All numbers by their names, such as `user-hour-rem`.
     public let values: [String: Int]
 
-    /// What is nil was not said, which does not mean that there is no limit.
+    /// Nil values were missing, which does not mean that there is no limit.
     public var hourLimit: Int? { values["user-hour-lim"] }
     public var hourRemaining: Int? { values["user-hour-rem"] }
     public var minuteLimit: Int? { values["user-minute-lim"] }
@@ -36,6 +36,6 @@ public struct RequestBudget: Sendable, Hashable {
         self.values = values
     }
 
-    /// More is no such header. [ours]
+    /// Longer values are not valid. [ours]
     private static let maximumLength = 1_024
 }

@@ -20,7 +20,7 @@ final class RequestTokens: Sendable {
     private static let lifetime = 900.0
     /// So long before its end a token is not used any more, in seconds.
     private static let margin = 60.0
-    /// So long before now a token says it was issued, for clocks that differ, in seconds.
+    /// The time of issue in a token is this number of seconds in the past, for clocks that differ.
     private static let setback = 30.0
     private static let maximumCount = 100
 

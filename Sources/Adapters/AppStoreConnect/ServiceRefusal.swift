@@ -1,20 +1,20 @@
 public import AppStoreSync
 import JSON
 
-/// An answer of App Store Connect that says no.
+/// An error response of App Store Connect.
 ///
-/// Source: `ErrorResponse` of API 4.4.1. [Apple] Of what it holds, only what names no value of the request is kept.
+/// Source: `ErrorResponse` of API 4.4.1. [Apple] Only members without values of the request are kept.
 public struct ServiceRefusal: Sendable, Hashable, CustomStringConvertible {
     public let status: Int
     /// In their order, the telling one not always first.
     public let errors: [ServiceError]
-    /// What Apple asks for when it is told of a failure.
+    /// The request ID that Apple needs to investigate a failure.
     public let requestID: String?
-    /// In seconds, where the answer says so.
+    /// In seconds, if the response has it.
     public let retryAfter: Int?
 
     public struct ServiceError: Sendable, Hashable {
-        /// As it came: capitals, digits, `_` and `.`.
+        /// Unchanged: capitals, digits, `_` and `.`.
         public let code: String
         /// A pointer into the body, or the name of a parameter.
         public let source: String?
@@ -44,10 +44,10 @@ public struct ServiceRefusal: Sendable, Hashable, CustomStringConvertible {
         return .reject
     }
 
-    /// Whether the service may have done what was asked.
+    /// Whether the service may have carried out the request.
     public var mayHaveHappened: Bool { status == 408 || status >= 500 }
 
-    /// The error whose code says most; the telling one is not always the first. [observed]
+    /// The error with the most specific code, which is not always the first. [observed]
     var tellingError: ServiceError? {
         errors.enumerated().max { one, other in
             (one.element.known?.rawValue.utf8.count ?? 0, -one.offset)
@@ -81,8 +81,8 @@ public struct ServiceRefusal: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension ServiceRefusal.ServiceError {
-    /// Apple does not say what a second experience of one link is answered: any conflict about the link may be that, but for a
-    /// link that is missing or cannot be set.
+    /// Apple does not document the error for a second experience with one link: any conflict about the link may be that, except
+    /// a missing or immutable link.
     fileprivate var mayBeTaken: Bool {
         switch known {
         case .attributeRequired, .attributeUnknown, .attributeUnmodifiable, .attributeTooLong: false

@@ -7,8 +7,8 @@ public import Tenancy
 /// Counts in PostgreSQL, as `doorstep_app`, what requests bring of App Attest: a row for each clip, operation and day, some
 /// seconds later.
 ///
-/// What is not written when the process is killed is lost; what was written while the connection broke may be counted twice. It
-/// takes as much memory as there are such rows to write, however many requests come.
+/// Counts that are not written when the process is killed are lost; counts that were written while the connection broke may be
+/// counted twice. Memory is bounded by the number of different counts, not by requests.
 public final class AttestationCountQueue: AttestationRecorder, Sendable {
     private struct Place: Hashable {
         let clip: BundleID
@@ -39,10 +39,10 @@ public final class AttestationCountQueue: AttestationRecorder, Sendable {
         gathering.gather(for: tenant, in: [:]) { $0[place, default: [:]][grade, default: 0] += 1 }
     }
 
-    /// Writes what was counted, again and again until the task is cancelled.
+    /// Writes the counts repeatedly until the task is cancelled.
     public func run() async { await gathering.run() }
 
-    /// Writes what was counted; what cannot be written waits for the next time.
+    /// Writes the counts; those that cannot be written wait for the next time.
     public func flush() async { await gathering.flush() }
 
     private static func write(_ counts: [Place: Counts], in transaction: TenantTransaction) async throws {

@@ -5,10 +5,10 @@ import Tenancy
 /// Prunes keys of App Attest that are not used any more, that keys were revoked when nothing of theirs can hold any longer, and
 /// old counts.
 ///
-/// Any number of servers may do so at once. Which tenants have something to prune is asked as `doorstep_router`; it is deleted in
-/// each tenant's own transactions, as `doorstep_app`.
+/// Several servers can do this at once. `doorstep_router` finds the tenants with rows to delete; `doorstep_app` deletes them in
+/// transactions of each tenant.
 public struct AttestationRetention: Sendable {
-    /// What was pruned.
+    /// The deleted numbers.
     public struct Work: Sendable, Hashable {
         public var keys: Int
         public var revocations: Int
@@ -23,14 +23,14 @@ public struct AttestationRetention: Sendable {
 
     private let pool: ConnectionPool
 
-    /// How many rows one transaction deletes, so that nobody waits long for it.
+    /// The maximum number of rows that one transaction deletes, so that others wait only briefly.
     private static let batch = 1_000
     /// After how many days a key goes that was not used: its installation attests a new one. [ours]
     private static let keyRetention = 90
     /// After how many days it is forgotten that a key was revoked, which is not used from then on: by then it is gone, and its last
     /// token is over for long.
     private static let revocationRetention = keyRetention + 1
-    /// After how many days counts go: more than those by which it is judged what may be required. [ours]
+    /// Days before counts are deleted: more than the days that decide whether attestation can be required. [ours]
     private static let countRetention = 30
 
     public init(_ pool: ConnectionPool) {
@@ -71,7 +71,7 @@ public struct AttestationRetention: Sendable {
         now.addingTimeInterval(-86_400 * Double(revocationRetention))
     }
 
-    /// Keys first: what is said of a key is forgotten when that is gone.
+    /// Keys first: the data of a key is deleted after it.
     private static func steps(
         at now: Date
     ) -> [(@Sendable (TenantID) -> Query, any WritableKeyPath<Work, Int> & Sendable)] {

@@ -3,7 +3,7 @@ import Notifications
 import PostgreSQL
 import Tenancy
 
-/// How far an audience is taken in.
+/// The progress of an audience.
 struct AudienceCursor {
     let notification: NotificationID
     let createdAt: Date
@@ -20,7 +20,7 @@ struct AudiencePosition: Sendable, Hashable {
 }
 
 extension TenantTransaction {
-    /// Keeps behind which launch an audience goes on, if it does.
+    /// Stores the launch after which an audience continues, if it does.
     func keepPlace(of part: DecidedPart, of notification: RecordedNotification) async throws {
         guard part.hasMore, let place = part.place else { return }
         try await execute(
@@ -35,7 +35,7 @@ extension TenantTransaction {
             """)
     }
 
-    /// The one that waits longest and nobody else is at.
+    /// The audience that waits longest and that no other server works on.
     func lockCursor() async throws -> AudienceCursor? {
         try await execute(
             """

@@ -18,7 +18,7 @@ public struct AuditLogRetention: Sendable {
         self.retention = retention
     }
 
-    /// Deletes what is older, a thousand entries a transaction.
+    /// Deletes older entries, a thousand per transaction.
     /// - Returns: How many those were.
     public func maintain() async throws -> Int {
         try await pool.exhaust("SELECT doorstep.prune_audit_log(\(retention)::integer)")

@@ -4,8 +4,8 @@ import JSON
 import PostgreSQL
 import Tenancy
 
-// A card in its two columns: `card`, the JSON without the image, NULL where it says nothing else; and `card_image`, by which the
-// database holds it to the images that there are.
+// A card in its two columns: `card`, the JSON without the image, NULL if it has nothing else; and `card_image`, a foreign key
+// to the image.
 
 extension Card {
     static let imageColumn = "card_image"
@@ -22,7 +22,7 @@ extension Card {
         }
     }
 
-    /// What ``storedColumns`` hold; of what says nothing there is none.
+    /// The values of ``storedColumns``; NULL for an empty card.
     var stored: (json: String?, image: String?) {
         let text = textWithoutImage
         return (text == "{}" ? nil : text, image?.description)
@@ -50,7 +50,7 @@ extension Card {
         """
     }
 
-    /// What the database refuses of a row for its image; nil for any other error.
+    /// The error for an image that a row names but the tenant lacks; nil for other errors.
     func refusal(_ error: PostgreSQLError, in relation: String) -> AdministrationError? {
         guard let image, error.isForeignKeyViolation("\(relation)_card_image") else { return nil }
         return .unknownImage(image)

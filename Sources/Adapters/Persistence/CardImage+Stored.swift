@@ -28,7 +28,7 @@ extension CardImage: StoredResource {
         """
     }
 
-    /// Changes nothing: an image is what its digest says, and nobody may update one.
+    /// Changes nothing if the image exists: its digest identifies its content, and no role may update one.
     func update(of tenant: TenantID) -> Query { Self.selection(key, of: tenant, lock: "") }
 
     static let canBeReferredTo = true
@@ -42,7 +42,7 @@ extension CardImage: StoredResource {
                 "image \(digest)", from: "card_images", where: "sha256", is: digest.description,
                 dependents: references, cascade: cascade)
         } catch let error as PostgreSQLError where error.isForeignKeyViolation() {
-            // Since it was looked for, somebody has added a card that names it.
+            // Another transaction has added a card that names it since the check.
             throw AdministrationError.conflict
         }
     }
@@ -56,7 +56,7 @@ extension CardImage: StoredResource {
 }
 
 extension TenantTransaction {
-    /// Nil where there is no such image.
+    /// Nil if the image does not exist.
     func file(of image: ImageDigest) async throws -> [UInt8]? {
         try await execute(
             """
@@ -71,7 +71,7 @@ extension TenantTransaction {
 struct PostgresImageFiles: ImageDirectory {
     let access: any CatalogueAccess
 
-    /// What comes before the range is not read: the column is stored out of line and uncompressed (PostgreSQL, "TOAST").
+    /// The bytes before the range are not read: the column is stored out of line and uncompressed (PostgreSQL, "TOAST").
     func bytes(_ range: Range<Int>, of image: ImageDigest, of tenant: TenantID) async throws -> [UInt8]? {
         try await access.read(tenant) { transaction in
             try await transaction.execute(

@@ -4,11 +4,11 @@ import Tenancy
 
 /// One tenant's catalogue on its way from the database into the table, page by page.
 ///
-/// Each page is a transaction of its own, with a snapshot of its own. The pages are put right by the log of changes: rows
-/// that change while pages are read are noted, and read once more by the follow that comes after the last page. Only then
-/// is the copy put into the table, all at once, so that lookups see the tenant's catalogue before or after a transaction and
-/// never in between. If more than ``IndexChanges/mostRows`` change, or one statement changes more than a thousand, the
-/// relation is copied from its start; what happens when this goes on for ever, see ``mostRestarts``.
+/// Each page is a transaction with its own snapshot. The log of changes makes the pages consistent: rows that change while
+/// pages are read are noted, and read again by the follow after the last page. Only then is the whole copy put into the table,
+/// so that lookups see the tenant's catalogue before or after a transaction, never in between. If more than
+/// ``IndexChanges/mostRows`` rows change, or one statement changes more than a thousand, the relation is copied again from its
+/// start; ``mostRestarts`` limits this.
 struct CatalogueCopy {
     /// The pages of a relation that have been copied.
     struct Pages {
@@ -63,7 +63,7 @@ struct CatalogueCopy {
         IndexRelation.allCases.first { relations[$0]?.isAtEnd == false }
     }
 
-    /// Whether changes would have it begin anew, as often as it may.
+    /// Whether changes would restart it although the maximum of restarts is reached.
     func wouldStarve(by changes: IndexChanges.OfCatalogue) -> Bool {
         guard restarts >= Self.mostRestarts else { return false }
         var rows = touched
@@ -110,7 +110,7 @@ struct CatalogueCopy {
 
     // MARK: Pages
 
-    /// Takes a page that was asked for, unless the relation was begun anew meanwhile.
+    /// Adds a requested page, unless the relation was restarted meanwhile.
     mutating func add(_ page: CopiedRows, to pages: UUID, isLast: Bool, during follow: Int) {
         guard relations[page.relation]?.id == pages else { return }
         relations[page.relation]?.pages.append(page)

@@ -15,7 +15,7 @@ extension Clip: StoredResource {
 
     func refusal(_ error: PostgreSQLError) -> any Error { card.refusal(error, in: "clips") ?? error }
 
-    /// What would refuse requests waits until enough of them were seen to bring what is required, unless that is insisted on.
+    /// A policy that would refuse requests is rejected until enough attested requests were monitored, unless forced.
     func check(replacing before: Clip?, force: Bool, _ transaction: TenantTransaction) async throws {
         guard !force, let attestation else { return }
         for operation in ClipAttestation.Operation.allCases

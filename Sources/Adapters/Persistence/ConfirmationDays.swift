@@ -10,7 +10,7 @@ public struct ConfirmationDays: Sendable {
     /// default of `max_locks_per_transaction`. [ours]
     public static let retentions = 1...730
 
-    /// What was done.
+    /// The results.
     public struct Retention: Sendable, Hashable {
         public var dropped: Int
         public var added: Int
@@ -37,7 +37,7 @@ public struct ConfirmationDays: Sendable {
         self.retention = retention
     }
 
-    /// Drops the days that are over for too long, makes those to come, and gives those that are over their index.
+    /// Drops expired days, creates future ones, and creates the index of finished ones.
     /// - Throws: The first failure, after all was tried: what cannot be dropped must not keep days from being made.
     public func maintain() async throws -> Retention {
         var changes = Retention()

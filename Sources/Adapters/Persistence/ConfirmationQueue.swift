@@ -10,12 +10,11 @@ public import Tenancy
 
 /// Records confirmations in PostgreSQL, some time after they were given.
 ///
-/// An answer does not wait for the database, and does not fail with it: records wait in memory, many are written at
-/// once, and while the database does not answer they go on waiting. Beyond a limit, of which each tenant has a share
-/// (``TenantBacklog``), the newest are dropped and counted.
-/// A tenant of which webhooks are told of confirmations is written for every two seconds, or by the hundred: so they get few
-/// messages, each with what is written with it.
-/// A record has its ID before it is written, so that one whose COMMIT was lost is not written twice.
+/// Responses neither wait for the database nor fail with it: records wait in memory, and are written many at once. While the
+/// database does not respond, they keep waiting. Above a limit, of which each tenant has a share (``TenantBacklog``), the
+/// newest are dropped and counted. If webhooks of a tenant receive confirmations, its records are written every two seconds, or
+/// by the hundred, so that the webhooks receive few messages. A record gets its ID before it is written, so that a lost COMMIT
+/// does not write it twice.
 ///
 /// Safe to use from many threads.
 public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
@@ -26,7 +25,7 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
     }
 
     private struct Waiting {
-        /// Of what was tried before: the outcome of a try may be unknown.
+        /// From an earlier attempt, whose result may be unknown.
         var id: UUID?
         let record: ConfirmationRecord
     }
@@ -54,7 +53,7 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
 
     /// How long records may wait for others to be written with them.
     private static let gathering = Duration.milliseconds(50)
-    /// How long a tenant's may, of which webhooks are told. [ours]
+    /// The longest wait for a tenant whose webhooks receive confirmations. [ours]
     private static let telling = Duration.seconds(2)
     private static let retryInterval = Duration.seconds(1)
     private static let batch = 5_000
@@ -95,7 +94,7 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
         for await _ in wakeups {
             try? await Task.sleep(for: Self.gathering)
             do {
-                // One batch: what has come meanwhile gathers again.
+                // One batch; records that arrive meanwhile form the next one.
                 try await writeBatch(isLast: false)
             } catch {
                 guard !Task.isCancelled else { return }
@@ -107,8 +106,8 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
     }
 
     /// Writes all that waits.
-    /// - Throws: When the database does not answer; what was not written waits then for the next call. Not to be called
-    ///   by two tasks at once.
+    /// - Throws: If the database does not respond; unwritten records then wait for the next call. Not to be called by two tasks
+    ///   at once.
     public func flush() async throws {
         while count > 0 {
             do {
@@ -143,7 +142,7 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
         if let failure { throw failure }
     }
 
-    /// What was begun earlier and not finished, or else each tenant's share of what waits and does not gather.
+    /// The unfinished batches, or else each tenant's share of the records that are ready.
     private func nextBatch(_ isLast: Bool) -> [Entry] {
         let time = self.now()
         let (unfinished, taken) = state.withLock {
@@ -187,7 +186,7 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
         }
     }
 
-    /// - Returns: Whether webhooks are told of them.
+    /// - Returns: Whether webhooks receive them.
     private func write(_ entries: [Entry], of tenant: TenantID) async throws -> Bool {
         try await pool.withTenantTransaction(tenant, as: .app) { transaction in
             // A tenant that is being deleted is locked for as long as that takes.
@@ -206,7 +205,7 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
                 ON CONFLICT DO NOTHING
                 """
             ).affectedRows
-            // What an earlier try has written it has told of, too.
+            // If an earlier attempt has written the records, it has also created the messages.
             guard isWanted, count > 0 else { return isWanted }
             let confirmations = entries.map { RecordedConfirmation(id: $0.id, record: $0.record).json }
             try await transaction.tell(

@@ -1,10 +1,10 @@
 import PostgreSQL
 import Tenancy
 
-/// What all upkeep is made of. Each part is a transaction of its own, so that nobody waits long for it, and any number of servers
-/// may work at once.
+/// The common part of all retention jobs. Each part is a transaction of its own, so that others wait only briefly, and several
+/// servers can work at once.
 extension ConnectionPool {
-    /// Has a function of the schema work, as `doorstep_router`, until it says that it did nothing more.
+    /// Calls a function of the schema as `doorstep_router`, until it reports that nothing is left.
     /// - Returns: How much it did.
     func exhaust(
         _ step: Query, as role: DatabaseRole = .router, _ mode: TransactionMode = .readWrite

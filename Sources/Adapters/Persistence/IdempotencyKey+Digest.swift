@@ -8,7 +8,7 @@ extension IdempotencyKey {
     /// SHA-256 of the request, which is all that is stored of it.
     var digest: [UInt8] { Array(SHA256.hash(data: request)) }
 
-    /// What is stored of the key: with the locations among whose keys alone it is known.
+    /// The stored digest of the key, including the locations to which its use is restricted.
     var name: String {
         guard let locations else { return text }
         let places = JSONValue.array(locations.map(\.text).sorted().map(JSONValue.string))

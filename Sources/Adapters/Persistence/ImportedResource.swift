@@ -16,13 +16,13 @@ protocol ImportedResource: StoredResource, WritableResource {
     /// Each adds line and reason of rows that cannot be merged to `pg_temp.refused`, unless they are there.
     /// - Parameter prunes: whether items that are not staged are removed.
     static func problems(of tenant: TenantID, prunes: Bool) -> [Query]
-    /// - Parameter columns: those of the key.
+    /// - Parameter columns: The columns of the key.
     static func key(from columns: [String]) throws -> Key
 }
 
-/// A column of a staged item other than those of its key.
+/// A column of a staged item outside its key.
 struct StagedColumn {
-    /// How a value comes of the row that is staged, `s`, and the row that is there, `t`, if there is one.
+    /// How a value results from the staged row `s` and the existing row `t`, if there is one.
     enum Merge {
         /// Each row has a value.
         case required
@@ -152,7 +152,7 @@ extension ImportedResource {
         return Card()
     }
 
-    /// The values of the columns of `fields`, after those of the key, as COPY's text format takes them.
+    /// The values of the columns of `fields`, after those of the key, in COPY's text format.
     /// - Parameters:
     ///   - fields: ``changeableFields``.
     ///   - card: nil keeps the existing card.
@@ -183,7 +183,7 @@ extension ImportedResource {
             """
     }
 
-    /// Creates `pg_temp.refused`: there it is found what is wrong with many rows, of which few are told.
+    /// Creates `pg_temp.refused`, which collects the errors of rows; only the first ones are reported.
     static var refusalTable: Query {
         "CREATE TEMPORARY TABLE refused (line bigint PRIMARY KEY, reason text NOT NULL) ON COMMIT DROP"
     }
@@ -254,8 +254,8 @@ extension ImportedResource {
 
     /// Changes the items that are there to what rows say.
     ///
-    /// MERGE, and not UPDATE: a row that somebody changes meanwhile is merged as it is then, and with an INSERT, even one that never
-    /// happens, the staged rows are the outer side of the join.
+    /// MERGE instead of UPDATE, because it merges a row that changed meanwhile in its new state. With an INSERT, even one that
+    /// never happens, the staged rows are the outer side of the join.
     static func change(of tenant: TenantID) -> Query {
         """
         MERGE INTO doorstep.\(identifier: relation) t USING \(unsafeSQL: stagedRows) s
@@ -268,7 +268,7 @@ extension ImportedResource {
 
     /// What becomes of which items, of each kind the first by their keys, and how many there are.
     static func plan(for tenant: TenantID, prunes: Bool) -> Query {
-        // Where nothing is removed, what is not staged need not be read.
+        // If nothing is removed, rows that are not staged need not be read.
         """
         WITH compared AS (
             SELECT ARRAY[\(unsafeSQL: keyList())]::text[] AS key,
@@ -285,8 +285,8 @@ extension ImportedResource {
         """
     }
 
-    /// Of some items each field that changes: the values of its column before and after. Of names with texts only those that
-    /// differ, the first hundred; a long text is cut.
+    /// For some items, each changed field with its values before and after. For named texts only the different ones, the first
+    /// hundred; long texts are cut.
     static func changes(of tenant: TenantID, _ keys: [[String]]) -> Query {
         let values = changeableColumns.map { column -> String in
             let (before, after) = ("t.\(column.column)", column.merged)
@@ -329,7 +329,7 @@ extension ImportedResource {
                     WHERE (\(after) ? key) IS NOT TRUE
                     """
             case (.card, "jsonb"):
-                // Members, and the members of those that are objects.
+                // Members, and the members of objects.
                 return """
                     SELECT 'card.' || a.key || coalesce('.' || b.key, '') FROM jsonb_each(\(before)) a
                     LEFT JOIN LATERAL jsonb_object_keys(
@@ -425,8 +425,8 @@ extension ImportedResource {
         """
     }
 
-    /// Of the rows that are staged. The other way round it is `NOT` before it, and only so: for the planner `NOT (NOT EXISTS …)` is no
-    /// join, and each row of the table is looked at for it.
+    /// A condition on staged rows. Write `NOT` before it for the opposite: the planner does not treat `NOT (NOT EXISTS …)` as a
+    /// join, and would search for each row of the table.
     private static var isStaged: String {
         "EXISTS (SELECT FROM pg_temp.staged s WHERE (\(keyList("s."))) = (\(keyList("t."))))"
     }
@@ -447,7 +447,7 @@ extension ImportedResource {
         """
     }
 
-    /// How many there are, and how many are not staged, which are locked: nobody begins to refer to one.
+    /// The number of items, and of unstaged ones. The unstaged ones are locked, so that no new reference to them appears.
     static func removals(of tenant: TenantID) -> Query {
         """
         WITH removed AS (

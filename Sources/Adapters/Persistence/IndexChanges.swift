@@ -25,7 +25,7 @@ struct IndexChanges {
     /// If more rows than this of one tenant's relation changed since the last follow, all of them are copied, in pages. [ours]
     static let mostRows = 10_000
 
-    /// What the transaction's snapshot sees and an earlier one did not.
+    /// The rows that the transaction's snapshot sees and an earlier one did not.
     ///
     /// A transaction that is still to come left no change: its number came with a dump of another server.
     init(_ transaction: Transaction, since snapshot: String) async throws {
@@ -163,8 +163,8 @@ struct IndexBatch: Sendable {
         var error: PostgreSQLError?
     }
 
-    /// Reads rows as they are in the transaction's snapshot, one statement after another, until a time: at least one statement, so
-    /// that repeated reads come to an end.
+    /// Reads rows in the transaction's snapshot, one statement after another, until a deadline. It runs at least one statement,
+    /// so that repeated reads finish.
     /// - Parameter length: How many rows one statement reads.
     static func read(
         _ keys: IndexKeys, length: Int, until deadline: ContinuousClock.Instant, _ transaction: Transaction
@@ -206,7 +206,7 @@ struct IndexBatch: Sendable {
         rows += other.rows
     }
 
-    /// Replaces the rows of a table by those of the batch.
+    /// Replaces the rows of a table with those of the batch.
     /// - Returns: How many of them could not be read, and were left out.
     func apply(to table: inout LookupIndex) throws -> Int {
         var unreadable = 0

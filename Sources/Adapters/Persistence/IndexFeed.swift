@@ -5,20 +5,20 @@ public import Tenancy
 
 /// Keeps a routing table as the database is: reads it once, then follows the log of changes.
 ///
-/// The log is read by snapshots: what the present one sees and the last one did not is new, in whatever order
-/// transactions began and ended. A long transaction holds nothing up, and nothing is skipped. (PostgreSQL,
-/// "Transaction ID and Snapshot Information Functions".) A changed row is read as it is now, in the same snapshot, so
-/// that the order of its changes does not matter.
+/// The log is read by snapshots: rows that the present snapshot sees and the last one did not are new, in any order of
+/// transactions. A long transaction delays nothing, and nothing is skipped. (PostgreSQL, "Transaction ID and Snapshot
+/// Information Functions".) A changed row is read in its current state in the same snapshot, so the order of its changes does
+/// not matter.
 ///
 /// Keys, limits, clips and domains of all tenants are applied first. If very many rows of a tenant's catalogue changed, the
-/// catalogue is copied beside that, page by page (``CatalogueCopy``). If a copy fails, only this tenant is quarantined: its
-/// lookups are answered from the last version that was copied, and the copy goes on later where it stopped.
+/// catalogue is copied page by page beside that (``CatalogueCopy``). If a copy fails, only this tenant is quarantined: its
+/// lookups use the last complete copy, and the copy continues later.
 ///
-/// Everything is read again when changes were pruned before they were read, and when the database is another one than
-/// before or its server was started anew: a restored, promoted or crashed server may never have had what was seen.
+/// Everything is read again if changes were pruned before they were read, and if the database is another one or its server was
+/// restarted: a restored, promoted or crashed server may lack rows that were seen.
 ///
-/// A snapshot of a server in recovery names no transaction that is under way (PostgreSQL, `GetSnapshotData`): there only what is older than
-/// all of these counts as seen, so that what they changed is read when they end, after a promotion too.
+/// During recovery a snapshot contains no running transactions (PostgreSQL, `GetSnapshotData`). There, only transactions older
+/// than all of these count as seen, so that their changes are read when they end, also after a promotion.
 ///
 /// Works as `doorstep_router`.
 public actor IndexFeed {
@@ -36,7 +36,7 @@ public actor IndexFeed {
         case interrupted(any Error)
         /// It can be read again.
         case resumed
-        /// Nobody tells of changes, which are then found by asking.
+        /// No notifications of changes arrive, so changes are found by polling.
         case notListening(PostgreSQLError)
     }
 
@@ -50,15 +50,15 @@ public actor IndexFeed {
     /// How far the log has been read.
     private struct Position {
         let snapshot: String
-        /// Another text for another database, for a server that was started anew and, by when its statistics were lost,
-        /// for one that went on after a crash.
+        /// Differs for another database, after a restart of the server and, by the time when its statistics were lost, after a
+        /// crash.
         let server: String
     }
 
     private var position: Position?
     private var wake: AsyncStream<Void>.Continuation?
     private var wakeCopying: AsyncStream<Void>.Continuation?
-    /// Who waits for what a transaction wrote.
+    /// The tasks that wait for a transaction's rows.
     private var waiters: [Int: (transaction: UInt64, told: CheckedContinuation<Bool, Never>)] = [:]
     private var nextWaiter = 0
     private var isInterrupted = false
@@ -71,7 +71,7 @@ public actor IndexFeed {
     private var follows = 0
     /// Another number for each load, which ends all copies.
     private var loads = 0
-    /// The tenant whose copy is being put into a copy of the table, and what was done to the table meanwhile.
+    /// The tenant whose copy is being put into a copy of the table, and the changes to the table meanwhile.
     private var merging: (tenant: TenantID, done: [IndexBatch])?
 
     /// Commits that come faster than this are read together.
@@ -80,16 +80,16 @@ public actor IndexFeed {
     private static let loadTimeout = Duration.seconds(600)
     /// A server that has fallen silent is noticed after this long.
     private static let followTimeout = Duration.seconds(30)
-    /// How long the server may take for a page, in milliseconds. Much less than `followTimeout`, so that a slow statement is
-    /// told from a silent server. [ours]
+    /// Maximum time of the database for a page, in milliseconds. Much less than `followTimeout`, so that a slow statement can
+    /// be distinguished from a silent server. [ours]
     private static let pageTimeout = 5_000
-    /// How long one statement may take for changed rows of a catalogue, in milliseconds. With the time that a follow has for all
-    /// of these less than a second, in which other tenants' changes are to be visible. [ours]
+    /// Maximum time of one statement for changed rows of a catalogue, in milliseconds. Together with the time of a follow for
+    /// all of them less than a second, in which other tenants' changes must become visible. [ours]
     private static let readingTimeout = 500
 
     /// - Parameters:
     ///   - live: Takes each new table.
-    ///   - pollInterval: How long a change can stay unnoticed when no notification tells of it.
+    ///   - pollInterval: The longest time until a change is noticed without a notification.
     ///   - pageLength: How many rows of a catalogue are copied by one statement.
     ///   - readingTime: How long a follow reads changed rows of catalogues; the next one reads the rest. [ours]
     public init(
@@ -122,7 +122,7 @@ public actor IndexFeed {
                 wake.finish()
             }
             group.addTask {
-                // An error is the database's; the next follow tells of it, and wakes this again.
+                // Errors come from the database; the next follow reports them and wakes this task again.
                 for await _ in copying { try? await self.copyWhatIsDue() }
             }
             for await _ in wakeups {
@@ -141,7 +141,7 @@ public actor IndexFeed {
         }
     }
 
-    /// Waits until the table has what a transaction wrote that is committed.
+    /// Waits until the table has the rows of a committed transaction.
     /// - Returns: False when it has not after so long, and at once when the tenant is quarantined.
     public func hasSeen(_ transaction: UInt64, within limit: Duration) async -> Bool {
         if let isVisible = isVisible(transaction) { return isVisible }
@@ -154,12 +154,12 @@ public actor IndexFeed {
         defer { timer.cancel() }
         return await withCheckedContinuation { told in
             waiters[waiter] = (transaction, told)
-            // A notification may be lost, and there is none of what routing does not read.
+            // A notification may be lost, and changes of other tables send none.
             wake?.yield()
         }
     }
 
-    /// Whether the table has what a transaction wrote; nil while that is to come soon.
+    /// Whether the table has the rows of a transaction; nil while they are about to arrive.
     private func isVisible(_ transaction: UInt64) -> Bool? {
         guard position.flatMap({ TransactionSnapshot($0.snapshot) })?.sees(transaction) == true else {
             return nil
@@ -179,8 +179,8 @@ public actor IndexFeed {
 
     // MARK: Following
 
-    /// Makes the table what the database is now: all of it the first time, later what changed. A quarantined tenant's copy is
-    /// tried once more.
+    /// Updates the table to the current state of the database: everything the first time, changes later. Retries the copy of a
+    /// quarantined tenant.
     ///
     /// Not to be called by two tasks at once, nor beside ``run()``: the one that ends last may have begun first.
     public func refresh() async throws {
@@ -276,7 +276,7 @@ public actor IndexFeed {
                     rows += part.batch.rowCount
                     batch.append(part.batch)
                 } else {
-                    // The next follow goes on where this one stopped; lookups see all of the changes at once.
+                    // The next follow continues here; lookups see all changes at once.
                     note(news ?? IndexChanges.OfCatalogue(), of: tenant)
                     copies[tenant]?[0].add(part, nil)
                     handle(part.error, of: tenant)
@@ -313,8 +313,8 @@ public actor IndexFeed {
         return unreadable
     }
 
-    /// The rows of catalogues that a follow is to read itself: those of tenants that are not being copied, and those that
-    /// complete a copy.
+    /// The rows of catalogues that a follow reads itself: those of tenants that are not being copied, and those that complete a
+    /// copy.
     private func wantedRows(_ changes: IndexChanges, _ number: Int) -> [TenantID: IndexKeys] {
         var wanted: [TenantID: IndexKeys] = [:]
         for (tenant, changes) in changes.catalogues where changes.wholes.isEmpty {
@@ -327,7 +327,7 @@ public actor IndexFeed {
         for (tenant, list) in copies where !list[0].isReady {
             guard list[0].isComplete(before: number), list[0].isDue(at: .now) else { continue }
             var rows = list[0].unread
-            // What is new belongs to the second copy if there is one.
+            // New changes belong to the second copy, if there is one.
             if list.count == 1, let changes = changes.catalogues[tenant] {
                 rows.formUnion(changes.rows)
                 guard changes.wholes.isEmpty, rows.overflowing.isEmpty else { continue }
@@ -386,7 +386,7 @@ public actor IndexFeed {
     }
 
     /// Copies a page of each tenant in turn, and puts complete copies into the table, until the next follow has to come first.
-    /// - Throws: When the database does not answer.
+    /// - Throws: If the database does not respond.
     private func copyWhatIsDue() async throws {
         while !Task.isCancelled {
             if let ready = copies.first(where: { $0.value[0].isReady }) {
@@ -403,7 +403,7 @@ public actor IndexFeed {
         if copies.values.contains(where: { $0[0].isDue(at: .now) }) { wake?.yield() }
     }
 
-    /// - Returns: False when the database is another one than before, or is about to be read anew.
+    /// - Returns: False if the database is another one than before, or will be read again.
     private func copyPage(of tenant: TenantID) async throws -> Bool {
         guard let copy = copies[tenant]?[0], let relation = copy.unfinished,
             let pages = copy.relations[relation], let server = position?.server
@@ -440,7 +440,7 @@ public actor IndexFeed {
         return true
     }
 
-    /// Puts a copy into the table in place of the tenant's rows, while others' changes go on.
+    /// Replaces the tenant's rows in the table with a copy, while others' changes continue.
     private func merge(_ tenant: TenantID, _ copy: CatalogueCopy) async throws {
         guard let state = live.current else { return }
         let load = loads
@@ -474,7 +474,7 @@ public actor IndexFeed {
         live.setQuarantined(nil, tenant)
         onEvent(.released(tenant))
     }
-    /// A failure is no reason to call the database away, which may take no writes for a while: the next time does it.
+    /// A failure does not mean that the database is unavailable, which may refuse writes for a while: the next time succeeds.
     private func pruneWhenDue() async {
         guard nextPruning <= .now else { return }
         // Not all servers at once.
@@ -523,7 +523,7 @@ extension Transaction {
 }
 
 extension ConnectionPool {
-    /// What a routing table holds of one tenant, keys aside.
+    /// The rows of one tenant in the lookup index, without keys.
     /// - Parameter trust: Which places that URLs carry in themselves are believed.
     public func tenantTable(
         of tenant: TenantID, trusting trust: LocationTrust = .nothing

@@ -13,7 +13,7 @@ extension IndexRelation {
         condition.map { "r.\($0.column) IS \($0.isNull ? "" : "NOT ")NULL" } ?? "true"
     }
 
-    /// The relation's rows, those of one tenant if it is given, as a COPY in binary.
+    /// The relation's rows, or those of one tenant, as a binary COPY.
     ///
     /// COPY takes no bound values; a UUID's text holds nothing that SQL could take for its own.
     func copy(of tenant: TenantID? = nil) -> Query {
@@ -24,7 +24,7 @@ extension IndexRelation {
             """
     }
 
-    /// Up to `length` of a tenant's rows in the order of their keys, those that follow a key if one is given, as a COPY in binary.
+    /// Up to `length` of a tenant's rows in the order of their keys, after the given key, as a binary COPY.
     ///
     /// The primary key's index has them in this order: a page costs the same wherever it begins. A key's text is written as
     /// hexadecimal digits, which can hold no SQL.

@@ -6,7 +6,7 @@ public import Tenancy
 
 /// Writes down on which day each key was used last, as `doorstep_app`: once a day and key, some seconds later.
 ///
-/// What is not written when the process is killed is lost, until the day's next use at another server tells of it.
+/// Uses that are not written when the process is killed are lost, until the day's next use at another server.
 public final class KeyUsageQueue: KeyUsageRecorder {
     private struct TenantKey: Hashable {
         let tenant: TenantID
@@ -39,10 +39,10 @@ public final class KeyUsageQueue: KeyUsageRecorder {
         gathering.gather(for: tenant, in: [:]) { $0[key] = max($0[key] ?? day, day) }
     }
 
-    /// Writes what was recorded, again and again until the task is cancelled.
+    /// Writes the records repeatedly until the task is cancelled.
     public func run() async { await gathering.run() }
 
-    /// Writes what was recorded; what cannot be written waits for the next time.
+    /// Writes the records; those that cannot be written wait for the next time.
     public func flush() async { await gathering.flush() }
 
     private static func write(_ days: [KeyID: Int32], in transaction: TenantTransaction) async throws {

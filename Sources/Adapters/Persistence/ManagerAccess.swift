@@ -7,14 +7,14 @@ protocol CatalogueAccess: Sendable {
         _ tenant: TenantID, _ body: (TenantTransaction) async throws -> Result
     ) async throws -> Result
 
-    /// - Parameter actor: who the audit log says did it.
-    /// - Returns: What the closure does, and whether this server's lookups know of what it wrote.
+    /// - Parameter actor: The actor in the audit log.
+    /// - Returns: The closure's result, and whether this server's lookups use the written rows.
     func write<Result: Sendable>(
         _ tenant: TenantID, by actor: String, _ body: (TenantTransaction) async throws -> Result
     ) async throws -> (result: Result, isVisible: Bool)
 }
 
-/// As an operator, who answers no lookups that could be behind.
+/// As an operator, who has no lookups that could be outdated.
 extension PostgresAdministrationStore: CatalogueAccess {
     func write<Result: Sendable>(
         _ tenant: TenantID, by actor: String, _ body: (TenantTransaction) async throws -> Result
@@ -25,17 +25,17 @@ extension PostgresAdministrationStore: CatalogueAccess {
 
 /// As `doorstep_manager`, by the same steps as an operator's.
 ///
-/// What the database does not answer is `StoreUnavailable`.
+/// If the database does not respond, `StoreUnavailable` is thrown.
 struct ManagerAccess: CatalogueAccess {
     let pool: ConnectionPool
-    /// Keeps the table that this server's lookups are answered from.
+    /// Maintains the lookup index of this server.
     let feed: IndexFeed
     private let imports: RunningImports
 
     init(pool: ConnectionPool, feed: IndexFeed) {
         self.pool = pool
         self.feed = feed
-        // Each takes a connection, and somebody may want another.
+        // Each takes a connection that others may need.
         imports = RunningImports(maximum: max(1, pool.configuration.maximumConnections - 1))
     }
 
@@ -81,7 +81,7 @@ struct ManagerAccess: CatalogueAccess {
     }
 
     /// Writes without waiting for this server's lookups.
-    /// - Returns: What the closure does, and the transaction's number, nil where it wrote nothing.
+    /// - Returns: The closure's result, and the transaction's number; nil if it wrote nothing.
     func commit<Result: Sendable>(
         _ tenant: TenantID, by actor: String, statementTimeout: Duration,
         _ body: (TenantTransaction) async throws -> Result
@@ -98,7 +98,7 @@ struct ManagerAccess: CatalogueAccess {
         }
     }
 
-    /// Waits until this server's lookups know what a transaction wrote.
+    /// Waits until this server's lookups use the rows of a transaction.
     func isVisible(_ transaction: UInt64?) async -> Bool {
         guard let transaction else { return true }
         return await feed.hasSeen(transaction, within: Self.visibilityTimeout)

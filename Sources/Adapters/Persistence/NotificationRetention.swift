@@ -3,15 +3,15 @@ import Notifications
 public import PostgreSQL
 import Tenancy
 
-/// Prunes what was kept for notifications and is over, and makes the days that they are kept in.
+/// Deletes expired data of notifications, and creates the partitions of future days.
 ///
-/// Any number of servers may do so at once. Which tenants have something to prune is asked as `doorstep_router`; it is
-/// deleted in each tenant's own transactions, as `doorstep_app`.
+/// Several servers can do this at once. `doorstep_router` finds the tenants with rows to delete; `doorstep_app` deletes them in
+/// transactions of each tenant.
 public struct NotificationRetention: Sendable {
     /// For how many days instances that are not launched can be kept, and notifications. [ours]
     public static let retentions = 1...365
 
-    /// What was done.
+    /// The results.
     public struct Work: Sendable, Hashable {
         public var instances: Int
         public var activities: Int
@@ -37,9 +37,9 @@ public struct NotificationRetention: Sendable {
     private let instanceRetention: Int
     private let notificationRetention: Int
 
-    /// How many rows one transaction deletes, so that nobody waits long for it.
+    /// The maximum number of rows that one transaction deletes, so that others wait only briefly.
     private static let batch = 1_000
-    /// How long a repeated request finds its answer [ours].
+    /// How long a repeated request gets its first response [ours].
     private static let idempotencyLifetime: TimeInterval = 24 * 60 * 60
     /// How long the log of webhooks has a message [ours].
     private static let messageLifetime: TimeInterval = 7 * 86_400
@@ -96,8 +96,9 @@ public struct NotificationRetention: Sendable {
     /// Those who have something to prune, each found by the first entry of an index: `EXISTS` would have each table read
     /// whole once.
     ///
-    /// That a column is no less than minus infinity is for indexes of rows where it is not null. `IS NOT NULL` would not do:
-    /// from PostgreSQL 17 on the planner forgets it, of columns that cannot be null, before it looks for an index [commit b262ad44].
+    /// The condition "not less than minus infinity" selects the indexes of rows where the column is not null. `IS NOT NULL`
+    /// does not: from PostgreSQL 17 on, the planner removes it for columns that cannot be null before it chooses an index
+    /// [commit b262ad44].
     private func tenants(_ limits: Limits) async throws -> [TenantID] {
         try await pool.withTransaction(as: .router) { transaction in
             try await transaction.execute(
@@ -150,7 +151,7 @@ public struct NotificationRetention: Sendable {
                 """, \.idempotencyKeys
             ),
             (
-                // What waits is sent or given up first: it may have been asked for again.
+                // Waiting deliveries are sent or given up first: a retry may have been requested.
                 """
                 DELETE FROM doorstep.webhook_messages
                 WHERE tenant_id = \(tenant.uuid) AND due_at IS NULL AND (webhook_id, message_id) IN (

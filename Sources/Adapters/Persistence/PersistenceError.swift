@@ -1,15 +1,15 @@
 import Encodings
 public import Foundation
 
-/// Why what is stored could not be used.
+/// Why stored data could not be used.
 public enum PersistenceError: Error, Sendable, Hashable, CustomStringConvertible {
     /// A row of the table holds what no version of Doorstep writes.
     case unreadable(String)
     /// A row of the table was sealed with a secret that this server does not have.
     case sealed(String)
-    /// Others than its owner could have written what is in the file.
+    /// Other users than its owner could have written the file.
     case exposedFile(String)
-    /// The file tells of a time too long ago.
+    /// The file is too old.
     case outdatedFile(String, asOf: Date)
 
     public var code: String {

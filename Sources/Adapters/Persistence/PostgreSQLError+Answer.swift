@@ -6,7 +6,7 @@ extension PostgreSQLError {
         if case .timeout(.statement) = self { true } else { isCancelledStatement }
     }
 
-    /// Whether the server answered that this statement cannot be done, or not in time, so that another one may.
+    /// Whether the server reported that this statement failed or timed out, so that another statement can work.
     var isOfStatement: Bool { isCancelledStatement || !isNoResponse }
 
     /// Whether a row has no partition, or another than when it set out.

@@ -16,7 +16,7 @@ extension PostgresAdministrationStore {
     ) async throws -> Result {
         let id = try await tenant(slug).id
         return try await readMuch(id) { transaction in
-            // Read again: what is handed over is of one snapshot.
+            // Read again, because the results must be from one snapshot.
             guard let tenant = try await transaction.tenant() else {
                 throw AdministrationError.unknownTenant(slug)
             }
@@ -32,13 +32,14 @@ extension PostgresAdministrationStore {
         let id = try await tenant(slug).id
         return try await writeMuch(id) { transaction in
             try await transaction.waitForImports()
-            // Whoever is adding a row holds the tenant's own, and who comes later finds that there is none.
+            // A transaction that adds a row locks the tenant, so a later one finds that the tenant is gone.
             let rows = try await transaction.execute(
                 "SELECT FROM doorstep.tenants WHERE tenant_id = \(id.uuid) FOR UPDATE")
             guard rows.count == 1 else { throw AdministrationError.unknownTenant(slug) }
             var counts: [RowCount] = []
             for relation in Self.relations {
-                // True of every row, and said by the indexes that begin with the tenant: else each day is read whole.
+                // True for every row, and needed by the indexes that begin with the tenant; otherwise each day would be read
+                // completely.
                 let condition =
                     switch relation {
                     case "deliveries": "AND token_kind <> ''"
@@ -56,8 +57,8 @@ extension PostgresAdministrationStore {
         }
     }
 
-    /// All that is a tenant's, what points to others before those. The audit log stays: that a tenant was deleted, and
-    /// what it was, is an entry. The log of changes goes by itself, within about an hour.
+    /// All rows of a tenant, referring rows first. The audit log stays, because the deletion is an entry of it. The log of
+    /// changes expires within about an hour.
     static let relations = [
         "experiences", "short_codes", "locations", "domains", "push_tokens", "launches", "instances",
         "channels", "audience_cursors", "deliveries", "notifications", "idempotency_keys", "webhook_messages",
@@ -188,7 +189,7 @@ private struct ArchiveLoad {
         }
         archive.problems.add(try await transaction.problems(Item.self))
         self.archive = archive
-        // What points to a row that was refused is not wrong itself: nothing more is asked of the database.
+        // A row that refers to a refused row has no error of its own, and the database is not queried for it.
         if !archive.problems.isEmpty { return try refuse() }
         try await transaction.merge(Item.self, count)
         try await transaction.execute("DROP TABLE pg_temp.staged, pg_temp.refused, pg_temp.cleared")

@@ -8,13 +8,13 @@ struct Reference: Sendable {
     let column: String
     /// The SQL expression that names such a row.
     let name: String
-    /// Whether such a row can do without: then it stays and refers to nothing, where others go with what they refer to.
+    /// Whether such a row can exist without the reference: then it stays and refers to nothing, while others are deleted too.
     var isCleared = false
 }
 
 extension TenantTransaction {
     /// Deletes the locked row of a key, and with `cascade` what refers to it.
-    /// - Parameter subject: What it is called where it is in use.
+    /// - Parameter subject: Its name in the error for an item in use.
     /// - Returns: How many rows went, by relation.
     func delete(
         _ subject: String, from relation: String, where column: String, is key: String,

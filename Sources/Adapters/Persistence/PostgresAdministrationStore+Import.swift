@@ -7,7 +7,7 @@ import Tenancy
 extension PostgresAdministrationStore {
     /// Imports all rows or none.
     ///
-    /// A tenant's imports wait for each other: the second sees what the first has done.
+    /// A tenant's imports wait for each other, so that the second sees the changes of the first.
     /// - Throws: `AdministrationError.tenantDeleted` when the tenant was deleted before its turn came.
     func importRows<Item: ImportedResource>(
         of tenant: TenantID, _ rows: some AsyncSequence<ImportedRow<Item>, any Error>,
@@ -15,7 +15,7 @@ extension PostgresAdministrationStore {
     ) async throws -> ImportOutcome {
         try await ImportRefused.outcome {
             try await writeMuch(tenant) { transaction in
-                // Before the first row: what is read from a file does not let others wait for long.
+                // Before the first row, because reading a file can take long.
                 try await transaction.waitForImports()
                 return try await transaction.importRows(rows, options)
             }
@@ -30,7 +30,7 @@ extension TenantTransaction {
         try await execute("SELECT pg_advisory_xact_lock(hashtextextended(\("import \(tenant)"), 0))")
     }
 
-    /// Imports all rows. What is there is looked at, and locked, when they are all with the server.
+    /// Imports all rows. Existing items are read and locked only when all rows are at the server.
     /// - Throws: `ImportRefused`, so that the transaction is rolled back; it has changed nothing that lasts.
     func importRows<Item: ImportedResource>(
         _ rows: some AsyncSequence<ImportedRow<Item>, any Error>, _ options: ImportOptions
@@ -62,12 +62,12 @@ extension TenantTransaction {
         } catch let error as PostgreSQLError
             where error.isUniqueViolation() || error.isForeignKeyViolation() && !error.isOfTenantThatIsGone
         {
-            // Of what was found above somebody has changed something since, one item at a time.
+            // Items that were found above can have changed since, one at a time.
             throw AdministrationError.conflict
         }
     }
 
-    /// What is there, locked, where it has to be what was planned for; nil where it may be anything.
+    /// The existing items, locked, if their state must match a plan; nil if it need not.
     private func expected<Item: ImportedResource>(
         _: Item.Type, _ options: ImportOptions
     ) async throws -> (hash: String, total: Int, staged: Int)? {
@@ -87,8 +87,8 @@ extension TenantTransaction {
     /// Copies rows into `pg_temp.staged`.
     /// - Parameters:
     ///   - replaces: whether each row is the whole item.
-    ///   - next: the next row, until there is none.
-    /// - Returns: How many rows there are, and what is wrong with those that were refused.
+    ///   - next: Returns the next row, or nil at the end.
+    /// - Returns: The number of rows, and the errors of the refused ones.
     func copy<Item: ImportedResource>(
         _: Item.Type, replaces: Bool = true, _ next: () async throws -> ImportedRow<Item>?
     ) async throws -> (count: Int, problems: ImportProblems) {
@@ -131,7 +131,7 @@ extension TenantTransaction {
         return try await execute(Item.lock(of: tenant)).one().decode(at: 0)
     }
 
-    /// Puts into `pg_temp.staged` the whole cards of rows that set or clear a part of one: what a card may be, ``Card`` knows.
+    /// Adds the complete cards of rows that set or clear a part of one to `pg_temp.staged`; ``Card`` validates them.
     /// - Returns: Problems of the rows whose merged card would be invalid.
     private func mergeCards<Item: ImportedResource>(_: Item.Type) async throws -> ImportProblems {
         var problems = ImportProblems()
@@ -179,7 +179,7 @@ extension TenantTransaction {
         return problems
     }
 
-    /// What is wrong with the rows in `pg_temp.staged`.
+    /// The errors of the rows in `pg_temp.staged`.
     func problems<Item: ImportedResource>(_: Item.Type, prunes: Bool = false) async throws -> ImportProblems {
         // A row is refused once, for the first reason found.
         for query in [Item.repetitions] + Item.problems(of: tenant, prunes: prunes) {
@@ -208,7 +208,7 @@ extension TenantTransaction {
             added: added, changed: changed, removed: removed, unchanged: count - added - changed)
     }
 
-    /// Removes what is not in `pg_temp.staged`.
+    /// Removes the items that `pg_temp.staged` lacks.
     /// - Returns: How many items went.
     private func removeOthers<Item: ImportedResource>(_: Item.Type, _ allowed: Int?) async throws -> Int {
         let (total, count) = try await execute(Item.removals(of: tenant)).one().decode(Int.self, Int.self)
@@ -218,7 +218,7 @@ extension TenantTransaction {
         }
         let inUse = try await removalsInUse(Item.self)
         guard inUse.count == 0 else { throw AdministrationError.removalsInUse(inUse) }
-        // What somebody has added since it was counted would go uncounted.
+        // Rows that others added since the count would not be counted.
         guard try await execute(Item.removal(of: tenant)).affectedRows == count else {
             throw AdministrationError.conflict
         }
@@ -241,7 +241,7 @@ extension TenantTransaction {
     private func checkQuotas<Item: ImportedResource>(_: Item.Type, _ count: Int, prunes: Bool) async throws {
         let usage = try await usage()
         let bytes = try await execute(Item.stagedBytes).one().decode(at: 0, as: Int.self)
-        // At most this much is added, which is known without a look at each row that exists.
+        // The upper limit of added rows, known without reading existing ones.
         let isNear = [Item.quota, .total].flatMap { kind in
             usage[kind].map { [($0.rows + count, $0.limit.rows), ($0.bytes + bytes, $0.limit.bytes)] } ?? []
         }.contains { $0.0 > $0.1 ?? .max }
@@ -252,7 +252,7 @@ extension TenantTransaction {
 
     private func usage() async throws -> [QuotaKind: QuotaUsage] { try await tenant()?.usage ?? [:] }
 
-    /// What the import would make of the quotas that have a limit.
+    /// The forecast usage of the quotas that have a limit.
     private func forecast<Item: ImportedResource>(
         _: Item.Type, prunes: Bool, _ usage: [QuotaKind: QuotaUsage]
     ) async throws -> [QuotaForecast] {
@@ -275,7 +275,7 @@ extension TenantTransaction {
     private func plan<Item: ImportedResource>(
         _: Item.Type, _ count: Int, _ options: ImportOptions
     ) async throws -> ImportPlan {
-        // Before the plan: what somebody changes in between is then another state.
+        // Before the plan, so that changes by others in between lead to another state.
         let state = try await state(Item.self, prunes: options.prunes, locks: false).hash
         var items: [String: [ImportPlan.Item]] = [:]
         var totals: [String: Int] = [:]
@@ -366,7 +366,7 @@ extension ImportedResource {
 struct ImportRefused: Error {
     let problems: ImportProblems
 
-    /// What an import comes to: a refusal of rows is no error.
+    /// The result of an import; refused rows are not an error.
     static func outcome(_ body: () async throws -> ImportOutcome) async throws -> ImportOutcome {
         do {
             return try await body()

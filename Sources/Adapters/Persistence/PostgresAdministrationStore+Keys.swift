@@ -6,8 +6,8 @@ public import Tenancy
 
 extension PostgresAdministrationStore: TenantKeys {
     /// - Parameters:
-    ///   - scopes: what the key may do, of what its kind may; nil for what that has where nothing is named.
-    ///   - locations: what it is restricted to; nil for nothing.
+    ///   - scopes: The key's scopes; nil for the default of its kind.
+    ///   - locations: The locations to which the key is restricted; nil for all.
     /// - Throws: `AdministrationError.unknownLocation`.
     public func createKey(
         _ key: APIKey, scopes: Scopes?, locations: Set<LocationIdentifier>? = nil, expiresAt: Date?,
@@ -109,7 +109,7 @@ extension TenantTransaction {
     func rotateKey(
         _ id: KeyID, to successor: @Sendable (KeyKind) -> APIKey, oldExpiresAt: Date
     ) async throws -> (key: APIKey, record: KeyRecord) {
-        // An old key that expires earlier than asked for keeps its time; its successor has the same.
+        // An old key that expires before the end of the overlap keeps its expiry; its successor has the same.
         let successorID = UUID()
         let rows = try await execute(
             """

@@ -43,7 +43,7 @@ extension LocationRecord: ImportedResource {
 // MARK: - History
 
 extension PostgresAdministrationStore {
-    /// The location's changes, the newest first, up to `limit`; those of one that was deleted too.
+    /// The location's changes, newest first, up to `limit`; also for a deleted location.
     /// - Parameter newest: among how many of the tenant's changes they are looked for; nil for all, which may take long.
     public func history(
         of identifier: LocationIdentifier, of tenant: TenantID, limit: Int, among newest: Int? = nil

@@ -45,7 +45,8 @@ extension PostgresAdministrationStore: LocationDirectory {
         unusedSince start: Date, countingUpTo maximumCount: Int
     ) async throws -> UnusedLocations {
         try await read(tenant) { transaction in
-            // Where somebody was is found once, for the list and for the count: all of the tenant's confirmations are read for it.
+            // The locations with confirmations are found once, for list and count, because this reads all of the tenant's
+            // confirmations.
             let rows = try await transaction.execute(
                 """
                 WITH used AS MATERIALIZED (

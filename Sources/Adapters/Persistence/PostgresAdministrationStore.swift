@@ -7,9 +7,9 @@ public import Tenancy
 
 /// Tenants and all that is theirs in PostgreSQL, changed as `doorstep_admin`, or one tenant's as `doorstep_manager`.
 ///
-/// Each call is one transaction: it is done whole or throws and changed nothing. A refusal is an
-/// `AdministrationError`. Every change is written to the audit log under the store's actor. What it may change of each
-/// table is in `PostgresAdministrationStore+….swift`, a file a noun.
+/// Each call is one transaction: it succeeds completely, or throws and changes nothing. Refusals are `AdministrationError`s.
+/// Every change is in the audit log under the store's actor. `PostgresAdministrationStore+….swift` has a file for each kind of
+/// item.
 public struct PostgresAdministrationStore: Sendable {
     private let pool: ConnectionPool
     private let role: DatabaseRole
@@ -19,7 +19,7 @@ public struct PostgresAdministrationStore: Sendable {
     /// Whether the database refuses all changes: what would be one is `ReadOnlyAccess`.
     private let isReadOnly: Bool
 
-    /// - Parameter actor: Who the audit log says made the changes, such as `operator:alice`.
+    /// - Parameter actor: The actor in the audit log, such as `operator:alice`.
     public init(_ pool: ConnectionPool, actor: String, isReadOnly: Bool = false) {
         self.init(pool, as: .admin, actor: actor, longTimeout: .seconds(3_600), isReadOnly: isReadOnly)
     }
@@ -298,7 +298,7 @@ extension Tenant {
 }
 
 extension RateLimit {
-    /// Takes a rate and the burst in the column after it; nil where there is none.
+    /// Reads a rate, and the burst in the next column; nil if it has none.
     fileprivate init?(_ row: Row, at column: Int) throws {
         guard let perSecond = try row.decode(at: column, as: Int32?.self),
             let burst = try row.decode(at: column + 1, as: Int32?.self)

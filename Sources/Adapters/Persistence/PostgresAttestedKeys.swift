@@ -7,7 +7,7 @@ public import Tenancy
 
 /// Keys that devices attested, in PostgreSQL, as `doorstep_app`.
 ///
-/// Where the database does not answer, each function throws `StoreUnavailable`.
+/// If the database does not respond, each function throws `StoreUnavailable`.
 public struct PostgresAttestedKeys: AttestedKeys {
     private let pool: ConnectionPool
 

@@ -54,7 +54,7 @@ struct PostgresCollectionStore<Item: ImportedResource>: CollectionStore {
                 ) { transaction in
                     do {
                         let outcome = try await transaction.importRows(rows, options)
-                        // Rows may come for long, and much be done with them: who has lost the right by now has done nothing.
+                        // Reading the rows can take long, so the right to change is checked again at the end.
                         if case .key(let key) = actor { _ = try await transaction.caller(key) }
                         return outcome
                     } catch let error as PostgreSQLError where error.isLockTimeout {
@@ -83,7 +83,7 @@ struct PostgresOperatorCollectionStore<Item: ImportedResource>: CollectionStore 
 }
 
 extension TenantTransaction {
-    /// - Returns: What the item was and is.
+    /// - Returns: The item before and after.
     fileprivate func change<Item: StoredResource>(
         _ key: Item.Key, force: Bool, _ make: (Item?) throws -> Item
     ) async throws -> (before: Item?, after: Item) {
@@ -96,7 +96,7 @@ extension TenantTransaction {
             if before != nil {
                 try await replace(by: after)
             } else if try await !add(after) {
-                // Somebody else has added one, which is seen now.
+                // Another transaction has added the item, which is visible now.
                 continue
             }
             return (before, after)
@@ -106,7 +106,7 @@ extension TenantTransaction {
 
 extension ManagedCatalogue {
     /// In PostgreSQL, as `doorstep_manager`.
-    /// - Parameter feed: keeps the table that this server's lookups are answered from.
+    /// - Parameter feed: Maintains the lookup index of this server.
     public init(_ pool: ConnectionPool, followedBy feed: IndexFeed) {
         let access = ManagerAccess(pool: pool, feed: feed)
         self.init(

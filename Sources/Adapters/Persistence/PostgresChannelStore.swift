@@ -83,7 +83,7 @@ public struct PostgresChannelStore: ChannelStore {
 }
 
 extension TenantTransaction {
-    /// Repeated when the answer to the first was lost.
+    /// Repeated if the response to the first request was lost.
     fileprivate func add(_ channel: BroadcastChannel) async throws {
         try await execute(
             """

@@ -6,8 +6,7 @@ public import PostgreSQL
 import Receipts
 public import Tenancy
 
-/// What was recorded of confirmations, as long as it is kept: read from PostgreSQL as `doorstep_admin`, or for keys as
-/// `doorstep_manager`.
+/// Reads confirmations from PostgreSQL, as `doorstep_admin`, or for keys as `doorstep_manager`.
 ///
 /// Each call is a transaction of its own, so that a long listing does not keep old days from being dropped.
 public struct PostgresConfirmationHistory: ConfirmationHistory {
@@ -46,7 +45,7 @@ public struct PostgresConfirmationHistory: ConfirmationHistory {
                 ORDER BY minute DESC, confirmation_id DESC LIMIT \(limit)
                 """)
         }
-        // The row comparison alone would not tell which days are in question.
+        // The row comparison alone would not limit the partitions.
         return try await records(
             of: tenant,
             """
@@ -62,7 +61,7 @@ public struct PostgresConfirmationHistory: ConfirmationHistory {
     public func oldest(
         _ selection: ConfirmationSelection, of tenant: TenantID, after last: ConfirmationCursor?, limit: Int
     ) async throws -> [RecordedConfirmation] {
-        // The row comparison alone would not tell which days are in question.
+        // The row comparison alone would not limit the partitions.
         let start = max(selection.start, last?.minute ?? .distantPast)
         return try await records(
             of: tenant,
@@ -100,7 +99,7 @@ public struct PostgresConfirmationHistory: ConfirmationHistory {
         return counts.sorted { $0.key > $1.key }.map { ConfirmationCounts(day: $0.key, counts: $0.value) }
     }
 
-    /// For keys, what the database does not answer is `StoreUnavailable`.
+    /// For keys, `StoreUnavailable` is thrown if the database does not respond.
     private func transaction<Result: Sendable>(
         of tenant: TenantID, _ body: (TenantTransaction) async throws -> Result
     ) async throws -> Result {
@@ -133,8 +132,8 @@ public struct PostgresConfirmationHistory: ConfirmationHistory {
 }
 
 extension Query.StringInterpolation {
-    /// The condition of a location: a text of its own for all of them, since the index by location serves only where a
-    /// location is certain to be asked for.
+    /// The condition of a location is another text than that of all, because the planner uses the index by location only if a
+    /// location is certain.
     fileprivate mutating func appendInterpolation(_ selection: ConfirmationSelection) {
         if let location = selection.location {
             appendLiteral("location_identifier = ")

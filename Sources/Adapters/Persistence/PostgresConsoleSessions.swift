@@ -22,7 +22,7 @@ public struct PostgresConsoleSessions: ConsoleSessions {
         _ link: ConsoleSecret, for access: ConsoleAccess, lasting length: Int, at now: Date
     ) async throws {
         try await write { transaction in
-            // Whoever makes one sweeps what nobody can use any more.
+            // Each new session also deletes expired ones.
             try await transaction.execute("DELETE FROM doorstep.console_links WHERE expires_at <= \(now)")
             try await transaction.execute("DELETE FROM doorstep.console_sessions WHERE expires_at <= \(now)")
             try await transaction.execute(

@@ -15,7 +15,7 @@ public struct PostgresDeliveryLedger: DeliveryLedger {
     private let role: DatabaseRole
     /// How long one statement may take; nil for the pool's own limit.
     private let statementTimeout: Duration?
-    /// Whom the audit log names.
+    /// The actor in the audit log.
     private let actor: String
     /// Whether the database refuses all changes: what would be one is `ReadOnlyAccess`.
     private let isReadOnly: Bool
@@ -191,7 +191,7 @@ extension TenantTransaction {
 }
 
 extension DeliverySelection {
-    /// What the audit log says was selected; of many IDs the first.
+    /// The selection in the audit log; of many IDs only the first.
     fileprivate var json: JSONObject {
         var json: JSONObject = [:]
         if !ids.isEmpty { json["delivery_ids"] = .array(ids.prefix(100).map { .string($0.description) }) }
@@ -223,11 +223,11 @@ extension Query.StringInterpolation {
 
     /// The condition of a selection of deliveries `d`.
     fileprivate mutating func appendInterpolation(_ selection: DeliverySelection) {
-        // By the tenant's index, which is for those who say so.
+        // This condition selects the tenant's index.
         appendLiteral("d.token_kind <> ''")
         if !selection.ids.isEmpty {
             appendLiteral(" AND (d.created_at, d.delivery_id) IN (SELECT * FROM unnest(")
-            // A text that is no ID of ours is of no day.
+            // A text that is not one of our IDs belongs to no day.
             appendInterpolation(selection.ids.map { $0.uuid.time ?? .distantPast })
             appendLiteral(", ")
             appendInterpolation(selection.ids.map(\.uuid))

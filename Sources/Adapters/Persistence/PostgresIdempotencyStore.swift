@@ -6,13 +6,13 @@ public import Tenancy
 /// Idempotency keys and sealed responses in PostgreSQL, written and read as `doorstep_app`.
 ///
 /// 1. `claim` commits a row with a new claim ID.
-/// 2. Each read-write transaction of the request sets `performed_at` in that row, if the claim ID is still the same; otherwise it
-///    is rolled back (`TenantTransaction.recordPerformed(_:)`). So the row says exactly whether the request was carried out, even if
-///    the server ended or lost the connection during COMMIT.
+/// 2. Each read-write transaction of the request sets `performed_at` in that row if the claim ID is still the same; otherwise
+/// it is rolled back (`TenantTransaction.recordPerformed(_:)`). So the row shows exactly whether the request was carried out,
+/// even if the server stopped or lost the connection during COMMIT.
 /// 3. `complete` stores the response, or `release` deletes the row of an attempt that did nothing.
 ///
-/// If a server ends between 1 and 2, the next attempt replaces the claim ID after ``lease``. If it ends between 2 and 3, the
-/// response is lost, and a repetition is told so.
+/// If a server stops between 1 and 2, the next attempt replaces the claim ID after ``lease``. If it stops between 2 and 3, the
+/// response is lost, and a repetition gets an error that says so.
 public struct PostgresIdempotencyStore: IdempotencyStore {
     private let pool: ConnectionPool
 

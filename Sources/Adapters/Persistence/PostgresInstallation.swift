@@ -2,7 +2,7 @@ public import Administration
 import Foundation
 public import PostgreSQL
 
-/// How an installation is, as its database tells it.
+/// Reads the state of a deployment from its database.
 public struct PostgresInstallation: Sendable {
     private let pool: ConnectionPool
 
@@ -12,7 +12,7 @@ public struct PostgresInstallation: Sendable {
 
     public func status() async throws -> InstallationStatus {
         let schema = try await Schema.status(pool)
-        // As the router, which sees of all tenants when what waits is due, and no more of it.
+        // As the router, which sees of all tenants only when work is due.
         return try await pool.withTransaction(as: .router) { transaction in
             InstallationStatus(
                 databaseRelease: try await transaction.execute("SELECT current_setting('server_version')")

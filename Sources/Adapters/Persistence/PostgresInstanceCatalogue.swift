@@ -79,7 +79,7 @@ extension InstanceSummary {
 }
 
 extension Query.StringInterpolation {
-    /// What a summary of an instance `i` is made of, at some locations or, where they are nil, at all.
+    /// The parts of a summary of an instance `i`, at some locations, or at all if nil.
     fileprivate mutating func appendInterpolation(
         instancesAt now: Date, _ locations: Set<LocationIdentifier>?
     ) {
@@ -129,7 +129,7 @@ extension Query.StringInterpolation {
 
     /// The conditions that there are, each a text of its own, so that its index serves.
     fileprivate mutating func appendInterpolation(_ selection: InstanceSelection, _ tenant: TenantID) {
-        // The index of launches is for those who say so, as in `NotificationRetention`.
+        // This condition selects the index of launches, as in `NotificationRetention`.
         appendLiteral("i.launched_at >= '-infinity'")
         if let clip = selection.clip {
             appendLiteral(" AND i.bundle_id = ")
@@ -151,7 +151,8 @@ extension Query.StringInterpolation {
             appendLaunch(of: tenant)
             appendLiteral("(url = ")
             appendInterpolation(url)
-            // What goes on with one of these characters comes before what begins with the next: '/' and '0', '?' and '@', '&' and "'".
+            // Continuations with one of these characters sort before texts that begin with the next: '/' and '0', '?' and '@',
+            // '&' and "'".
             for (first, next) in [("/", "0"), ("?", "@"), ("&", "'")] {
                 appendLiteral(" OR url >= ")
                 appendInterpolation(url + first)

@@ -111,7 +111,7 @@ public struct PostgresInstanceStore: InstanceStore {
         let given = GivenToken(.activity(activity), digests: keys.digests(of: token), token: token)
         return try await reportingUnavailability {
             try await pool.withTenantTransaction(tenant, as: .app, locking: given.locks) { transaction in
-                // Held until the end: whoever deletes the instance waits, and takes the token with it.
+                // Held until the end: a deletion of the instance waits, and deletes the token too.
                 let rows = try await transaction.execute(
                     """
                     SELECT FROM doorstep.instances
@@ -143,10 +143,10 @@ public struct PostgresInstanceStore: InstanceStore {
     }
 }
 
-/// Undoes what was written.
+/// Undoes the writes.
 private struct TooManyOfKey: Error {}
 
-/// What became of an instance.
+/// The result for an instance.
 private enum Keeping {
     /// - Parameters:
     ///   - known: The places of the tokens that it had already.
@@ -163,13 +163,13 @@ private enum Owner: String {
     case nobody, same, other
 }
 
-/// A token as it came, with what it is found by.
+/// A token as it arrived, with its digest.
 private struct GivenToken: Sendable {
     let place: TokenKind
     let token: PushToken
     /// In hexadecimal, the newest secret's first.
     let digests: [String]
-    /// Of whoever registers the same token.
+    /// Of another instance that registers the same token.
     let locks: [Int64]
 
     init(_ place: TokenKind, digests: [[UInt8]], token: PushToken) {
@@ -181,8 +181,8 @@ private struct GivenToken: Sendable {
 }
 
 extension InstanceRegistration {
-    /// What two reports of an instance take turns by, since each may want what the other holds. Where an instance is its key's alone,
-    /// so do two keys that come for it, also for one that is new, and a key's instances.
+    /// The lock that orders two reports of an instance, because each may need rows of the other. If an instance is bound to its
+    /// key, it also orders two keys that claim it, including a new instance, and the instances of a key.
     ///
     /// An instance's is of a hash, since clients choose its ID: no other lock is theirs to name.
     fileprivate func locks(of tenant: TenantID) -> [Int64] {
@@ -292,7 +292,7 @@ extension TenantTransaction {
 
     /// Writes tokens that the instance has not had, and retires them where another instance had them. Their locks are held: of two
     /// instances that come with one token, the second sees the first.
-    /// - Parameter launchedAt: Unless the instance has been launched later: then it has told of its tokens since.
+    /// - Parameter launchedAt: Ignored if the instance has a later launch, which reported newer tokens.
     fileprivate func keep(
         _ tokens: [GivenToken], of instance: InstanceID, sealedBy keys: TenantSealingKeys,
         ifLaunchedBy launchedAt: Date, at now: Date
@@ -343,8 +343,8 @@ extension TenantTransaction {
     }
 
     /// Makes an instance a key's, unless it is another's by now.
-    /// - Returns: Whether the key had as many before as it may. Of those that come at once, each sees those before it where they
-    ///   are held to their keys.
+    /// - Returns: Whether the key already had the maximum. Of simultaneous reports, each sees the earlier ones if instances are
+    ///   bound to keys.
     fileprivate func bind(_ id: InstanceID, to attestKey: [UInt8]) async throws -> Bool {
         let count = try await execute(
             """
@@ -360,7 +360,7 @@ extension TenantTransaction {
         return count >= Instance.maximumOfKey
     }
 
-    /// Nil when there is none.
+    /// Nil if there is none.
     fileprivate func instance(_ id: InstanceID, at now: Date) async throws -> Instance? {
         let rows = try await execute(
             """
@@ -439,7 +439,7 @@ extension TenantTransaction {
             """)
     }
 
-    /// - Returns: Whether there was one; its launches and tokens go with it.
+    /// - Returns: Whether it existed; its launches and tokens are deleted too.
     func deleteInstance(_ id: InstanceID) async throws -> Bool {
         try await execute(
             "DELETE FROM doorstep.instances WHERE tenant_id = \(tenant.uuid) AND instance_id = \(id.uuid)"

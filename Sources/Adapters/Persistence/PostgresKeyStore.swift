@@ -71,7 +71,7 @@ struct PostgresKeyStore: KeyStore {
 }
 
 extension TenantTransaction {
-    /// The key that asks for something, as it is now: it may have been revoked since it was admitted.
+    /// The requesting key in its current state, because it may have been revoked since its admission.
     ///
     /// Not locked: two keys that are rotated by each other would wait for each other.
     /// - Throws: `AdministrationError.keyNotActive`; `tenantSuspended`; `tenantDeleted`.

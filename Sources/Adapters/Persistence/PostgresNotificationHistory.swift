@@ -48,7 +48,7 @@ public struct PostgresNotificationHistory: NotificationHistory {
         _ selection: NotificationSelection, of tenant: TenantID, before last: (time: Date, id: UUID),
         limit: Int
     ) -> Query {
-        // The row comparison alone would not tell which days are in question.
+        // The row comparison alone would not limit the partitions.
         guard let locations = selection.locations else {
             return """
                 SELECT \(unsafeSQL: columns) FROM doorstep.notifications
@@ -117,7 +117,7 @@ public struct PostgresNotificationHistory: NotificationHistory {
 extension Query.StringInterpolation {
     /// The conditions that there are.
     fileprivate mutating func appendInterpolation(_ selection: NotificationSelection) {
-        // By the tenant's indexes, which are for those who say so.
+        // These conditions select the tenant's indexes.
         appendLiteral("push_type <> ''")
         if let clip = selection.clip {
             appendLiteral(" AND bundle_id = ")

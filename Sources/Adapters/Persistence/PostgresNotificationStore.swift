@@ -6,12 +6,11 @@ public import PostgreSQL
 import Synchronization
 public import Tenancy
 
-/// Notifications and their deliveries in PostgreSQL, written and read as `doorstep_app`; whose audiences are to be gone on with
-/// is asked as `doorstep_router`.
+/// Stores notifications and deliveries in PostgreSQL as `doorstep_app`; `doorstep_router` finds unfinished audiences.
 ///
-/// Notification, idempotency key and the deliveries of the first part of the audience are of one transaction, each further
-/// part is of one with how far it went. Who repeats a request while it is being carried out waits for the first one's key, and
-/// is then answered what that was.
+/// One transaction stores the notification, the idempotency key and the deliveries of the first part of the audience; each
+/// further part is stored with the progress in one transaction. A repeated request waits for the lock of the first one's key,
+/// and gets the same response.
 public struct PostgresNotificationStore: NotificationStore {
     private let pool: ConnectionPool
     private let partSize: AudiencePartSize
@@ -31,7 +30,7 @@ public struct PostgresNotificationStore: NotificationStore {
             do {
                 return try await addOnce(distribution, for: key, of: tenant)
             } catch let error as PostgreSQLError where error.isOfAnotherPartition {
-                // Nobody has made today's partitions.
+                // Today's partitions do not exist yet.
                 try await pool.withTransaction(as: .router, .readWrite) { transaction in
                     _ = try await transaction.execute("SELECT doorstep.add_notification_days()")
                 }
@@ -65,7 +64,7 @@ public struct PostgresNotificationStore: NotificationStore {
     ) async throws -> Addition {
         try await pool.withTenantTransaction(tenant, as: .app) { transaction in
             if let key, try await !transaction.take(key, for: distribution.notification.id) {
-                // Whoever took it has committed by now.
+                // The transaction that took it has committed by now.
                 guard let earlier = try await transaction.addition(with: key) else {
                     throw PersistenceError.unreadable("idempotency_keys")
                 }
@@ -172,7 +171,7 @@ extension TenantTransaction {
     fileprivate func collapsePolicy() async throws -> CollapsePolicy {
         let rows = try await execute(
             "SELECT collapse_policy FROM doorstep.tenants WHERE tenant_id = \(tenant.uuid)")
-        // Who is deleted meanwhile has a refusal to come.
+        // A deleted tenant is refused.
         guard let row = rows.first else { return .none }
         guard let policy = CollapsePolicy(rawValue: try row.decode(at: 0)) else {
             throw PersistenceError.unreadable("tenants")
@@ -180,7 +179,7 @@ extension TenantTransaction {
         return policy
     }
 
-    /// Whether a channel stores its last message; nil where there is no such channel.
+    /// Whether a channel stores its last message; nil for an unknown channel.
     fileprivate func storesLastMessage(
         _ channel: String, of clip: BundleID, _ environment: APNsEnvironment
     ) async throws -> Bool? {

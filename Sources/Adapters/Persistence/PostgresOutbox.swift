@@ -5,8 +5,8 @@ public import Notifications
 public import PostgreSQL
 public import Tenancy
 
-/// The deliveries that are still to be made, in PostgreSQL: lent and completed as `doorstep_app`, a tenant at a time; who has
-/// something due is asked as `doorstep_router`, which sees nothing else of them.
+/// The unsent deliveries in PostgreSQL: leased and completed as `doorstep_app`, one tenant at a time; `doorstep_router` finds
+/// tenants with due work, and sees nothing else of it.
 ///
 /// All times of loans are the database's.
 public struct PostgresOutbox: Outbox {
@@ -19,7 +19,7 @@ public struct PostgresOutbox: Outbox {
         self.keys = keys
     }
 
-    /// One look into the index for each tenant that waits for anything, however much of it there is.
+    /// One index lookup for each tenant with waiting work, independent of its amount.
     public func tenantsWithDueDeliveries() async throws -> [DueTenant] {
         try await pool.withTransaction(as: .router) { transaction in
             try await transaction.execute(
@@ -49,7 +49,7 @@ public struct PostgresOutbox: Outbox {
     public func claim(
         _ limit: Int, of tenant: TenantID, for lease: Duration
     ) async throws -> [ClaimedDelivery] {
-        // What has no clip any more is in nobody's way: others come after it.
+        // Deliveries without a clip do not delay others.
         while true {
             let (claimed, endedCount) = try await claimOrEnd(limit, of: tenant, for: lease)
             if !claimed.isEmpty || endedCount == 0 { return claimed }
@@ -101,9 +101,9 @@ public struct PostgresOutbox: Outbox {
 // MARK: - Lending
 
 extension TenantTransaction {
-    /// What the planner believes of a day's deliveries is wrong for as long as the day is new: that there are few. So each
-    /// statement names the rows it wants by their keys, and the days by their bounds, and what belongs together is put
-    /// together here: with the indexes that there are for that (see the migration), none reads more than these.
+    /// The planner's statistics of a new day's partition are wrong: it expects few rows. So each statement names its rows by
+    /// keys and its days by bounds, and related rows are combined here. With the indexes for this (see the migration), a
+    /// statement reads only these rows.
     fileprivate func distrustStatistics() async throws {
         try await execute(
             """
@@ -112,7 +112,7 @@ extension TenantTransaction {
             """)
     }
 
-    /// Those that are due longest and nobody else has locked.
+    /// The longest overdue ones that are not locked.
     fileprivate func lockDue(_ limit: Int) async throws -> [DeliveryKey] {
         try await execute(
             """
@@ -142,7 +142,7 @@ extension TenantTransaction {
             """)
     }
 
-    /// What the deliveries share: once a notification, and not with each row.
+    /// The common part of the deliveries: once per notification, not per row.
     fileprivate func notifications(of rows: [LeasedRow]) async throws -> [UUID: ClaimedNotification] {
         let (first, last) = rows.map(\.createdAt).bounds
         let found = try await execute(
@@ -159,7 +159,7 @@ extension TenantTransaction {
             uniquingKeysWith: { $1 })
     }
 
-    /// Ends what was lent and has nothing to be sent by: its clip was deleted meanwhile.
+    /// Finishes leased deliveries that cannot be sent, because their clip was deleted meanwhile.
     fileprivate func end(_ rows: [LeasedRow]) async throws {
         let (first, last) = rows.map(\.createdAt).bounds
         let ended = try await execute(
@@ -184,7 +184,7 @@ extension TenantTransaction {
         if ended.first?.1 == true { try await tell(ended.map(\.0)) }
     }
 
-    /// Tells the tenant's webhook what became of deliveries.
+    /// Creates the webhook messages about finished deliveries.
     fileprivate func tell(_ outcomes: [OutcomeEvent]) async throws {
         try await limitLockWaits()
         try await tell(
@@ -230,7 +230,7 @@ private struct DeliveryKey {
     let id: UUID
 }
 
-/// A delivery as it was lent.
+/// A leased delivery.
 private struct LeasedRow {
     let notification: UUID
     let createdAt: Date
@@ -328,7 +328,7 @@ extension ClaimedDelivery {
 // MARK: - Completing
 
 extension TenantTransaction {
-    /// - Returns: Those that were still lent by the attempt that completes them, and whether anybody wants to be told.
+    /// - Returns: The deliveries that were still leased by the attempt, and whether a webhook receives them.
     fileprivate func complete(
         _ completions: [Completion]
     ) async throws -> (completed: Set<UUID>, hasWebhook: Bool) {
@@ -362,7 +362,7 @@ extension TenantTransaction {
         return (Set(returned.map(\.0)), returned.first?.1 ?? false)
     }
 
-    /// Of a delivery that is tried for very long the first answer and the last ones are kept.
+    /// If a delivery has very many attempts, the first response and the last ones are kept.
     private static var maximumResponses: Int { 64 }
 
     /// Those that were registered again since, or replaced, stand.
@@ -401,7 +401,7 @@ extension OutcomeEvent {
     }
 }
 
-/// A token that APNs says is of no use.
+/// A token that APNs reported as dead.
 private struct DeadToken {
     let instance: InstanceID
     let place: TokenKind

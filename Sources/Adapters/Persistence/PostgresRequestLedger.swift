@@ -10,7 +10,7 @@ public struct PostgresRequestLedger: RequestLedger {
     private let keyID: String
     private let role: DatabaseRole
 
-    /// What is set aside is spent within a minute, and a minute counts as a whole: so nothing is forgotten too soon.
+    /// Reserved requests are used within a minute, and a started minute counts completely, so nothing is forgotten too soon.
     private static let window: TimeInterval = 3_600 + 120
 
     public init(_ pool: ConnectionPool, keyID: String, of tenant: TenantID) {
@@ -47,7 +47,7 @@ public struct PostgresRequestLedger: RequestLedger {
         }
     }
 
-    /// What was spent in the hour that ends now, and the minute in which the first of it was.
+    /// The requests of the past hour, and the minute of the first of them.
     private func spent(at now: Date, _ transaction: TenantTransaction) async throws -> (Int, Date?) {
         try await transaction.execute(
             """
@@ -73,7 +73,7 @@ public struct PostgresRequestLedger: RequestLedger {
             """)
     }
 
-    /// Of two at once each would find the room that the other takes.
+    /// Otherwise two simultaneous reservations would each use the same room.
     private func locked<Result: Sendable>(
         _ body: (TenantTransaction) async throws -> Result
     ) async throws -> Result {

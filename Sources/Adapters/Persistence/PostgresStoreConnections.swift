@@ -25,7 +25,7 @@ public struct PostgresStoreConnections: Sendable {
         self.role = role
     }
 
-    /// Connects a clip, in the place of what it was connected by.
+    /// Connects a clip, replacing its previous connection.
     /// - Throws: `AdministrationError.unknownClip`.
     public func connect(
         _ clip: BundleID, by credentials: StoreCredentials, of tenant: TenantID, actor: String
@@ -52,7 +52,7 @@ public struct PostgresStoreConnections: Sendable {
         }
     }
 
-    /// Forgets by which key a clip's experiences are registered; what is registered stays.
+    /// Deletes a clip's key; registered experiences stay.
     /// - Throws: `SyncError.notConnected`.
     public func disconnect(_ clip: BundleID, of tenant: TenantID, actor: String) async throws {
         let count = try await write(tenant, by: actor) {
@@ -93,10 +93,11 @@ public struct PostgresStoreConnections: Sendable {
 
     /// Seals a tenant's keys again that the newest secret did not seal.
     ///
-    /// The audit log does not tell of it: nothing changes that anybody sees.
+    /// Without an entry in the audit log: nothing visible changes.
     public func reseal(of tenant: TenantID) async throws -> TokenResealing.Result {
         try await write(tenant, by: "") { transaction in
-            // Who connects meanwhile seals by the secrets of its own process: where these are old, the next call seals anew.
+            // A connection that is made meanwhile uses the secrets of its own process; if these are old, the next call encrypts
+            // it again.
             let rows = try await transaction.execute(
                 """
                 SELECT bundle_id, key_id, sealed_secret FROM doorstep.app_store_connections

@@ -6,7 +6,7 @@ import Notifications
 public import PostgreSQL
 public import Tenancy
 
-/// The checks of App Store Connect in PostgreSQL: who is to look next, and what was found last.
+/// The checks of App Store Connect in PostgreSQL: the due ones, and their last results.
 public struct PostgresSyncChecks: Sendable {
     private let pool: ConnectionPool
     private let role: DatabaseRole
@@ -33,7 +33,7 @@ public struct PostgresSyncChecks: Sendable {
 
     // MARK: Whose turn it is
 
-    /// Connected clips that nobody has looked at for so long that it is time; suspended tenants' too.
+    /// Connected clips whose last check is old enough, including those of suspended tenants.
     public func due(limit: Int) async throws -> [(tenant: TenantID, clip: BundleID)] {
         try await pool.withTransaction(as: .router) { transaction in
             try await transaction.execute(
@@ -67,8 +67,8 @@ public struct PostgresSyncChecks: Sendable {
         }
     }
 
-    /// Gives a check back that came to no end, to be made again after so long; what was found before stays.
-    /// - Parameter failure: why nothing could be seen; nil where nothing was wrong.
+    /// Releases the claim of a failed check, to be repeated after a pause; its previous result stays.
+    /// - Parameter failure: The reason of the failed check; nil if nothing failed.
     public func putOff(
         _ clip: BundleID, of tenant: TenantID, for failure: String?, again pause: Duration
     ) async throws {
@@ -85,9 +85,8 @@ public struct PostgresSyncChecks: Sendable {
 
     // MARK: What was found
 
-    /// Remembers what was found in the place of what was found before, unless that is newer, and has webhooks told where it is
-    /// another.
-    /// - Parameter pause: after how long to look again; nil where that is somebody else's to say.
+    /// Replaces the previous result unless that is newer, and creates webhook messages if the state changed.
+    /// - Parameter pause: The time until the next check; nil if another run decides it.
     /// - Returns: whether it is another.
     @discardableResult
     public func record(
@@ -124,7 +123,7 @@ public struct PostgresSyncChecks: Sendable {
                     WHERE app_store_checks.checked_at IS NULL OR app_store_checks.checked_at <= excluded.checked_at
                     """
                 ).affectedRows == 1
-            // Whoever disconnected it meanwhile, or looked later and was quicker, wants to know no more.
+            // If the clip was disconnected or checked later meanwhile, the result is discarded.
             guard isWanted else { return false }
             try await replaceRows(of: check, tenant, transaction)
             guard isAnother else { return false }
@@ -162,7 +161,7 @@ public struct PostgresSyncChecks: Sendable {
 
     // MARK: Figures
 
-    /// What is measured of a connected clip.
+    /// The measured values of a connected clip.
     public struct Metrics: Sendable {
         public let tenant: TenantID
         public let clip: BundleID
@@ -171,7 +170,7 @@ public struct PostgresSyncChecks: Sendable {
         public let failure: String?
     }
 
-    /// Of so many clips that were ever looked at; every server sees the same.
+    /// Limited to this number of checked clips; every server returns the same ones.
     public func metrics(limit: Int) async throws -> [Metrics] {
         try await pool.withTransaction(as: .router) { transaction in
             try await transaction.execute(
@@ -211,7 +210,7 @@ public struct PostgresSyncChecks: Sendable {
     }
 }
 
-/// What the database does not answer is `StoreUnavailable`.
+/// `StoreUnavailable` is thrown if the database does not respond.
 extension PostgresSyncChecks: LatestChecks {
     public func latest(
         of tenant: TenantID, clip: BundleID?, summarized: Bool

@@ -3,7 +3,7 @@ import Foundation
 public import PostgreSQL
 public import Tenancy
 
-/// What is stored of registrations in PostgreSQL, read as `doorstep_admin`: it needs no secret, since no key is opened.
+/// The stored state of registrations in PostgreSQL, read as `doorstep_admin`. It needs no secret, because it decrypts no key.
 public struct PostgresSyncOverview: SyncOverview {
     private let pool: ConnectionPool
 

@@ -222,7 +222,7 @@ extension AppliedExperience {
 }
 
 extension RemoteImage {
-    /// One whose operations no secret opens is as good as none: it is reserved anew.
+    /// A reservation whose operations no secret can decrypt is useless: a new one is made.
     fileprivate init(row: Row, _ keys: TenantSealingKeys, _ clip: BundleID) throws {
         let (sha256, holder, id, phase, sealed, reservedAt) = try row.decode(
             String.self, String.self, String.self, String.self, [UInt8]?.self, Date.self)
@@ -240,6 +240,6 @@ extension RemoteImage {
         self.init(digest, holder: holder.isEmpty ? nil : holder, id: id, state, reservedAt: reservedAt)
     }
 
-    /// What is copied to another row does not open there.
+    /// Ciphertext that is copied to another row cannot be decrypted there.
     static func place(_ clip: BundleID, _ id: String) -> [String] { ["app_store_images", clip.text, id] }
 }

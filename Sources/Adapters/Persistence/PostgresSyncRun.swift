@@ -7,8 +7,8 @@ import PostgreSQL
 import Tenancy
 
 extension PostgresSyncRecords {
-    /// A run's lock lasts as long as its connection, so that one that is killed leaves none: a transaction of its own holds it, which
-    /// works behind a pooler too, and reads and writes nothing. One that is lost is told by ``SyncRun/write(_:)`` once another
+    /// A run's lock lasts as long as its connection, so that a killed run leaves none. A transaction of its own holds the lock,
+    /// which works behind a pooler too, and reads and writes nothing. ``SyncRun/write(_:)`` reports a lost lock once another
     /// run has begun.
     public func withRun<Result: Sendable>(
         at now: Date, _ body: @Sendable (any SyncRun) async throws -> Result
@@ -20,7 +20,7 @@ extension PostgresSyncRecords {
                 try await holdLock { lock.yield() }
             }
             for await _ in locks {
-                // Given back before anybody is told; what becomes of it then matters no more.
+                // Released before others are notified, because its further state does not matter.
                 defer { group.cancelAll() }
                 return try await withRecordedRun(at: now, body)
             }
@@ -43,7 +43,7 @@ extension PostgresSyncRecords {
 
     private func takeLock(_ lock: TenantTransaction) async throws {
         do {
-            // For as long as PostgreSQL may need to see that a process which held it is no more.
+            // As long as PostgreSQL may need to notice that the holder's process has ended.
             try await lock.execute("SELECT set_config('lock_timeout', '2s', true)")
             try await lock.execute("SELECT pg_advisory_xact_lock(hashtextextended(\(lockName), 0))")
             try await lock.execute("SELECT set_config('lock_timeout', '0', true)")
@@ -101,7 +101,7 @@ extension PostgresSyncRecords {
                 """
             ).first?.decode(String.self, Date.self)
         }
-        // Whoever has just taken the lock has perhaps not written it down yet.
+        // A run that has just taken the lock may not be recorded yet.
         return .busy(clip, by: row?.0 ?? "somebody", since: row?.1 ?? Date())
     }
 }
@@ -141,7 +141,7 @@ struct PostgresSyncRun: SyncRun {
                 UPDATE doorstep.app_store_runs SET ended_at = now(), outcome = \(outcome)
                 WHERE tenant_id = \(tenant) AND run_id = \(id) AND ended_at IS NULL
                 """)
-            // What servers answer is what it was before: they look again, though not after each of many small runs.
+            // The servers' last check is outdated now: they check again, but not after each of many small runs.
             try await transaction.execute(
                 """
                 UPDATE doorstep.app_store_checks

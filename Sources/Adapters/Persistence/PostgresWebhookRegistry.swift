@@ -14,10 +14,10 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
     private let role: DatabaseRole
     /// Whether the database refuses all changes: what would be one is `ReadOnlyAccess`.
     private let isReadOnly: Bool
-    /// Addresses that are not public, and can be delivered to all the same.
+    /// Addresses that are not public, but allowed.
     private let allowed: [AddressRange]
 
-    /// - Parameter allowed: addresses that are not public, and may be registered all the same.
+    /// - Parameter allowed: Addresses that are not public, but allowed.
     public init(
         _ pool: ConnectionPool, keys: SealingKeys, isReadOnly: Bool = false,
         allowing allowed: [AddressRange] = []
@@ -62,7 +62,7 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
         try await read(webhook.tenant) { try await $0.webhook(webhook.id) }
     }
 
-    /// What a message is sent with; nil when there is no such webhook.
+    /// The URL and secret for a message; nil if the webhook does not exist.
     /// - Throws: ``PersistenceError/sealed(_:)`` for a secret that none of the keys opens.
     public func receiver(_ webhook: WebhookReference) async throws -> Webhook? {
         try await read(webhook.tenant) { transaction in
@@ -160,10 +160,10 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
 
     /// Seals the secrets of a tenant's webhooks again that the newest secret did not seal.
     ///
-    /// The audit log does not tell of it: nothing changes that anybody sees.
+    /// Without an entry in the audit log: nothing visible changes.
     public func resealSecrets(of tenant: TenantID) async throws -> TokenResealing.Result {
         try await write(tenant, by: "") { transaction in
-            // Whoever replaces a secret meanwhile waits, and seals by the newest anyway.
+            // A replacement of the secret meanwhile waits, and uses the newest secret anyway.
             let rows = try await transaction.execute(
                 """
                 SELECT webhook_id, sealed_secret FROM doorstep.webhooks
@@ -192,7 +192,7 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
         _ webhook: WebhookReference, by actor: String,
         checking check: @Sendable (RegisteredWebhook) throws -> Void
     ) async throws -> Int {
-        // Waited for by nobody: it is counted before anything is locked.
+        // Without waiting: counted before anything is locked.
         let waitingCount = try await read(webhook.tenant) { try await $0.known(webhook.id).waitingCount }
         var isThere = true
         while isThere {
@@ -371,7 +371,7 @@ extension TenantTransaction {
 }
 
 extension Query.StringInterpolation {
-    /// The condition of the messages that are to be sent now.
+    /// The condition of the messages to send now.
     fileprivate mutating func appendInterpolation(_ selection: ReplaySelection) {
         switch selection {
         case .message(let id):

@@ -107,7 +107,8 @@ public struct PostgresWebhookStore: WebhookStore {
             let state: RecordedMessage.State =
                 attempt.reply.isTaken ? .taken : pause == nil ? .givenUp : .waiting
             let stored = JSONValue.object(attempt.json).text
-            // The webhook before its messages, as whoever switches it off or deletes it: else each waits for the other.
+            // The webhook is locked before its messages, as in disabling and deleting it; otherwise two transactions could wait
+            // for each other.
             let row = try await transaction.execute(
                 """
                 WITH w AS (
@@ -133,7 +134,7 @@ public struct PostgresWebhookStore: WebhookStore {
         }
     }
 
-    /// How many attempts the log has of a message that is asked for again and again: the last ones. [ours]
+    /// The log keeps this number of last attempts of a message that is sent again and again. [ours]
     private static let maximumAttempts = 32
 
     public func giveBack(_ message: WebhookMessage, of webhook: WebhookReference) async throws {
@@ -149,7 +150,7 @@ public struct PostgresWebhookStore: WebhookStore {
 }
 
 extension Query.StringInterpolation {
-    /// Whether a webhook of the tenant wants to be told of an event.
+    /// Whether a webhook of the tenant receives an event.
     mutating func appendInterpolation(wanted event: WebhookEvent, of tenant: TenantID) {
         appendLiteral("EXISTS (SELECT FROM doorstep.webhooks WHERE tenant_id = ")
         appendInterpolation(tenant.uuid)
@@ -160,7 +161,7 @@ extension Query.StringInterpolation {
 }
 
 extension TenantTransaction {
-    /// Has the tenant's webhooks told that want to be told of the event, as far as so much does not wait for them
+    /// Creates messages for the tenant's webhooks that receive the event, unless too many messages wait
     /// (``WebhookEvent/waitingLimit``).
     ///
     /// The transaction is one that waits for no lock for long: a webhook may be in use.
@@ -264,12 +265,12 @@ extension TenantTransaction {
 }
 
 extension RegisteredWebhook {
-    /// How many of its messages one transaction gives up or deletes, so that nobody waits long for it. [ours]
+    /// The maximum number of messages that one transaction gives up or deletes, so that others wait only briefly. [ours]
     static let messagesAtOnce = 1_000
 }
 
 extension WebhookReply {
-    /// Of what a webhook is switched off, in at most 200 characters.
+    /// The reason why a webhook was disabled, in at most 200 characters.
     fileprivate var failure: String {
         isGone
             ? "it responded with status 410 Gone"

@@ -46,7 +46,8 @@ extension Query.StringInterpolation {
             }
             appendEnd(distribution.audience, limit)
         case .urlPrefix(let prefix):
-            // What the index does not tell is told of each launch that is looked at, so that these are bounded.
+            // Conditions that the index does not cover are checked for each launch that is read, so the number of launches is
+            // limited.
             appendLiteral("SELECT s.instance_id, s.launched_at, s.url, true")
             appendInterpolation(queryItems: prefix, of: "s.url")
             appendLiteral(" AS is_meant FROM (")
@@ -68,7 +69,7 @@ extension Query.StringInterpolation {
             appendLiteral(") AS s")
             appendEnd(distribution.audience, limit)
         case .channel:
-            // Nobody knows who follows one.
+            // The subscribers of a channel are unknown.
             appendLiteral(
                 "SELECT NULL::uuid AS instance_id, now() AS launched_at, '' AS url, true AS is_meant WHERE false"
             )
@@ -90,9 +91,9 @@ extension Query.StringInterpolation {
         appendInterpolation(limit)
     }
 
-    /// Whether a launch is one that a notification means which was asked for at a time; nil where each is.
+    /// Whether a notification that was requested at a time concerns a launch; nil if it concerns each.
     ///
-    /// At a business is who was launched there within some hours; by a URL, whoever ever was.
+    /// Visitors of a business were launched there within some hours; a URL concerns every earlier launch.
     mutating func appendInterpolation(meant audience: Audience, askedAt: Date?) {
         guard let askedAt else { return appendLiteral("true") }
         if case .urlPrefix = audience {
@@ -103,8 +104,8 @@ extension Query.StringInterpolation {
         appendInterpolation(askedAt)
     }
 
-    /// Whether a launch `s` is the one of its instance for which that is met: of the launches at a business the latest, of
-    /// those that a prefix matches the first.
+    /// Whether a launch `s` is the one that counts for its instance: the latest launch at a business, the first launch that
+    /// matches a prefix.
     mutating func appendInterpolation(
         isFirstOf audience: Audience, _ tenant: TenantID, askedAt: Date?
     ) {
@@ -189,13 +190,13 @@ extension Query.StringInterpolation {
     }
 }
 
-/// URLs from a first up to an end; only the first where there is no end.
+/// URLs from a first up to an end; only the first if there is no end.
 private struct URLRange {
     let first: String
     let end: String?
 
-    /// Those that a prefix matches, but for its query items, as ``URLPrefix/matches(_:)`` says: host and path are followed by
-    /// nothing, a slash or the query. In their order.
+    /// The ranges of URLs that a prefix matches apart from its query items, as in ``URLPrefix/matches(_:)``: nothing, a slash
+    /// or the query follows host and path. In their order.
     static func ranges(of prefix: URLPrefix) -> [URLRange] {
         let path = (["https://" + prefix.host] + prefix.pathComponents).joined(separator: "/")
         // The character after each of the two ends its range.

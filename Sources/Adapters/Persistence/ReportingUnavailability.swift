@@ -1,8 +1,7 @@
 import PostgreSQL
 import Tenancy
 
-/// Runs a store's work; where the database does not answer, or somebody else holds what is needed for too long, that is
-/// ``StoreUnavailable``.
+/// Runs a store's work, and throws ``StoreUnavailable`` if the database does not respond or a lock is held for too long.
 nonisolated(nonsending) func reportingUnavailability<Result: Sendable>(
     _ body: nonisolated(nonsending) () async throws -> Result
 ) async throws -> Result {

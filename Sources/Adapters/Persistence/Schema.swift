@@ -4,8 +4,8 @@ public import PostgreSQL
 public enum Schema {
     /// In order.
     ///
-    /// From 16 on each that only expands says from which version on programs can work on a database that has it. 15 does not:
-    /// programs before it cannot read the event of webhooks that it adds.
+    /// From 16 on, each migration that only adds something names the oldest version whose programs still work with it. 15 does
+    /// not: older programs cannot read the webhook event that it adds.
     public static let migrations = [
         Migration(version: 1, name: "schema", sql: text(PackageResources._001_schema_sql)),
         Migration(version: 2, name: "management", sql: text(PackageResources._002_management_sql)),
@@ -56,18 +56,18 @@ public enum Schema {
         Migration(version: 25, name: "public_names", sql: text(PackageResources._025_public_names_sql)),
     ]
 
-    /// Creates the roles and the schema where they are missing, then applies what is pending as `doorstep_owner`.
+    /// Creates missing roles and the schema, then applies pending migrations as `doorstep_owner`.
     ///
     /// The login must be able to become `doorstep_owner`; while roles are missing it must be able to create them, and
     /// while the schema is, to create one in the database. Safe to run twice and from several processes at once.
-    /// - Returns: What was applied.
+    /// - Returns: The applied migrations.
     /// - Throws: `PostgreSQLError.databaseIsNewer` when the database has a migration that this binary does not know and cannot
     ///   work with.
     public static func migrate(_ pool: ConnectionPool) async throws -> [Migration] {
         try await runner(role: "doorstep_owner", prelude: text(PackageResources.roles_sql)).migrate(on: pool)
     }
 
-    /// How far the database is; the owner, the server and the administration may ask.
+    /// The version of the schema; the owner, the server and the administration may read it.
     public static func status(_ pool: ConnectionPool) async throws -> MigrationStatus {
         try await runner(role: nil, prelude: nil).status(on: pool)
     }

@@ -2,15 +2,14 @@ import Crypto
 import Foundation
 public import Tenancy
 
-/// Seals what the database must hold and not be able to read: push tokens, secrets of webhooks, and keys of App Store
-/// Connect.
+/// Encrypts data that the database must not be able to read: push tokens, webhook secrets, and keys of App Store Connect.
 ///
-/// The keys are derived by HKDF-SHA256 (RFC 5869) from the server's secrets and the tenant's ID, so that nothing sealed
-/// for one tenant opens for another. Of several secrets the first seals, and all open: a secret is replaced by putting a
-/// new one behind it wherever it is used, then before it, sealing again what is stored, and taking it away.
+/// The keys are derived by HKDF-SHA256 (RFC 5869) from the server's secrets and the tenant's ID, so that data of one tenant
+/// cannot be decrypted for another. The first of several secrets encrypts, and all decrypt. To replace a secret, put the new
+/// one behind it everywhere, then before it, encrypt the stored data again, and remove the old one.
 ///
-/// Sealed is AES-256-GCM (NIST SP 800-38D) with a random nonce of 96 bits: a byte for the format, four that tell the secret,
-/// then nonce, ciphertext and tag.
+/// The format is AES-256-GCM (NIST SP 800-38D) with a random nonce of 96 bits: a byte for the version, four that identify the
+/// secret, then nonce, ciphertext and tag.
 public struct SealingKeys: Sendable {
     private struct Secret: Sendable {
         let key: SymmetricKey

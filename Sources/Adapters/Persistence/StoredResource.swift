@@ -5,8 +5,7 @@ import JSON
 import PostgreSQL
 import Tenancy
 
-/// A resource with the table of its items. The statements follow from ``Resource/fields``; conforming types replace those that
-/// are special.
+/// A resource with its table. The statements follow from ``Resource/fields``; conforming types replace special ones.
 protocol StoredResource: Resource {
     static var relation: String { get }
     /// The columns of the key, in the order of lists: texts in the order of their bytes.
@@ -26,11 +25,11 @@ protocol StoredResource: Resource {
     /// Refuses items that contradict other rows of the tenant.
     /// - Parameters:
     ///   - before: the item that this one replaces.
-    ///   - force: whether to do what is advised against.
+    ///   - force: Whether to do it although a check advises against it.
     func check(replacing before: Self?, force: Bool, _ transaction: TenantTransaction) async throws
     /// The error of this module for an error of the database.
     func refusal(_ error: PostgreSQLError) -> any Error
-    /// Whether rows of imports that are under way may come to refer to an item.
+    /// Whether rows of running imports may come to refer to an item.
     static var canBeReferredTo: Bool { get }
     /// Deletes the item, whose row is locked, and with `cascade` its dependents.
     /// - Returns: The number of deleted rows, by relation.

@@ -2,7 +2,7 @@ public import Foundation
 public import Lookups
 import Platform
 
-/// Keeps a routing table in a file, so that a server can start while its database does not answer.
+/// Keeps the lookup index in a file, so that a server can start while its database does not respond.
 ///
 /// The file is for its owner alone: it holds tenants' places, and digests of keys, and who could write it could let keys of
 /// their own in.
@@ -10,19 +10,19 @@ public struct TableFile: Sendable {
     private let path: String
     private let maximumAge: Duration?
 
-    /// A table that has not changed is written again after so long, so that the file's age tells for how long the database has
-    /// been away [ours].
+    /// An unchanged index is written again after this time, so that the file's age shows how long the database has been
+    /// unavailable [ours].
     public static let renewal = Duration.seconds(900)
 
-    /// - Parameter maximumAge: How long ago the table may have been what the database said; nil for any time.
+    /// - Parameter maximumAge: The maximum age of the index; nil for any.
     public init(path: String, maximumAge: Duration? = nil) {
         self.path = path
         self.maximumAge = maximumAge
     }
 
-    /// Nil when there is no file yet.
-    /// - Throws: `PersistenceError` for a file that is another account's, that others may write, or that is too old;
-    ///   `LookupIndexError` for a file that is no table; and what the file system says.
+    /// Nil if there is no file yet.
+    /// - Throws: `PersistenceError` for a file of another account, a file that others may write, or one that is too old;
+    ///   `LookupIndexError` for an invalid file; and errors of the file system.
     public func read(at now: Date = Date()) throws -> (table: LookupIndex, asOf: Date)? {
         guard FileManager.default.fileExists(atPath: path) else { return nil }
         let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
@@ -37,7 +37,7 @@ public struct TableFile: Sendable {
         return saved
     }
 
-    /// Whether a table is to be written after the one that was written last.
+    /// Whether the index must be written again after the last time.
     public static func isDue(_ state: LiveLookupIndex.State, after saved: LiveLookupIndex.State?) -> Bool {
         guard let saved else { return true }
         return state.version != saved.version

@@ -2,9 +2,9 @@ import Tenancy
 
 /// What waits for many tenants in one bounded place, each tenant's oldest first.
 ///
-/// While there is room, any tenant may have as much as it likes. When there is none, a tenant that has less than its share
-/// of the whole takes the place of another's that has more, whose newest goes. So one tenant's flood costs the others
-/// nothing, and nobody's share lies idle. Adding takes constant time on average, however many tenants there are. [ours]
+/// While there is room, a tenant may use any amount. When there is none, a tenant below its share replaces the newest element
+/// of one above its share. So one tenant's flood costs others nothing, and no share is unused. Adding takes constant time on
+/// average, independent of the number of tenants. [ours]
 struct TenantBacklog<Element> {
     private var waiting: [TenantID: [Element]] = [:]
     private(set) var count = 0
@@ -44,7 +44,7 @@ struct TenantBacklog<Element> {
         return false
     }
 
-    /// Puts elements back, before those that came since.
+    /// Returns elements to the queue, before those that arrived later.
     mutating func putBack(_ elements: [Element], of tenant: TenantID) {
         guard !elements.isEmpty else { return }
         waiting[tenant, default: []].insert(contentsOf: elements, at: 0)
@@ -52,7 +52,7 @@ struct TenantBacklog<Element> {
     }
 
     /// Takes up to so many elements out, as many of each tenant's as of any other's that has them.
-    /// - Parameter isReady: of which tenants, and of how many elements; all of them, where nothing is said.
+    /// - Parameter isReady: Selects tenants by name and number of elements; nil for all.
     mutating func removeFirst(
         upTo limit: Int, where isReady: (TenantID, Int) -> Bool = { _, _ in true }
     ) -> [(tenant: TenantID, element: Element)] {

@@ -2,9 +2,10 @@ import PostgreSQL
 import Synchronization
 import Tenancy
 
-/// Gathers in memory what is to be written of each tenant, and writes it some seconds later, as `doorstep_app`.
+/// Collects data of each tenant in memory, and writes it some seconds later, as `doorstep_app`.
 ///
-/// What is not written when the process is killed is lost; what was written while the connection broke may be written twice.
+/// Data that is not written when the process is killed is lost; data that was written while the connection broke may be written
+/// twice.
 final class TenantGathering<Batch: Sendable>: Sendable {
     private let waiting = Mutex<[TenantID: Batch]>([:])
     private let pool: ConnectionPool
@@ -30,12 +31,12 @@ final class TenantGathering<Batch: Sendable>: Sendable {
     }
 
     /// Changes what waits for a tenant.
-    /// - Parameter empty: What that is where nothing waits.
+    /// - Parameter empty: The value without data.
     func gather(for tenant: TenantID, in empty: Batch, _ change: (inout Batch) -> Void) {
         waiting.withLock { change(&$0[tenant, default: empty]) }
     }
 
-    /// Writes what was gathered, again and again until the task is cancelled.
+    /// Writes the collected data repeatedly until the task is cancelled.
     func run() async {
         while !Task.isCancelled {
             do { try await Task.sleep(for: interval) } catch { return }
@@ -43,8 +44,8 @@ final class TenantGathering<Batch: Sendable>: Sendable {
         }
     }
 
-    /// Writes what was gathered; what cannot be written waits for the next time, and so does all that is left when the
-    /// database does not answer: waiting for it once for each tenant would take minutes.
+    /// Writes the collected data. If the database does not respond, all remaining data waits for the next time, because one
+    /// timeout per tenant would take minutes.
     func flush() async {
         var rest = waiting.withLock { waiting in
             defer { waiting = [:] }
@@ -56,7 +57,7 @@ final class TenantGathering<Batch: Sendable>: Sendable {
             } catch {
                 onFailure(error)
                 let response = error as? PostgreSQLError
-                // What it is of is gone: no repetition will help.
+                // The data's subject was deleted: repeating cannot help.
                 if response?.isForeignKeyViolation() != true { keep([tenant: batch]) }
                 guard response?.sqlState != nil else { return keep(rest) }
             }

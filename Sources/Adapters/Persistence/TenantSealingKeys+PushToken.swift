@@ -18,7 +18,7 @@ extension TenantSealingKeys {
         open(sealed, at: Self.columns(instance, place)).flatMap { PushToken($0) }
     }
 
-    /// What the token is found by: a digest for each secret, the newest first.
+    /// The digests by which a token is found: one for each secret, newest first.
     public func digests(of token: PushToken) -> [[UInt8]] {
         digests(of: token.bytes)
     }

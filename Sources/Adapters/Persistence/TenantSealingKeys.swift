@@ -1,10 +1,10 @@
 import Crypto
 import Foundation
 
-/// Seals and opens what is one tenant's; see ``SealingKeys``.
+/// Encrypts and decrypts the data of one tenant; see ``SealingKeys``.
 public struct TenantSealingKeys: Sendable {
     struct Keys: Sendable {
-        /// How begins what they sealed.
+        /// The prefixes of their ciphertexts.
         let mark: [UInt8]
         let sealing: SymmetricKey
         let finding: SymmetricKey
@@ -18,14 +18,14 @@ public struct TenantSealingKeys: Sendable {
     }
 
     /// Seals bytes for one place; they open for no other.
-    /// - Parameter place: What they belong to, such as the columns of a primary key.
+    /// - Parameter place: The position of the data, such as the columns of a primary key.
     public func seal(_ bytes: [UInt8], at place: [String]) throws -> [UInt8] {
         let newest = keys[0]
         let box = try AES.GCM.seal(bytes, using: newest.sealing, authenticating: Self.authenticated(place))
         return newest.mark + Array(box.combined ?? Data())
     }
 
-    /// What was sealed; nil when it was sealed for another place, by a secret that is not known, or was changed.
+    /// The plaintext; nil for a ciphertext of another position or an unknown secret, or a changed one.
     public func open(_ sealed: [UInt8], at place: [String]) -> [UInt8]? {
         guard let keys = keys.first(where: { sealed.starts(with: $0.mark) }),
             let box = try? AES.GCM.SealedBox(combined: sealed.dropFirst(keys.mark.count)),

@@ -20,8 +20,8 @@ struct DecidedPart {
 extension TenantTransaction {
     /// Finds the next part of those a notification is for, and decides for each.
     ///
-    /// As many launches are looked at as there is room for instances, so that there is room for all of them, and again
-    /// where most could not be reached.
+    /// The number of launches that are read is the number of instances that fit, so that all fit; more are read if most could
+    /// not be reached.
     func decidePart(
         of distribution: Distribution, _ size: AudiencePartSize, at cursor: AudienceCursor? = nil
     ) async throws -> DecidedPart {
@@ -29,7 +29,7 @@ extension TenantTransaction {
         if let cursor {
             return try await decidePart(of: distribution, size, at: cursor, askedAt: cursor.askedAt)
         }
-        // Whoever is there is meant, also by a clock that has been set back since, or was another server's.
+        // Launches with a time in the future count too: a clock may have been set back since, or belong to another server.
         let part = try await decidePart(of: distribution, size, at: nil, askedAt: nil)
         guard part.hasMore else { return part }
         // The parts behind it go by the clock, and so does it, so that all mean the same launches.
@@ -44,8 +44,8 @@ extension TenantTransaction {
         var (room, launchesLeft) = (size.reachable, size.launches)
         var skippedLeft = cursor == nil ? size.skipped : 0
         var count = cursor?.deliveryCount ?? 0
-        // Who is launched there again while an audience is gone through is met again: in this part, since each statement
-        // sees what is committed by then, or behind the parts before it.
+        // An instance that is launched again while its audience is processed is met again: in this part, because each statement
+        // sees the rows committed by then, or after the earlier parts.
         var met: Set<UUID> = []
         while part.hasMore, launchesLeft > 0, room > size.reachable / 10 {
             let limit = min(room, launchesLeft)

@@ -12,15 +12,15 @@ struct AudienceCandidates: Sendable {
     let reachable: Int
     /// Those who are not reached and not among the members: one for all who are so, and how many they are.
     let others: [(candidate: Candidate, count: Int)]
-    /// The last launch that was looked at; nil when none was left.
+    /// The last launch that was read; nil if none was left.
     let last: AudiencePosition?
     /// Whether there are more behind it.
     let hasMore: Bool
 }
 
 extension TenantTransaction {
-    /// What the planner believes of launches and instances is wrong while they are new, and where most tenants have few:
-    /// that all of them are found as fast as one. Each statement is written for its index, and goes through it in order.
+    /// The planner's statistics of launches and instances are wrong while they are new, and for tenants with many: it expects
+    /// few rows. Each statement is written for its index, and follows its order.
     func followIndexes() async throws {
         try await execute(
             """
@@ -31,14 +31,13 @@ extension TenantTransaction {
 
     /// Those a notification is for, by the next launches of its audience.
     ///
-    /// Those that can be reached are told from the others here: they alone are returned one by one. What becomes of each is
-    /// decided by ``Distribution`` alone.
+    /// Reachable instances are found here, because only they are returned one by one. ``Distribution`` alone decides about
+    /// each.
     /// - Parameters:
-    ///   - place: Behind which to go on; nil for the first.
-    ///   - askedAt: By the database's clock: who was launched there since is not meant. Nil where all who are
-    ///     there are meant.
-    ///   - limit: How many launches are looked at.
-    ///   - skipped: How many of those that cannot be reached are returned one by one, too.
+    ///   - place: The launch after which to continue; nil for the first.
+    ///   - askedAt: By the database's clock: later launches do not count. Nil if all visitors count.
+    ///   - limit: Maximum number of launches to read.
+    ///   - skipped: Maximum number of unreachable instances that are returned one by one.
     func candidates(
         for distribution: Distribution, behind place: AudiencePosition?, askedAt: Date?, limit: Int,
         skipped: Int
@@ -153,7 +152,7 @@ extension TenantTransaction {
 
     /// Those for which something of another business of the clip may still wait at APNs.
     ///
-    /// What has no expiration may wait there for 30 days [Apple]; here a day is looked back [ours].
+    /// Deliveries without an expiration may wait at APNs for 30 days [Apple]; here a day is searched [ours].
     func instancesOfOtherBusinesses(
         among instances: [UUID], _ distribution: Distribution
     ) async throws -> Set<UUID> {

@@ -13,7 +13,7 @@ extension TenantTransaction {
     }
 
     /// Takes a key for a notification.
-    /// - Returns: False when it is taken, once that is certain.
+    /// - Returns: False if it is taken, once this is certain.
     func take(_ key: IdempotencyKey, for id: NotificationID) async throws -> Bool {
         try await deleteExpired(key)
         return try await execute(
@@ -25,7 +25,7 @@ extension TenantTransaction {
         ).affectedRows == 1
     }
 
-    /// What was stored with a key, as it was then.
+    /// The result that was stored with a key, in its first state.
     func addition(with key: IdempotencyKey) async throws -> Addition? {
         let rows = try await execute(
             """
@@ -45,7 +45,7 @@ extension TenantTransaction {
 }
 
 extension NotificationTrace {
-    /// As it was when it was made: what was not skipped was queued.
+    /// In its first state: deliveries that were not skipped were queued.
     fileprivate var asAnswered: NotificationTrace {
         let skipped = counts.filter { $0.state == .skipped }
         let queued = counts.lazy.filter { $0.state != .skipped }.reduce(0) { $0 + $1.count }

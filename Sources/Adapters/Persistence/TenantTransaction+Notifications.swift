@@ -6,7 +6,7 @@ import Notifications
 import PostgreSQL
 import Tenancy
 
-/// A notification with what is stored of its audience beside deliveries.
+/// A notification with the stored data of its audience, without deliveries.
 struct StoredNotification: Sendable {
     let notification: RecordedNotification
     /// Those who were skipped and have no delivery.
@@ -125,7 +125,7 @@ extension NotificationHeaders {
 }
 
 extension [DeliveryCount] {
-    /// As the column `skipped` of a notification: by the reason, how many.
+    /// The column `skipped` of a notification: numbers by reason.
     fileprivate var stored: JSONValue {
         var object = JSONObject()
         for count in adding([]) { object[count.reason ?? ""] = JSONValue(count.count) }

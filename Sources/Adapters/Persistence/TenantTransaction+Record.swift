@@ -3,10 +3,10 @@ import JSON
 import PostgreSQL
 
 extension TenantTransaction {
-    /// Writes to the audit log what somebody has done to rows of which no single change stands there: servers write them too often.
+    /// Adds an entry for many rows to the audit log, which has no entry for each of them, because servers write them too often.
     /// - Parameters:
     ///   - relation: `deliveries` or `webhook_messages`.
-    ///   - before: which rows were meant; nil for those that are new.
+    ///   - before: The selected rows; nil for new ones.
     func record(
         _ action: AuditEntry.Action, _ relation: String, before: JSONObject? = nil, after: JSONObject
     ) async throws {

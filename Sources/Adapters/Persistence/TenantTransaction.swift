@@ -5,8 +5,8 @@ import Tenancy
 
 /// A transaction in which one tenant's rows are visible, and no other's: the only door to them.
 ///
-/// Role and tenant are settings of the transaction (`set_config(…, true)`), so that nothing of them is left on the
-/// connection, whoever uses it next and through whatever pooler. Row-level security does the rest.
+/// Role and tenant are settings of the transaction (`set_config(…, true)`), so that nothing remains on the connection, for any
+/// later user and behind any pooler. Row-level security does the rest.
 struct TenantTransaction {
     let tenant: TenantID
     private let transaction: Transaction
@@ -38,9 +38,9 @@ extension ConnectionPool {
     /// or is rolled back if another attempt has replaced this one.
     ///
     /// Throws `QuotaExceeded` if the transaction would exceed a quota of the tenant.
-    /// - Parameter locks: Numbers of advisory locks, held until the end. All are taken in one order and before any row is, so that
-    ///   two who want the same never wait for each other; and by a statement of their own, so that at read committed, where each
-    ///   statement has its own snapshot, the second sees the first.
+    /// - Parameter locks: Numbers of advisory locks, held until the end. All are taken in one order before any row is locked,
+    ///   so that two transactions never wait for each other. They are taken by their own statement, because at read committed
+    ///   each statement has its own snapshot: the second transaction then sees the first one's changes.
     nonisolated(nonsending) func withTenantTransaction<Result: Sendable>(
         _ tenant: TenantID, as role: DatabaseRole, actor: String = "", locking locks: [Int64] = [],
         _ mode: TransactionMode = .readWrite,
@@ -69,7 +69,7 @@ extension ConnectionPool {
         }
     }
 
-    /// Runs a closure without a tenant, in which only what is open to the role itself is visible.
+    /// Runs a closure without a tenant. Only rows that the role itself may see are visible.
     nonisolated(nonsending) func withTransaction<Result: Sendable>(
         as role: DatabaseRole, _ mode: TransactionMode = .readOnly,
         _ body: nonisolated(nonsending) (Transaction) async throws -> Result

@@ -5,9 +5,9 @@ public import Tenancy
 
 /// Seals tokens again that older secrets sealed, so that those can be taken away.
 ///
-/// Works as `doorstep_app`, in transactions of a few hundred rows, beside servers that go on.
+/// Works as `doorstep_app`, in transactions of a few hundred rows, beside running servers.
 public struct TokenResealing: Sendable {
-    /// What was done with what is sealed for a tenant.
+    /// The results for a tenant's encrypted data.
     public struct Result: Sendable, Hashable {
         public var resealed = 0
         /// Sealed by a secret that is not given, or changed.
@@ -28,7 +28,7 @@ public struct TokenResealing: Sendable {
 
     private static let batch = 500
 
-    /// - Parameter keys: The new secret first, then those that it replaces.
+    /// - Parameter keys: The new secret first, then the replaced ones.
     public init(_ pool: ConnectionPool, keys: SealingKeys) {
         self.pool = pool
         self.keys = keys
@@ -51,11 +51,11 @@ public struct TokenResealing: Sendable {
 }
 
 extension TenantTransaction {
-    /// - Returns: What was done, and the last of a batch after which there may be more.
+    /// - Returns: The results, and the last row of a batch if more may follow.
     fileprivate func reseal(
         by keys: SealingKeys, after last: (instance: UUID, place: TokenKind)?, limit: Int
     ) async throws -> (TokenResealing.Result, next: (instance: UUID, place: TokenKind)?) {
-        // Whoever registers the same token meanwhile waits, and seals by the newest secret anyway.
+        // A registration of the same token meanwhile waits, and uses the newest secret anyway.
         let rows = try await execute(
             """
             SELECT instance_id, kind, name, sealed FROM doorstep.push_tokens

@@ -8,7 +8,7 @@ struct TransactionSnapshot {
     /// Those between that were under way.
     private let underWay: Set<UInt64>
 
-    /// Nil for a text that is none, such as `10:20:10,14,15`.
+    /// Nil for an invalid text; a valid one is `10:20:10,14,15`.
     init?(_ text: String) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 3, let xmin = UInt64(parts[0]), let xmax = UInt64(parts[1]) else { return nil }
@@ -17,7 +17,7 @@ struct TransactionSnapshot {
         underWay = Set(parts[2].split(separator: ",").compactMap { UInt64($0) })
     }
 
-    /// Of a transaction that was committed.
+    /// The ID of a committed transaction.
     func sees(_ transaction: UInt64) -> Bool {
         transaction < xmin || (transaction < xmax && !underWay.contains(transaction))
     }

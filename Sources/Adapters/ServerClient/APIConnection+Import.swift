@@ -49,7 +49,7 @@ extension APIConnection {
 
 /// An item that plans name.
 private protocol PlannedItem: ServedItem {
-    /// The members by which a plan names it, in the order in which people are told.
+    /// The members that identify it in a plan, in the order in which they are shown.
     static var namingMembers: [String] { get }
 }
 

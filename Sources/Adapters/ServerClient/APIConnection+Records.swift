@@ -22,7 +22,7 @@ extension APIConnection {
     public func verifyDomain(_ name: DomainName) async throws -> DomainVerification.Outcome {
         guard let path = DomainRecord.path(of: name) else { throw DomainRecord.unknown(name) }
         let reply = try await ask(.POST, path + "/verify", body: [:])
-        // A change that the server's lookups do not know of yet is answered without the domain.
+        // If the server's lookups do not use a change yet, the response has no domain.
         let isVisible = reply.json["visible"] != .bool(false)
         let json = isVisible ? reply.json : try await read(path)
         return DomainVerification.Outcome(

@@ -12,7 +12,7 @@ public struct APIConnection: Sendable {
 
     /// Longer than a server waits for its own lookups to know of a change.
     static let timeout = Duration.seconds(60)
-    /// Of a page of a list.
+    /// The size of a page of a list.
     private static let pageLength = 1_000
 
     public init(_ transport: any APITransport) {
@@ -21,7 +21,7 @@ public struct APIConnection: Sendable {
 
     /// Lends a server's API. A key authenticates the requests and selects the tenant; no redirect is followed.
     /// - Parameter authorities: a PEM file with certificates to trust instead of the system's.
-    /// - Throws: ``ServerError/invalidKey``, and what the closure throws.
+    /// - Throws: ``ServerError/invalidKey``, and the closure's errors.
     public static func with<Result: Sendable>(
         _ url: ServerURL, key: String, authorities: String? = nil,
         _ body: (APIConnection) async throws -> Result
@@ -42,13 +42,13 @@ public struct APIConnection: Sendable {
             domains: HTTPCatalogueStore<DomainRecord>(server: self))
     }
 
-    /// All that is the tenant's, a page at a time: what others change meanwhile is in it as it was or as it is.
+    /// All of the tenant's items, a page at a time. Changes that others make meanwhile may be missing.
     public func catalogue(of tenant: Tenant) -> any CatalogueReader { HTTPCatalogueReader(self, tenant) }
 
-    /// Stands for the tenant where a store asks for its ID: the server takes the tenant of the key, whichever is named.
+    /// A placeholder for the tenant's ID: the server uses the tenant of the key.
     public static let tenantOfKey = TenantID(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)))
 
-    /// The slug of the key's tenant: any secret key may ask.
+    /// The slug of the key's tenant; any secret key may read it.
     public func tenantSlug() async throws -> TenantSlug {
         try await ask(.GET, "/v1/key").reading { fields in
             var tenant = try fields.requiredObject("tenant")
@@ -109,12 +109,12 @@ public struct APIConnection: Sendable {
         } while cursor != nil && count < limit
     }
 
-    /// Asks for something that is answered with JSON.
+    /// Sends a request whose response is JSON.
     public func read(_ path: String, _ query: [(String, String)] = []) async throws -> JSONObject {
         try await ask(.GET, path, query).json
     }
 
-    /// Asks for something that is answered with other bytes than JSON.
+    /// Sends a request whose response is not JSON.
     /// - Parameter limit: how many there may be.
     func bytes(_ path: String, limit: Int) async throws -> [UInt8] {
         let response = try await transport.send(
@@ -133,7 +133,7 @@ public struct APIConnection: Sendable {
 
     /// Has something done by JSON.
     /// - Parameter idempotencyKey: repeated with the same, it is done once.
-    /// - Returns: What is answered, nothing where there is nothing to say.
+    /// - Returns: The body of the response; empty if it has none.
     public func post(
         _ path: String, _ body: JSONObject, idempotencyKey: String? = nil
     ) async throws -> JSONObject {
@@ -163,7 +163,7 @@ public struct APIConnection: Sendable {
     /// Asks for something.
     /// - Parameters:
     ///   - content: the body and its type.
-    ///   - problems: codes of problems that are answers here; any other is thrown.
+    ///   - problems: Codes of problems that are returned; others are thrown.
     func ask(
         _ method: HTTPMethod, _ path: String, _ query: [(String, String)], fields: [(String, String)] = [],
         content: (type: String, body: APICall.Body)?, within timeout: Duration, problems: Set<String>
@@ -197,16 +197,16 @@ public struct APIConnection: Sendable {
         }.joined(separator: "&")
     }
 
-    /// What the server answers.
+    /// The server's response.
     struct Reply: Sendable {
         let status: Int
         let entityTag: String?
         let json: JSONObject
-        /// One that was asked for.
+        /// The requested item.
         let problem: ServerProblem?
 
-        /// Reads the answer's members.
-        /// - Throws: ``ServerError/unexpected(status:)`` for those that are not as they should be.
+        /// Reads the response's members.
+        /// - Throws: ``ServerError/unexpected(status:)`` for invalid members.
         func reading<Result>(_ read: (inout JSONObjectReader) throws -> Result) throws(ServerError) -> Result
         {
             var fields = JSONObjectReader(json.withoutNulls)
@@ -220,7 +220,7 @@ public struct APIConnection: Sendable {
 }
 
 extension JSONObject {
-    /// Its members but those that say that there is nothing, which to a reader have the wrong type.
+    /// Its members without null ones, which a reader would refuse as the wrong type.
     var withoutNulls: JSONObject {
         reduce(into: [:]) { if $1.value != .null { $0[$1.key] = $1.value } }
     }

@@ -3,7 +3,7 @@ import NIOHTTP1
 
 /// How calls reach the API.
 public protocol APITransport: Sendable {
-    /// - Throws: ``ServerError``; in process also what endpoints throw that is no refusal.
+    /// - Throws: ``ServerError``; in process also errors of endpoints that are not refusals.
     func send(_ call: APICall) async throws -> APIReply
 }
 
@@ -41,7 +41,7 @@ public struct APICall: Sendable {
     }
 }
 
-/// What an endpoint answers.
+/// The response of an endpoint.
 public struct APIReply: Sendable {
     let status: Int
     let entityTag: String?

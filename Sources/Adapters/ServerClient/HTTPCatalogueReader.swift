@@ -6,11 +6,11 @@ import Tenancy
 
 /// Reads a tenant's catalogue from a server, a page at a time.
 ///
-/// Each page is of one moment, and all of them are not: what others change meanwhile is in it as it was or as it is.
+/// Each page is consistent, but several pages are not: changes that others make meanwhile may be missing.
 final class HTTPCatalogueReader: CatalogueReader {
     let tenant: Tenant
     private let server: APIConnection
-    /// Those that were told of, which nobody has to look up again.
+    /// Items from an earlier response, which need no further request.
     private let locationColumns = Mutex<Set<String>?>(nil)
     private let experienceColumns = Mutex<Set<String>?>(nil)
 
@@ -46,7 +46,7 @@ final class HTTPCatalogueReader: CatalogueReader {
         return columns.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
-    /// - Throws: ``ServerError/contended`` for a column that has come since they were told of: it would be lost.
+    /// - Throws: ``ServerError/contended`` for a column that was added since the columns were read: it would be lost.
     func eachLocation(_ body: (LocationRecord) throws -> Void) async throws {
         let known = locationColumns.withLock { $0 }
         var pages = Pages<LocationRecord>(server, tenant)
@@ -61,7 +61,7 @@ final class HTTPCatalogueReader: CatalogueReader {
     /// - Throws: as ``eachLocation(_:)`` does.
     func eachExperience(_ body: (ExperienceRecord) throws -> Void) async throws {
         let known = experienceColumns.withLock { $0 }
-        // Of a kind they come by URL: the kinds are merged.
+        // Each kind is ordered by URL: the kinds are merged.
         var lists: [(next: ExperienceRecord, rest: Pages<ExperienceRecord>)] = []
         for kind in ExperienceKind.allCases.map(\.rawValue).sorted() {
             var pages = Pages<ExperienceRecord>(server, tenant, where: ["kind": kind])

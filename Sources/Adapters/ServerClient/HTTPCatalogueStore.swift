@@ -3,11 +3,11 @@ import JSON
 import NIOHTTP1
 import Tenancy
 
-/// A tenant's items of one kind at a server. The tenant and the actor are those of the server's key, whatever is named.
+/// A tenant's items of one kind at a server. The server's key decides the tenant and the actor.
 struct HTTPCatalogueStore<Item: ServedItem>: CatalogueStore {
     let server: APIConnection
 
-    /// How often a change is made anew where others have changed the item meanwhile.
+    /// How often a change is repeated if others change the item meanwhile.
     private static var attempts: Int { 20 }
 
     func items(
@@ -58,7 +58,7 @@ struct HTTPCatalogueStore<Item: ServedItem>: CatalogueStore {
                 fields: [("If-Match", current.tag), ("Prefer", "return=representation")],
                 problems: ["precondition_failed"])
             guard reply.problem == nil else { continue }
-            // It is done, though nobody tells what went where the preference is lost on the way.
+            // The change was made, but the details are missing if a proxy removed the preference.
             return (try? reply.reading { try CatalogueDeletion(&$0) })
                 ?? CatalogueDeletion(rows: [], isVisible: reply.status != 202)
         }
@@ -78,7 +78,7 @@ struct HTTPCatalogueStore<Item: ServedItem>: CatalogueStore {
         do {
             return try Item.served(json, as: key)
         } catch {
-            // It was answered so.
+            // The server responded so.
             throw .unexpected(status: 200)
         }
     }

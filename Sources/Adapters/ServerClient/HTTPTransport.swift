@@ -20,7 +20,7 @@ struct HTTPTransport: APITransport {
         guard !key.isEmpty, key.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
             throw ServerError.invalidKey
         }
-        // Whoever runs a command says where it connects to.
+        // The user of the command decides where it connects to.
         let everywhere = ["0.0.0.0/0", "::/0"].compactMap { AddressRange($0) }
         let settings = OutboundClient.Settings(
             authorities: authorities, allowed: everywhere, timeout: APIConnection.timeout, responseBudget: nil

@@ -4,11 +4,11 @@ import Cards
 import JSON
 import Lookups
 
-/// An item that is made of what a server says of it.
+/// An item that is read from a server's response.
 protocol ServedItem: Resource {
-    /// - Parameter key: by which it was asked for; nil where the item says it.
+    /// - Parameter key: The requested key; nil if the item contains it.
     static func served(_ json: JSONObject, as key: Key?) throws -> Self
-    /// What the server is sent to have it so.
+    /// The body that writes the item.
     var sent: JSONObject { get }
     /// How that is sent.
     var content: (type: String, bytes: [UInt8]) { get }
@@ -26,7 +26,7 @@ extension ServedItem where Self: WritableResource {
 }
 
 extension Clip: ServedItem {
-    /// What is left out would stay.
+    /// Omitted members would stay.
     var sent: JSONObject {
         var members = patchable
         if attestation == nil { members["attestation"] = .null }
@@ -44,7 +44,7 @@ extension CardImage: ServedItem {
         return try CardImage(&fields)
     }
 
-    /// It is sent as it is, not as what is said of it.
+    /// Sent as it is, without the form of responses.
     var sent: JSONObject { [:] }
     var content: (type: String, bytes: [UInt8]) { (format.rawValue, file ?? []) }
 }

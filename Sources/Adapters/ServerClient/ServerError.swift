@@ -1,7 +1,7 @@
 public import JSON
 public import OutboundHTTP
 
-/// Why a server did not do what it was asked.
+/// The reason why a request to a server failed.
 public enum ServerError: Error, Sendable, CustomStringConvertible {
     case invalidURL
     case insecureURL
@@ -9,7 +9,7 @@ public enum ServerError: Error, Sendable, CustomStringConvertible {
     case invalidKey
     case refused(ServerProblem)
     case unreached(OutboundError)
-    /// What answers is no Doorstep, or another version.
+    /// The responding program is not Doorstep, or is another version.
     case unexpected(status: Int)
     /// Others have changed the same thing each time.
     case contended
@@ -27,21 +27,21 @@ public enum ServerError: Error, Sendable, CustomStringConvertible {
     }
 }
 
-/// What a server refuses, as it says itself (RFC 9457).
+/// A server's refusal (RFC 9457).
 public struct ServerProblem: Sendable, Hashable, CustomStringConvertible {
     public let code: String
-    /// The sentence that an operator at the database would be told too.
+    /// The text that a command at the database would print too.
     public let detail: String
     /// Nil from an API in this process.
     let requestID: String?
     private let members: JSONObject
 
-    /// What is refused, as a command at a database says it: without what HTTP adds.
+    /// The refusal in the words of a command at a database, without additions of HTTP.
     public var refusal: JSONObject {
         ["type", "title", "status", "requestID"].reduce(into: members) { $0[$1] = nil }
     }
 
-    /// Nil for what is no problem of Doorstep's.
+    /// Nil for a body that is not a problem of Doorstep.
     init?(_ members: JSONObject) {
         guard let code = members["code"]?.stringValue, let detail = members["detail"]?.stringValue
         else { return nil }

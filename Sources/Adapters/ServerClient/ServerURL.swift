@@ -5,8 +5,8 @@ public struct ServerURL: Sendable, Hashable, CustomStringConvertible {
     /// In one way, however it was written: scheme and host in lower case, without the scheme's own port, nor a slash at the end.
     public let description: String
 
-    /// - Throws: ``ServerError/invalidURL`` and, for plain HTTP, which shows the key to whoever is on the way,
-    ///   ``ServerError/insecureURL``, but for this machine's own.
+    /// - Throws: ``ServerError/invalidURL``; and ``ServerError/insecureURL`` for plain HTTP to another machine, which would
+    ///   expose the key.
     public init(_ text: String) throws(ServerError) {
         guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
             let host = parts.host?.lowercased(), !host.isEmpty, parts.query == nil, parts.fragment == nil,

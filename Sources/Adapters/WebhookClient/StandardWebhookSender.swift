@@ -12,7 +12,7 @@ public import OutboundHTTP
 public struct StandardWebhookSender: WebhookSender {
     private let client: OutboundClient
 
-    /// How much of an answer's body is read, so that the connection can be used again; more of it gives that up.
+    /// The maximum length of a response body that is read so that the connection can be used again; longer ones close it.
     private static let responseLimit = 65_536
 
     public init(_ client: OutboundClient) {
@@ -46,7 +46,7 @@ public struct StandardWebhookSender: WebhookSender {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    /// What `Retry-After` asks for, in seconds or as a time (RFC 9110 §10.2.3); nil for anything else.
+    /// The pause in `Retry-After`, in seconds or as a time (RFC 9110 §10.2.3); nil for anything else.
     static func pause(_ text: String, at now: Date) -> Duration? {
         if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
             // More than any timer is for.
@@ -61,7 +61,7 @@ public struct StandardWebhookSender: WebhookSender {
         return .seconds(max(0, time.timeIntervalSince(now)))
     }
 
-    /// What a receiver verifies a message by.
+    /// The signature by which a receiver verifies a message.
     ///
     /// Source: Standard Webhooks 1.0, "Signature scheme": HMAC-SHA256 over ID, time and body, joined by full stops.
     static func signature(id: String, time: Int, body: [UInt8], secret: WebhookSecret) -> String {
