@@ -82,6 +82,20 @@ import Testing
         }
     }
 
+    /// Arguments that a command needs are not asked for.
+    @Test(arguments: [["serve"], ["location", "show"], ["tenant", "create"]])
+    func databaseOptionsAreShownByHelpDatabaseOnly(command: [String]) async throws {
+        let binary = DoorstepBinary(databaseURL: "")
+        let help = try await binary.run(command + ["--help"])
+        #expect(help.status == 0 && help.output.contains("--help-database"))
+        #expect(!help.output.contains("--database-url <") && !help.output.contains("--embedded-postgres <"))
+        let database = try await binary.run(command + ["--help-database"])
+        #expect(database.status == 0 && database.errors.isEmpty)
+        #expect(database.output.hasPrefix("OPTIONS:"))
+        #expect(database.output.contains("--database-url <conninfo>"))
+        #expect(database.output.contains("--embedded-postgres <dir>"))
+    }
+
     @Test(arguments: [
         ["tenant"], ["nonsense"], ["tenant", "create"], ["tenant", "create", "Not A Slug", "--name", "x"],
         ["key", "create", "--tenant", "x", "--kind", "other"], ["lookup", "--tenant", "x"],

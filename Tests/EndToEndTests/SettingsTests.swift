@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test func everyServerFlagIsSetting() async throws {
-        let help = try await DoorstepBinary(databaseURL: "").succeed("serve", "--help").output
+        let help = try await DoorstepBinary(databaseURL: "").succeed("serve", "--help-hidden").output
         let flags = Set(help.matches(of: /(?m)^  (--[a-z-]+) </).map { String($0.1) })
         let declared = try await Self.declared()
         let settings = declared.compactMap { $0["flag"]?.stringValue }

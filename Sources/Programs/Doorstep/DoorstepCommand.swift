@@ -29,4 +29,13 @@ struct DoorstepCommand: AsyncParsableCommand {
             AppStoreSimulatorCommand.self,
             PostgresCommand.self,
         ])
+
+    static func main() async {
+        if CommandLine.arguments.dropFirst().prefix(while: { $0 != "--" }).contains(DatabaseOptions.helpFlag)
+        {
+            print(DatabaseOptions.help)
+        } else {
+            await main(nil)
+        }
+    }
 }

@@ -5,10 +5,23 @@ import Persistence
 import PostgreSQL
 import UnixSignals
 
-/// Which database a command works on.
+/// The database that a command uses.
+///
+/// The help of a command shows one line for these options; `--help-database` shows them.
 struct DatabaseOptions: ParsableArguments {
-    @Option(Settings.databaseURL) var url: String?
-    @Option(Settings.embeddedPostgres) var embeddedPostgres: String?
+    static let helpFlag = "--help-database"
+
+    @Option(Settings.databaseURL, visibility: .hidden) var url: String?
+    @Option(Settings.embeddedPostgres, visibility: .hidden) var embeddedPostgres: String?
+    /// ``DoorstepCommand`` handles it before it parses the other arguments, which may be incomplete.
+    @Flag(name: .customLong("help-database"), help: "Show the options that name a database.")
+    var showsHelp = false
+
+    /// The options with their help.
+    static var help: String {
+        let message = helpMessage(includeHidden: true)
+        return String(message[(message.range(of: "OPTIONS:")?.lowerBound ?? message.startIndex)...])
+    }
 
     func validate() throws {
         guard url == nil || embeddedPostgres == nil else {

@@ -113,9 +113,10 @@ extension Setting<String, Void> {
 }
 
 extension Option {
-    init<T, Default>(_ setting: Setting<T, Default>) where Value == T? {
+    init<T, Default>(_ setting: Setting<T, Default>, visibility: ArgumentVisibility = .default)
+    where Value == T? {
         self.init(
-            name: setting.description.name, help: setting.description.argumentHelp,
+            name: setting.description.name, help: setting.description.argumentHelp(visibility),
             completion: setting.description.completion, transform: setting.read)
     }
 
@@ -123,7 +124,7 @@ extension Option {
     init<T, Default>(wrappedValue: [T], _ setting: Setting<T, Default>) where Value == [T] {
         self.init(
             wrappedValue: wrappedValue, name: setting.description.name,
-            help: setting.description.argumentHelp, completion: setting.description.completion,
+            help: setting.description.argumentHelp(.default), completion: setting.description.completion,
             transform: setting.read)
     }
 }
@@ -152,11 +153,12 @@ struct SettingDescription: Sendable {
         }
     }
 
-    fileprivate var argumentHelp: ArgumentHelp {
+    fileprivate func argumentHelp(_ visibility: ArgumentVisibility) -> ArgumentHelp {
         let places = [variable.map { "environment: \($0)" }, standard.map { "default: \($0)" }].compactMap(
             \.self)
         return ArgumentHelp(
-            "\(text)\(places.isEmpty ? "" : " (\(places.joined(separator: ", ")))")", valueName: placeholder)
+            "\(text)\(places.isEmpty ? "" : " (\(places.joined(separator: ", ")))")", valueName: placeholder,
+            visibility: visibility)
     }
 }
 
