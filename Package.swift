@@ -245,11 +245,10 @@ let package = Package(
         Layer.adapters.library(
             "Console",
             [
-                "Administration", "AppSiteAssociation", "Cards", "Encodings", "Geodesy", "HTML", "HTTPSyntax",
-                "IPAddresses", "Invocation", "JSON", "Locations", "Notifications", "Platform", "QRCode",
-                "RateLimiting", "Receipts", "AppStoreSync", "Lookups", "Tenancy", crypto, httpTypes,
-                hummingbird,
-                hummingbirdCore, logging, nioCore, serviceLifecycle,
+                "Administration", "AppSiteAssociation", "Cards", "Encodings", "Geodesy", "HTML", "HTTPServer",
+                "HTTPSyntax", "IPAddresses", "Invocation", "JSON", "Locations", "Notifications", "Platform",
+                "QRCode", "RateLimiting", "Receipts", "AppStoreSync", "Lookups", "Tenancy", crypto, httpTypes,
+                logging, serviceLifecycle,
             ],
             resources: [.embedInCode("Assets")]),
         Layer.programs.program(
@@ -412,10 +411,11 @@ let package = Package(
             "ConsoleTests",
             [
                 "Administration", "AppSiteAssociation", "Cards", "Console", "Encodings", "Geodesy",
-                "HTTPAPI", "HTTPSyntax", "IPAddresses", "Invocation", "JSON", "LandingPages", "Locations",
+                "HTTPAPI", "HTTPServer", "HTTPSyntax", "HTTPTestClient", "IPAddresses", "Invocation", "JSON",
+                "LandingPages",
+                "Locations",
                 "Notifications", "Persistence", "PostgreSQL", "RateLimiting", "Receipts", "Lookups",
-                "LookupsSupport", "StoreSupport", "Tenancy", "TestSupport", httpTypes, hummingbird,
-                hummingbirdTesting, logging, nioCore,
+                "LookupsSupport", "StoreSupport", "Tenancy", "TestSupport", httpTypes, logging, nioCore,
             ]),
         Layer.client.tests(
             "DoorstepClientTests",

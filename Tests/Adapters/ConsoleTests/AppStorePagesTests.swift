@@ -1,7 +1,7 @@
 import Administration
 import Foundation
+import HTTPTestClient
 import HTTPTypes
-import HummingbirdTesting
 import PostgreSQL
 import Tenancy
 import Testing

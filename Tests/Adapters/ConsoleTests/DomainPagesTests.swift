@@ -1,7 +1,7 @@
 import Administration
 import Foundation
+import HTTPTestClient
 import HTTPTypes
-import HummingbirdTesting
 import Lookups
 import Persistence
 import Tenancy

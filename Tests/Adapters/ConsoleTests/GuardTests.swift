@@ -1,6 +1,5 @@
+import HTTPTestClient
 import HTTPTypes
-import Hummingbird
-import HummingbirdTesting
 import Testing
 
 @testable import Console

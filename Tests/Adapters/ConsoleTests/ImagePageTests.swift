@@ -1,7 +1,7 @@
 import Administration
 import Cards
+import HTTPTestClient
 import HTTPTypes
-import HummingbirdTesting
 import JSON
 import NIOCore
 import Persistence

@@ -2,8 +2,8 @@ import Administration
 import Foundation
 import Geodesy
 import HTTPSyntax
+import HTTPTestClient
 import HTTPTypes
-import HummingbirdTesting
 import Invocation
 import JSON
 import NIOCore

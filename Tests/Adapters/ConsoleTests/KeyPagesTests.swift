@@ -1,7 +1,7 @@
 import Administration
 import Foundation
+import HTTPTestClient
 import HTTPTypes
-import HummingbirdTesting
 import Invocation
 import Persistence
 import PostgreSQL
@@ -16,7 +16,7 @@ import Testing
     }
 
     /// The one key that a page shows.
-    private func key(in response: TestResponse) -> String? {
+    private func key(in response: HTTPTestClient.Response) -> String? {
         response.text.firstMatch(of: /d[sp]k_[A-Za-z0-9]{20,}/).map { String($0.0) }
     }
 

@@ -1,8 +1,8 @@
 import Administration
 import Foundation
 import Geodesy
+import HTTPTestClient
 import HTTPTypes
-import HummingbirdTesting
 import Invocation
 import JSON
 import NIOCore
@@ -203,7 +203,7 @@ import Testing
                 [.secFetchSite: "same-site"], [.secFetchSite: "cross-site"],
                 [.origin: "https://evil.example.com"], [:],
             ] as [HTTPFields] {
-                func expectRefusal(_ response: TestResponse, _ path: String) {
+                func expectRefusal(_ response: HTTPTestClient.Response, _ path: String) {
                     #expect(
                         response.status == .forbidden
                             && response.text.contains("does not come from a console page"),

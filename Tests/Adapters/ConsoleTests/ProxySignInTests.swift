@@ -1,8 +1,8 @@
 import Administration
 import Foundation
+import HTTPServer
+import HTTPTestClient
 import HTTPTypes
-import Hummingbird
-import HummingbirdTesting
 import IPAddresses
 import NIOCore
 import Persistence
@@ -22,15 +22,14 @@ import Testing
                 groups: groups.compactMap { ConsoleGroup($0) }))
     }
 
-    private static func request(_ fields: [(String, String)]) throws -> Request {
+    private static func request(_ fields: [(String, String)]) throws -> ReceivedRequest {
         var headers = HTTPFields()
         for (name, value) in fields {
             headers.append(HTTPField(name: try #require(HTTPField.Name(name)), value: value))
         }
-        return Request(
-            head: HTTPRequest(
-                method: .get, scheme: "http", authority: "localhost", path: "/", headerFields: headers),
-            body: RequestBody(buffer: .init()))
+        return ReceivedRequest(
+            method: .get, fields: headers, query: "", body: ServerRequestBody(), client: nil,
+            isBehindProxy: true, isSecure: false)
     }
 
     @Test func firstMatchingGroupDecidesAccess() throws {
@@ -91,10 +90,11 @@ import Testing
         var settings = ConsoleServer.Settings()
         settings.proxySignIn = try Self.signIn(["acme-staff=read:acme", "operators=change", "none=read:gone"])
         settings.proxies = try ["127.0.0.1", "::1"].map { try #require(AddressRange($0)) }
-        try await TestConsole.withConsole(settings, over: .live) { console in
+        try await TestConsole.withConsole(settings, overConnections: true) { console in
             let user = try #require(HTTPField.Name("X-Forwarded-User"))
             let groups = try #require(HTTPField.Name("X-Forwarded-Groups"))
-            func ask(_ path: String, _ name: String, _ group: String) async throws -> TestResponse {
+            func ask(_ path: String, _ name: String, _ group: String) async throws -> HTTPTestClient.Response
+            {
                 try await console.get(path, nil, [user: name, groups: group])
             }
             let page = try await ask("/tenants/acme", "ada", "operators")
@@ -134,7 +134,7 @@ import Testing
         var settings = ConsoleServer.Settings()
         settings.proxySignIn = try Self.signIn(["operators=change"])
         settings.proxies = try ["127.0.0.1", "::1"].map { try #require(AddressRange($0)) }
-        try await TestConsole.withConsole(settings, over: .live) { console in
+        try await TestConsole.withConsole(settings, overConnections: true) { console in
             let user = try #require(HTTPField.Name("X-Forwarded-User"))
             let groups = try #require(HTTPField.Name("X-Forwarded-Groups"))
             try await console.execute(

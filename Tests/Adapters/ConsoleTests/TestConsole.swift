@@ -4,9 +4,9 @@ import Encodings
 import Foundation
 import Geodesy
 import HTTPAPI
+import HTTPServer
+import HTTPTestClient
 import HTTPTypes
-import Hummingbird
-import HummingbirdTesting
 import Invocation
 import JSON
 import LandingPages
@@ -26,7 +26,7 @@ import Testing
 
 /// The console on a database of its own, with a tenant `acme` that has the location `door` and another tenant `other`.
 struct TestConsole {
-    let client: any TestClientProtocol
+    let client: HTTPTestClient
     let sessions: PostgresConsoleSessions
     let store: PostgresAdministrationStore
     let table: LiveLookupIndex
@@ -42,7 +42,7 @@ struct TestConsole {
 
     static func withConsole(
         _ settings: ConsoleServer.Settings = ConsoleServer.Settings(), tiles: TileSource? = nil,
-        over setup: TestingSetup = .router, _ body: @escaping @Sendable (TestConsole) async throws -> Void
+        overConnections: Bool = false, _ body: @escaping @Sendable (TestConsole) async throws -> Void
     ) async throws {
         var settings = settings
         // A machine that has much else to do is slow: what a page shows does not depend on it here.
@@ -137,7 +137,7 @@ struct TestConsole {
                                 connections: [.init(login: "door<b>", program: "doorstep", count: 3)],
                                 queues: [.init(kind: .deliveries, count: 7, firstDueAt: nil)])
                         }), logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
-                try await server.application().test(setup) { client in
+                try await Self.withClient(server.responder(), overConnections) { client in
                     try await body(
                         TestConsole(
                             client: client, sessions: sessions, store: store,
@@ -147,6 +147,15 @@ struct TestConsole {
                 }
             }
         }
+    }
+
+    /// - Parameter overConnections: Whether requests come from the address of this machine; else from none.
+    private static func withClient(
+        _ responder: ConsoleResponder, _ overConnections: Bool,
+        _ body: (HTTPTestClient) async throws -> Void
+    ) async throws {
+        guard overConnections else { return try await body(HTTPTestClient(responder)) }
+        try await HTTPTestClient.withServer(ServerSettings(), responder, body)
     }
 
     /// Puts locations of `acme` into the lookup index, as if it followed the database.
@@ -233,36 +242,34 @@ struct TestConsole {
 
     func get(
         _ path: String, _ cookie: String? = nil, _ further: HTTPFields = [:]
-    ) async throws -> TestResponse {
+    ) async throws -> HTTPTestClient.Response {
         var headers = further
         if let cookie { headers[.cookie] = cookie }
-        return try await client.execute(uri: path, method: .get, headers: headers, body: nil)
+        return try await client.send(.get, path, headers: headers)
     }
 
     /// Sends a file as it is.
     func send(
         _ file: [UInt8], as type: String, _ path: String, _ cookie: String? = nil,
         _ further: HTTPFields = [.secFetchSite: "same-origin"]
-    ) async throws -> TestResponse {
+    ) async throws -> HTTPTestClient.Response {
         var headers = further
         headers[.contentType] = type
         headers[.cookie] = cookie
-        return try await client.execute(
-            uri: path, method: .post, headers: headers, body: ByteBuffer(bytes: file))
+        return try await client.send(.post, path, headers: headers, body: ByteBuffer(bytes: file))
     }
 
     func post(
         _ path: String, _ form: [String: String], _ cookie: String? = nil,
         _ further: HTTPFields = [.secFetchSite: "same-origin"]
-    ) async throws -> TestResponse {
+    ) async throws -> HTTPTestClient.Response {
         var headers = further
         headers[.contentType] = "application/x-www-form-urlencoded"
         headers[.cookie] = cookie
         let text = form.map { name, value in
             "\(name)=\(value.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "")"
         }.joined(separator: "&")
-        return try await client.execute(
-            uri: path, method: .post, headers: headers, body: ByteBuffer(string: text))
+        return try await client.send(.post, path, headers: headers, body: ByteBuffer(string: text))
     }
 }
 
@@ -293,7 +300,7 @@ struct NoPages: PageFetcher {
     }
 }
 
-extension TestResponse {
+extension HTTPTestClient.Response {
     var text: String { String(buffer: body) }
 }
 

@@ -1,7 +1,7 @@
 import Administration
 import Foundation
+import HTTPTestClient
 import HTTPTypes
-import HummingbirdTesting
 import JSON
 import Notifications
 import Persistence
@@ -16,7 +16,7 @@ import Testing
         fields.merging(["form": UUID().uuidString]) { $1 }
     }
 
-    private func secret(in response: TestResponse) -> String? {
+    private func secret(in response: HTTPTestClient.Response) -> String? {
         response.text.firstMatch(of: /whsec_[A-Za-z0-9+\/=]+/).map { String($0.0) }
     }
 

@@ -2,9 +2,8 @@ import Crypto
 import Encodings
 import Foundation
 import HTML
+import HTTPServer
 import HTTPTypes
-import Hummingbird
-import NIOCore
 
 /// The files that pages load: the console's own files, which are part of the binary, and Leaflet's, which the start reads.
 struct Assets: Sendable {
@@ -52,7 +51,9 @@ struct Assets: Sendable {
     func link(to name: String) -> HTMLLink { HTMLLink(to: "assets", bundle, name) }
 
     /// - Throws: ``ConsoleRefusal/notFound``.
-    func response(_ parameters: Parameters, acceptEncoding: String?) throws -> Response {
+    func response(
+        _ parameters: [Substring: Substring], acceptEncoding: String?
+    ) throws -> ServerResponse {
         guard parameters["bundle"].map(String.init) == bundle,
             let file = parameters["name"].flatMap({ files[String($0)] })
         else { throw ConsoleRefusal.notFound }
@@ -67,8 +68,7 @@ struct Assets: Sendable {
             bytes = encoded
             headers[.contentEncoding] = "gzip"
         }
-        return Response(
-            status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+        return ServerResponse(.ok, headers, body: .bytes(bytes))
     }
 
     /// Debian's package contains the files as modules, each with a compressed copy.

@@ -2,14 +2,13 @@ import Administration
 import Cards
 import Foundation
 import HTML
+import HTTPServer
 import HTTPSyntax
 import HTTPTypes
-import Hummingbird
 import IPAddresses
 import JSON
 import Logging
 import Lookups
-import NIOCore
 import Tenancy
 
 /// The console's endpoints.
@@ -42,120 +41,116 @@ struct ConsoleEndpoints: Sendable {
 
     typealias Handler = @Sendable (ConsoleRequest) async throws -> ConsoleResponse
 
-    func router() -> Router<ConsoleContext> {
-        let router = Router(context: ConsoleContext.self, options: [.autoGenerateHeadEndpoints])
-        router.add(
-            middleware: GuardMiddleware(
-                names: ConsoleNames(origins: settings.origins),
-                proxies: TrustedProxies(settings.proxies),
-                proxySignIn: settings.proxySignIn))
-        router.add(middleware: FailureMiddleware(layout: layout, logger: logger))
-        router.get("/assets/:bundle/:name") { request, context in
-            try assets.response(context.parameters, acceptEncoding: request.headers[.acceptEncoding])
-        }
-        // A signed-in user may sign in as another one. A redirect would forward the link's secret.
-        router.get("/login") { _, _ in html(LoginPage.page()) }
-        router.post("/login") { request, context in try await signIn(request, context) }
-        router.post("/logout") { request, context in try await signOut(request, context) }
-
+    /// All endpoints.
+    var list: [ConsoleEndpoint] {
         let find = FindPage(table: dependencies.table)
-        get("/", router, find.index)
-        get("/help", router, HelpPage.response)
-        get("/sessions", router, SessionsPage(dependencies.sessions).index)
-        post("/sessions/end", router, SessionsPage(dependencies.sessions).end)
-        get("/tenants", router, TenantsPage.index)
-        get("/tenants/:slug", router, TenantPage.show)
-        post("/tenants/:slug/limits", router, TenantPage.setLimits)
-        post("/tenants/:slug/quotas", router, TenantQuotasForm.set)
-        post("/tenants/:slug/suspension", router, TenantPage.setSuspended)
-        get("/status", router, StatusPage(dependencies, detours: settings.apnsDetours).response)
-        get("/t/:slug", router) { .seeOther(HTMLLink(to: "t", try await $0.tenant().slug.text, "places")) }
-        get("/t/:slug/find", router, find.withinTenant)
         let locations = LocationsPage(
             findings, table: dependencies.table, hasMap: assets.leaflet != nil)
-        get("/t/:slug/places", router, locations.list)
-        get("/t/:slug/places.cells", router, locations.cells)
         let location = LocationPage(findings, table: dependencies.table, hasMap: assets.leaflet != nil)
-        get("/t/:slug/places/:id", router, location.show)
-        post("/t/:slug/places/:id/try", router, location.tryPoint)
         let edit = LocationEditor(findings, table: dependencies.table, hasMap: assets.leaflet != nil)
-        get("/t/:slug/places/:id/edit", router, edit.form)
-        post("/t/:slug/places/:id/edit", router, edit.save)
         let diagnosis = DiagnosePage(dependencies, checks)
-        get("/t/:slug/diagnose", router, diagnosis.show)
-        post("/t/:slug/diagnose", router, diagnosis.askSite)
-        get("/t/:slug/problems", router, ProblemsPage(findings).response)
         let webhooks = WebhooksPage(forms)
-        get("/t/:slug/webhooks", router, webhooks.index)
-        post("/t/:slug/webhooks", router, webhooks.create)
         let webhook = WebhookPage(webhooks, forms)
-        get("/t/:slug/webhooks/:id", router, webhook.show)
-        post("/t/:slug/webhooks/:id/change", router, webhook.change)
-        post("/t/:slug/webhooks/:id/rotate", router, webhook.rotate)
-        post("/t/:slug/webhooks/:id/test", router, webhook.test)
-        post("/t/:slug/webhooks/:id/replay", router, webhook.replay)
         let keys = KeysPage(forms)
-        get("/t/:slug/keys", router, keys.index)
-        post("/t/:slug/keys", router, keys.create)
         let key = KeyPage(keys, forms)
-        get("/t/:slug/keys/:id", router, key.show)
-        post("/t/:slug/keys/:id/rotate", router, key.rotate)
-        post("/t/:slug/keys/:id/revoke", router, key.revoke)
-        get("/t/:slug/urls", router, URLsPage(findings, table: dependencies.table).response)
-        get(
-            "/t/:slug/urls/:id", router,
-            ExperiencePage(dependencies.sites, table: dependencies.table).response)
         let domains = DomainsPage(findings)
-        get("/t/:slug/domains", router, domains.index)
-        post("/t/:slug/domains", router, domains.claim)
         let domain = DomainPage(dependencies.sites, findings, checks, table: dependencies.table)
-        get("/t/:slug/domains/:host", router, domain.show)
-        post("/t/:slug/domains/:host/verify", router, domain.verify)
-        post("/t/:slug/domains/:host/check", router, domain.check)
-        post("/t/:slug/domains/:host/pages", router, domain.setPages)
-        get("/t/:slug/audit", router, AuditPage.response)
-        get("/t/:slug/confirmations", router, ConfirmationsPage(FinishedDays()).response)
-        get("/t/:slug/deliveries", router, DeliveriesPage.list)
-        get("/t/:slug/deliveries/:id", router, DeliveryTracePage.show)
-        post("/t/:slug/deliveries/:id/retry", router, DeliveryTracePage.retry)
-        get("/t/:slug/retry", router, RetryPage.review)
-        post("/t/:slug/retry", router, RetryPage.retry)
-        get("/t/:slug/images", router, ImagesPage.list)
-        get("/t/:slug/images/:sha256", router, ImagesPage.show)
-        get("/t/:slug/images/:sha256/file", router, ImagesPage.file)
-        upload(
-            "/t/:slug/images", ImagesPage.types, router, limit: HeaderImage.maximumByteCount, ImagesPage.add)
         let imports = ImportPage(held, files, findings, table: dependencies.table)
-        get("/t/:slug/import", router, imports.form)
-        post("/t/:slug/import", router, imports.paste)
-        upload("/t/:slug/import.csv", ["text/csv"], router, limit: HeldFiles.maximumLength, imports.upload)
-        get("/t/:slug/import/:sha256", router, imports.show)
-        post("/t/:slug/import/:sha256", router, imports.apply)
-        get("/t/:slug/appstore", router, AppStorePage.response)
-        get("/t/:slug/appstore/:clip", router, AppStorePlanPage.response)
-        return router
+        return [
+            ConsoleEndpoint(method: .get, path: "/assets/{bundle}/{name}") { request in
+                try assets.response(request.parameters, acceptEncoding: request.fields[.acceptEncoding])
+            },
+            // A signed-in user may sign in as another one. A redirect would forward the link's secret.
+            ConsoleEndpoint(method: .get, path: "/login") { _ in html(LoginPage.page()) },
+            ConsoleEndpoint(method: .post, path: "/login", respond: signIn),
+            ConsoleEndpoint(method: .post, path: "/logout", respond: signOut),
+
+            get("/", find.index),
+            get("/help", HelpPage.response),
+            get("/sessions", SessionsPage(dependencies.sessions).index),
+            post("/sessions/end", SessionsPage(dependencies.sessions).end),
+            get("/tenants", TenantsPage.index),
+            get("/tenants/{slug}", TenantPage.show),
+            post("/tenants/{slug}/limits", TenantPage.setLimits),
+            post("/tenants/{slug}/quotas", TenantQuotasForm.set),
+            post("/tenants/{slug}/suspension", TenantPage.setSuspended),
+            get("/status", StatusPage(dependencies, detours: settings.apnsDetours).response),
+            get("/t/{slug}") {
+                .seeOther(HTMLLink(to: "t", try await $0.tenant().slug.text, "places"))
+            },
+            get("/t/{slug}/find", find.withinTenant),
+            get("/t/{slug}/places", locations.list),
+            get("/t/{slug}/places.cells", locations.cells),
+            get("/t/{slug}/places/{id}", location.show),
+            post("/t/{slug}/places/{id}/try", location.tryPoint),
+            get("/t/{slug}/places/{id}/edit", edit.form),
+            post("/t/{slug}/places/{id}/edit", edit.save),
+            get("/t/{slug}/diagnose", diagnosis.show),
+            post("/t/{slug}/diagnose", diagnosis.askSite),
+            get("/t/{slug}/problems", ProblemsPage(findings).response),
+            get("/t/{slug}/webhooks", webhooks.index),
+            post("/t/{slug}/webhooks", webhooks.create),
+            get("/t/{slug}/webhooks/{id}", webhook.show),
+            post("/t/{slug}/webhooks/{id}/change", webhook.change),
+            post("/t/{slug}/webhooks/{id}/rotate", webhook.rotate),
+            post("/t/{slug}/webhooks/{id}/test", webhook.test),
+            post("/t/{slug}/webhooks/{id}/replay", webhook.replay),
+            get("/t/{slug}/keys", keys.index),
+            post("/t/{slug}/keys", keys.create),
+            get("/t/{slug}/keys/{id}", key.show),
+            post("/t/{slug}/keys/{id}/rotate", key.rotate),
+            post("/t/{slug}/keys/{id}/revoke", key.revoke),
+            get("/t/{slug}/urls", URLsPage(findings, table: dependencies.table).response),
+            get(
+                "/t/{slug}/urls/{id}",
+                ExperiencePage(dependencies.sites, table: dependencies.table).response),
+            get("/t/{slug}/domains", domains.index),
+            post("/t/{slug}/domains", domains.claim),
+            get("/t/{slug}/domains/{host}", domain.show),
+            post("/t/{slug}/domains/{host}/verify", domain.verify),
+            post("/t/{slug}/domains/{host}/check", domain.check),
+            post("/t/{slug}/domains/{host}/pages", domain.setPages),
+            get("/t/{slug}/audit", AuditPage.response),
+            get("/t/{slug}/confirmations", ConfirmationsPage(FinishedDays()).response),
+            get("/t/{slug}/deliveries", DeliveriesPage.list),
+            get("/t/{slug}/deliveries/{id}", DeliveryTracePage.show),
+            post("/t/{slug}/deliveries/{id}/retry", DeliveryTracePage.retry),
+            get("/t/{slug}/retry", RetryPage.review),
+            post("/t/{slug}/retry", RetryPage.retry),
+            get("/t/{slug}/images", ImagesPage.list),
+            get("/t/{slug}/images/{sha256}", ImagesPage.show),
+            get("/t/{slug}/images/{sha256}/file", ImagesPage.file),
+            upload(
+                "/t/{slug}/images", ImagesPage.types, limit: HeaderImage.maximumByteCount, ImagesPage.add),
+            get("/t/{slug}/import", imports.form),
+            post("/t/{slug}/import", imports.paste),
+            upload("/t/{slug}/import.csv", ["text/csv"], limit: HeldFiles.maximumLength, imports.upload),
+            get("/t/{slug}/import/{sha256}", imports.show),
+            post("/t/{slug}/import/{sha256}", imports.apply),
+            get("/t/{slug}/appstore", AppStorePage.response),
+            get("/t/{slug}/appstore/{clip}", AppStorePlanPage.response),
+        ]
     }
 
-    private func get(_ path: RouterPath, _ router: Router<ConsoleContext>, _ handler: @escaping Handler) {
-        router.get(path) { request, context in
-            try await response(request, context, by: handler)
-        }
+    var failures: FailurePages { FailurePages(layout: layout, logger: logger) }
+
+    private func get(_ path: String, _ handler: @escaping Handler) -> ConsoleEndpoint {
+        ConsoleEndpoint(method: .get, path: path) { try await response($0, by: handler) }
     }
 
-    private func post(_ path: RouterPath, _ router: Router<ConsoleContext>, _ handler: @escaping Handler) {
-        router.post(path) { request, context in
-            try await response(request, context, by: handler) { $0.form = try await form(of: request) }
+    private func post(_ path: String, _ handler: @escaping Handler) -> ConsoleEndpoint {
+        ConsoleEndpoint(method: .post, path: path) { request in
+            try await response(request, by: handler) { $0.form = try await form(of: request) }
         }
     }
 
     /// Receives a file from the console's own script. The JSON response contains the next address or the error.
     private func upload(
-        _ path: RouterPath, _ types: [String], _ router: Router<ConsoleContext>, limit: Int,
-        _ handler: @escaping Handler
-    ) {
-        router.post(path) { request, context in
+        _ path: String, _ types: [String], limit: Int, _ handler: @escaping Handler
+    ) -> ConsoleEndpoint {
+        ConsoleEndpoint(method: .post, path: path) { request in
             do {
-                return try await response(request, context, by: handler) { asked in
+                return try await response(request, by: handler) { asked in
                     // Checked before the file is read.
                     try asked.requireChange()
                     _ = try await asked.tenant()
@@ -164,27 +159,23 @@ struct ConsoleEndpoints: Sendable {
                     }
                 }
             } catch {
-                let failures = FailureMiddleware(layout: layout, logger: logger)
-                let refusal = failures.refusal(for: error, request)
-                return Response(
-                    status: refusal.status, headers: [.contentType: "application/json"],
-                    body: ResponseBody(
-                        byteBuffer: ByteBuffer(
-                            bytes: JSONValue.object(["error": .string(refusal.text)]).serialized())))
+                let refusal = failures.refusal(for: error, request.method)
+                return ServerResponse(
+                    refusal.status, [.contentType: "application/json"],
+                    body: .bytes(JSONValue.object(["error": .string(refusal.text)]).serialized()))
             }
         }
     }
 
-    private func file(of request: Request, _ types: [String], limit: Int) async throws -> [UInt8] {
-        guard let type = request.headers[.contentType], types.contains(type) else {
+    private func file(of request: ReceivedRequest, _ types: [String], limit: Int) async throws -> [UInt8] {
+        guard let type = request.fields[.contentType], types.contains(type) else {
             throw ConsoleRefusal(
                 status: .unsupportedMediaType, title: "Wrong file type",
                 text: "The file must have the type \(types.joined(separator: " or ")). Nothing was done.")
         }
-        var request = request
         do {
-            return Array(buffer: try await request.collectBody(upTo: limit))
-        } catch is NIOTooManyBytesError {
+            return try await request.body.bytes(upTo: limit)
+        } catch is ServerRequestBody.TooLong {
             throw ConsoleRefusal(
                 status: .contentTooLarge, title: "File too large",
                 text: "The file may have at most \(limit.grouped) bytes. Nothing was done.")
@@ -193,19 +184,19 @@ struct ConsoleEndpoints: Sendable {
 
     /// - Parameter read: reads the body of a signed-in user's request.
     private func response(
-        _ request: Request, _ context: ConsoleContext, by handler: Handler,
+        _ request: ReceivedRequest, by handler: Handler,
         reading read: (inout ConsoleRequest) async throws -> Void = { _ in }
-    ) async throws -> Response {
-        guard let session = try await person(of: request, context) else {
+    ) async throws -> ServerResponse {
+        guard let session = try await person(of: request) else {
             return ConsoleResponse.redirect(to: HTMLLink("/login"))
         }
         var path: [String: String] = [:]
-        for (name, value) in context.parameters {
+        for (name, value) in request.parameters {
             guard let value = String(value).removingPercentEncoding else { throw ConsoleRefusal.notFound }
             path[String(name)] = value
         }
         var asked = ConsoleRequest(
-            path: path, query: FormFields(request.uri.query ?? ""), session: session,
+            path: path, query: FormFields(request.query), session: session,
             stores: dependencies.stores(session.access), now: Date())
         try await read(&asked)
         switch try await handler(asked) {
@@ -214,35 +205,32 @@ struct ConsoleEndpoints: Sendable {
         case .seeOther(let link):
             return ConsoleResponse.redirect(to: link)
         case .image(let bytes, let type):
-            return Response(
-                status: .ok,
-                headers: [.contentType: type, .cacheControl: "private, max-age=86400, immutable"],
-                body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+            return ServerResponse(
+                .ok, [.contentType: type, .cacheControl: "private, max-age=86400, immutable"],
+                body: .bytes(bytes))
         case .json(let bytes):
-            return Response(
-                status: .ok, headers: [.contentType: "application/json"],
-                body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+            return ServerResponse(.ok, [.contentType: "application/json"], body: .bytes(bytes))
         }
     }
 
-    private func html(_ page: Page, for session: ConsoleSession? = nil) -> Response {
+    private func html(_ page: Page, for session: ConsoleSession? = nil) -> ServerResponse {
         let asOf = session.flatMap { _ in dependencies.table.current?.asOf }
         return ConsoleResponse.html(
             layout.html(page, for: session, tableAge: asOf.map { Date().timeIntervalSince($0) } ?? 0),
             page.status, hasMap: page.hasMap, tiles: page.hasMap ? assets.tiles : nil)
     }
 
-    private func person(of request: Request, _ context: ConsoleContext) async throws -> ConsoleSession? {
-        if let session = try await personByProxy(of: request, context) { return session }
-        guard let secret = Entrance.secret(of: request, isSecure: context.isSecure) else { return nil }
+    private func person(of request: ReceivedRequest) async throws -> ConsoleSession? {
+        if let session = try await personByProxy(of: request) { return session }
+        guard let secret = Entrance.secret(of: request) else { return nil }
         return try await dependencies.sessions.session(secret, at: Date())
     }
 
     /// The guard has refused user and group fields from all other clients.
     private func personByProxy(
-        of request: Request, _ context: ConsoleContext
+        of request: ReceivedRequest
     ) async throws -> ConsoleSession? {
-        guard context.isBehindProxy, let (name, group) = try settings.proxySignIn?.person(of: request) else {
+        guard request.isBehindProxy, let (name, group) = try settings.proxySignIn?.person(of: request) else {
             return nil
         }
         var access = ConsoleAccess(name: name, isReadOnly: group.isReadOnly)
@@ -267,23 +255,23 @@ struct ConsoleEndpoints: Sendable {
         return .byProxy(access, at: now)
     }
 
-    private func form(of request: Request) async throws -> FormFields {
-        guard request.headers[.contentType]?.hasPrefix("application/x-www-form-urlencoded") == true else {
+    private func form(of request: ReceivedRequest) async throws -> FormFields {
+        guard request.fields[.contentType]?.hasPrefix("application/x-www-form-urlencoded") == true else {
             throw ConsoleRefusal.unreadableForm
         }
-        var request = request
-        return FormFields(String(buffer: try await request.collectBody(upTo: FormFields.maximumLength)))
+        return FormFields(
+            String(decoding: try await request.body.bytes(upTo: FormFields.maximumLength), as: UTF8.self))
     }
 
     // MARK: Sign in and out
 
-    private func signIn(_ request: Request, _ context: ConsoleContext) async throws -> Response {
+    private func signIn(_ request: ReceivedRequest) async throws -> ServerResponse {
         let form = try await form(of: request)
         let now = Date()
-        guard let link = try await entrance.link(form["token"], from: context.client) else {
+        guard let link = try await entrance.link(form["token"], from: request.client) else {
             return html(LoginPage.page(hasFailed: true))
         }
-        if form[LoginPage.confirmation] == nil, let current = try await person(of: request, context),
+        if form[LoginPage.confirmation] == nil, let current = try await person(of: request),
             let next = try await dependencies.sessions.access(by: link, at: now), next != current.access
         {
             guard !current.isByProxy else { throw ConsoleRefusal.signedInByProxy(current.access.name) }
@@ -291,21 +279,21 @@ struct ConsoleEndpoints: Sendable {
         }
         guard
             let (session, cookie) = try await entrance.signIn(
-                by: link, insteadOf: Entrance.secret(of: request, isSecure: context.isSecure),
-                isSecure: context.isSecure, at: now)
+                by: link, insteadOf: Entrance.secret(of: request),
+                isSecure: request.isSecure, at: now)
         else { return html(LoginPage.page(hasFailed: true)) }
         logger.notice("signed in", metadata: ["name": "\(session.access.name)"])
         var response = ConsoleResponse.redirect(to: HTMLLink("/"))
-        response.setCookie(cookie)
+        response.fields[.setCookie] = cookie
         return response
     }
 
-    private func signOut(_ request: Request, _ context: ConsoleContext) async throws -> Response {
-        if let session = try await person(of: request, context), !session.isByProxy {
+    private func signOut(_ request: ReceivedRequest) async throws -> ServerResponse {
+        if let session = try await person(of: request), !session.isByProxy {
             try await dependencies.sessions.end(session.id, by: session.access.name)
         }
         var response = ConsoleResponse.redirect(to: HTMLLink("/login"))
-        response.setCookie(Entrance.noCookie(isSecure: context.isSecure))
+        response.fields[.setCookie] = Entrance.noCookie(isSecure: request.isSecure)
         return response
     }
 }

@@ -1,9 +1,8 @@
 import Administration
 import Foundation
 import HTML
+import HTTPServer
 import HTTPTypes
-import Hummingbird
-import NIOCore
 import Tenancy
 
 /// The response of an endpoint.
@@ -24,26 +23,24 @@ enum ConsoleResponse {
     }
 
     /// A plain-text response to requests that do not come from a console page.
-    static func plain(_ status: HTTPResponse.Status, _ text: String) -> Response {
-        Response(
-            status: status, headers: [.contentType: "text/plain; charset=utf-8"],
-            body: ResponseBody(byteBuffer: ByteBuffer(string: "\(text)\n")))
+    static func plain(_ status: HTTPResponse.Status, _ text: String) -> ServerResponse {
+        ServerResponse(
+            status, [.contentType: "text/plain; charset=utf-8"], body: .bytes(Array("\(text)\n".utf8)))
     }
 
     /// - Parameter tiles: the source of the map tiles, if the page has a map.
     static func html(
         _ bytes: [UInt8], _ status: HTTPResponse.Status, hasMap: Bool, tiles: TileSource? = nil
-    ) -> Response {
+    ) -> ServerResponse {
         var headers: HTTPFields = [.contentType: "text/html; charset=utf-8"]
         headers[.contentSecurityPolicy] = policy(trustedTypes: !hasMap, tiles: tiles?.origin)
         // Tile servers want to know the origin; OpenStreetMap's servers refuse requests without a referrer. [observed]
         if tiles != nil { headers[.referrerPolicy] = "strict-origin-when-cross-origin" }
-        return Response(
-            status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+        return ServerResponse(status, headers, body: .bytes(bytes))
     }
 
-    static func redirect(to link: HTMLLink) -> Response {
-        Response(status: .seeOther, headers: [.location: link.text])
+    static func redirect(to link: HTMLLink) -> ServerResponse {
+        ServerResponse(.seeOther, [.location: link.text])
     }
 }
 

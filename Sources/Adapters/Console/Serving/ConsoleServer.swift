@@ -1,16 +1,13 @@
 public import Administration
 public import AppStoreSync
 public import Foundation
-import HTTPTypes
-import Hummingbird
-import HummingbirdCore
+import HTTPServer
 public import IPAddresses
 public import Invocation
 public import JSON
 public import Locations
 public import Logging
 public import Lookups
-import NIOCore
 public import Notifications
 public import ServiceLifecycle
 public import Tenancy
@@ -132,17 +129,29 @@ public struct ConsoleServer: Service {
     /// Listens until graceful shutdown.
     /// - Throws: When the address cannot be used.
     public func run() async throws {
-        try await application().run()
+        var serverSettings = ServerSettings()
+        serverSettings.host = settings.host
+        serverSettings.port = settings.port
+        serverSettings.name = "Doorstep"
+        let proxies = TrustedProxies(settings.proxies)
+        serverSettings.isProxy = { proxies.contains($0) }
+        let server = try await RunningServer.start(serverSettings, responder(), logger: logger)
+        await onListening(server.port)
+        try? await gracefulShutdown()
+        _ = await server.drain(within: Self.shutdownTimeout)
     }
 
-    func application() -> some ApplicationProtocol {
-        Application(
-            responder: ConsoleEndpoints(settings, dependencies, logger: logger).router().buildResponder(),
-            server: .http1(configuration: .init(idleTimeout: .seconds(60))),
-            configuration: ApplicationConfiguration(
-                address: .hostname(settings.host, port: settings.port), serverName: "Doorstep"),
-            onServerRunning: { [onListening] channel in await onListening(channel.localAddress?.port ?? 0) },
-            logger: logger)
+    /// How long requests under way may take when the console ends. [ours]
+    private static let shutdownTimeout = Duration.seconds(25)
+
+    func responder() -> ConsoleResponder {
+        let endpoints = ConsoleEndpoints(settings, dependencies, logger: logger)
+        return ConsoleResponder(
+            endpoints.list,
+            ConsoleGuard(
+                names: ConsoleNames(origins: settings.origins), proxies: TrustedProxies(settings.proxies),
+                proxySignIn: settings.proxySignIn),
+            endpoints.failures)
     }
 }
 

@@ -1,6 +1,5 @@
 import Administration
 import Foundation
-import Hummingbird
 import IPAddresses
 import RateLimiting
 
@@ -43,7 +42,7 @@ struct Entrance: Sendable {
     /// - Parameter earlier: the browser's earlier session, which ends.
     func signIn(
         by link: ConsoleSecret, insteadOf earlier: ConsoleSecret?, isSecure: Bool, at now: Date
-    ) async throws -> (ConsoleSession, Cookie)? {
+    ) async throws -> (ConsoleSession, cookie: String)? {
         let secret = try await sessions.makeSecret()
         let session = try await sessions.signIn(by: link, as: secret, insteadOf: earlier, at: now)
         guard let session else { return nil }
@@ -51,17 +50,15 @@ struct Entrance: Sendable {
         return (session, Self.cookie(secret.text, isSecure: isSecure, lasting: length))
     }
 
-    static func noCookie(isSecure: Bool) -> Cookie { cookie("", isSecure: isSecure, lasting: 0) }
+    static func noCookie(isSecure: Bool) -> String { cookie("", isSecure: isSecure, lasting: 0) }
 
-    static func secret(of request: Request, isSecure: Bool) -> ConsoleSecret? {
-        request.cookies[name(isSecure: isSecure)].flatMap { ConsoleSecret($0.value) }
+    static func secret(of request: ReceivedRequest) -> ConsoleSecret? {
+        request.cookie(name(isSecure: request.isSecure)).flatMap { ConsoleSecret($0) }
     }
 
     /// `Lax`, so that links from other sites open with the session. GET changes nothing, and the guard checks all other methods.
-    private static func cookie(_ value: String, isSecure: Bool, lasting length: Int) -> Cookie {
-        Cookie(
-            name: name(isSecure: isSecure), value: value, maxAge: length, path: "/", secure: isSecure,
-            httpOnly: true, sameSite: .lax)
+    private static func cookie(_ value: String, isSecure: Bool, lasting length: Int) -> String {
+        "\(name(isSecure: isSecure))=\(value); Max-Age=\(length); Path=/;\(isSecure ? " Secure;" : "") HttpOnly; SameSite=Lax"
     }
 
     /// With TLS, a name that neither another host nor an unencrypted response can set (RFC 6265bis §4.1.3.2). Some browsers

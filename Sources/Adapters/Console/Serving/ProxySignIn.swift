@@ -1,7 +1,6 @@
 import Administration
 import Foundation
 import HTTPTypes
-import Hummingbird
 import IPAddresses
 import Synchronization
 public import Tenancy
@@ -26,23 +25,23 @@ public struct ProxySignIn: Sendable {
     }
 
     /// Whether a request has one of the fields.
-    func isIn(_ request: Request) -> Bool {
-        request.headers.contains(userField) || request.headers.contains(groupsField)
+    func isIn(_ request: ReceivedRequest) -> Bool {
+        request.fields.contains(userField) || request.fields.contains(groupsField)
     }
 
     /// The user and the group that decides; nil if the request names no user.
     /// - Throws: ``ConsoleRefusal``.
-    func person(of request: Request) throws -> (name: DisplayName, group: ConsoleGroup)? {
+    func person(of request: ReceivedRequest) throws -> (name: DisplayName, group: ConsoleGroup)? {
         guard isIn(request) else { return nil }
         // A second field may come from the client if the proxy does not remove it.
-        let users = request.headers[values: userField]
+        let users = request.fields[values: userField]
         guard users.count == 1, let name = try? DisplayName(users[0].trimmingCharacters(in: .whitespaces))
         else {
             throw ConsoleRefusal.forbidden(
                 "The proxy must send the user field once. It sent none or several.")
         }
         // The same applies to a second list of groups, which decides the rights.
-        let lists = request.headers[values: groupsField]
+        let lists = request.fields[values: groupsField]
         guard lists.count <= 1 else {
             throw ConsoleRefusal.forbidden("The proxy must send the groups field once. It sent several.")
         }

@@ -1,36 +1,28 @@
 import Administration
 import Foundation
 import HTML
+import HTTPServer
 import HTTPSyntax
 import HTTPTypes
-import Hummingbird
 import Logging
-import NIOCore
 import Notifications
 import Tenancy
 
 /// Turns errors of endpoints into pages. The page of an unexpected error contains no details.
-struct FailureMiddleware: RouterMiddleware {
+struct FailurePages: Sendable {
     let layout: Layout
     let logger: Logger
 
-    func handle(
-        _ request: Request, context: ConsoleContext,
-        next: (Request, ConsoleContext) async throws -> Response
-    ) async throws -> Response {
-        do {
-            return try await next(request, context)
-        } catch {
-            let refusal = refusal(for: error, request)
-            let page = Page(title: refusal.title, status: refusal.status) { main in
-                main.element(.p, text: refusal.text)
-                main.element(.p) { $0.element(.a, .href(.home), text: "Go to the tenants") }
-            }
-            return ConsoleResponse.html(layout.html(page, for: nil), refusal.status, hasMap: false)
+    func page(for error: any Error, _ method: HTTPRequest.Method) -> ServerResponse {
+        let refusal = refusal(for: error, method)
+        let page = Page(title: refusal.title, status: refusal.status) { main in
+            main.element(.p, text: refusal.text)
+            main.element(.p) { $0.element(.a, .href(.home), text: "Go to the tenants") }
         }
+        return ConsoleResponse.html(layout.html(page, for: nil), refusal.status, hasMap: false)
     }
 
-    func refusal(for error: any Error, _ request: Request) -> ConsoleRefusal {
+    func refusal(for error: any Error, _ method: HTTPRequest.Method) -> ConsoleRefusal {
         switch error {
         case let refusal as ConsoleRefusal:
             return refusal
@@ -45,9 +37,7 @@ struct FailureMiddleware: RouterMiddleware {
         case let refusal as WebhookRefusal:
             return refusal == .unknownWebhook
                 ? .notFound : .conflict("\(refusal). Nothing was changed.".capitalizedSentence)
-        case let error as HTTPError where error.status == .notFound:
-            return .notFound
-        case is NIOTooManyBytesError:
+        case is ServerRequestBody.TooLong:
             return ConsoleRefusal(
                 status: .contentTooLarge, title: "Form too large",
                 text: "A form may have at most \(FormFields.maximumLength) bytes. Nothing was done.")
@@ -55,7 +45,7 @@ struct FailureMiddleware: RouterMiddleware {
             let id = UUID().uuidString.lowercased()
             logger.error(
                 "a console page failed",
-                metadata: ["error": "\(error)", "id": "\(id)", "method": "\(request.method)"])
+                metadata: ["error": "\(error)", "id": "\(id)", "method": "\(method)"])
             return ConsoleRefusal(
                 status: .internalServerError, title: "Something went wrong",
                 text:

@@ -1,5 +1,5 @@
+import HTTPServer
 import HTTPTypes
-import Hummingbird
 import IPAddresses
 
 /// Refuses requests that do not come from a console page, and adds security header fields to every response.
@@ -8,52 +8,56 @@ import IPAddresses
 /// request that changes data, `Sec-Fetch-Site` decides (Fetch Metadata Request Headers §2.3), or `Origin` if that field is
 /// missing. A request with neither field is refused. An `Origin` with another scheme or host is always refused: a proxy may
 /// stand between that `Host` does not show.
-struct GuardMiddleware: RouterMiddleware {
+struct ConsoleGuard: Sendable {
     let names: ConsoleNames
     let proxies: TrustedProxies
     let proxySignIn: ProxySignIn?
 
-    func handle(
-        _ request: Request, context: ConsoleContext,
-        next: (Request, ConsoleContext) async throws -> Response
-    ) async throws -> Response {
-        var context = context
-        var response: Response
-        let isForwarded = Self.forwarding.contains { request.headers.contains($0) }
-        if let origin = names.origin(of: request.head.authority, isForwarded: isForwarded) {
-            context.isSecure = origin.isSecure
-            context.isBehindProxy = proxies.contains(context.peer)
-            if context.isBehindProxy {
-                context.client = proxies.address(
-                    behind: context.peer, forwardedFor: request.headers[.forwardedFor])
-            }
-            if proxySignIn?.isIn(request) == true, !context.isBehindProxy {
-                response = ConsoleResponse.plain(
+    func response(
+        to request: ServerRequest, _ method: HTTPRequest.Method, _ body: ServerRequestBody,
+        next: (ReceivedRequest) async -> ServerResponse
+    ) async -> ServerResponse {
+        let fields = request.fields
+        let isForwarded = Self.forwarding.contains { fields.contains($0) }
+        guard let origin = names.origin(of: request.authority, isForwarded: isForwarded) else {
+            return Self.secured(
+                ConsoleResponse.plain(
+                    .misdirectedRequest,
+                    "The console does not serve this host name. Set --console-origin to its public origin, and let your proxy pass the Host field on."
+                ))
+        }
+        let isBehindProxy = proxies.contains(request.peer)
+        let received = ReceivedRequest(
+            method: method, fields: fields, query: String(request.query), body: body,
+            client: isBehindProxy
+                ? proxies.address(behind: request.peer, forwardedFor: fields[.forwardedFor]) : request.peer,
+            isBehindProxy: isBehindProxy, isSecure: origin.isSecure)
+        if proxySignIn?.isIn(received) == true, !isBehindProxy {
+            return Self.secured(
+                ConsoleResponse.plain(
                     .forbidden,
                     "Only trusted proxies may send sign-in header fields. Set --console-proxy to the addresses of your proxies."
-                )
-            } else if Self.isAllowed(request, at: origin.text) {
-                response = try await next(request, context)
-            } else {
-                response = ConsoleResponse.plain(
-                    .forbidden, "The request does not come from a console page. Nothing was done.")
-            }
-        } else {
-            response = ConsoleResponse.plain(
-                .misdirectedRequest,
-                "The console does not serve this host name. Set --console-origin to its public origin, and let your proxy pass the Host field on."
-            )
+                ))
         }
-        for (name, value) in Self.fields where response.headers[name] == nil {
-            response.headers[name] = value
+        guard Self.isAllowed(received, at: origin.text) else {
+            return Self.secured(
+                ConsoleResponse.plain(
+                    .forbidden, "The request does not come from a console page. Nothing was done."))
         }
+        return Self.secured(await next(received))
+    }
+
+    /// Adds the security header fields that the response does not set itself.
+    static func secured(_ response: ServerResponse) -> ServerResponse {
+        var response = response
+        for (name, value) in Self.fields where response.fields[name] == nil { response.fields[name] = value }
         return response
     }
 
-    private static func isAllowed(_ request: Request, at origin: String) -> Bool {
+    private static func isAllowed(_ request: ReceivedRequest, at origin: String) -> Bool {
         if request.method == .get || request.method == .head { return true }
-        let sender = request.headers[.origin]
-        guard let site = request.headers[.secFetchSite] else { return sender == origin }
+        let sender = request.fields[.origin]
+        guard let site = request.fields[.secFetchSite] else { return sender == origin }
         // Browsers send `null` if they hide the origin (Fetch §3.2).
         return site == "same-origin" && (sender == nil || sender == "null" || sender == origin)
     }
