@@ -332,7 +332,7 @@ def print_markdown(options: argparse.Namespace, facts: dict[str, str], sizes: li
             print(f"\nThe goal of each is a p95 of at most {goal} ms.\n")
     heaviest = max((one.bytes for size in sizes for one in size.pages), default=0)
     verdict = "met" if heaviest <= HTML_GOAL else "missed"
-    print(f"The largest answer has {heaviest:,} bytes, of at most {HTML_GOAL:,}: {verdict}.")
+    print(f"The largest response has {heaviest:,} bytes, of at most {HTML_GOAL:,}: {verdict}.")
 
 
 def parse_arguments() -> argparse.Namespace:

@@ -31,7 +31,7 @@ given_binary() {
 clean_up() {
     if [[ -n $started ]] && kill -TERM "$started" 2>/dev/null; then
         # It ends what it has started itself, and a private PostgreSQL is the last.
-        wait "$started" || echo "deploy/bench/$bench: what was measured ended with status $?" >&2
+        wait "$started" || echo "deploy/bench/$bench: the measured program ended with status $?" >&2
     fi
     rm -rf "$scratch" "$unfinished"
 }

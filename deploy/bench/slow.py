@@ -204,7 +204,7 @@ class SlowThings:
         status, answer = await client.insist("POST", "/v1/webhooks", {
             "url": f"http://127.0.0.1:{port}/hook", "events": ["location.changed"]})
         if status != 201:
-            self.bench.expect(False, f"a webhook was answered {status}: {answer}")
+            self.bench.expect(False, f"a webhook request got {status}: {answer}")
         return base64.b64decode(answer["secret"].removeprefix("whsec_"))
 
     async def time_to_tell(self, client, receiver, number):

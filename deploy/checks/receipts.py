@@ -63,7 +63,7 @@ def main(address, key_file, tenants):
     assert not is_there(claims, "restaurant_b"), claims
     assert claims["exp"] - claims["iat"] == 600, claims
     verify_later(540, receipt, keys, tenant)
-    print("receipts: PyJWT takes", json.dumps(claims))
+    print("receipts: PyJWT accepts", json.dumps(claims))
 
     said = verify(confirm(address, key, deviceResult={"inRegion": True}), keys, tenant)
     assert is_there(said, "restaurant_a") and not is_there(said, "restaurant_a", evidence=("coordinate",)), said
@@ -72,7 +72,7 @@ def main(address, key_file, tenants):
     earlier = {name: value for name, value in claims.items() if name not in ("evidence", "certain")}
     for claim in vague, nothing, earlier:
         assert not is_there(claim, "restaurant_a"), claim
-    print("receipts: what a device said is told from a coordinate, and neither counts when it is not certain or not there")
+    print("receipts: device results and coordinates are distinguished, and uncertain or missing evidence is refused")
 
     other = next(identity for slug, identity in tenants.items() if slug != "restaurants")
     changed = {**claims, "location": "restaurant_b"}
@@ -97,7 +97,7 @@ def main(address, key_file, tenants):
         except error as refusal:
             print(f"receipts: PyJWT refuses {name}: {refusal}")
         else:
-            sys.exit(f"receipts: PyJWT takes {name}")
+            sys.exit(f"receipts: PyJWT accepts {name}")
 
 
 main(*sys.argv[1:])

@@ -307,8 +307,8 @@ def main():
         twice = len(broken.pop(TWICE, []))
         report(drill, counts, broken)
         lost = sum(max(0, count - found.confirmations.get(place, 0)) for place, count in drill.ledger.answered.items())
-        print(f"- confirmations of the moment before a kill of a server that are lost, as the guide says: {lost:,}")
-        print("- deliveries that APNs was sent twice though no answer was lost, as when a loan ended before the database was"
+        print(f"- confirmations lost in the moment before a server was killed, as documented: {lost:,}")
+        print("- deliveries sent twice to APNs without a lost response, for example because a lease ended before the database was"
               f" back: {twice:,}", flush=True)
         problems = [f"{promise}: {thing}" for promise, things in broken.items() for thing in things]
         problems += drill.ledger.problems + [

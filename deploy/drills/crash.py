@@ -158,7 +158,7 @@ def report(drill, counts, broken):
     ledger, unanswered = drill.ledger, sum(client.unanswered for client in drill.load.clients)
     print(f"\n- acknowledged: {sum(ledger.changes.values()):,} catalogue writes, {len(ledger.instances):,} registrations,"
           f" {sum(ledger.answered.values()):,} confirmations, {len(ledger.notifications):,} notifications")
-    print(f"- requests to which no answer came: {unanswered:,}; starts of the server that failed first:"
+    print(f"- requests without a response: {unanswered:,}; starts of the server that failed first:"
           f" {drill.installation.restarts:,}")
     print(f"- webhook messages received: {drill.receiver.count:,}")
 
@@ -177,7 +177,7 @@ def main():
         counts, broken = judge(drill.ledger, found)
         lost = sum(max(0, count - found.confirmations.get(place, 0)) for place, count in drill.ledger.answered.items())
         report(drill, counts, broken)
-        print(f"- confirmations of the moment before a kill that are lost, as the guide says: {lost:,}")
+        print(f"- confirmations lost in the moment before a kill, as documented: {lost:,}")
         problems = [f"{promise}: {thing}" for promise, things in broken.items() for thing in things]
         problems += drill.ledger.problems
         for problem in problems[:20]:

@@ -105,7 +105,7 @@ class Load:
         status, answer = await client.insist("POST", "/v1/webhooks", {
             "url": f"http://127.0.0.1:{port}/hook", "events": ["location.changed", "delivery.finished"]})
         if status != 201:
-            raise Failure(f"a webhook was answered {status}: {answer}")
+            raise Failure(f"a webhook request got {status}: {answer}")
         self.receiver.secrets.append(base64.b64decode(answer["secret"].removeprefix("whsec_")))
         await self.make_audiences(client, crowd)
         client.close()
