@@ -54,6 +54,9 @@ public enum Schema {
             version: 24, name: "contested_checks", sql: text(PackageResources._024_contested_checks_sql),
             compatibleFrom: 18),
         Migration(version: 25, name: "public_names", sql: text(PackageResources._025_public_names_sql)),
+        Migration(
+            version: 26, name: "default_byte_quotas",
+            sql: text(PackageResources._026_default_byte_quotas_sql), compatibleFrom: 25),
     ]
 
     /// Creates missing roles and the schema, then applies pending migrations as `doorstep_owner`.

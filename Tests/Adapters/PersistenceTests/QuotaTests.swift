@@ -314,7 +314,10 @@ import Testing
             #expect(defaults[.locations] == Quota(rows: 1_000_000, bytes: 1 << 30))
             // Thousands of locations, each with an image.
             #expect(defaults[.images]?.rows ?? 0 >= 10_000)
-            #expect(defaults.values.allSatisfy { $0.rows != nil || $0.bytes != nil })
+            #expect(defaults[.total]?.rows == nil)
+            #expect(
+                defaults.allSatisfy { $0.value.bytes != nil && ($0.key == .total || $0.value.rows != nil) })
+            #expect(defaults[.keys]?.bytes == 64 << 20)
             let changed = try await store.changeDefaultQuotas([
                 .locations: Quota(rows: 1), .images: Quota(rows: Quota.off),
             ])
