@@ -9,14 +9,14 @@ extension LocationRecord: WritableResource {
         Field("identifier", .identifier(1...128), .key, "The location's identifier.") {
             .text($0.identifier.text)
         },
-        Field("name", .text(1...128), .required, "The location's name.") { .text($0.name.text) },
-        Field("latitude", .number(-90...90), .required, "In degrees.") {
+        Field("name", .text(1...128), .required, "Name for people.") { .text($0.name.text) },
+        Field("latitude", .number(-90...90), .required, "Centre, in degrees.") {
             .number($0.region.center.latitude)
         },
-        Field("longitude", .number(-180...180), .required, "In degrees.") {
+        Field("longitude", .number(-180...180), .required, "Centre, in degrees.") {
             .number($0.region.center.longitude)
         },
-        Field("radius", .number(0...500), .required, "In metres, more than 0.") {
+        Field("radius", .number(0...500), .required, "Radius in metres, at most 500.") {
             .number($0.region.radius.meters)
         },
         Field(

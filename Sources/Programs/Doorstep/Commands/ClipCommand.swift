@@ -12,8 +12,6 @@ struct ClipCommand: AsyncParsableCommand {
         discussion: "Example: doorstep clip list",
         subcommands: [Create.self, List.self, Show.self, Update.self, Attest.self, Delete.self])
 
-    fileprivate static let columns = ["bundleID", "parentBundleID", "teamID", "appIDPrefix", "multiBusiness"]
-
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Create an App Clip.",
@@ -65,7 +63,7 @@ struct ClipCommand: AsyncParsableCommand {
 
         func run() async throws {
             let clips = try await tenant.withItems(\.clips) { try await $0.list() }
-            output.print(clips.map(\.json), columns: columns)
+            output.print(clips.map(\.json), columns: Clip.tableColumns)
         }
     }
 
@@ -80,7 +78,7 @@ struct ClipCommand: AsyncParsableCommand {
 
         func run() async throws {
             let clip = try await tenant.withItems(\.clips) { try await $0.show(bundleID) }
-            output.print(clip.json, columns: columns)
+            output.print(clip.json, columns: Clip.tableColumns)
         }
     }
 

@@ -19,8 +19,6 @@ struct CodeCommand: AsyncParsableCommand {
             Create.self, List.self, Show.self, Update.self, Delete.self, Import.self, Export.self,
         ])
 
-    fileprivate static let columns = ["code", "url"]
-
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Create a short code.",
@@ -78,7 +76,7 @@ struct CodeCommand: AsyncParsableCommand {
             let codes = try await tenant.withItems(\.shortCodes) {
                 try await $0.list(after: after, limit: limit)
             }
-            output.print(codes.map(\.json), columns: columns)
+            output.print(codes.map(\.json), columns: ShortCode.tableColumns)
         }
     }
 
@@ -93,7 +91,7 @@ struct CodeCommand: AsyncParsableCommand {
 
         func run() async throws {
             let record = try await tenant.withItems(\.shortCodes) { try await $0.show(code) }
-            output.print(record.json, columns: columns)
+            output.print(record.json, columns: ShortCode.tableColumns)
         }
     }
 

@@ -19,10 +19,7 @@ extension LocationCommand {
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
         @Argument(help: "Identifier of the location.") var identifier: LocationIdentifier
-        @Option(help: "Name for people.") var name: String
-        @Option(parsing: .unconditional, help: "Centre, in degrees.") var latitude: Double
-        @Option(parsing: .unconditional, help: "Centre, in degrees.") var longitude: Double
-        @Option(help: "Radius in metres, at most 500.") var radius: Double
+        @OptionGroup var fields: NewItemOptions<LocationRecord>
         @Option(
             help: ArgumentHelp(
                 "Metadata to store with the location; can be repeated.", valueName: "name=value"))
@@ -33,15 +30,12 @@ extension LocationCommand {
         @OptionGroup var card: CardOptions
 
         func run() async throws {
-            try identifier.text.requireVisibleEdges(in: "identifier")
-            let record = try LocationRecord(
-                identifier: identifier, name: DisplayName(name),
-                region: CircularRegion(
-                    center: Coordinate(latitude: latitude, longitude: longitude),
-                    radius: Distance(meters: radius)),
-                metadata: metadata.map(\.entry).merged(into: [:]),
-                details: LocationDetails(detail.merged(into: [:])), card: await card.patch()(Card()))
-            try await tenant.withItems(\.locations) { try await $0.create(record) }
+            var members = fields.members
+            members["metadata"] = metadata.map(\.entry).members
+            members["details"] = detail.members
+            var record = try LocationRecord.read(members, as: identifier)
+            record.card = try await card.patch()(Card())
+            try await tenant.withItems(\.locations) { [record] in try await $0.create(record) }
             output.print(record.json, line: "Created location \(identifier)")
         }
     }
@@ -57,7 +51,7 @@ extension LocationCommand {
 
         func run() async throws {
             let record = try await tenant.withItems(\.locations) { try await $0.show(identifier) }
-            output.print(record.json, columns: columns)
+            output.print(record.json, columns: LocationRecord.tableColumns)
         }
     }
 
@@ -69,10 +63,7 @@ extension LocationCommand {
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
         @Argument(help: "Identifier of the location.") var identifier: LocationIdentifier
-        @Option(help: "Name for people.") var name: String?
-        @Option(parsing: .unconditional, help: "Centre, in degrees.") var latitude: Double?
-        @Option(parsing: .unconditional, help: "Centre, in degrees.") var longitude: Double?
-        @Option(help: "Radius in metres, at most 500.") var radius: Double?
+        @OptionGroup var fields: ItemChangeOptions<LocationRecord>
         @Option(
             help: ArgumentHelp(
                 "Metadata to store with the location; without a value it is removed; can be repeated.",
@@ -86,25 +77,18 @@ extension LocationCommand {
         @OptionGroup var card: CardOptions
 
         func validate() throws {
-            try requireChange(
-                name != nil, latitude != nil, longitude != nil, radius != nil, !metadata.isEmpty,
-                !detail.isEmpty, card.isGiven)
+            try requireChange(!fields.patch.isEmpty, !metadata.isEmpty, !detail.isEmpty, card.isGiven)
         }
 
         func run() async throws {
-            let patch = try await card.patch()
-            let record = try await tenant.withItems(\.locations) { locations in
+            var patch = fields.patch
+            if !metadata.isEmpty { patch["metadata"] = .object(metadata.map(\.entry).patch) }
+            if !detail.isEmpty { patch["details"] = .object(detail.patch) }
+            let cardPatch = try await card.patch()
+            let record = try await tenant.withItems(\.locations) { [patch] locations in
                 try await locations.update(identifier) { record in
-                    let (center, radius) = (record.region.center, radius.map { Distance(meters: $0) })
-                    var changed = record
-                    changed.name = try name.map { try DisplayName($0) } ?? record.name
-                    changed.region = try CircularRegion(
-                        center: Coordinate(
-                            latitude: latitude ?? center.latitude, longitude: longitude ?? center.longitude),
-                        radius: radius ?? record.region.radius)
-                    changed.metadata = metadata.map(\.entry).merged(into: record.metadata)
-                    changed.details = try LocationDetails(detail.merged(into: record.details.texts))
-                    changed.card = try patch(record.card)
+                    var changed = try record.patched(by: patch)
+                    changed.card = try cardPatch(record.card)
                     return changed
                 }
             }
@@ -143,15 +127,15 @@ struct NamedText: ExpressibleByArgument {
         text = String(argument[argument.index(after: sign)...])
     }
 
-    fileprivate func merge(into members: inout JSONObject) {
-        members[name] = text.isEmpty ? nil : .string(text)
-    }
+    fileprivate var value: JSONValue { text.isEmpty ? .null : .string(text) }
 }
 
 extension [NamedText] {
-    fileprivate func merged(into members: JSONObject) -> JSONObject {
-        reduce(into: members) { $1.merge(into: &$0) }
-    }
+    /// The texts by name, as a merge patch.
+    fileprivate var patch: JSONObject { reduce(into: [:]) { $0[$1.name] = $1.value } }
+
+    /// The texts by name.
+    fileprivate var members: JSONValue { JSONValue.object([:]).merging(.object(patch)) }
 }
 
 /// `phone=123`: a column of an import's, and its value.

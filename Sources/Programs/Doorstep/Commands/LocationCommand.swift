@@ -18,14 +18,14 @@ struct LocationCommand: AsyncParsableCommand {
             History.self, Sign.self,
         ])
 
-    static let columns = ["identifier", "name", "latitude", "longitude", "radius"]
+    private static let columnNames = LocationRecord.fields.filter(\.isCell).map(\.cell).joined(
+        separator: ", ")
 
     struct Import: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Import locations: all rows or none.",
             discussion: """
-                The first line names the columns: identifier, name, latitude, longitude, radius (metres, at most \
-                500). Columns details.NAME are texts that lookups return, at most 4,096 bytes of a location as JSON. \
+                The first line names the columns: \(columnNames). The radius is in metres, at most 500. Columns details.NAME are texts that lookups return, at most 4,096 bytes of a location as JSON. \
                 Columns card.PATH are fields of the card. Others are stored as metadata. If the file lacks a column, \
                 that field keeps its value; an empty cell clears it.
 
@@ -62,7 +62,7 @@ struct LocationCommand: AsyncParsableCommand {
             let locations = try await tenant.withItems(\.locations) {
                 try await $0.list(after: after, limit: limit)
             }
-            output.print(locations.map(\.json), columns: columns)
+            output.print(locations.map(\.json), columns: LocationRecord.tableColumns)
         }
     }
 
@@ -70,7 +70,7 @@ struct LocationCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Export a tenant's locations as CSV for an import.",
             discussion: """
-                Rows are sorted by identifier. Columns: identifier, name, latitude, longitude, radius, then details, \
+                Rows are sorted by identifier. Columns: \(columnNames), then details, \
                 metadata and cards by name. A file that is imported and exported again is the same byte by byte.
 
                 Example: doorstep location export --output locations.csv
