@@ -50,7 +50,7 @@ extension LookupIndex {
             case .latitude: field(latitude)
             case .longitude: field(longitude)
             case .radius: field(100)
-            case .details, .card, .cardImage: nil
+            default: nil
             }
         }
         try set(.locations, row, isNew: isNew)

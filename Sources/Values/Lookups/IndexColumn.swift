@@ -116,6 +116,11 @@ public enum LocationColumn: Int, IndexColumn {
     /// A SHA-256 in hexadecimal digits, nullable.
     case cardImage
 
+    /// The columns of optional texts that responses show as members of a location, each under the case's own name.
+    ///
+    /// The texts contain no NUL. The lookup index, its file and responses follow from this list.
+    static let texts: [LocationColumn] = []
+
     public func expression(of column: String) -> String {
         switch self {
         case .details: "\(column)::text"

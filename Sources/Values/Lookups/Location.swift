@@ -8,15 +8,25 @@ public struct Location: Sendable, Hashable {
     public let name: String?
     public let region: CircularRegion
     public let details: LocationDetails
+    /// Further texts to show; see ``LocationColumn/texts``.
+    let texts: LocationTexts
 
     public init(
         identifier: LocationIdentifier, name: String?, region: CircularRegion,
         details: LocationDetails = .none
     ) {
+        self.init(identifier: identifier, name: name, region: region, details: details, texts: .none)
+    }
+
+    init(
+        identifier: LocationIdentifier, name: String?, region: CircularRegion, details: LocationDetails,
+        texts: LocationTexts
+    ) {
         self.identifier = identifier
         self.name = name
         self.region = region
         self.details = details
+        self.texts = texts
     }
 
     /// Creates the location that a URL contains; nil if its numbers are invalid for a location.

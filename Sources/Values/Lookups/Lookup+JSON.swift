@@ -51,7 +51,7 @@ extension NearbySearch {
     }
 }
 
-/// The objects in responses, members in the order of their keys.
+/// The objects in responses, members in the order of their keys. Further texts of a location follow its details.
 extension JSONWriter {
     package mutating func write(_ experience: IndexedExperience) {
         write(literal: #"{"clip":"#)
@@ -64,7 +64,7 @@ extension JSONWriter {
     }
 
     /// Writes a location. `region` contains the arguments of `CLCircularRegion(center:radius:identifier:)`;
-    /// `details` is omitted if there are none.
+    /// `details` and further texts are omitted if there are none.
     package mutating func write(
         _ location: Location, from distance: Distance? = nil, by url: InvocationURL? = nil
     ) {
@@ -72,6 +72,12 @@ extension JSONWriter {
         if !location.details.isEmpty {
             write(literal: #""details":"#)
             location.details.json.withUnsafeBufferPointer { write($0) }
+            write(literal: ",")
+        }
+        for (name, text) in location.texts.members {
+            write(quoted: name)
+            write(literal: ":")
+            write(quoted: text)
             write(literal: ",")
         }
         if let distance {

@@ -9,8 +9,11 @@ import Tenancy
 /// and a checksum of all before it. Rows are tuples of PostgreSQL's binary COPY format, ended by a tuple of
 /// −1 fields.
 extension LookupIndex {
-    /// The last byte is the number of the format.
-    private static let fileSignature = Array("doorstep routing table 8\n".utf8)
+    /// Ends with the number of the format and the names of the locations' texts.
+    private static let fileSignature: [UInt8] = {
+        let words = ["doorstep routing table 8"] + LocationColumn.texts.map { "\($0)" }
+        return Array((words.joined(separator: " ") + "\n").utf8)
+    }()
 
     /// Writes the index in pieces.
     ///
@@ -123,6 +126,7 @@ extension LookupIndex {
             try locations.forEach { header, text in
                 guard let tenant = presentID(header.tenant) else { return }
                 let card = card(.locationCard, header.tenant, text.extracting(header.identifier))
+                let (details, texts) = (header.details(in: text), header.texts(in: text))
                 try body(
                     IndexRow(of: LocationColumn.self) { column in
                         switch column {
@@ -132,11 +136,9 @@ extension LookupIndex {
                         case .latitude: [UInt8](bigEndian: header.latitude.bitPattern)
                         case .longitude: [UInt8](bigEndian: header.longitude.bitPattern)
                         case .radius: [UInt8](bigEndian: header.radius.bitPattern)
-                        case .details:
-                            header.detailsStart < text.count
-                                ? Array(copying: text.extracting(header.detailsStart..<text.count)) : nil
+                        case .details: details.isEmpty ? nil : Array(copying: text.extracting(details))
                         case .card: card.json
-                        case .cardImage: card.imageText
+                        default: column == .cardImage ? card.imageText : texts[column]
                         }
                     })
             }

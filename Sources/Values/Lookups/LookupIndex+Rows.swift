@@ -219,7 +219,7 @@ extension LookupIndex {
             let details = row.isNull(LocationColumn.details)
                 ? LocationDetails.none
                 : row.withField(LocationColumn.details, { LocationDetails(stored: $0) }) ?? nil,
-            row.isWhole(to: LocationColumn.cardImage)
+            let texts = LocationTexts(row), row.isWhole(to: LocationColumn.cardImage)
         else { return false }
         let tenant = intern(id)
         return row.withField(LocationColumn.identifier) { identifier in
@@ -230,10 +230,10 @@ extension LookupIndex {
                 let header = LocationHeader(
                     latitude: center.latitude, longitude: center.longitude, radius: radius, tenant: tenant,
                     identifierLength: UInt16(identifier.count), nameLength: UInt16(name.count))
-                if details.isEmpty {
+                if details.isEmpty, texts == .none {
                     locations.insert(hash, header, identifier, name)
                 } else {
-                    let text = Array(copying: name) + details.json
+                    let text = Array(copying: name) + details.json + texts.packed()
                     locations.insert(hash, header, identifier, text.span)
                 }
                 setCard(

@@ -84,12 +84,24 @@ public struct LookupIndex: Sendable {
         let radius: Double
         let tenant: TenantIndex
         let identifierLength: UInt16
-        /// The length of the name; the details follow in the record's text, as JSON.
+        /// The length of the name; the details, as JSON, and the packed ``LocationTexts`` follow in the record's text.
         let nameLength: UInt16
 
         var identifier: Range<Int> { 0..<Int(identifierLength) }
         var name: Range<Int> { Int(identifierLength)..<detailsStart }
-        var detailsStart: Int { Int(identifierLength) + Int(nameLength) }
+        private var detailsStart: Int { Int(identifierLength) + Int(nameLength) }
+
+        /// The range of the details, which contain no NUL.
+        func details(in text: Span<UInt8>) -> Range<Int> {
+            guard !LocationColumn.texts.isEmpty else { return detailsStart..<text.count }
+            var end = detailsStart
+            while end < text.count, text[end] != 0 { end += 1 }
+            return detailsStart..<end
+        }
+
+        func texts(in text: Span<UInt8>) -> LocationTexts {
+            LocationTexts(copying: text.extracting(details(in: text).upperBound..<text.count))
+        }
     }
 
     struct ShortCodeHeader: BitwiseCopyable {
@@ -237,8 +249,8 @@ public struct LookupIndex: Sendable {
                 return Location(
                     identifier: identifier,
                     name: String(copying: text.extracting(header.name)), region: region,
-                    details: LocationDetails(
-                        copying: text.extracting(header.detailsStart..<text.count)))
+                    details: LocationDetails(copying: text.extracting(header.details(in: text))),
+                    texts: header.texts(in: text))
             }
         }
     }
