@@ -57,6 +57,9 @@ public struct Field<Item>: Sendable {
     /// The stored value of an item; nil for none.
     public func value(of item: Item) -> FieldValue? { value(item) }
 
+    /// The value of an item as text: numbers with the fewest digits that read back as the same; nil for none.
+    public func cell(of item: Item) -> String? { value(item)?.cell }
+
     /// The value of an item in JSON; nil for none.
     public func shownValue(of item: Item) -> FieldValue? { (shown ?? value)(item) }
 

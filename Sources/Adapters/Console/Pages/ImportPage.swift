@@ -242,10 +242,13 @@ struct ImportPage: Sendable {
             main.element(.pre, .tabindex(0)) {
                 $0.element(.code, text: LocationRecord.requiredColumns.joined(separator: ","))
             }
+            let optionalColumns = LocationRecord.fields.filter { $0.isCell && !$0.isRequired }.map {
+                "\($0.cell), "
+            }.joined()
             main.element(
                 .p, .class("hint"),
                 text:
-                    "Optional columns: details.NAME for values in lookup responses, card.PATH for Apple's card. All other columns are metadata. You review the changes before the import."
+                    "Optional columns: \(optionalColumns)details.NAME for values in lookup responses, card.PATH for Apple's card. All other columns are metadata. You review the changes before the import."
             )
             guard request.mayChange else { return main.readOnlyHint() }
             main.element(.h2, text: "Upload a file")

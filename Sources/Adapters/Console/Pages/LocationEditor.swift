@@ -23,66 +23,71 @@ struct LocationEditor: Sendable {
         self.hasMap = hasMap
     }
 
-    /// The form's fields.
+    /// The form's fields: each text and number of a location, except its identifier.
     private struct Draft {
-        var name: String
-        var latitude: String
-        var longitude: String
-        var radius: String
+        static let fields = LocationRecord.fields.filter { $0.isCell && $0.kind != .key }
+
+        /// Special: the errors of numbers.
+        private static let errors = [
+            "latitude": "Enter degrees from −90 to 90 with a decimal point, for example 51.5142.",
+            "longitude": "Enter degrees from −180 to 180 with a decimal point, for example -0.1312.",
+            "radius": "Enter metres above 0 and at most 500.",
+        ]
+
+        /// By the fields' names.
+        private var texts: [String: String]
         var errors: [String: String] = [:]
 
         init(_ location: LocationRecord) {
-            name = location.name.text
-            latitude = "\(location.region.center.latitude)"
-            longitude = "\(location.region.center.longitude)"
-            radius = "\(location.region.radius.meters)"
+            texts = Self.fields.reduce(into: [:]) { $0[$1.name] = $1.cell(of: location) }
         }
 
-        init(_ fields: FormFields) {
-            name = fields["name"] ?? ""
-            latitude = fields["latitude"] ?? ""
-            longitude = fields["longitude"] ?? ""
+        init(_ form: FormFields) {
+            texts = Self.fields.reduce(into: [:]) { $0[$1.name] = form[$1.name] }
             // A pair as maps copy it. Both numbers need a decimal point, because "51,5" may be one number.
-            let pair = latitude.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+            let pair = (texts["latitude"] ?? "").split(separator: ",").map {
+                $0.trimmingCharacters(in: .whitespaces)
+            }
             if pair.count == 2, pair.allSatisfy({ $0.contains(".") }) {
-                (latitude, longitude) = (pair[0], pair[1])
+                (texts["latitude"], texts["longitude"]) = (pair[0], pair[1])
             }
-            radius = fields["radius"] ?? ""
         }
 
-        var values: [(String, String)] {
-            [("name", name), ("latitude", latitude), ("longitude", longitude), ("radius", radius)]
-        }
+        subscript(field: Field<LocationRecord>) -> String { texts[field.name] ?? "" }
 
-        /// The location with the fields' values. If a field is invalid, sets ``errors`` and returns nil.
+        var values: [(String, String)] { Self.fields.map { ($0.name, self[$0]) } }
+
+        /// The location with the fields' values; other values stay. If a field is invalid, sets ``errors`` and returns nil.
         mutating func change(_ location: LocationRecord) -> LocationRecord? {
-            var displayName: DisplayName?
-            do throws(AdministrationError) {
-                displayName = try DisplayName(name)
-            } catch {
-                errors["name"] = "\(error)".capitalizedSentence + "."
+            var patch: JSONObject = [:]
+            for field in Self.fields {
+                patch[field.name] = Self.value(self[field], of: field)
+                if patch[field.name] == nil { refuse(field.name, "enter a number") }
             }
-            let (latitudeNumber, longitudeNumber) = (Double(decimal: latitude), Double(decimal: longitude))
-            if latitudeNumber.map({ (-90...90).contains($0) }) != true {
-                errors["latitude"] = "Enter degrees from −90 to 90 with a decimal point, for example 51.5142."
+            while true {
+                do {
+                    let changed = try location.patched(by: patch)
+                    return errors.isEmpty ? changed : nil
+                } catch {
+                    let refusal = error as? RowRefusal
+                    let field = refusal?.column ?? ""
+                    refuse(field, refusal?.detail ?? "\(error)")
+                    // Looks for errors of the other fields.
+                    guard patch[field] != nil else { return nil }
+                    patch[field] = nil
+                }
             }
-            if longitudeNumber.map({ (-180...180).contains($0) }) != true {
-                errors["longitude"] =
-                    "Enter degrees from −180 to 180 with a decimal point, for example -0.1312."
-            }
-            let meters = Double(decimal: radius)
-            if meters.map({ $0 > 0 && $0 <= CircularRegion.maximumRadius.meters }) != true {
-                errors["radius"] = "Enter metres above 0 and at most 500."
-            }
-            guard errors.isEmpty, let displayName, let latitudeNumber, let longitudeNumber, let meters,
-                let region = try? CircularRegion(
-                    center: Coordinate(latitude: latitudeNumber, longitude: longitudeNumber),
-                    radius: Distance(meters: meters))
-            else { return nil }
-            // Keeps values that have no field.
-            var changed = location
-            (changed.name, changed.region) = (displayName, region)
-            return changed
+        }
+
+        private mutating func refuse(_ field: String, _ detail: String) {
+            errors[field] = Self.errors[field] ?? detail.capitalizedSentence + "."
+        }
+
+        /// Nil for a text that is no number if the field is one.
+        private static func value(_ text: String, of field: Field<LocationRecord>) -> JSONValue? {
+            if text.isEmpty, !field.isRequired { return .null }
+            guard case .number = field.type else { return .string(text) }
+            return Double(decimal: text).flatMap { $0.isFinite ? JSONValue(finite: $0) : nil }
         }
     }
 
@@ -155,25 +160,16 @@ struct LocationEditor: Sendable {
 
     private func fields(_ tenant: Tenant, _ location: LocationRecord, _ draft: Draft) -> Page {
         page("Edit", tenant, location, draft) { main in
-            main.errors(draft.values.map { ($0.0.capitalizedSentence, draft.errors[$0.0]) })
+            main.errors(
+                Draft.fields.map { ($0.name.capitalizedSentence, draft.errors[$0.name]) } + [
+                    ("Location", draft.errors[""])
+                ])
             main.element(.div, .class("beside place")) { div in
                 div.element(
                     .form, .class("stack"), .id("place"),
                     .action(HTMLLink(location: location.identifier, of: tenant, "edit"))
                 ) { form in
-                    form.field("Name", name: "name", value: draft.name, error: draft.errors["name"])
-                    form.field(
-                        "Latitude", name: "latitude", value: draft.latitude,
-                        hint:
-                            "Centre, in degrees. Click the map, or paste a pair such as \u{201C}51.5142, -0.1312\u{201D}.",
-                        error: draft.errors["latitude"], inputmode: "text")
-                    form.field(
-                        "Longitude", name: "longitude", value: draft.longitude,
-                        error: draft.errors["longitude"],
-                        inputmode: "text")
-                    form.field(
-                        "Radius", name: "radius", value: draft.radius, hint: "Metres, at most 500.",
-                        error: draft.errors["radius"], inputmode: "decimal")
+                    for field in Draft.fields { Self.input(field, draft, &form) }
                     form.element(.p) { p in
                         p.element(.button, .class("main"), text: "Review changes")
                         p.text(" ")
@@ -185,6 +181,22 @@ struct LocationEditor: Sendable {
                 if self.hasMap { LocationPage.map(location, for: .edit, &div) }
             }
         }
+    }
+
+    private static func input(_ field: Field<LocationRecord>, _ draft: Draft, _ form: inout HTMLWriter) {
+        var inputmode: String?
+        if case .number(let range) = field.type { inputmode = range.lowerBound < 0 ? "text" : "decimal" }
+        let hint =
+            switch field.name {
+            case "latitude":
+                "Centre, in degrees. Click the map, or paste a pair such as \u{201C}51.5142, -0.1312\u{201D}."
+            // Says no more than the label and the latitude's hint.
+            case "name", "longitude": String?.none
+            default: field.documentation
+            }
+        form.field(
+            field.name.capitalizedSentence, name: field.name, value: draft[field], hint: hint,
+            error: draft.errors[field.name], inputmode: inputmode, isRequired: field.isRequired)
     }
 
     private func review(

@@ -156,6 +156,11 @@ struct LocationPage: Sendable {
             }
             list.element(.dt, text: "Radius")
             list.element(.dd, text: LocationsPage.meters(location.region.radius))
+            for field in LocationRecord.fields where field.kind == .optional && field.isCell {
+                guard let text = field.cell(of: location) else { continue }
+                list.element(.dt, text: field.name.capitalizedSentence)
+                list.element(.dd) { $0.name(text) }
+            }
             for (name, value) in location.details.texts {
                 list.element(.dt) { $0.name(name) }
                 list.element(.dd) { $0.name(value.stringValue ?? "") }
