@@ -86,7 +86,7 @@ extension ClipError: CustomStringConvertible {
         switch self {
         case .refused(let problem): "the server refused: \(problem.status) \(problem.code.rawValue)"
         case .notReached: "the server was not reached"
-        case .unreadableResponse: "the answer cannot be read"
+        case .unreadableResponse: "the response cannot be read"
         case .container: "the shared container cannot be used"
         case .invalidURL: "the URL cannot be asked for"
         case .cancelled: "cancelled"

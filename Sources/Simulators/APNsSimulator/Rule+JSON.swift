@@ -22,7 +22,7 @@ extension Rule {
         case .response:
             let milliseconds = try reader.optionalDouble("timestamp")
             guard let reason else {
-                throw .invalid(path: reader.path(of: "reason"), reason: "must be given for an answer")
+                throw .invalid(path: reader.path(of: "reason"), reason: "is required for a response")
             }
             effect = .response(
                 APNsReason(rawValue: reason),

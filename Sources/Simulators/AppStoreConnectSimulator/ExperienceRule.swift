@@ -112,7 +112,7 @@ struct ExperienceRule: Sendable {
             draft.isKept("subtitle", CardText.maximumSubtitleLength, account.knobs)
         },
         .init(
-            "a place is located",
+            "a Maps place is located",
             .attribute("INVALID", at: "/data/attributes/place", "Address or coordinates must be provided")
         ) { draft, _, _ in
             draft.place.map { $0["mainAddress"] != nil || $0["displayPoint"] != nil } ?? true

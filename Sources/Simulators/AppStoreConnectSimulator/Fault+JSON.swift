@@ -17,7 +17,7 @@ extension Fault {
         case .pass: self.init(.pass)
         case .response:
             guard let status else {
-                throw .invalid(path: "status", reason: "must be given for an answer")
+                throw .invalid(path: "status", reason: "is required for a response")
             }
             self.init(.response(status: status, code: code ?? "UNEXPECTED_ERROR", retryAfter: retryAfter))
         case .cut: self.init(.cut)

@@ -28,7 +28,7 @@ public struct EncodedLocation: Sendable, Hashable {
 
 extension EncodedLocation: CustomStringConvertible {
     /// A fixed text without the coordinate.
-    public var description: String { "a place in the URL" }
+    public var description: String { "a location in the URL" }
 }
 
 extension EncodedLocation {

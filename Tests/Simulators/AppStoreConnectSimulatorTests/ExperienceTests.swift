@@ -90,7 +90,7 @@ import Testing
             post(texts: [("${EN}", ["language": "EN", "subtitle": long])], knobs: { $0.limitsTexts = false })
         ),
         (
-            "a place is located", post(attributes: ["place": ["names": ["Café"]]]),
+            "a Maps place is located", post(attributes: ["place": ["names": ["Café"]]]),
             post(attributes: ["place": ["names": ["Café"], "mainAddress": ["fullAddress": "1 Road"]]])
         ),
         (
