@@ -117,7 +117,7 @@ let package = Package(
         Layer.values.library("HTTPSyntax", ["JSON"]),
         Layer.values.library("Cards", ["Encodings", "Geodesy", "JSON", crypto]),
         Layer.values.library("AppClipCodes"),
-        Layer.values.library("Invocation", ["Encodings", "JSON", "Tenancy"]),
+        Layer.values.library("Invocation", ["AppClipCodes", "Encodings", "JSON", "Tenancy"]),
         Layer.values.library("APNsPayload", ["Encodings", "JSON"]),
         Layer.values.library("AppSiteAssociation", ["Invocation", "JSON", "Tenancy"]),
         Layer.values.library(
@@ -254,7 +254,7 @@ let package = Package(
         Layer.programs.program(
             "Doorstep",
             [
-                "APNsClient", "APNsPayload", "APNsSimulator", "Administration", "AppAttest",
+                "APNsClient", "APNsPayload", "APNsSimulator", "Administration", "AppAttest", "AppClipCodes",
                 "AppSiteAssociation", "AppStoreConnect", "AppStoreConnectSimulator", "Attestation", "Cards",
                 "Console", "DNSClient", "DomainProof", "EmbeddedPostgreSQL", "Encodings", "Geodesy", "HTML",
                 "HTTPAPI",
@@ -305,7 +305,8 @@ let package = Package(
         Layer.values.tests("GeodesyTests", ["Geodesy", "PropertyTesting"], resources: [.copy("Vectors")]),
         Layer.values.tests("AppClipCodesTests", ["AppClipCodes"], resources: [.copy("Vectors")]),
         Layer.values.tests(
-            "InvocationTests", ["Invocation", "PropertyTesting", "Tenancy"], resources: [.copy("Vectors")]),
+            "InvocationTests", ["AppClipCodes", "Invocation", "PropertyTesting", "Tenancy"],
+            resources: [.copy("Vectors")]),
         Layer.values.tests(
             "APNsPayloadTests", ["APNsPayload", "JSON", "PropertyTesting"], resources: [.copy("Vectors")]),
         Layer.values.tests(

@@ -212,7 +212,7 @@ import Testing
             let launches = try JSONDecoder().decode([[String: LaunchCell]].self, from: Data(rows.output.utf8))
             #expect(
                 launches.map { [$0["kind"]?.text, $0["app_clip_code"]?.text] } == [
-                    ["demo", "yes"], ["demo", "no"], ["advanced", "unknown"], ["advanced", "unknown"],
+                    ["demo", "yes"], ["demo", "no"], ["advanced", "yes"], ["advanced", "yes"],
                 ])
         }
     }

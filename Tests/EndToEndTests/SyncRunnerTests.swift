@@ -707,13 +707,17 @@ import Testing
         }
     }
 
-    /// By the characters that Apple documents, and only of what was looked at.
+    /// By the characters that Apple documents and by their size, and only of what was looked at.
     @Test func urlsUnfitForAppClipCodesAreNamed() async throws {
         try await RegisteredTenant.lend { tenant in
-            try await tenant.add(["a", "b~c"], image: tenant.addImage())
+            let long = String(repeating: "xyz", count: 7)
+            try await tenant.add(["a", "b~c", long], image: tenant.addImage())
             let plan = try await tenant.plan()
-            #expect(plan.json()["uncodable"] == ["https://example.com/b~c"])
-            #expect(plan.text().contains("No App Clip Code can hold https://example.com/b~c; of the others"))
+            let uncodable = ["https://example.com/b~c", "https://example.com/\(long)"]
+            #expect(plan.json()["uncodable"] == .array(uncodable.map(JSONValue.string)))
+            #expect(
+                plan.text().contains(
+                    "No App Clip Code can hold \(uncodable.joined(separator: ", ")); of the others"))
             let target = try await tenant.plan { $0.target = "https://example.com/a" }
             #expect(target.json()["uncodable"] == [] && !target.text().contains("No App Clip Code"))
         }

@@ -19,10 +19,10 @@ public struct SyncSurvey: Sendable {
     let memory: SyncMemory
     let desired: [String: DesiredExperience]
 
-    /// URLs that cannot be in an App Clip Code, as far as Apple documents it. Apple's generator makes the codes of the others.
+    /// URLs of the plan that no App Clip Code can hold, by Apple's documentation or their estimated size.
     public var uncodableURLs: [String] {
         plan.rows.map(\.url).filter { url in
-            desired[url] != nil && (try? AppClipCodeURL(url))?.fit == .refused
+            desired[url] != nil && (try? AppClipCodeURL(url))?.fit.isExcluded == true
         }
     }
 

@@ -1,13 +1,19 @@
-/// The advice on how to make a URL more likely to fit in an App Clip Code.
+import AppClipCodes
+
+/// The advice on how to shorten a URL in an App Clip Code.
 ///
-/// Each advice is Apple's ("Follow practices that allow for efficient encoding" and the following
-/// sections); the better URL is [ours]. Advice is given only if the better URL needs fewer bits. A public
-/// re-implementation of the generator encodes a number in steps of 8 bits and drops a leading `appclip.`.
-/// It leaves out the names `p`, `p1` … only if the path is empty or one listed word, and nothing follows
-/// the query. [observed]
+/// Most advice is Apple's ("Follow practices that allow for efficient encoding" and the following sections);
+/// the better URL is [ours]. Advice is given only if the estimated size falls by more than 3 bits. Names of
+/// query items are free as `p`, `p1` … if the path is empty or one listed word, and nothing follows the query.
+/// [observed]
 struct AppClipCodeAdvisor {
+    /// The most effective advice first.
     private(set) var advice: [AppClipCodeURL.Advice] = []
 
+    /// The smallest saving that is worth an advice, in bits; the estimate of a difference varies by this much.
+    private static let minimumSaving = 3.0
+
+    private let bits: Double
     private let host: String
     private let pathComponents: [String]
     private let queryItems: [(name: String, value: String)]
@@ -22,10 +28,36 @@ struct AppClipCodeAdvisor {
         fragment = url.fragment
 
         hasTrailingSlash = text.prefix { $0 != "?" && $0 != "#" }.hasSuffix("/")
+        guard let size = CodeSizeEstimator.estimate(text) else {
+            bits = 0
+            return
+        }
+        bits = size.bits
         if hasTrailingSlash { add(.trailingSlash, url.canonical) }
+        adviseOnText()
         adviseOnHost()
         adviseOnPath()
         adviseOnQuery()
+        advice.sort { $0.savedBits > $1.savedBits }
+    }
+
+    private mutating func adviseOnText() {
+        if (pathComponents + queryItems.map(\.value)).contains(where: Self.isNameWithCapitals) {
+            let lowercased = { (text: String) in Self.isNameWithCapitals(text) ? text.lowercased() : text }
+            add(
+                .lowerCase,
+                urlText(
+                    path: pathComponents.map(lowercased),
+                    query: queryItems.map { ($0.name, lowercased($0.value)) }))
+        }
+        if queryItems.isEmpty, let last = pathComponents.last, let dot = last.lastIndex(of: "."),
+            dot > last.startIndex,
+            ["html", "htm", "php"].contains(last[dot...].dropFirst())
+        {
+            add(.fileExtension, urlText(path: pathComponents.dropLast() + [String(last[..<dot])]))
+        }
+        let kept = queryItems.filter { !$0.name.hasPrefix("utm_") }
+        if kept.count < queryItems.count { add(.trackingParameters, urlText(query: kept)) }
     }
 
     private mutating func adviseOnHost() {
@@ -47,8 +79,14 @@ struct AppClipCodeAdvisor {
     }
 
     private mutating func adviseOnPath() {
+        if let fragment, !fragment.isEmpty, queryItems.isEmpty {
+            add(.fragment, urlText(query: named([fragment]), keepsFragment: false))
+        }
         guard let first = pathComponents.first, fragment == nil else { return }
-        let kept = Self.words.contains(first) ? [first] : []
+        if pathComponents.count > 1, !Self.isDecimal(first), !ListedWords.contains(first) {
+            add(.pathWord, urlText(path: Array(pathComponents.dropFirst())))
+        }
+        let kept = ListedWords.contains(first) ? [first] : []
         let moved = Array(pathComponents.dropFirst(kept.count)) + queryItems.map(\.value)
         guard kept.count < pathComponents.count, moved.allSatisfy(Self.isNumber) else { return }
         add(.pathComponents, urlText(path: kept, query: named(moved)))
@@ -58,7 +96,8 @@ struct AppClipCodeAdvisor {
     /// follows the query.
     private var leavesNamesOut: Bool {
         fragment == nil && !hasTrailingSlash && pathComponents.count <= 1
-            && pathComponents.allSatisfy(Self.words.contains) && queryItems.allSatisfy { !$0.value.isEmpty }
+            && pathComponents.allSatisfy { ListedWords.contains($0) }
+            && queryItems.allSatisfy { !$0.value.isEmpty }
     }
 
     private mutating func adviseOnQuery() {
@@ -86,21 +125,27 @@ struct AppClipCodeAdvisor {
         }
     }
 
-    /// Adds an advice. If two codes have the same better URL, the later and more specific one remains.
+    /// Adds an advice that saves enough. If two codes have the same better URL, the later and more specific one
+    /// remains.
     private mutating func add(_ code: AppClipCodeURL.Advice.Code, _ better: String) {
+        guard let size = CodeSizeEstimator.estimate(better), bits - size.bits > Self.minimumSaving else {
+            return
+        }
         advice.removeAll { $0.better == better }
-        advice.append(AppClipCodeURL.Advice(code: code, better: better))
+        advice.append(
+            AppClipCodeURL.Advice(code: code, better: better, savedBits: Int((bits - size.bits).rounded())))
     }
 
     /// The URL with some parts replaced.
     private func urlText(
-        host: String? = nil, path: [String]? = nil, query: [(name: String, value: String)]? = nil
+        host: String? = nil, path: [String]? = nil, query: [(name: String, value: String)]? = nil,
+        keepsFragment: Bool = true
     ) -> String {
         var text = "https://" + (host ?? self.host)
         for component in path ?? pathComponents { text += "/" + component }
         let items = (query ?? queryItems).map { $0.value.isEmpty ? $0.name : "\($0.name)=\($0.value)" }
         if !items.isEmpty { text += "?" + items.joined(separator: "&") }
-        if let fragment { text += "#" + fragment }
+        if keepsFragment, let fragment { text += "#" + fragment }
         return text
     }
 
@@ -121,42 +166,18 @@ struct AppClipCodeAdvisor {
     /// Whether a text is not decimal and has more than one character: a single one needs less than a number.
     private static func isLongText(_ text: String) -> Bool { text.utf8.count > 1 && !isDecimal(text) }
 
+    /// Whether a text has capitals and reads like words, which random codes do not: only words are shorter in
+    /// lower case. [observed]
+    private static func isNameWithCapitals(_ text: String) -> Bool {
+        let vowels = text.utf8.count { "aeiouAEIOU".utf8.contains($0) }
+        return text.utf8.count > 4 && text.contains(where: \.isUppercase) && 4 * vowels >= text.utf8.count
+            && !text.utf8.contains(where: \.isASCIIDigit)
+    }
+
     /// Whether a text is a UUID, with or without its hyphens.
     private static func isUniqueIdentifier(_ text: String) -> Bool {
         let groups = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         return [[8, 4, 4, 4, 12], [32]].contains(groups.map(\.count))
             && groups.allSatisfy { $0.allSatisfy(\.isHexDigit) }
     }
-
-    /// The path components that Apple lists under "Choose a single-word path component".
-    static let words: Set<String> = [
-        "about", "access", "account", "add", "app", "archives", "article", "attraction", "author", "bag",
-        "biz",
-        "book", "brand", "brands", "browse", "buy", "cancel", "cart", "cat", "catalog", "category",
-        "categories",
-        "channel", "charts", "checkin", "checkout", "collection", "collections", "company", "compare",
-        "connect",
-        "contact", "content", "contents", "cost", "coupons", "create", "data", "demo", "destinations",
-        "detail",
-        "discover", "download", "entry", "event", "events", "explore", "faq", "fetch", "finance", "find",
-        "food",
-        "fund", "game", "gift", "goods", "guide", "health", "help", "home", "hotel", "hotels", "id", "index",
-        "info",
-        "item", "item_id", "join", "lifestyle", "list", "listen", "live", "local", "location", "locations",
-        "locator",
-        "login", "manage", "menu", "more", "music", "name", "news", "note", "open", "order", "overview",
-        "park",
-        "part", "pay", "payment", "payments", "play", "post", "posts", "preview", "product", "product_id",
-        "products",
-        "profile", "promotion", "purchase", "rate", "recipe", "recipes", "reservation", "reservations",
-        "reserve",
-        "retail", "review", "rewards", "sale", "scan", "schedule", "search", "sell", "send", "service",
-        "share",
-        "shop", "show", "showtime", "site", "song", "special", "stations", "status", "store", "store-locator",
-        "stores", "stories", "story", "tag", "tags", "terms", "tickets", "tips", "title", "today", "top",
-        "topic",
-        "tours", "track", "transaction", "travel", "try", "update", "upload", "use", "user", "vehicles",
-        "video",
-        "view", "visit", "watch", "wiki",
-    ]
 }

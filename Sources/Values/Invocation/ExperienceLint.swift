@@ -14,6 +14,8 @@
 ///   both. One finding per experience, naming the one that is chosen. Names given twice in one URL are
 ///   ignored.
 /// - `codeUnfit`: an advanced experience whose URL is refused by `AppClipCodeURL`.
+/// - `codeTooLong`: an advanced experience whose URL is too long for a code by its estimated size. The URL of a
+///   code is often longer than the experience's.
 /// - `demoLink`: a demo experience whose URL has another host than Apple's, or a query.
 ///
 /// The first and the third rule ignore demo experiences, which match only their own URL.
@@ -27,7 +29,7 @@ public struct ExperienceLint: Sendable {
         let prefixes = ordered.filter { $0.kind != .demo }
         findings =
             Self.rawPrefixDivergences(prefixes) + Self.queryTies(prefixes) + Self.shadowed(ordered)
-            + Self.codeUnfit(ordered) + Self.demoLinks(ordered)
+            + Self.codes(ordered) + Self.demoLinks(ordered)
     }
 
     private static func rawPrefixDivergences(_ experiences: [Experience]) -> [LintFinding] {
@@ -69,13 +71,18 @@ public struct ExperienceLint: Sendable {
         }
     }
 
-    private static func codeUnfit(_ experiences: [Experience]) -> [LintFinding] {
-        experiences.compactMap { experience in
-            guard experience.kind == .advanced,
-                let codeURL = try? AppClipCodeURL(experience.url.canonical), codeURL.fit == .refused
-            else { return nil }
-            return LintFinding(code: .codeUnfit, experience: experience, other: nil)
+    /// The URLs that no App Clip Code can have, then those that are too long for one.
+    private static func codes(_ experiences: [Experience]) -> [LintFinding] {
+        var unfit: [LintFinding] = []
+        var tooLong: [LintFinding] = []
+        for experience in experiences where experience.kind == .advanced {
+            switch (try? AppClipCodeURL(experience.url.canonical))?.fit {
+            case .refused: unfit.append(LintFinding(code: .codeUnfit, experience: experience, other: nil))
+            case .tooLong: tooLong.append(LintFinding(code: .codeTooLong, experience: experience, other: nil))
+            case .fits, .unknown, nil: break
+            }
         }
+        return unfit + tooLong
     }
 
     private static func demoLinks(_ experiences: [Experience]) -> [LintFinding] {

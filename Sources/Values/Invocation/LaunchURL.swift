@@ -40,13 +40,12 @@ public enum LaunchURL: String, Sendable, Hashable, CaseIterable {
 
     /// Whether a launch method can lead to a URL of this kind.
     ///
-    /// An App Clip Code cannot lead to a URL that is refused for codes; whether any other URL fits is
-    /// unknown. The short form of a demo link fits [Apple].
+    /// An App Clip Code leads only to a URL that fits in a code; whether it does is estimated.
     public func permits(_ launch: LaunchMethod, to url: InvocationURL) -> LaunchPermission {
         let permission = permits(launch)
         guard launch == .appClipCode, permission != .no else { return permission }
-        let isRefused = (try? AppClipCodeURL(url.canonical))?.fit != .unknown
-        return isRefused ? .no : permission == .shortFormOnly ? .yes : .unknown
+        let fit = (try? AppClipCodeURL(url.canonical))?.fit ?? .refused
+        return fit.isExcluded ? .no : fit == .fits ? .yes : .unknown
     }
 
     /// Whether a launch method can lead to this kind of URL. [Apple]

@@ -14,6 +14,9 @@ public struct LintFinding: Sendable, Hashable, CustomStringConvertible {
         /// The URL cannot be in an App Clip Code.
         case codeUnfit = "code_unfit"
 
+        /// The URL is too long for an App Clip Code, by its estimated size.
+        case codeTooLong = "code_too_long"
+
         /// The URL of a demo experience is no demo link: those are on Apple's host and have no parameters.
         case demoLink = "demo_link"
     }
@@ -23,7 +26,7 @@ public struct LintFinding: Sendable, Hashable, CustomStringConvertible {
     /// The experience with the problem.
     public let experience: Experience
 
-    /// The experience that it conflicts with; nil for `codeUnfit` and `demoLink`.
+    /// The experience that it conflicts with; nil for `codeUnfit`, `codeTooLong` and `demoLink`.
     public let other: Experience?
 
     public var description: String {
@@ -39,6 +42,8 @@ public struct LintFinding: Sendable, Hashable, CustomStringConvertible {
                 + "\(otherURL) (\(other?.kind.rawValue ?? "")) matches the same URLs and has priority"
         case .codeUnfit:
             "\(experience.url) cannot be in an App Clip Code"
+        case .codeTooLong:
+            "\(experience.url) is too long for an App Clip Code"
         case .demoLink:
             "\(experience.url) is not a demo link, which is a URL of \(DefaultLink.host) without parameters"
         }

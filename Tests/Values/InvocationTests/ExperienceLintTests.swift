@@ -123,12 +123,21 @@ import Testing
         #expect(try findings(.codeUnfit, [Experience.default(unfit)]).isEmpty)
     }
 
+    @Test func urlTooLongForAppClipCodeIsFound() throws {
+        let long = "https://donuts.example.com/order?location=pike-place"
+        #expect(try findings(.codeTooLong, advanced("https://example.com", long)) == [[long]])
+        #expect(try findings(.codeTooLong, [Experience.default(long)]).isEmpty)
+        #expect(
+            try findings(.codeTooLong, advanced("https://coffee.example.com/shops/alexanderplatz")).isEmpty)
+    }
+
     @Test func findingDescriptionNamesItsURLs() throws {
         let all =
             try advanced(
                 "https://example.com/a", "https://example.com/a3/x", "https://example.com/a?b",
                 "https://example.com/a?c",
-                "https://example.com/a2?y&x", "https://example.com/a2?x&y", "https://example.com/~")
+                "https://example.com/a2?y&x", "https://example.com/a2?x&y", "https://example.com/~",
+                "https://donuts.example.com/order?location=pike-place")
             + [Experience.demo("https://example.com/demo")]
         let findings = ExperienceLint(all).findings
         #expect(Set(findings.map(\.code)) == Set(LintFinding.Code.allCases))

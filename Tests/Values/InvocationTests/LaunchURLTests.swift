@@ -33,7 +33,9 @@ import Testing
 
     /// An App Clip Code leads to no URL that cannot be in it. Other launches do not depend on the URL.
     @Test(arguments: [
-        ("https://example.com/a", LaunchURL.advanced, LaunchPermission.unknown),
+        ("https://example.com/a", LaunchURL.advanced, LaunchPermission.yes),
+        ("https://coffee.example.com/shops/alexanderplatz", .advanced, .unknown),
+        ("https://donuts.example.com/order?location=pike-place", .advanced, .no),
         ("https://example.com/~a", .advanced, .no), ("https://example.com/a", .website, .no),
         ("https://appclip.apple.com/x7k", .demoLink, .yes),
         ("https://appclip.apple.com/x/7k", .demoLink, .no),

@@ -113,6 +113,11 @@ struct Problem: Sendable {
                 Problem(
                     code.rawValue, "unfit for an App Clip Code",
                     "Choose another URL if you need an App Clip Code. QR codes and tags can use this URL.")
+            case .codeTooLong:
+                Problem(
+                    code.rawValue, "too long for an App Clip Code",
+                    "Choose a shorter URL if you need an App Clip Code. 'doorstep code fit' shows shorter ones."
+                )
             case .demoLink:
                 Problem(code.rawValue, "no demo link", "Use the demo link that App Store Connect shows.")
             }

@@ -296,15 +296,28 @@ struct Diagnosis {
     }
 
     private static func code(_ url: AppClipCodeURL) -> [DiagnosisCheck] {
-        guard url.fit != .refused else {
-            let refusals = url.refusals.map(\.rawValue).joined(separator: ", ")
-            return [.warning(.code, "code_unfit", nil, "cannot be in an App Clip Code: \(refusals)")]
+        let check: DiagnosisCheck =
+            switch url.fit {
+            case .refused:
+                .warning(
+                    .code, "code_unfit", nil,
+                    "cannot be in an App Clip Code: \(url.refusals.map(\.rawValue).joined(separator: ", "))")
+            case .fits: .ok(.code, nil, url.sizeText)
+            case .tooLong: .warning(.code, "code_too_long", nil, url.sizeText)
+            case .unknown:
+                .unknown(.code, "code_size_unknown", nil, "\(url.sizeText); only Apple's generator knows")
+            }
+        var checks = [check]
+        if url.fit != .refused, url.hasLeadingZeros {
+            checks.append(
+                .warning(
+                    .code, "leading_zeros", nil,
+                    "a code may drop leading zeros, so that it reads as another URL"))
         }
-        if (try? InvocationURL(url.text))?.isShortDemoLink == true {
-            return [.ok(.code, nil, "the short form of a demo link fits")]
-        }
-        return [.unknown(.code, "known_to_apple", nil, "only Apple's generator knows whether it fits")]
-            + url.advice.map { .ok(.advice, $0.better, "more likely to fit: \($0.code.rawValue)") }
+        return checks
+            + url.advice.map {
+                .ok(.advice, $0.better, "saves about \($0.savedBits) bits by \($0.code.rawValue)")
+            }
     }
 
     private static func payload(_ url: InvocationURL, _ evidence: Evidence) -> DiagnosisCheck {

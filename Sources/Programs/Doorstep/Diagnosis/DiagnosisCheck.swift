@@ -20,7 +20,7 @@ struct DiagnosisCheck: Sendable {
         /// One launch of Apple's table.
         case launch
         case code
-        /// What would make the URL likelier to fit in a code.
+        /// A change that shortens the URL in a code.
         case advice
         case payload
     }

@@ -28,8 +28,12 @@ struct LaunchConditions {
             leads = "can launch the URL, the short form of a demo link"
         case .yes, .withAssociation, .unknown: leads = "can launch the URL"
         }
-        if launch == .appClipCode, code?.fit == .refused {
-            return no(launch, "code_unfit", "the URL cannot be in a code")
+        if launch == .appClipCode {
+            switch code?.fit {
+            case .refused: return no(launch, "code_unfit", "the URL cannot be in a code")
+            case .tooLong: return no(launch, "code_too_long", "the URL is too long for a code")
+            case .fits, .unknown, nil: break
+            }
         }
         var doubts: [(reason: String, detail: String)] = []
         switch association {
@@ -45,8 +49,8 @@ struct LaunchConditions {
             }
             doubts.append((banner.reason ?? "", "if the page has the clip's banner"))
         }
-        if launch == .appClipCode, permission != .shortFormOnly {
-            doubts.append(("known_to_apple", "if the URL fits in a code"))
+        if launch == .appClipCode, code?.fit != .fits {
+            doubts.append(("code_size_unknown", "if the URL fits in a code"))
         }
         guard let first = doubts.first else { return .ok(.launch, launch.rawValue, leads) }
         return .unknown(
