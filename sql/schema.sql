@@ -1652,24 +1652,11 @@ ALTER TABLE doorstep.tenants OWNER TO doorstep_owner;
 -- Name: usage_settlements; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
 --
 
-CREATE UNLOGGED TABLE doorstep.usage_settlements (
-    settlement_id bigint NOT NULL
+CREATE TABLE doorstep.usage_settlements (
+    settlement_id bigint DEFAULT ((pg_current_xact_id())::text)::bigint NOT NULL
 );
 
 ALTER TABLE doorstep.usage_settlements OWNER TO doorstep_owner;
-
---
--- Name: usage_settlements_settlement_id_seq; Type: SEQUENCE; Schema: doorstep; Owner: doorstep_owner
---
-
-ALTER TABLE doorstep.usage_settlements ALTER COLUMN settlement_id ADD GENERATED ALWAYS AS IDENTITY (
-    SEQUENCE NAME doorstep.usage_settlements_settlement_id_seq
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1
-);
 
 --
 -- Name: webhook_messages; Type: TABLE; Schema: doorstep; Owner: doorstep_owner

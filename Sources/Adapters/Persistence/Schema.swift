@@ -57,6 +57,9 @@ public enum Schema {
         Migration(
             version: 26, name: "default_byte_quotas",
             sql: text(PackageResources._026_default_byte_quotas_sql), compatibleFrom: 25),
+        Migration(
+            version: 27, name: "settlements_on_standbys",
+            sql: text(PackageResources._027_settlements_on_standbys_sql), compatibleFrom: 25),
     ]
 
     /// Creates missing roles and the schema, then applies pending migrations as `doorstep_owner`.

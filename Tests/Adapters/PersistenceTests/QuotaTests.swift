@@ -116,6 +116,18 @@ import Testing
         }
     }
 
+    /// After a failover, an unlogged table is empty, and its sequence cannot be used (PostgreSQL 15).
+    @Test func schemaHasNoUnloggedRelation() async throws {
+        try await Self.withTenant { stores, _ in
+            let count = try await stores.count(
+                """
+                SELECT count(*) FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace
+                WHERE n.nspname = 'doorstep' AND relpersistence <> 'p'
+                """)
+            #expect(count == 0)
+        }
+    }
+
     @Test func usageIsZeroAfterEverythingIsDeleted() async throws {
         try await Self.withTenant { stores, tenant in
             let store = stores.administration
