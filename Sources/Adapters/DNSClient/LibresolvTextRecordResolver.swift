@@ -3,8 +3,8 @@ import CResolv
 import Foundation
 import Platform
 
-/// Asks for TXT records through the C library's resolver (libresolv), which falls back to TCP and checks that answers
-/// belong to its questions.
+/// Reads TXT records through the C library's resolver (libresolv), which falls back to TCP and checks that responses match
+/// requests.
 ///
 /// The library bounds the wait for datagrams but not for a TCP connection, so that a deadline holds for both.
 public struct LibresolvTextRecordResolver: TextRecordResolver {
@@ -12,7 +12,7 @@ public struct LibresolvTextRecordResolver: TextRecordResolver {
     private let timeout: Duration
 
     /// - Parameters:
-    ///   - server: who is asked; nil for those of `/etc/resolv.conf`.
+    ///   - server: The name server; nil for those of `/etc/resolv.conf`.
     ///   - timeout: for one lookup.
     public init(server: NameServer? = nil, timeout: Duration = .seconds(10)) {
         self.server = server
@@ -63,7 +63,7 @@ enum LibresolvQuery {
         return try texts(response[..<min(Int(length), response.count)])
     }
 
-    /// The texts of an answer's TXT records, whoever wrote it.
+    /// The texts of a response's TXT records, for any owner name.
     static func texts(_ response: ArraySlice<UInt8>) throws(NoResponse) -> [String] {
         var message = ns_msg()
         var texts: [String] = []
@@ -72,7 +72,7 @@ enum LibresolvQuery {
             for index in 0..<Int32(message._counts.1) {
                 var record = ns_rr()
                 guard ns_parserr(&message, ns_s_an, index, &record) == 0 else { return false }
-                // An alias comes before what it leads to.
+                // An alias precedes its target.
                 guard UInt32(record.type) == ns_t_txt.rawValue else { continue }
                 texts.append(text(UnsafeBufferPointer(start: record.rdata, count: Int(record.rdlength))))
             }

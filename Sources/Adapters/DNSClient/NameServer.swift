@@ -8,7 +8,7 @@ public struct NameServer: Sendable, Hashable {
     let address: String
     let port: UInt16
 
-    /// Nil for what is no IPv4 address with or without a port.
+    /// Nil for a text that is not an IPv4 address with or without a port.
     public init?(_ text: String) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
         guard parts.count <= 2, in_addr(address: parts[0]) != nil else { return nil }
@@ -17,7 +17,7 @@ public struct NameServer: Sendable, Hashable {
         self.port = port
     }
 
-    /// As the C library takes it.
+    /// In the C library's form.
     var socketAddress: sockaddr_in {
         var socketAddress = sockaddr_in()
         socketAddress.sin_family = sa_family_t(AF_INET)

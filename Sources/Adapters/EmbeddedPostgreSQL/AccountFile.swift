@@ -4,12 +4,12 @@ import Foundation
 ///
 /// Root writes there too, and the account could have put a link to a file of root's in the way.
 enum AccountFile {
-    /// Replaces what stands in a file that is there; false when it cannot, or would have to follow a link.
+    /// Replaces the content of an existing file; false if it cannot, or would have to follow a link.
     static func replace(_ name: String, in directory: String, with text: String) -> Bool {
         let parent = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard parent >= 0 else { return false }
         defer { close(parent) }
-        // Not blocking: the account could have put a pipe there that nobody reads.
+        // Not blocking: the account could have put a pipe without a reader there.
         let file = openat(parent, name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { return false }
         let handle = FileHandle(fileDescriptor: file, closeOnDealloc: true)

@@ -34,7 +34,7 @@ struct Cluster: Sendable {
         }
     }
 
-    /// Stops the server at once: sessions are ended, what was committed is kept.
+    /// Stops the server at once: sessions end, committed data is kept.
     func stop() throws(EmbeddedServerError) {
         guard try control(["status"]).status == 0 else { return }
         let stop = try control(["stop", "-w", "-m", "fast"])
@@ -92,11 +92,11 @@ struct Cluster: Sendable {
     /// A process number that no process has: above the largest the kernel gives.
     private static let nobody = "2147483646"
 
-    /// Lets go of a server that is gone but whose number another program has now, as after a container's
-    /// restart, or that nobody has waited for: PostgreSQL would take either for a server that runs.
+    /// Removes the record of a server that has ended, if its process number belongs to another program now, as after a
+    /// container's restart, or to an unreaped child: PostgreSQL would take either for a running server.
     ///
-    /// Only the number is replaced. The rest of the file tells the next server whether sessions of the one that
-    /// died still use its memory; then it must not start.
+    /// Only the number is replaced. The rest of the file shows the next server whether sessions of the dead one still use its
+    /// memory; then it must not start.
     private func releaseStaleLocks() {
         for (directory, name) in [(place.data, "postmaster.pid"), (socketDirectory, ".s.PGSQL.5432.lock")] {
             guard let text = try? String(contentsOfFile: "\(directory)/\(name)", encoding: .utf8) else {

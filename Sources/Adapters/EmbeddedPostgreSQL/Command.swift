@@ -17,7 +17,7 @@ struct Command {
 
     struct Outcome {
         let status: Int32
-        /// What it wrote, to its output and its errors.
+        /// Its output and its errors.
         let text: String
     }
 
@@ -107,8 +107,8 @@ struct Command {
         posix_spawn_file_actions_adddup2(&files, output, 1)
         posix_spawn_file_actions_adddup2(&files, output, 2)
         #if !canImport(Darwin)
-            // Those that were opened without O_CLOEXEC, and those that another thread opens before the child is there: a server
-            // left behind would keep them for good. Closing one that is not open is no error here.
+            // Descriptors opened without O_CLOEXEC, and those that another thread opens before the child exists: a server left
+            // behind would keep them open. Closing one that is not open is not an error here.
             let open = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
             let highest = open.compactMap { Int32($0) }.max() ?? 2
             for file in 3...highest + 1_000 { posix_spawn_file_actions_addclose(&files, file) }

@@ -2,9 +2,9 @@ import Foundation
 
 /// A PostgreSQL server of one's own in a directory, shared by every process that names the same directory.
 ///
-/// It listens on a Unix socket that only the directory's owner can reach, and trusts whoever does. The first
-/// process starts it, others join it, and the last one to leave stops it. A server whose starter was killed
-/// runs on until the next process that joins it has left.
+/// It listens on a Unix socket that only the directory's owner can reach, and trusts every client there. The first process
+/// starts it, others join it, and the last one to leave stops it. A server whose starter was killed runs until the next process
+/// that joins it has left.
 ///
 ///     DIR/data   the cluster          DIR/lock    held while a process joins or leaves
 ///     DIR/log    the server's log     DIR/users   held, shared, by every process that has joined
@@ -52,7 +52,7 @@ public struct EmbeddedServer: Sendable {
         conninfo = cluster.conninfo
     }
 
-    /// Leaves the server, and stops it if nobody else uses it; waits until it has stopped. Once is enough.
+    /// Leaves the server, and stops it if no other process uses it; waits until it has stopped. Further calls do nothing.
     public func leave() throws {
         try membership.leave()
     }

@@ -1,4 +1,4 @@
-/// Why a private server could not be started, joined or left.
+/// Why an embedded server could not be started, joined or left.
 public enum EmbeddedServerError: Error, Sendable, Hashable, CustomStringConvertible {
     /// No PostgreSQL server of a usable release is installed.
     case notInstalled(minimumVersion: Int)

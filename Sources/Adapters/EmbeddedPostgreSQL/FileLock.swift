@@ -17,17 +17,17 @@ final class FileLock: Sendable {
         close(descriptor)
     }
 
-    /// Waits until nobody else has the lock.
+    /// Waits for the lock.
     func lockAlone() {
         while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
     }
 
-    /// Waits until nobody has the lock alone.
+    /// Waits until no process has the lock exclusively.
     func lockShared() {
         while flock(descriptor, LOCK_SH) != 0, errno == EINTR {}
     }
 
-    /// Takes the lock if nobody else has it.
+    /// Takes the lock if it is free.
     func tryLockAlone() -> Bool {
         flock(descriptor, LOCK_EX | LOCK_NB) == 0
     }

@@ -35,8 +35,8 @@ public final class ForegroundCommand: Sendable {
     }
 
     /// Runs the command with this process's environment and the variables given, and waits until it has ended.
-    /// - Returns: its status, or as in a shell 128 and the signal that ended it, 127 when there is no such program and 126
-    ///   when it cannot be run.
+    /// - Returns: The command's status, or as in a shell: 128 and the signal that ended it, 127 if the program does not exist,
+    ///   126 if it cannot be run.
     public func run(environment: [String: String]) async throws(EmbeddedServerError) -> Int32 {
         let environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         guard let program = Self.find(words.first ?? "", in: environment["PATH"] ?? "/usr/bin:/bin") else {
@@ -58,9 +58,9 @@ public final class ForegroundCommand: Sendable {
         }
     }
 
-    /// What a name stands for, as a shell finds it: the first program of that name in the folders of PATH, else the first
-    /// file. Folders that may not be searched hold nothing, where `env` would say that the program may not be run.
-    /// - Returns: Nil when there is none. What is no plain name is given back: it is for `env` to judge.
+    /// Finds a program as a shell does: the first program of that name in the folders of PATH, else the first file. Folders
+    /// that may not be searched are skipped; `env` would report that the program may not be run.
+    /// - Returns: Nil if there is none. A name with a slash is returned unchanged: `env` judges it.
     static func find(_ name: String, in search: String) -> String? {
         guard !name.isEmpty, !name.contains("/"), !name.contains("=") else { return name }
         var file: String?
@@ -76,7 +76,7 @@ public final class ForegroundCommand: Sendable {
         return file
     }
 
-    /// There is no such program.
+    /// The program does not exist.
     private func giveUp() -> Int32 {
         let (status, isFirst): (Int32, Bool) = state.withLock { state in
             if case .over(let status) = state { return (status, false) }
@@ -91,7 +91,7 @@ public final class ForegroundCommand: Sendable {
 
     private func wait() -> Int32 {
         if case .running(let process) = state.withLock({ $0 }) {
-            // Not reaped yet: until the state says that it is over, the number is nobody else's.
+            // Not reaped yet: until the state shows its end, no other process has the number.
             var information = siginfo_t()
             while waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
         }

@@ -2,13 +2,13 @@ import Foundation
 
 /// The environment variables that libpq takes a connection's missing settings from.
 ///
-/// A connection string cannot shut them out: an empty `service` is a service that is not found, and the programs
-/// that are run with the private server have connections of their own.
+/// A connection string cannot override them: an empty `service` is an unknown service, and programs that run with the embedded
+/// server have their own connections.
 enum LibpqEnvironment {
     /// Removes them from this process, and so from the programs it runs.
     ///
-    /// No thread has a connection to a private server before one was started or joined, and `unsetenv` frees
-    /// nothing that another thread's `getenv` may have found; what is not set is left alone.
+    /// No thread has a connection to an embedded server before one was started or joined, and `unsetenv` frees no text that
+    /// another thread's `getenv` may have found. Unset variables are left alone.
     static func clear() {
         for name in names where getenv(name) != nil { unsetenv(name) }
     }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// One process's use of a private server.
+/// One process's use of an embedded server.
 final class Membership: Sendable {
     private struct State: Sendable {
         let cluster: Cluster
@@ -22,7 +22,7 @@ final class Membership: Sendable {
         guard let state else { return }
         state.lock.lockAlone()
         defer { state.lock.unlock() }
-        // Nobody joins while `lock` is held, so whoever gets `users` alone is the last.
+        // No process joins while `lock` is held, so the process that gets `users` exclusively is the last.
         let isLast = state.users.tryLockAlone()
         defer { state.users.unlock() }
         if isLast { try state.cluster.stop() }

@@ -18,8 +18,8 @@ struct ServerAccount {
     static let usual = "postgres"
 
     /// Finds the account, makes it the directory's owner, and makes sure that it can enter the directory.
-    /// - Parameter usual: The account that is used instead of root. None that others use too, as `nobody`: each program
-    ///   that runs as it could read the database, and write it.
+    /// - Parameter usual: The account that is used instead of root. Not a shared one such as `nobody`, because every program of
+    ///   that account could read and write the database.
     init(directory: String, usual: String = usual) throws(EmbeddedServerError) {
         guard geteuid() == 0 else { return }
         let setpriv = ["/usr/bin/setpriv", "/bin/setpriv", "/usr/local/bin/setpriv"]

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The files of a private server.
+/// The files of an embedded server.
 struct ServerAddress: Sendable {
     let directory: String
 
@@ -12,8 +12,8 @@ struct ServerAddress: Sendable {
 
     /// Makes the directory unless it is there, and closes it to everyone but its owner.
     ///
-    /// One that was there must hold a private server, or nothing at all: an empty directory is taken whoever owns it,
-    /// since a mounted volume is one, but not one that accounts share, such as `/tmp`.
+    /// An existing directory must contain an embedded server, or nothing. An empty one is accepted with any owner, because a
+    /// mounted volume is one, but not a directory that accounts share, such as `/tmp`.
     ///
     /// Throws `foreignDirectory` for any other, and leaves it as it was.
     init(directory: String) throws(EmbeddedServerError) {
@@ -65,7 +65,7 @@ struct ServerAddress: Sendable {
         }
         let path = "/tmp/postgresql-\(String(Self.hash(directory), radix: 16))-\(account.user)"
         if mkdir(path, 0o700) == 0 { account.own(path) }
-        // Anyone can make files in /tmp: only a directory that nobody else could have made will do.
+        // Every user can create files in /tmp, so only a directory that no other user could have created is accepted.
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == account.user,
             status.st_mode & 0o077 == 0

@@ -39,7 +39,7 @@ struct ServerBinaries {
         self.version = version
     }
 
-    /// What `pg_config` in the PATH says, then where the usual packages put their releases.
+    /// The directory that `pg_config` in PATH reports, then the usual directories of packages.
     private static func candidates() -> [String] {
         let search = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(
             String.init)

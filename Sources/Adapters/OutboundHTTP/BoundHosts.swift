@@ -6,10 +6,10 @@ import NIOPosix
 import NIOSSL
 import Platform
 
-/// Clients by host, each bound to one address of it that was looked at: a name may lead elsewhere the next time it is asked
-/// for, so that what was looked at must be what is connected to.
+/// Clients by host, each bound to one checked address: a name may resolve to another address the next time, so the checked
+/// address must be the one that is used.
 actor BoundHosts {
-    /// The addresses of a host as texts, in the order in which they are to be tried.
+    /// The addresses of a host as texts, in the order of attempts.
     typealias Resolver = @Sendable (String) async throws -> [String]
 
     private final class Bound {
@@ -28,14 +28,14 @@ actor BoundHosts {
 
     /// For how long a host is known by the address it had.
     private static let lifetime = Duration.seconds(60)
-    /// How many hosts nobody is asking are kept.
+    /// The maximum number of unused hosts that are kept.
     private static let maximumIdleCount = 64
     /// How many of a host's addresses are tried.
     private static let maximumTries = 4
 
     private let settings: OutboundClient.Settings
     private let resolver: Resolver
-    /// Addresses by host that are not looked at.
+    /// Addresses by host that are not checked.
     private let detours: [String: String]
     private var hosts: [String: Bound] = [:]
     private var closing: [ObjectIdentifier: Task<Void, Never>] = [:]
@@ -46,7 +46,7 @@ actor BoundHosts {
         self.detours = detours
     }
 
-    /// Lends the client of a host, and that of its next address where nobody is reached at the first.
+    /// Provides the client of a host, and that of its next address if the first does not respond.
     /// - Throws: ``OutboundError`` where no address of it may be connected to.
     func withClient<Result: Sendable>(
         for host: String, _ body: @Sendable (HTTPClient) async throws -> Result
@@ -84,7 +84,7 @@ actor BoundHosts {
     private func bound(to host: String, except deserted: Set<String>) async throws -> Bound {
         if let known = current(host), !deserted.contains(known.address) { return known }
         let addresses = try await addresses(of: host)
-        // Somebody else may have asked for the same host meanwhile.
+        // Another request may have resolved the same host meanwhile.
         if let known = current(host), !deserted.contains(known.address) { return known }
         guard let address = addresses.first(where: { !deserted.contains($0) }) else {
             throw OutboundError.noAddress
@@ -148,8 +148,8 @@ actor BoundHosts {
         return address.isPublic || settings.allowed.contains { $0.contains(address) }
     }
 
-    /// The system's: /etc/hosts, DNS (getaddrinfo(3)). Where a name server does not answer, that waits for longer than anybody
-    /// waits for an answer, and so is left behind.
+    /// The system's: /etc/hosts, DNS (getaddrinfo(3)). An unresponsive name server blocks this for longer than a request waits,
+    /// so the call is left behind.
     static let systemResolver: Resolver = { host in
         let addresses = await Thread.result { () throws(OutboundError) in try systemAddresses(of: host) }
         guard let addresses else { throw CancellationError() }
@@ -191,7 +191,7 @@ actor BoundHosts {
         }
     }
 
-    /// Ends all connections. To be called once nobody asks for anything.
+    /// Closes all connections. Call it when no request is running.
     func shutDown() async {
         hosts.keys.forEach(retire)
         while let task = closing.values.first { await task.value }

@@ -6,8 +6,8 @@ import NIOHTTP1
 import NIOSSL
 import Synchronization
 
-/// Asks servers that somebody else named, with async-http-client: no redirect followed, no cookie kept, TLS 1.2 or later,
-/// with limits of size and time, and at public addresses only, unless others are allowed.
+/// Sends requests to servers that tenants name, with async-http-client: without redirects or cookies, with TLS 1.2 or later,
+/// with limits of size and time, and only to public addresses, unless others are allowed.
 ///
 /// Safe to use from many tasks.
 public struct OutboundClient: Sendable {
@@ -15,13 +15,13 @@ public struct OutboundClient: Sendable {
     private let detour: Detour?
     private let timeout: Duration
 
-    /// How servers are asked.
+    /// The settings of the client.
     public struct Settings: Sendable {
         /// A PEM file with certificates to trust instead of the system's.
         public var authorities: String?
         /// Addresses that may be connected to though they are not public.
         public var allowed: [AddressRange]
-        /// For one answer, from the lookup of the host to its last byte.
+        /// For one response, from the lookup of the host to its last byte.
         public var timeout: Duration
         /// How many bytes one response may have in all, whatever they are: below TLS, with a charge of 256 bytes for each interim
         /// response and chunk. Then requests use HTTP/1.1 and event loops that serve nothing else. Nil for servers that an
@@ -42,14 +42,14 @@ public struct OutboundClient: Sendable {
         }
     }
 
-    /// Where to connect to instead of a host's own address and port 443, whatever address that is: who runs a command says
-    /// so. Certificates are still held to the host.
+    /// Replaces a host's own address and port 443 with any address, at the command user's request. Certificates must still be
+    /// the host's.
     public struct Detour: Sendable, Hashable {
         fileprivate let host: String
         let address: String
         fileprivate let port: Int
 
-        /// Nil for what is no address and port, such as `127.0.0.1:8443`.
+        /// Nil for a text that is not an address and port, such as `127.0.0.1:8443`.
         public init?(around host: String, to text: String) {
             guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]),
                 port > 0, colon > text.startIndex
@@ -85,11 +85,11 @@ public struct OutboundClient: Sendable {
         return try result.get()
     }
 
-    /// The answer to a request, whatever its status.
+    /// The response to a request, with any status.
     /// - Parameters:
-    ///   - limit: how many bytes of the answer's body to take, at most.
+    ///   - limit: Maximum number of bytes of the body.
     ///   - timeout: another one than that of the settings.
-    ///   - needsBody: false where the status decides: then a body that does not come to its end is no error.
+    ///   - needsBody: false if only the status matters: then an incomplete body is not an error.
     public func execute(
         _ request: HTTPClientRequest, limit: Int, timeout: Duration? = nil, needsBody: Bool = true
     ) async throws(OutboundError) -> OutboundResponse {
@@ -113,7 +113,7 @@ public struct OutboundClient: Sendable {
         }
     }
 
-    /// An answer without its body, as soon as it is there.
+    /// A response without its body, as soon as its header has arrived.
     private final class Head: Sendable {
         private let storage = Mutex<OutboundResponse?>(nil)
 
@@ -126,7 +126,7 @@ public struct OutboundClient: Sendable {
     private func response(
         to request: HTTPClientRequest, limit: Int, timeout: Duration, _ head: Head
     ) async throws -> OutboundResponse {
-        // As the library reads it.
+        // In the library's form.
         guard let url = URL(string: request.url), ["http", "https"].contains(url.scheme?.lowercased()),
             let host = url.host, !host.isEmpty
         else { throw HTTPClientError.invalidURL }
@@ -171,7 +171,7 @@ public struct OutboundClient: Sendable {
     }
 }
 
-/// What a server answered.
+/// A server's response.
 public struct OutboundResponse: Sendable, Hashable {
     public let status: Int
     /// The values of the header's fields, by their names in lower case.
@@ -184,7 +184,7 @@ public struct OutboundResponse: Sendable, Hashable {
     /// Where a redirect leads.
     public var location: String? { values(of: "Location").first }
     public var entityTag: String? { values(of: "ETag").first }
-    /// The coding of the body, such as `gzip`, in lower case, if the server used one although none was asked for.
+    /// The coding of the body, such as `gzip`, in lower case, if the server used one although the request named none.
     public var contentCoding: String? {
         let coding = values(of: "Content-Encoding").joined(separator: ", ").lowercased()
         return ["", "identity"].contains(coding) ? nil : coding

@@ -5,11 +5,11 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
-/// Why there is no answer.
+/// The reason for the missing response.
 public struct OutboundError: Error, Sendable, Hashable, CustomStringConvertible {
     /// In a few words that hold neither URL nor body.
     public let reason: String
-    /// What the library says of it, cut to 200 characters: for the one who named the server.
+    /// The library's description, cut to 200 characters: for the user who named the server.
     public let detail: String
 
     static let late = OutboundError(reason: "no response in time", detail: "no response in time")

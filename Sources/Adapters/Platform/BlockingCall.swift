@@ -1,9 +1,9 @@
 public import Foundation
 
 extension Thread {
-    /// What a call comes to that blocks, on a thread of its own: tasks' threads are few, and so are those of Dispatch.
+    /// Runs a blocking call on its own thread, because tasks and Dispatch have few threads.
     ///
-    /// Whoever is cancelled, or has waited long enough, waits no longer; the call goes on, and its thread ends with it.
+    /// A cancelled or timed-out task stops waiting; the call continues, and its thread ends with it.
     /// - Parameter timeout: For how long to wait; nil for any time.
     /// - Returns: nil where it was not waited for.
     public static func result<Value: Sendable, Failure>(

@@ -3,7 +3,7 @@ import CBuild
 /// What this binary was built from.
 public struct BuildInfo: Sendable, Hashable, CustomStringConvertible {
     public let version: String
-    /// "unknown" for a build that was not told, such as a plain `swift build`; with "-dirty" for a changed checkout.
+    /// "unknown" for a build without this information, such as a plain `swift build`; with "-dirty" for a changed checkout.
     public let commit: String
     /// The day of the commit, not of the build, so that two builds of one commit are the same; or "unknown".
     public let date: String

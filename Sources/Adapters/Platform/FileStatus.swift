@@ -1,6 +1,6 @@
 public import Glibc
 
-/// What the file system says of a file. Equal for one file that has not been changed.
+/// The file system's data about a file. Equal while a file has not changed.
 ///
 /// In a module that imports nothing else: the members of C structures are visible only where no other module that is
 /// imported brings their declarations along.
@@ -14,14 +14,14 @@ public struct FileStatus: Sendable, Hashable {
     public let owner: uid_t
     public let group: gid_t
 
-    /// Of what the path stands for, after all links; nil when that is nothing.
+    /// Of the path's target, after all links; nil if it does not exist.
     public init?(path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         self.init(status)
     }
 
-    /// Of an open file, whatever its name stands for by now.
+    /// Of an open file, independent of its name.
     public init?(descriptor: Int32) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return nil }
@@ -42,6 +42,6 @@ public struct FileStatus: Sendable, Hashable {
     /// Whether it is a file, and no directory, device or pipe.
     public var isRegularFile: Bool { mode & S_IFMT == S_IFREG }
 
-    /// Who may do what with it: the nine bits that `chmod` sets.
+    /// Its permissions: the nine bits that `chmod` sets.
     public var permissions: mode_t { mode & 0o777 }
 }

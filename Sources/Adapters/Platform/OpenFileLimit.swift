@@ -2,7 +2,7 @@ import Glibc
 
 /// How many files, sockets among them, a process may have open at once (POSIX, `setrlimit`).
 public enum OpenFileLimit {
-    /// Raises the limit as far as the system lets a process go by itself, but not beyond what is wanted.
+    /// Raises the limit as far as the system allows the process, up to the wanted value.
     ///
     /// Debian starts processes with a limit of 1,024, which is for programs that wait by `select`, and allows them more.
     /// - Returns: The limit that holds.

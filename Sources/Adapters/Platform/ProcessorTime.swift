@@ -5,7 +5,7 @@ public enum ProcessorTime {
     /// For this process.
     public static var ofProcess: Duration { time(CLOCK_PROCESS_CPUTIME_ID) }
 
-    /// For the thread that asks.
+    /// For the calling thread.
     public static var ofThread: Duration { time(CLOCK_THREAD_CPUTIME_ID) }
 
     private static func time(_ clock: clockid_t) -> Duration {

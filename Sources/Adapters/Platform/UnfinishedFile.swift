@@ -1,7 +1,7 @@
 public import Foundation
 
-/// A file under a name of its own until it is whole, then in another's place: all of it or, whatever happens, what was there
-/// before (POSIX, `rename`). It is gone where it was not put in place.
+/// A file under a temporary name until it is complete; then it replaces another atomically (POSIX, `rename`). If it is not put
+/// in place, it is deleted.
 public struct UnfinishedFile: ~Copyable {
     public let handle: FileHandle
     private let path: String
@@ -24,7 +24,7 @@ public struct UnfinishedFile: ~Copyable {
         if !isInPlace { unlink(path) }
     }
 
-    /// Lets those have it who may have another file: its owner, its group, and its mode as far as the mask goes.
+    /// Copies owner, group and mode of another file, as far as the mask allows.
     public func share(as status: FileStatus, mask: mode_t) throws {
         let descriptor = handle.fileDescriptor
         guard fchown(descriptor, status.owner, status.group) == 0,
@@ -32,7 +32,7 @@ public struct UnfinishedFile: ~Copyable {
         else { throw Self.failure(path) }
     }
 
-    /// Ends it, and puts it in place. What was written is on the disk by then.
+    /// Closes it, and puts it in place. Its data is on the disk by then.
     public mutating func putInPlace() throws {
         try handle.synchronize()
         try handle.close()

@@ -26,7 +26,7 @@ public struct UnfinishedFiles: ~Copyable {
         try handle.close()
     }
 
-    /// Puts all of them in their places, where nothing may be (POSIX, `link`).
+    /// Puts all of them in place, where no file may exist (POSIX, `link`).
     /// - Throws: as ``write(_:for:)`` does; then none of them is in its place.
     public mutating func putInPlace() throws {
         for (index, file) in files.enumerated() {

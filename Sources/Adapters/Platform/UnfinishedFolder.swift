@@ -31,7 +31,7 @@ public struct UnfinishedFolder: ~Copyable {
         try file.close()
     }
 
-    /// Puts it in place, where nothing is, or an empty folder.
+    /// Puts it in place, where nothing exists, or an empty folder.
     /// - Throws: `ENOTEMPTY`, `EEXIST` or `ENOTDIR` where something is; other reasons as `rename` has them.
     public mutating func putInPlace() throws(POSIXError) {
         guard rename(path, place) == 0 else { throw Self.failure() }

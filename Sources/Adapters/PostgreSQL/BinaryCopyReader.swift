@@ -15,7 +15,7 @@ public struct BinaryCopyReader: Sendable {
     }
 
     /// Lends where the fields of each row of a piece are; nil for NULL.
-    /// - Throws: What the closure throws; `PostgreSQLError.malformedCopy` for bytes that are no rows.
+    /// - Throws: The closure's errors; `PostgreSQLError.malformedCopy` for invalid rows.
     public mutating func read(_ piece: [UInt8], _ body: ([Range<Int>?]) throws -> Void) throws {
         var position = 0
         var fields: [Range<Int>?] = []

@@ -12,7 +12,7 @@ struct BoundParameters {
     /// The protocol counts them in 16 bits.
     private static let maximum = 65_535
 
-    /// Throws what a value could not be encoded for, and when there are more than the protocol can count.
+    /// Throws errors of encoding a value, and an error if there are more values than the protocol allows.
     init(_ parameters: [Query.Parameter]) throws(PostgreSQLError) {
         guard parameters.count <= Self.maximum else {
             throw .encoding(reason: "a statement with more than \(Self.maximum) values")

@@ -1,7 +1,7 @@
-/// A connection lent by a pool, outside any transaction.
+/// A connection leased from a pool, outside any transaction.
 ///
-/// Usable until the closure it was lent to returns. Statements are run one after the other. What they change
-/// of the session's state, as settings and locks, lasts until then and not longer.
+/// Usable until the closure returns. Statements run one after another. Changes of the session's state, such as settings and
+/// locks, last until then.
 public struct Connection: Sendable {
     let lease: Lease
 

@@ -3,19 +3,18 @@ import Synchronization
 
 /// A bounded set of connections to one server, or to the hosts of one connection string.
 ///
-/// Connections are made when they are needed and lent to one closure at a time. Tasks that wait are served in
-/// turns between the parties that they name, and in order among those of one: nobody waits behind another's many.
+/// Connections are made when needed and leased to one closure at a time. Waiting tasks are served in turns between their
+/// parties, and in order within a party, so that no party waits behind another's many tasks.
 ///
-/// What one user leaves behind does not reach the next: a connection still inside a transaction or a COPY is
-/// closed; settings and roles are reset by each BEGIN, in the same round trip; and after `withConnection` has
-/// run statements, locks, temporary tables, cursors and LISTEN are given up too. A *transaction* that makes
-/// such things for its session (`pg_advisory_lock`, `CREATE TEMPORARY TABLE` without `ON COMMIT DROP`, LISTEN)
-/// leaves them to the connection until a `withConnection` uses it: use `pg_advisory_xact_lock` and
-/// `ON COMMIT DROP`. Prepared statements are kept.
+/// State of one user never reaches the next. A connection inside a transaction or a COPY is closed. Each BEGIN resets settings
+/// and roles, in the same round trip. After `withConnection` has run statements, locks, temporary tables, cursors and LISTEN
+/// are released too. A *transaction* that creates such session state (`pg_advisory_lock`, `CREATE TEMPORARY TABLE` without `ON
+/// COMMIT DROP`, LISTEN) leaves it on the connection until a `withConnection` uses it: use `pg_advisory_xact_lock` and `ON
+/// COMMIT DROP`. Prepared statements are kept.
 public final class ConnectionPool: Sendable {
     private struct Shared {
         var machine: PoolStateMachine
-        /// Those that can be lent, or are.
+        /// Connections that are leased or can be.
         var workers: [PoolStateMachine.ConnectionID: ConnectionWorker] = [:]
         var waiters: [PoolStateMachine.WaiterID: CheckedContinuation<Acquired, Never>] = [:]
         var nextWaiter = 0
@@ -26,7 +25,7 @@ public final class ConnectionPool: Sendable {
 
     private typealias Acquired = Result<Lease, PostgreSQLError>
 
-    /// What the pool was made with; its description shows no secret.
+    /// The pool's configuration; its description contains no secret.
     public let configuration: PoolConfiguration
     private let connectionString: Result<ConnectionString, PostgreSQLError>
     private let preparation: Preparation
@@ -69,7 +68,7 @@ public final class ConnectionPool: Sendable {
         shared.withLock { $0.machine.statistics }
     }
 
-    /// The waits since the pool was made; those that go on are not counted yet.
+    /// The completed waits since the pool was created.
     public var waits: PoolWaits {
         shared.withLock { $0.waits }
     }
@@ -92,11 +91,11 @@ public final class ConnectionPool: Sendable {
 
     /// Runs a closure in a transaction: committed when it returns, rolled back when it throws.
     ///
-    /// `party`: whose turn is taken when tasks wait for connections.
+    /// `party`: The party whose turn is used when tasks wait for connections.
     ///
-    /// Throws what the closure threw; `PostgreSQLError.rolledBack` when the closure passed over a failed
-    /// statement; `PostgreSQLError.outcomeUnknown` when the connection broke during COMMIT, or a synchronous
-    /// standby did not confirm it. A task cancelled during COMMIT still learns its outcome.
+    /// Throws the closure's error; `PostgreSQLError.rolledBack` if the closure ignored a failed statement;
+    /// `PostgreSQLError.outcomeUnknown` if the connection broke during COMMIT, or a synchronous standby did not confirm it. A
+    /// task that is cancelled during COMMIT still gets the result.
     @discardableResult
     public nonisolated(nonsending) func withTransaction<R: Sendable>(
         _ mode: TransactionMode = .readWrite, for party: UUID? = nil,
@@ -125,9 +124,9 @@ public final class ConnectionPool: Sendable {
         return result
     }
 
-    /// Refuses every further use, waits for what is lent, and closes all connections.
+    /// Refuses further use, waits for the end of all leases, and closes all connections.
     ///
-    /// What is not given back in time is closed under its user's hands, and a second later nobody is waited for.
+    /// Connections that are not returned in time are closed while in use, and a second later the pool stops waiting.
     public func close(within limit: Duration = .seconds(10)) async {
         handle { $0.close() }
         let timer = Task { [weak self] in
@@ -177,7 +176,7 @@ public final class ConnectionPool: Sendable {
             let wait = start.duration(to: .now)
             shared.withLock { $0.waits.add(wait) }
         }
-        // The timer and the cancellation only tell the state machine, which decides who came first.
+        // The timer and the cancellation only notify the state machine, which decides which came first.
         let timer = Task { [weak self] in
             guard let instant = deadline.instant,
                 (try? await Task.sleep(until: instant, clock: .continuous)) != nil
@@ -192,7 +191,7 @@ public final class ConnectionPool: Sendable {
                         shared.waiters[waiter] = continuation
                         return shared.machine.acquire(waiter, for: party)
                     })
-                // Either may have come before there was anyone to tell.
+                // Either may have come before the continuation existed.
                 if Task.isCancelled { giveUp(waiter, .cancelled) }
                 if deadline.hasPassed { giveUp(waiter, .timeout(.acquiring)) }
             }
@@ -245,7 +244,7 @@ public final class ConnectionPool: Sendable {
         }
     }
 
-    /// Who has waited until the last moment would otherwise throw away a connection that is only not instant.
+    /// A task that has waited until its deadline would otherwise discard a connection that arrives a moment later.
     private static let leastToBegin = Duration.seconds(1)
 
     private func giveBack(_ lease: Lease) async {
@@ -309,7 +308,7 @@ public final class ConnectionPool: Sendable {
     }
 
     private func events(of id: PoolStateMachine.ConnectionID) -> ConnectionWorker.Events {
-        // The thread may outlive a pool that nobody holds any more; then there is nobody to tell.
+        // The thread may outlive a released pool; then there is no receiver.
         ConnectionWorker.Events(
             connected: { [weak self] result in
                 switch result {

@@ -27,9 +27,8 @@ struct ConnectionString: Sendable, Equatable, CustomStringConvertible, CustomRef
 
     /// Whether no part of a mistyped password stands where a host, a port or a database should.
     ///
-    /// In a URI an `@` or `/` of a password must be written `%40` or `%2F`. Without that libpq takes what follows
-    /// for another part, and quotes it in its messages. So none of these may hold an `@`, but for the directory
-    /// of a Unix socket.
+    /// In a URI, an `@` or `/` of a password must be written as `%40` or `%2F`. Otherwise libpq takes the rest for another
+    /// part, and quotes it in its messages. So no other part may contain an `@`, except the directory of a Unix socket.
     private var isPlausible: Bool {
         func list(_ key: String) -> [Substring] { keywords[key]?.split(separator: ",") ?? [] }
         let names = list("host").filter { !$0.hasPrefix("/") } + list("hostaddr") + list("dbname")
@@ -46,9 +45,8 @@ struct ConnectionString: Sendable, Equatable, CustomStringConvertible, CustomRef
 
     /// What each attempt is given, in order.
     ///
-    /// libpq goes through several hosts by itself, but without blocking it never gives up on one that does not
-    /// answer: so each is an attempt of its own with its own share of the time. `prefer-standby` is two rounds,
-    /// as in libpq.
+    /// libpq tries several hosts itself, but without blocking it never gives up on an unresponsive one: so each host is an
+    /// attempt of its own with its share of the time. `prefer-standby` takes two rounds, as in libpq.
     func attempts(applicationName: String) -> [[String: String]] {
         var common = keywords
         common["fallback_application_name"] = applicationName

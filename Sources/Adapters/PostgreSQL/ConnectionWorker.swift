@@ -4,13 +4,13 @@ import Synchronization
 
 /// The thread that owns one connection, and the queue of jobs for it.
 ///
-/// The `PGconn` is made, used and closed on this thread and is reachable from nowhere else. Callers leave jobs
-/// in the inbox and wake the thread; a job answers its caller by resuming a continuation.
+/// The `PGconn` is made, used and closed only on this thread. Callers put jobs into the inbox and wake the thread; a job
+/// responds by resuming a continuation.
 final class ConnectionWorker: Sendable {
-    /// A number for each time the connection is lent; a job of an earlier one is refused.
+    /// The number of the lease; jobs of an earlier lease are refused.
     typealias LeaseID = Int
 
-    /// What the thread tells its owner.
+    /// The thread's messages to its owner.
     struct Events: Sendable {
         /// The connection is up, or could not be made; in the latter case `ended` follows.
         var connected: @Sendable (Result<Void, PostgreSQLError>) -> Void
@@ -62,7 +62,7 @@ final class ConnectionWorker: Sendable {
         wakeup.signal()
     }
 
-    /// Begins to lend the connection; the number goes with every job.
+    /// Begins a lease; every job carries its number.
     func beginLease() -> LeaseID {
         inbox.withLock {
             $0.lease += 1
@@ -70,11 +70,10 @@ final class ConnectionWorker: Sendable {
         }
     }
 
-    /// Runs a job on the thread and returns what it returns.
+    /// Runs a job on the thread and returns its result.
     ///
-    /// `endsLease`: no job of the lease is taken any more behind this one. `isCancellable`: the job ends when
-    /// the task is cancelled, and the connection with it; before it has begun it costs nothing. `deadline`: a
-    /// moment, instead of the time that a statement may take from its beginning.
+    /// `endsLease`: No later job of the lease is accepted. `isCancellable`: If the task is cancelled, the job ends, and the
+    /// connection with it; before its beginning, cancelling costs nothing. `deadline`: Replaces the statement's own time limit.
     func perform<R: Sendable>(
         lease: LeaseID, deadline: Deadline? = nil, timeout: Duration? = nil, endsLease: Bool = false,
         isCancellable: Bool = true,

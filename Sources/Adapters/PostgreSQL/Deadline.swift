@@ -1,4 +1,4 @@
-/// A moment after which nobody waits any more; it goes on while the machine sleeps.
+/// A moment that ends all waiting; it advances while the machine sleeps.
 struct Deadline: Sendable, Comparable {
     let instant: ContinuousClock.Instant?
 
@@ -9,7 +9,7 @@ struct Deadline: Sendable, Comparable {
         Deadline(instant: .now + min(max(duration, .zero), .seconds(3_000_000_000)))
     }
 
-    /// What is left, for `poll`: rounded up so that it never returns early, −1 for ever, 0 when it is over.
+    /// The remaining time for `poll`: rounded up so that it never returns early, −1 for ever, 0 after the deadline.
     var pollMilliseconds: Int32 {
         guard let instant else { return -1 }
         let left = instant - .now

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// One connection, lent once: what `Connection` and `Transaction` are made of.
+/// One lease of a connection, the base of `Connection` and `Transaction`.
 final class Lease: Sendable {
     let connection: PoolStateMachine.ConnectionID
     private let worker: ConnectionWorker
@@ -19,10 +19,10 @@ final class Lease: Sendable {
         id = worker.beginLease()
     }
 
-    /// A statement that writes, or a BEGIN that is to, was told that the server is read-only: it is not the primary.
+    /// A writing statement or BEGIN failed because the server is read-only: it is not the primary.
     var isDemoted: Bool { state.withLock(\.isDemoted) }
 
-    /// The connection may carry settings of its session, and is not lent again.
+    /// The connection may carry settings of its session, and is not leased again.
     var isSpent: Bool { state.withLock(\.isSpent) }
 
     func spend() {
@@ -56,7 +56,7 @@ final class Lease: Sendable {
         }
     }
 
-    /// Commits; returns whether the connection can be lent again.
+    /// Commits; returns whether the connection can be leased again.
     func commit() async throws(PostgreSQLError) -> Bool {
         try await perform(endsLease: true, isCancellable: false) { session, limits throws(PostgreSQLError) in
             try session.commit(limits)
@@ -65,12 +65,12 @@ final class Lease: Sendable {
         }
     }
 
-    /// Rolls back; returns whether the connection can be lent again.
+    /// Rolls back; returns whether the connection can be leased again.
     func rollBack() async -> Bool {
         await end { session, limits in session.rollBack(limits) }
     }
 
-    /// Takes away what was left in the session; returns whether the connection can be lent again.
+    /// Resets the session; returns whether the connection can be leased again.
     ///
     /// It cannot from inside a transaction or a COPY.
     func settle() async -> Bool {

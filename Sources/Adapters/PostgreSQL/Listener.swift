@@ -3,9 +3,8 @@ import Synchronization
 
 /// The notifications of some channels, over a connection of its own that is made again when it breaks.
 ///
-/// Notifications sent while there is no connection are lost. So read what they speak of after each
-/// `.listening`, and again at each notification. PgBouncer in transaction mode does not pass LISTEN on: give
-/// the server's own address.
+/// Notifications that are sent without a connection are lost. So read the data after each `.listening`, and again at each
+/// notification. PgBouncer in transaction mode does not support LISTEN: use the server's own address.
 ///
 /// It has one reader. It ends, and its connection with it, when the reading task is cancelled or the last
 /// reference goes.
@@ -14,13 +13,13 @@ public final class Listener: AsyncSequence, Sendable {
         /// From here on notifications arrive; those before may have been missed.
         case listening
         case notification(Notification)
-        /// There is no connection; it is tried again, after a while that grows to ten seconds.
+        /// There is no connection; the pause before the next attempt grows to ten seconds.
         case interrupted(PostgreSQLError)
     }
 
     private let mailbox: Mailbox
 
-    /// Of the configuration, the connection string, the connect timeout, the name and `onNotice` are used.
+    /// Uses the connection string, the connect timeout, the name and `onNotice` of the configuration.
     public init(_ configuration: PoolConfiguration, channels: [String]) throws(PostgreSQLError) {
         let string = try ConnectionString(configuration.conninfo)
         let mailbox = Mailbox()
@@ -55,7 +54,7 @@ public final class Listener: AsyncSequence, Sendable {
     }
 }
 
-/// What a listener's thread does: connect, listen, pass on, and begin again.
+/// The loop of a listener's thread: connect, listen, pass notifications on, and begin again.
 private struct ListenerLoop {
     let connector: Connector
     let channels: [String]

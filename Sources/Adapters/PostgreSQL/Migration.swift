@@ -7,9 +7,9 @@ public struct Migration: Sendable, Hashable {
     public let name: String
     /// Statements separated by semicolons, none of them ending the transaction they run in.
     public let sql: String
-    /// The oldest version whose programs can work on a database that has this one, as one that only expands says: they are
-    /// still there while servers are upgraded one after the other, and again where an upgrade is taken back. The migration's
-    /// own where it takes something away, or where nobody has tried.
+    /// The oldest version whose programs work with a database that has this migration, for a migration that only adds
+    /// something: old servers run while others are upgraded, and again after a rollback. The migration's own version if it
+    /// removes something or was not tried.
     public let compatibleFrom: Int
 
     /// - Parameter compatibleFrom: Nil for its own version.
@@ -40,6 +40,6 @@ public struct MigrationStatus: Sendable, Hashable {
     /// The last version that was applied; 0 for none.
     public var version: Int { applied.last?.version ?? 0 }
 
-    /// Whether nothing is pending. A database may have more than the list, where what it has more is compatible.
+    /// Whether no migration is pending. A database may have later migrations, if they are compatible.
     public var isCurrent: Bool { pending.isEmpty }
 }

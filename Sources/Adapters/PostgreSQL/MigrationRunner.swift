@@ -2,9 +2,9 @@ import struct Foundation.Date
 
 /// Brings a database's schema up to date.
 ///
-/// Each pending migration is applied in a transaction of its own under an advisory lock: another process that migrates at the
-/// same moment waits and goes on with the next one, and a migration that fails leaves nothing behind. Under load one transaction
-/// for all of them would want so many locks that it hardly gets them, and others would wait for each that it has.
+/// Each pending migration is applied in its own transaction under an advisory lock: another process that migrates at the same
+/// time waits and continues with the next one, and a failed migration leaves nothing behind. Under load, one transaction for
+/// all would need so many locks that it hardly gets them, and others would wait for each.
 public struct MigrationRunner: Sendable {
     private let migrations: [Migration]
     private let schema: String
@@ -19,10 +19,10 @@ public struct MigrationRunner: Sendable {
     ///   - migrations: in order, numbered from 1 without gaps.
     ///   - schema: where the table `schema_migrations` is kept; made when it is missing.
     ///   - lockKey: the advisory lock's key, the same in every program that migrates this schema.
-    ///   - role: made the current role before the first migration, so that it owns what they make.
+    ///   - role: Becomes the current role before the first migration, so that it owns the created objects.
     ///   - prelude: statements run before everything else, each time, without that role.
     ///   - statementTimeout: for each migration, and for the wait for another process.
-    ///   - lockTimeout: for each lock on what is migrated: whoever comes later queues behind a migration that waits.
+    ///   - lockTimeout: For each lock of a migration, because later transactions queue behind a waiting migration.
     ///   - attempts: how often each is tried where a lock is not to be had, or two wait for each other.
     public init(
         _ migrations: [Migration], schema: String, lockKey: Int64, role: String? = nil,
@@ -40,15 +40,15 @@ public struct MigrationRunner: Sendable {
         self.attempts = attempts
     }
 
-    /// Applies what is pending and returns it; nothing when the database is up to date.
+    /// Applies the pending migrations and returns them; empty if the database is up to date.
     ///
-    /// Throws `databaseIsNewer`, `migrationChanged` or `migrationGap` when the database is not one this list
-    /// can be applied to, and `migrationFailed` when the server refuses a migration. A database with later migrations than
-    /// the list's is up to date where each of them is compatible with it, as it says itself.
+    /// Throws `databaseIsNewer`, `migrationChanged` or `migrationGap` if this list cannot be applied to the database, and
+    /// `migrationFailed` if the server refuses a migration. A database with later migrations is up to date if each of them
+    /// declares this list compatible.
     @discardableResult
     public func migrate(on pool: ConnectionPool) async throws -> [Migration] {
         var applied: [Migration] = []
-        // What comes before is kept with the first.
+        // Earlier statements belong to the first one.
         while let migration = try await applyNext(on: pool, after: applied.isEmpty ? prelude : nil) {
             applied.append(migration)
         }
@@ -60,7 +60,7 @@ public struct MigrationRunner: Sendable {
             do {
                 return try await applyNextOnce(on: pool, after: prelude)
             } catch let error as PostgreSQLError where error.isLackOfALock {
-                // Others have what it wants, and go on meanwhile.
+                // Other transactions hold the locks that it needs, and continue meanwhile.
                 try await Task.sleep(for: Self.pause * Double.random(in: 0.5...1.5))
             }
         }
@@ -118,9 +118,9 @@ public struct MigrationRunner: Sendable {
     /// Locks the tables that a migration names, as `schema.table` or as a string that it makes statements of, before it changes
     /// any of them, always in the same order, and all of them within the time of one.
     ///
-    /// A statement that builds an index lets others read, and the next one may not: who reads and then wants to write would
-    /// wait for the migration, and it for them, whenever anybody writes at all. Those that the role may not lock by name, since it
-    /// may change no row of them (PostgreSQL, `LOCK`), are left to the migration's own statements.
+    /// A statement that builds an index lets others read, but the next one may not: a transaction that reads and then writes
+    /// would wait for the migration, and the migration for it. Tables that the role may not lock, because it may change no row
+    /// of them (PostgreSQL, `LOCK`), are left to the migration's own statements.
     private func lockTables(of migration: Migration, _ transaction: Transaction) async throws(PostgreSQLError)
     {
         let tables = try await transaction.execute(
@@ -133,7 +133,7 @@ public struct MigrationRunner: Sendable {
             ORDER BY relname
             """
         ).map { row throws(PostgreSQLError) in try row.decode(at: 0, as: String.self) }
-        // Of a second and more that it holds one and waits for the next, a request that waits for it may be what PostgreSQL ends
+        // If it holds one lock and waits a second or more for the next, PostgreSQL may end a waiting request as a deadlock
         // (`deadlock_timeout`).
         let deadline = ContinuousClock.now + lockTimeout
         for table in tables {
@@ -168,7 +168,7 @@ public struct MigrationRunner: Sendable {
     }
 
     private func createTable(_ transaction: Transaction) async throws {
-        // `IF NOT EXISTS` would ask for the right to create even when there is nothing to do.
+        // `IF NOT EXISTS` would require the right to create even if the object exists.
         let hasSchema = try await transaction.execute(
             "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = \(schema))"
         ).one().decode(at: 0, as: Bool.self)
@@ -221,7 +221,7 @@ public struct MigrationRunner: Sendable {
         return try Self.compare(applied, migrations, checksums)
     }
 
-    /// Holds what the database has against the list.
+    /// Compares the database with the list.
     static func compare(
         _ applied: [AppliedMigration], _ migrations: [Migration], _ checksums: [String]
     ) throws(PostgreSQLError) -> MigrationStatus {

@@ -16,12 +16,11 @@ public struct PoolConfiguration: Sendable {
     /// How many prepared statements a connection keeps; 0 prepares none, and so does a pool that finds itself behind a
     /// pooler.
     public var preparedStatements: Int
-    /// Shown in `pg_stat_activity`, unless the connection string or PGAPPNAME says otherwise.
+    /// Shown in `pg_stat_activity`, unless the connection string or PGAPPNAME sets another name.
     public var applicationName: String
     /// Receives the server's notices and warnings, on a connection's own thread.
     public var onNotice: @Sendable (ServerError) -> Void
-    /// Called once, on a connection's own thread, when the pool prepares no statements any more: what is prepared may be
-    /// gone the next time.
+    /// Called once, on a connection's own thread, when the pool stops preparing statements because a prepared one was gone.
     public var onUnprepared: @Sendable () -> Void
 
     public init(
@@ -47,7 +46,7 @@ public struct PoolConfiguration: Sendable {
 }
 
 extension PoolConfiguration {
-    /// Whether a password stands in the connection string itself. False for one that cannot be parsed.
+    /// Whether the connection string itself contains a password. False for an invalid one.
     public var holdsPassword: Bool { (try? ConnectionString(conninfo))?.holdsPassword ?? false }
 }
 

@@ -1,10 +1,9 @@
 import Foundation
 
-/// The pool's decisions, without threads, sockets or clocks: every event returns what is to be done.
+/// The pool's decisions, without threads, sockets or clocks: every event returns the next actions.
 ///
-/// A connection is connecting, idle or busy, and these count against the maximum; one that is none of them is
-/// closed but may still have its thread, which may also end while the connection is lent. Tasks are served in
-/// the order of a ``WaitingLine``: nobody gets a connection while it is another's turn.
+/// A connection is connecting, idle or busy, and counts against the maximum. A closed one may still have its thread, which may
+/// also end during a lease. Tasks are served in the order of a ``WaitingLine``: no task gets a connection in another's turn.
 struct PoolStateMachine {
     typealias ConnectionID = Int
     typealias WaiterID = Int
@@ -13,7 +12,7 @@ struct PoolStateMachine {
         case connect(ConnectionID)
         case lend(ConnectionID, to: WaiterID)
         case fail(WaiterID, PostgreSQLError)
-        /// The connection is not lent again; it may be broken already.
+        /// The connection is not leased again; it may be broken already.
         case close(ConnectionID)
         /// The pool is closed and every connection has ended.
         case finished
@@ -30,7 +29,7 @@ struct PoolStateMachine {
     private var threads: Set<ConnectionID> = []
     private var waiters = WaitingLine()
     private var nextConnection = 0
-    /// Connections below this number are not lent again.
+    /// Connections below this number are not leased again.
     private var staleBelow = 0
     private var isClosing = false
 
@@ -46,14 +45,14 @@ struct PoolStateMachine {
 
     // MARK: - Tasks
 
-    /// An idle connection, when nobody waits for one.
+    /// An idle connection, if no task waits for one.
     mutating func lendIdle() -> ConnectionID? {
         guard !isClosing, waiters.isEmpty, let connection = idle.popLast() else { return nil }
         busy.insert(connection)
         return connection
     }
 
-    /// - Parameter party: Whose turn is taken. When too many wait, the last of the party that has most is refused.
+    /// - Parameter party: The party whose turn is used. If too many wait, the last task of the party with the most is refused.
     mutating func acquire(_ waiter: WaiterID, for party: UUID? = nil) -> [Action] {
         if isClosing { return [.fail(waiter, .poolClosed)] }
         if let connection = lendIdle() { return [.lend(connection, to: waiter)] }
@@ -85,10 +84,10 @@ struct PoolStateMachine {
 
     // MARK: - Connections
 
-    /// Whether the attempt is still wanted: `close` may have come since it was asked for.
+    /// Whether the attempt is still needed: `close` may have come since.
     func isConnecting(_ connection: ConnectionID) -> Bool { connecting.contains(connection) }
 
-    /// A connection is up; it is closed again when nobody wants it any more.
+    /// A connection is open; it is closed again if it is no longer needed.
     mutating func connected(_ connection: ConnectionID) -> [Action] {
         guard connecting.remove(connection) != nil else { return [.close(connection)] }
         guard connection >= staleBelow else { return [.close(connection)] + connectIfNeeded() }
@@ -102,7 +101,7 @@ struct PoolStateMachine {
         return [.close(connection)] + failed + connectIfNeeded()
     }
 
-    /// A connection takes no more statements; if it is lent, its release follows.
+    /// A connection accepts no more statements; if it is leased, its release follows.
     mutating func lost(_ connection: ConnectionID) -> [Action] {
         if busy.contains(connection) { broken.insert(connection) }
         return idled(connection)
@@ -121,7 +120,7 @@ struct PoolStateMachine {
         return finishedIfDone()
     }
 
-    /// No connection that exists now is lent again: its server is no longer the right one.
+    /// No existing connection is leased again, because its server is no longer the right one.
     mutating func invalidate() -> [Action] {
         staleBelow = nextConnection
         return closeIdle()
@@ -135,7 +134,7 @@ struct PoolStateMachine {
         return failures + closeIdle() + attempts.map { .close($0) } + finishedIfDone()
     }
 
-    /// The connections that are still lent, when the time to give them back is over.
+    /// The connections that are still leased at the end of the time to return them.
     mutating func closeBusy() -> [Action] {
         busy.sorted().map { .close($0) }
     }

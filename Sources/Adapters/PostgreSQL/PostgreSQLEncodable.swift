@@ -2,7 +2,7 @@
 ///
 /// A type of your own conforms by handing over to one of the built-in types.
 public protocol PostgreSQLEncodable: Sendable {
-    /// The type that the server is told; it must match the bytes.
+    /// The type that is sent to the server; it must match the bytes.
     static var postgreSQLType: PostgreSQLType { get }
 
     /// Appends the value: as text when the type is `.inferred`, in the type's binary format otherwise.

@@ -1,4 +1,4 @@
-/// Why something asked of PostgreSQL was not done.
+/// Why a request to PostgreSQL failed.
 ///
 /// `description` is safe to log: names of constraints, tables and columns, never values.
 public enum PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible {
@@ -21,17 +21,17 @@ public enum PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible 
     case poolExhausted
     /// The pool is closed, or closing.
     case poolClosed
-    /// A connection or transaction was used after the closure it was lent to had returned.
+    /// A connection or transaction was used after its closure had returned.
     case leaseEnded
     /// The server refused.
     case server(ServerError)
     /// The closure returned normally, but a statement in it had failed, so the server rolled back.
     case rolledBack
-    /// A statement, as COMMIT or ROLLBACK, ended the transaction that the closure was to end.
+    /// A statement such as COMMIT or ROLLBACK ended the transaction that the closure should end.
     case transactionEnded
     /// A value cannot be bound.
     case encoding(reason: String)
-    /// A column does not hold what was asked for.
+    /// A column does not contain the requested type.
     case decoding(column: String, expected: String, found: String)
     case columnCount(expected: Int, found: Int)
     case noColumn(name: String)
@@ -39,9 +39,9 @@ public enum PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible 
     case rowCount(found: Int)
     /// A statement began a COPY where none was expected, or none where one was.
     case unexpectedCopy
-    /// What a COPY gave is not in PostgreSQL's binary format, or has another number of columns.
+    /// The data of a COPY is not in PostgreSQL's binary format, or has another number of columns.
     case malformedCopy
-    /// A statement was run inside the closure of a COPY; nothing was sent and the COPY goes on.
+    /// A statement was run inside the closure of a COPY; nothing was sent, and the COPY continues.
     case notSent
     /// The migrations given are not numbered from 1 without gaps.
     case migrationNumbering
@@ -54,7 +54,7 @@ public enum PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible 
     /// A migration failed, and nothing of it was kept; those before it stay.
     case migrationFailed(version: Int, name: String, error: ServerError)
 
-    /// What a deadline was for.
+    /// The purpose of a deadline.
     public enum Phase: String, Sendable, Hashable {
         case acquiring, connecting, statement
     }
@@ -148,11 +148,11 @@ public enum PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible 
         return constraint == nil || error.constraint == constraint
     }
 
-    /// Whether the server ended a statement before it was done: its own time was over, which it tells by the clock of the day, so that
-    /// a clock that is set ends it too soon; or somebody cancelled it. Nothing of its transaction was kept.
+    /// Whether the server ended a statement before its completion: its time was over, by the clock of the day, so that setting
+    /// the clock can end it too soon; or it was cancelled. Nothing of its transaction was kept.
     public var isCancelledStatement: Bool { serverError?.sqlState == "57014" }
 
-    /// Whether a lock was waited for longer than `lock_timeout` says.
+    /// Whether a lock was not available within `lock_timeout`.
     public var isLockTimeout: Bool { serverError?.sqlState == "55P03" }
 
     /// Whether a row pointed to one that does not exist, or was still pointed to.
@@ -176,8 +176,7 @@ public enum PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible 
         }
     }
 
-    /// Whether the database did not answer, or not as the primary that it has to be, rather than that it was asked
-    /// something wrong.
+    /// Whether the database did not respond, or not as the primary, rather than refusing the request.
     public var isNoResponse: Bool {
         switch self {
         case .connectFailed, .connectionLost, .outcomeUnknown, .timeout, .poolExhausted, .poolClosed: true
@@ -194,7 +193,7 @@ extension ServerError {
             || isMissingStatement || isStalePlan || isOfStandby
     }
 
-    /// Whether what was to write has come to a server that does not: one that is no longer the primary, or not yet.
+    /// Whether a write has reached a server that is read-only: one that is no longer the primary, or not yet.
     var isOfStandby: Bool { sqlState == "25006" || isRefusedBegin }
 
     /// "cannot set transaction read-write mode during recovery", "cannot use serializable mode in a hot standby": BEGIN at a

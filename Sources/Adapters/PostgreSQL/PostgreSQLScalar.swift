@@ -1,7 +1,7 @@
 /// A value with one fixed binary form, alone and as an element of an array.
 ///
-/// The forms are those of the server's `send` and `receive` functions: integers in network byte order,
-/// text in UTF-8, times in microseconds since 2000-01-01 00:00 UTC.
+/// The formats of the server's `send` and `receive` functions: integers in network byte order, text in UTF-8, times in
+/// microseconds since 2000-01-01 00:00 UTC.
 public protocol PostgreSQLScalar: PostgreSQLEncodable, PostgreSQLDecodable, PostgreSQLArrayElement {
     /// The element type inside an array, and the name in a decoding error.
     static var scalarType: PostgreSQLType { get }

@@ -1,11 +1,10 @@
 import Synchronization
 
-/// Whether a pool's connections prepare their statements: all do, until one of them finds that what it prepares is not there
-/// the next time.
+/// Whether a pool's connections prepare their statements: all do, until one of them finds a prepared statement gone.
 ///
-/// So it is behind a pooler that gives each transaction whatever session of the server is free, and does not prepare there
-/// what the client has prepared elsewhere: PgBouncer before 1.21, and a later one with `max_prepared_statements = 0`.
-/// Source: PgBouncer, "Config", `max_prepared_statements`.
+/// Then the pool is behind a pooler that assigns each transaction any free session of the server and does not prepare there:
+/// PgBouncer before 1.21, or a later one with `max_prepared_statements = 0`. Source: PgBouncer, "Config",
+/// `max_prepared_statements`.
 final class Preparation: Sendable {
     private let isOff = Atomic(false)
     private let onGivenUp: @Sendable () -> Void

@@ -1,6 +1,6 @@
 import CLibPQ
 
-/// The rows a statement answered with, in order.
+/// The rows of a statement's result, in order.
 public struct QueryResult: Sendable, RandomAccessCollection {
     let storage: ResultStorage
 
@@ -18,7 +18,7 @@ public struct QueryResult: Sendable, RandomAccessCollection {
         return Row(storage: storage, index: position)
     }
 
-    /// The only row; throws `PostgreSQLError.rowCount` when there is none, or more than one.
+    /// The only row; throws `PostgreSQLError.rowCount` if there is not exactly one.
     public func one() throws(PostgreSQLError) -> Row {
         guard count == 1 else { throw .rowCount(found: count) }
         return self[0]

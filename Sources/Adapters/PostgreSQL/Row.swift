@@ -65,7 +65,7 @@ public struct Cell {
         isNull ? nil : storage.withBytes(row: row, column: position, body)
     }
 
-    /// The error for a cell that is not what was expected; it never holds the value.
+    /// The error for a cell with an unexpected value; it never contains the value.
     public func mismatch(expected: String) -> PostgreSQLError {
         .decoding(
             column: column.name, expected: expected, found: isNull ? "NULL" : "type \(column.type.objectID)")

@@ -53,8 +53,8 @@ extension Session {
         guard encoding == "UTF8" else { throw .databaseEncoding(encoding) }
     }
 
-    /// Whether the connection is a pooler's, as far as can be told before anything has gone wrong: a pooler gives its
-    /// clients numbers of its own for their cancellation keys, a server that of the process which serves them.
+    /// Whether the connection is a pooler's, as far as can be told before an error: a pooler chooses its own numbers for
+    /// cancellation keys, a server uses its process's.
     ///
     /// Source: PostgreSQL, "Frontend/Backend Protocol", BackendKeyData; PgBouncer 1.18 has random ones [observed].
     private func isBehindPooler(by deadline: Deadline) throws(PostgreSQLError) -> Bool {
@@ -68,7 +68,7 @@ extension Session {
         } catch .connectionLost {
             throw .connectFailed(reason: errorText)
         } catch .server(let error) {
-            // A pooler takes connections before it has one to the server, and says so only now.
+            // A pooler accepts connections before it has one to the server, and reports a failure only now.
             throw .connectFailed(reason: error.message)
         }
     }

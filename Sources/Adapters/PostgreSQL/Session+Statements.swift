@@ -87,7 +87,7 @@ extension Session {
         guard call() == 1 else { throw refused(.notSent) }
     }
 
-    /// What it means that libpq did not take something: the connection is lost, or the call was out of turn.
+    /// The meaning of a refusal by libpq: the connection is lost, or the call was out of order.
     func refused(_ error: PostgreSQLError) -> PostgreSQLError {
         PQstatus(connection) == CONNECTION_OK ? error : breakOff(.connectionLost)
     }
@@ -97,7 +97,7 @@ extension Session {
             switch PQflush(connection) {
             case 0: return
             case 1:
-                // The server may be unable to read on before what it has sent is read.
+                // The server may be unable to read before its own data is read.
                 let ready = try wait(for: Int16(POLLIN | POLLOUT), limits)
                 if Int32(ready) & POLLIN != 0 { receive() }
             default: throw breakOff(.connectionLost)
@@ -120,7 +120,7 @@ extension Session {
         return result
     }
 
-    /// Takes the results of what was sent outside any transaction, and is thereby committed.
+    /// Reads the results of statements outside any transaction, which are thereby committed.
     private func collectWhole(_ limits: Limits) throws(PostgreSQLError) -> [QueryResult] {
         notices.commitIsLocalOnly = false
         let results: [QueryResult]
@@ -133,7 +133,7 @@ extension Session {
         return results
     }
 
-    /// Takes all results of what was sent; throws the first error among them.
+    /// Reads all results of the sent statements; throws the first error among them.
     func collect(_ limits: Limits) throws(PostgreSQLError) -> [QueryResult] {
         try flush(limits)
         var results: [QueryResult] = []

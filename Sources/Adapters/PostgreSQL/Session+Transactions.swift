@@ -6,7 +6,7 @@ extension Session {
         isClean = false
     }
 
-    /// Commits, and returns only if the server said so.
+    /// Commits, and returns only if the server confirmed it.
     func commit(_ limits: Limits) throws(PostgreSQLError) {
         guard isAlive() else { throw .connectionLost }
         guard transactionStatus != PQTRANS_IDLE else { throw .transactionEnded }

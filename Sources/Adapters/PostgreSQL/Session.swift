@@ -11,16 +11,16 @@ final class Session {
     private let isShutDown: () -> Bool
     let notices: NoticeSink
     var statements: StatementCache
-    /// Nil where nothing is prepared.
+    /// Nil if nothing is prepared.
     let preparation: Preparation?
     /// Whether nothing was run that may have changed the state of the session.
     var isClean = true
-    /// Whether rows of a COPY are to come. They are left to the system until they are asked for: libpq would take in
-    /// all of them, and move them about each time.
+    /// Whether rows of a COPY follow. They stay in the system's buffer until they are needed: libpq would read all of them, and
+    /// move them in memory each time.
     var isCopyingOut = false
 
     private(set) var isBroken = false
-    /// Whether a statement is under way that the server should be told to give up.
+    /// Whether a statement is running that the server should be asked to cancel.
     private(set) var isAbandoned = false
 
     /// Receives the notices of one connection; libpq holds a plain pointer to it, the session keeps it alive.
@@ -80,7 +80,7 @@ extension Session {
         while true {
             if isShutDown() { throw abandon(.poolClosed) }
             if limits.cancellation?.isRequested == true { throw abandon(.cancelled) }
-            // Here, and not only behind `poll`: a server that goes on sending must not go on for ever.
+            // Checked here, and not only after `poll`, so that a server that keeps sending cannot run for ever.
             if limits.deadline.hasPassed { throw abandon(.timeout(.statement)) }
             // `poll` passes over a negative descriptor and would wait for nothing.
             guard socket >= 0 else { throw breakOff(.connectionLost) }
@@ -95,7 +95,7 @@ extension Session {
         }
     }
 
-    /// Sleeps until there is a job, and notices what the server sends or does meanwhile.
+    /// Sleeps until there is a job, and handles messages of the server meanwhile.
     ///
     /// Returns false when the time is over with nothing done.
     func sleepWhileIdle(until deadline: Deadline) -> Bool {
@@ -111,14 +111,14 @@ extension Session {
         return true
     }
 
-    /// Takes in what has arrived; the session is broken when the server has gone.
+    /// Reads the received data; the session is broken if the server has gone.
     ///
-    /// What it sent before it went, as a FATAL error, is still there to be read.
+    /// Its last messages, such as a FATAL error, can still be read.
     func receive() {
         if PQconsumeInput(connection) == 0 || PQstatus(connection) == CONNECTION_BAD { isBroken = true }
     }
 
-    /// Whether the server has not closed the connection as far as can be told without a round trip.
+    /// Whether the server has not closed the connection, as far as can be told without a round trip.
     func isAlive() -> Bool {
         var file = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
         if poll(&file, 1, 0) > 0 { receive() }

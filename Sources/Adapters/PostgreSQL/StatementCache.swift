@@ -5,7 +5,7 @@ struct StatementCache {
         let types: [UInt32]
     }
 
-    /// What to do to run a statement.
+    /// The steps to run a statement.
     enum Step: Equatable {
         case execute(name: String)
         /// `evict` is deallocated first.

@@ -1,7 +1,7 @@
 /// A transaction under way.
 ///
-/// Usable until the closure it was lent to returns. Statements are run one after the other; after one has
-/// failed the server refuses the rest, unless it was inside a savepoint.
+/// Usable until the closure returns. Statements run one after another; after a failed one the server refuses the rest, unless
+/// it was inside a savepoint.
 public struct Transaction: Sendable {
     let lease: Lease
 
@@ -15,7 +15,7 @@ public struct Transaction: Sendable {
         try await lease.execute(script: script)
     }
 
-    /// Runs a closure; when it throws, what it did is undone and the transaction goes on.
+    /// Runs a closure; if it throws, its changes are undone and the transaction continues.
     @discardableResult
     public nonisolated(nonsending) func withSavepoint<R: Sendable>(
         _ body: nonisolated(nonsending) () async throws -> R
@@ -26,8 +26,8 @@ public struct Transaction: Sendable {
             try await lease.execute(script: "RELEASE SAVEPOINT s")
             return result
         } catch {
-            // Without cancellation: the transaction may go on where the closure could not.
-            // When it cannot, its next statement or its end says so; what is thrown here is why.
+            // Without cancellation: the transaction may continue although the closure could not. If it cannot, its next
+            // statement or its end throws; the error here is the cause.
             _ = try? await lease.perform(isCancellable: false) { session, limits throws(PostgreSQLError) in
                 _ = try session.runScript("ROLLBACK TO SAVEPOINT s; RELEASE SAVEPOINT s", limits)
             }
@@ -63,7 +63,7 @@ public struct Transaction: Sendable {
 
     /// Receives rows by `COPY … TO STDOUT`, some 128 KiB of whole rows at a time.
     ///
-    /// When the closure throws the connection is closed: the server cannot be told to stop in between.
+    /// If the closure throws, the connection is closed: the server cannot be told to stop in between.
     public nonisolated(nonsending) func copyOut(
         _ statement: Query, _ body: nonisolated(nonsending) ([UInt8]) async throws -> Void
     ) async throws {
@@ -73,7 +73,7 @@ public struct Transaction: Sendable {
         }
         var piece = try await Self.nextPiece(lease)
         while let bytes = piece {
-            // What comes next is received while the closure works on this.
+            // The next data arrives while the closure works on this.
             async let next = Self.nextPiece(lease)
             try await body(bytes)
             piece = try await next

@@ -1,4 +1,4 @@
-/// How a transaction is isolated, and what it may do.
+/// The isolation and rights of a transaction.
 public struct TransactionMode: Sendable, Hashable {
     public enum Isolation: String, Sendable, Hashable {
         case readCommitted = "READ COMMITTED"
@@ -25,7 +25,7 @@ public struct TransactionMode: Sendable, Hashable {
     /// One snapshot for all its statements.
     public static let snapshot = TransactionMode(isolation: .repeatableRead, isReadOnly: true)
 
-    /// Settings and roles back to what the connection was made with.
+    /// Resets settings and roles to those of the connection string.
     ///
     /// The encoding by its name: behind PgBouncer the session was made by the pooler, perhaps with another one.
     static let resetSettings =

@@ -5,7 +5,7 @@ struct WaitingLine {
     typealias WaiterID = PoolStateMachine.WaiterID
 
     private var lines: [UUID?: [WaiterID]] = [:]
-    /// The parties that have somebody waiting, the next first.
+    /// The parties with waiting tasks, the next first.
     private var turns: [UUID?] = []
     private(set) var count = 0
 

@@ -2,7 +2,7 @@ import Foundation
 
 /// A pipe that wakes a thread out of `poll`.
 ///
-/// Its ends are closed with the last reference, so nobody can write to a descriptor that became another file.
+/// Its ends are closed with the last reference, so that no thread writes to a descriptor that became another file.
 final class Wakeup: Sendable {
     let readEnd: Int32
     private let writeEnd: Int32

@@ -6,11 +6,11 @@ import Notifications
 import Platform
 import Tenancy
 
-/// The file that says which key is used for which team: `{"keys": [{"team": …, "id": …, "file": …}]}`.
+/// The file with the keys of each team: `{"keys": [{"team": …, "id": …, "file": …}]}`.
 ///
-/// Each entry names a team, the ID of its key, the `.p8` file that Apple gave out (relative to the list, and readable by
-/// nobody but its owner and its group). A key for one environment names it in `environments`; a topic-specific key names its
-/// bundle IDs in `topics`. No two keys may be for the same team, environment and bundle ID.
+/// Each entry names a team, the ID of its key and Apple's `.p8` file (relative to the list, readable only by its owner and its
+/// group). A key for one environment names it in `environments`; a topic-specific key names its bundle IDs in `topics`. No two
+/// keys may be for the same team, environment and bundle ID.
 struct APNsKeyList {
     let path: String
 
@@ -39,7 +39,7 @@ struct APNsKeyList {
     }
 
     /// The keys, with their files read.
-    /// - Throws: `CommandError`, and `APNsClientError` for what is no key.
+    /// - Throws: `CommandError`, and `APNsClientError` for an invalid key.
     func keys() throws -> [APNsKey] { try entries().map { try $0.key() } }
 
     /// The keys, with their files read.

@@ -4,7 +4,7 @@ import Invocation
 import Lookups
 import QRCode
 
-/// The codes to be made, and what is wrong with some of them.
+/// The codes to make, and the errors of some of them.
 struct CodeList: Sendable {
     enum Kind: String {
         case appClip = "App Clip Codes"
@@ -17,12 +17,12 @@ struct CodeList: Sendable {
         var row: Row
     }
 
-    /// What one code is made from.
+    /// The source of one code.
     struct Row {
         let names: PrintMappingFile.Row
-        /// Nil for those of all the list.
+        /// Nil for the colors of the whole list.
         var colors: GeneratorBatchFile.Colors?
-        /// What stands below a printed code, such as the location's name.
+        /// The text below a printed code, such as the location's name.
         let label: String?
     }
 
@@ -30,7 +30,7 @@ struct CodeList: Sendable {
     /// Of rows that are refused, by number.
     private var reasons: [Int: String] = [:]
     private var count = 0
-    /// What tells where a URL leads, whoever signed it.
+    /// Finds where a URL leads, without checking signatures.
     private let table: TenantTable
     private let kind: Kind
     private let scope: CodeScope
@@ -59,7 +59,7 @@ struct CodeList: Sendable {
     /// Adds a location's URL, which must lead to it: a code is printed once.
     /// - Parameters:
     ///   - name: the location's.
-    ///   - colors: what the location says of its code's colors; empty for those of all the list.
+    ///   - colors: The location's colors for its code; empty for those of the whole list.
     mutating func append(
         _ identifier: LocationIdentifier, name: String, by template: CodeTemplate, colors: String = ""
     ) {
@@ -101,7 +101,7 @@ struct CodeList: Sendable {
     }
 
     /// The rows; or, when some are refused, a word about each on standard error: the first hundred, then a count.
-    /// - Parameter problemsOfRows: what keeps rows out of the file that is to be written.
+    /// - Parameter problemsOfRows: The errors of rows that the file cannot contain.
     func checkedRows(
         _ problemsOfRows: ([PrintMappingFile.Row]) -> [CodeFileError]
     ) throws -> [Row] {

@@ -5,7 +5,7 @@ import Notifications
 import ServerClient
 import Tenancy
 
-/// Why a command could not do what it was asked.
+/// Why a command failed.
 enum CommandError: Error, CustomStringConvertible {
     /// Neither a database nor a server.
     case noInstallation
@@ -123,7 +123,7 @@ enum CommandError: Error, CustomStringConvertible {
         }
     }
 
-    /// Whether the command is to be written otherwise: the exit status is 64.
+    /// Whether the command's usage is wrong: the exit status is 64.
     var isUsage: Bool {
         switch self {
         case .noInstallation, .noTenant: true

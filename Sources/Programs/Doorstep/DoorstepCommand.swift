@@ -1,9 +1,9 @@
 import ArgumentParser
 import Platform
 
-/// The command: `doorstep --help` lists what it does.
+/// The command: `doorstep --help` lists its subcommands.
 ///
-/// What a command throws is printed on one line of standard error, and the exit status is 1.
+/// An error is printed on one line of standard error, and the exit status is 1.
 @main
 struct DoorstepCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -17,8 +17,8 @@ struct Login: Sendable {
     }
 }
 
-/// The keys that `doorstep login` keeps: `doorstep/logins.json` in the user's configuration folder (XDG Base Directory
-/// Specification), which nobody else may read.
+/// The keys that `doorstep login` stores: `doorstep/logins.json` in the user's configuration folder (XDG Base Directory
+/// Specification), readable only by the user.
 struct LoginFile {
     private let file: SecretFile
 
@@ -68,7 +68,7 @@ struct LoginFile {
         return try logins(at: server).first { tenant == nil || $0.tenant == tenant }
     }
 
-    /// All logins that are kept, or those of a server; the newest first.
+    /// All stored logins, or those of a server; newest first.
     func logins(at server: ServerURL? = nil) throws -> [Login] {
         try entries().filter { server == nil || $0.server == server }
             .map { Login(server: $0.server, tenant: $0.tenant, key: $0.key) }

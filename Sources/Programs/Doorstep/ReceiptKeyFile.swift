@@ -2,14 +2,14 @@ import Foundation
 import Platform
 import Receipts
 
-/// The file that holds the keys for receipts, and that nobody reads but its owner and its group.
+/// The file with the keys for receipts, readable only by its owner and its group.
 struct ReceiptKeyFile {
     let path: String
 
     /// Reads the file.
     /// - Parameter known: A version that need not be read again.
     /// - Returns: Nil when the file is that version still.
-    /// - Throws: `CommandError` for a file that cannot be read or that others can, `ReceiptKeyError` for what it holds.
+    /// - Throws: `CommandError` for a file that cannot be read or that others can read, `ReceiptKeyError` for invalid content.
     func read(
         unlessVersionIs known: FileStatus? = nil
     ) throws -> (keys: ReceiptKeySet, version: FileStatus)? {
@@ -26,7 +26,7 @@ struct ReceiptKeyFile {
     /// Makes the file.
     /// - Throws: `CommandError.fileExists` when there is one already.
     func create(_ keys: ReceiptKeySet) throws {
-        // Not renamed into its place, since that would replace a file that somebody else has just made.
+        // Not renamed, because that would replace a file that another process has just made.
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw errno == EEXIST ? CommandError.fileExists(path) : .unwritableFile(path)
@@ -48,7 +48,7 @@ struct ReceiptKeyFile {
         do {
             var file = try UnfinishedFile(for: path)
             try file.handle.write(contentsOf: Data(keys.serialized()))
-            // Who may read the one may read the other.
+            // A user who may read one may read the other.
             try file.share(as: status, mask: 0o750)
             try file.putInPlace()
         } catch {

@@ -1,7 +1,7 @@
 import Foundation
 import Platform
 
-/// A file that holds secrets, and that nobody reads but its owner and its group.
+/// A file with secrets, readable only by its owner and its group.
 struct SecretFile {
     let path: String
 
@@ -30,7 +30,7 @@ struct SecretFile {
         return (Array(bytes), version)
     }
 
-    /// Makes the file, in a folder of its owner's alone if there is none, or puts others in the place of its bytes.
+    /// Creates the file, in a new folder of its owner if there is none, or replaces its content.
     /// - Throws: `CommandError` for more than is read back, too.
     func replace(by bytes: [UInt8]) throws(CommandError) {
         guard bytes.count < Self.maximumLength else { throw .unwritableFile(path) }
@@ -44,7 +44,7 @@ struct SecretFile {
         }
     }
 
-    /// Keeps others from changing the file who ask for the same meanwhile.
+    /// Locks the file against other processes that change it in the same way.
     func locked<Result>(_ body: () throws -> Result) throws -> Result {
         try makeFolder()
         // Beside it, since the file itself is another one after each change.
@@ -62,7 +62,7 @@ struct SecretFile {
             attributes: [.posixPermissions: 0o700])
     }
 
-    /// What the file holds now.
+    /// The current content of the file.
     func bytes() throws(CommandError) -> [UInt8] {
         guard let read = try read() else { throw .unreadableFile(path) }
         return read.bytes

@@ -7,7 +7,7 @@ import Persistence
 import PostgreSQL
 import Tenancy
 
-/// How App Store Connect is reached, and what is remembered of it.
+/// The connection to App Store Connect, and its stored state.
 struct StoreAccess: Sendable {
     /// Such as `http://127.0.0.1:2199` of a simulator; nil for Apple's.
     let service: String?
@@ -42,7 +42,7 @@ struct StoreAccess: Sendable {
     /// Lends what registers a clip's experiences.
     /// - Parameters:
     ///   - readsOnly: whether its tokens are good for reading alone.
-    ///   - onWait: told at once until when requests wait, if the key's rate limit is spent.
+    ///   - onWait: Called with the end of the wait if the key's rate limit is used up.
     func withRegistrar<Result: Sendable>(
         of clip: BundleID, _ tenant: TenantID, readsOnly: Bool,
         _ settings: SyncRunner.Settings = SyncRunner.Settings(),

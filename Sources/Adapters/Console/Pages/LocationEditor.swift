@@ -83,7 +83,7 @@ struct LocationEditor: Sendable {
             errors[field] = Self.errors[field] ?? detail.capitalizedSentence + "."
         }
 
-        /// Nil for a text that is no number if the field is one.
+        /// Nil for a text that is not a number in a number field.
         private static func value(_ text: String, of field: Field<LocationRecord>) -> JSONValue? {
             if text.isEmpty, !field.isRequired { return .null }
             guard case .number = field.type else { return .string(text) }

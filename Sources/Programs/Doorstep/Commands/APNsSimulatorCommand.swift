@@ -99,7 +99,7 @@ struct APNsSimulatorCommand: AsyncParsableCommand {
             keyFile.map { "key \(keys[0].id) in \($0)" } ?? "keys \(keys.map(\.id).joined(separator: ", "))"
         switch output.format {
         case .json:
-            // On one line, so that whoever started it can wait for it.
+            // On one line, so that a script can wait for it.
             var object: JSONObject = [
                 "host": .string(host), "port": JSONValue(simulator.port), "controlPort": JSONValue(control),
                 "environment": .string(environment.rawValue), "caFile": .string(caFile),

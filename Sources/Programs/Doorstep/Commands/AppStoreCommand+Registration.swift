@@ -134,7 +134,7 @@ extension SavedPlan {
     /// Of plans of 200,000 experiences there is room. [ours]
     private static let maximumLength = 1 << 28
 
-    /// Tells before anything is asked whether a file could be written.
+    /// Fails before any request if the file cannot be written.
     fileprivate static func tryToWrite(to path: String) throws {
         do {
             _ = try UnfinishedFile(for: path)

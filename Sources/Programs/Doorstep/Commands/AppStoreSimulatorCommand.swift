@@ -100,7 +100,7 @@ struct AppStoreSimulatorCommand: AsyncParsableCommand {
         let control = simulator.controlPort ?? 0
         switch output.format {
         case .json:
-            // On one line, so that whoever started it can wait for it.
+            // On one line, so that a script can wait for it.
             var object: JSONObject = [
                 "server": .string(simulator.host), "controlPort": JSONValue(control),
                 "keyID": .string(keyID), "keyFile": .string(keyFile), "appID": .string(Self.appID),

@@ -230,7 +230,7 @@ struct ClipCommand: AsyncParsableCommand {
     }
 }
 
-/// Where people get a clip's app; empty for what is not to be said any more.
+/// The links to a clip's app; empty values clear them.
 struct LinkOptions: ParsableArguments {
     @Option(
         name: .customLong("app-store-id"),
@@ -252,7 +252,7 @@ struct LinkOptions: ParsableArguments {
 }
 
 extension String? {
-    /// What an option gives, where empty stands for nothing, or what there was.
+    /// The value of an option, where an empty one clears it and a missing one keeps the old value.
     func given(or old: String?) -> String? {
         map { $0.isEmpty ? nil : $0 } ?? old
     }

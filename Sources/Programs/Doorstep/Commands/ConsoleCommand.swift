@@ -64,12 +64,12 @@ struct ConsoleCommand: AsyncParsableCommand {
                 signatures: try LocationURLSigner.fromEnvironment(), keys: try TokenSecrets.sealingKeys(),
                 resolver: try proof.resolver(), outbound: try proof.outbound.settings(),
                 retention: try Settings.auditRetention.value(auditRetention),
-                // A log keeps what it is told: a link goes to a person alone.
+                // Not to the log, which stores its messages: a link is for one person only.
                 printsLink: isatty(STDOUT_FILENO) == 1, logger: logger)
             try await console.run(on: database)
         }
 
-        /// Whoever gives tiles away wants to be named.
+        /// Providers of tiles require attribution.
         private func tileSource() throws -> TileSource? {
             let template = try Settings.consoleTiles.value(self.tiles)
             let attribution = try Settings.consoleTilesAttribution.value(self.attribution)

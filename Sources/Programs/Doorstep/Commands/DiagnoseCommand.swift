@@ -47,7 +47,7 @@ struct DiagnoseCommand: AsyncParsableCommand {
 
     func run() async throws {
         let said = try await tenant.withServer { server in
-            // The server asks the site by its own rules.
+            // The server fetches the site by its own rules.
             guard connectTo == nil else { throw CommandError.needsDatabase }
             return try await server.read("/v1/diagnosis", [("url", url), ("live", "\(live)")])
         }
@@ -66,7 +66,7 @@ struct DiagnoseCommand: AsyncParsableCommand {
         case .json:
             JSONValue.object(diagnosis).printPretty()
         }
-        // What failed has been said.
+        // The failure was already printed.
         if diagnosis["ok"] != true { throw ExitCode.failure }
     }
 

@@ -80,7 +80,7 @@ extension DomainCommand {
 }
 
 extension InputFile {
-    /// Reads a file as large as any association file may be, so that one with much white space is taken too.
+    /// Reads a file of the maximum size of association files, so that one with much white space is accepted.
     func associationContent() async throws -> AssociationContent {
         try AssociationContent(
             parsing: await bytes(limit: SiteAssociation.maximumSize) {

@@ -9,8 +9,8 @@ struct ExportFile: ParsableArguments {
 
     /// Lends a sink for the bytes.
     ///
-    /// A file is put in its place when all of it is written, and whatever happens before that, what was there stays. A
-    /// device or a pipe stays what it is.
+    /// The file replaces the old one only after it was written completely; until then the old one stays. A device or a pipe is
+    /// written directly.
     func writing<Result>(
         _ body: (@escaping ([UInt8]) throws -> Void) async throws -> Result
     ) async throws
@@ -40,7 +40,7 @@ struct ExportFile: ParsableArguments {
         return result
     }
 
-    /// What is no file, such as `/dev/null` or a pipe: to be written to, since another file must not take its place.
+    /// A device or a pipe, such as `/dev/null`, is written to; no other file may replace it.
     private func device() throws(CommandError) -> FileHandle? {
         guard let status = FileStatus(path: output), !status.isRegularFile else { return nil }
         let descriptor = open(output, O_WRONLY | O_CLOEXEC)

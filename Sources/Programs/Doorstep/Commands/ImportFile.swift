@@ -4,7 +4,7 @@ import Foundation
 import JSON
 import Tenancy
 
-/// The CSV file of an import, and what is to be done by it.
+/// The CSV file of an import, and its options.
 struct ImportFile: ParsableArguments {
     @Argument(help: "CSV file; - for standard input.", completion: .file())
     var file: String
@@ -21,7 +21,7 @@ struct ImportFile: ParsableArguments {
         }
     }
 
-    /// Lends the file piece by piece, showing how far it is read, and what is to be done by its rows.
+    /// Reads the file piece by piece with a progress bar, and applies its rows.
     func reading<Result>(
         _ body: (FileChunks, ImportOptions) async throws -> Result
     ) async throws -> Result {
@@ -32,7 +32,7 @@ struct ImportFile: ParsableArguments {
         return try await InputFile(path: file).reading { try await body(FileChunks(source: $0), options) }
     }
 
-    /// Says what was or would be done, or names every bad row on standard error: the first hundred, then a count.
+    /// Prints the result or the plan, or the invalid rows on standard error: the first hundred, then a count.
     func report(_ outcome: ImportOutcome, _ output: OutputOptions) throws {
         switch outcome {
         case .done(let counts):
@@ -84,7 +84,7 @@ extension ImportProblems {
         return .importRefused(self)
     }
 
-    /// Writes what is wrong to standard error: the first hundred, then a count.
+    /// Prints errors on standard error: the first hundred, then a count.
     func report(_ text: (ImportProblem) -> String) {
         var lines = first.map(text)
         if count > first.count { lines.append("and \(count - first.count) more") }

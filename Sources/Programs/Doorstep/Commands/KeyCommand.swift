@@ -215,7 +215,7 @@ struct ExpiryOptions: ParsableArguments {
 }
 
 extension JSONObject {
-    /// What is printed of a key when it is made: the only time that it is.
+    /// The output for a new key: the only one that contains the key.
     fileprivate var ofNewKey: JSONObject {
         ["id", "kind", "key", "expiresAt"].reduce(into: [:]) { $0[$1] = self[$1] }
     }

@@ -115,7 +115,7 @@ extension LocationCommand {
     }
 }
 
-/// `phone=123`: a name, and the text that is kept by it; none where nothing is to be.
+/// `phone=123`: a name and its text; an empty text removes it.
 struct NamedText: ExpressibleByArgument {
     let name: String
     private let text: String

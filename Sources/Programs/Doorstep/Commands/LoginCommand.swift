@@ -72,7 +72,7 @@ struct LogoutCommand: ParsableCommand {
     @Option(Settings.tenant) var tenant: TenantSlug?
 
     func run() throws {
-        // Only what is named here: the environment says which are used, not which are to go.
+        // Only named logins are removed: the environment names the login to use, not the one to remove.
         let count = try LoginFile().forget(at: server, of: tenant)
         output.print(["forgotten": JSONValue(count)], line: "Forgot \(count) key\(count == 1 ? "" : "s")")
     }

@@ -108,7 +108,7 @@ extension TenantCommand {
 }
 
 extension OutputOptions {
-    /// Prints what was done to a tenant, and to how many rows of which relations.
+    /// Prints the result for a tenant, with the number of rows by relation.
     fileprivate func print(_ tenant: JSONObject, _ counts: [RowCount], verb: String) {
         switch format {
         case .json:

@@ -288,7 +288,7 @@ extension TenantCommand.Limit {
 }
 
 extension Tenant {
-    /// What the tenant uses of each quota.
+    /// The tenant's usage of each quota.
     fileprivate var quotaRows: [JSONObject] {
         func text(_ used: Int, _ limit: Int?) -> JSONValue {
             .string("\(used) of \(limit.flatMap { $0 < Quota.off ? "\($0)" : nil } ?? "any number")")

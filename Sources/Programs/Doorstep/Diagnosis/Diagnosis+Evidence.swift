@@ -8,28 +8,28 @@ import OutboundHTTP
 import Tenancy
 
 extension Diagnosis {
-    /// What is known of the tenant that bears on a URL.
+    /// The tenant's data that concerns a URL.
     struct Evidence {
         let table: TenantTable
-        /// What the URL matches.
+        /// The matching experience.
         let match: TenantTable.Match?
         /// The clip of that.
         let clip: Clip?
         /// The tenant's claim of the URL's host.
         let domain: DomainRecord?
-        /// What was found when App Store Connect was looked at last; nil where the clip is not connected.
+        /// The last check of App Store Connect; nil if the clip is not connected.
         let registration: LatestCheck?
-        /// What the site says of itself, if it was asked.
+        /// The site's response, if it was requested.
         let site: LiveSite?
     }
 
-    /// How a site is asked.
+    /// How the site is fetched.
     struct SiteQuestion: Sendable {
         let settings: OutboundClient.Settings
-        /// An address and a port to ask at, instead of the site's own.
+        /// An address and a port that replace the site's own.
         var place: String?
 
-        /// What the site says; nil for Apple's own, which says nothing of a tenant.
+        /// The site's response; nil for Apple's own links, which have no site of the tenant.
         fileprivate func ask(_ url: InvocationURL, _ clip: Clip?) async throws -> LiveSite? {
             guard url.isMatchable, url.host != DefaultLink.host, let host = try? DomainName(url.host) else {
                 return nil
@@ -41,8 +41,8 @@ extension Diagnosis {
         }
     }
 
-    /// Reads of a tenant's what bears on a URL, and asks the site where there is a question: one whose host the tenant has
-    /// claimed, or where the URL matches an experience.
+    /// Reads the tenant's data that concerns a URL, and fetches the site if the tenant has claimed its host or the URL matches
+    /// an experience.
     /// - Parameter text: the URL as it was given.
     init(
         of text: String, in table: TenantTable, asking question: SiteQuestion?,
@@ -65,8 +65,8 @@ extension Diagnosis {
         }
         var claim: DomainRecord?
         if let host = try? DomainName(url.host) { claim = try await domain(host) }
-        // Nobody's sites are asked but those that the tenant has to do with: else any key that may read could have the
-        // server ask anything.
+        // Only sites that concern the tenant are fetched; otherwise any key with the scope `read` could make the server fetch
+        // any site.
         let isOwn = match != nil || claim != nil
         self.init(
             url, text: text,

@@ -102,7 +102,7 @@ struct Diagnosis {
         return .ok(.experience, chosen.url, "\(chosen.kind.rawValue), of \(chosen.clip)\(link)")
     }
 
-    /// What is found by the URL itself: a default link leads to one experience.
+    /// The experience that the URL itself identifies: a default link leads to one experience.
     private static func next(_ url: InvocationURL, _ evidence: Evidence) -> DiagnosisCheck {
         guard let match = evidence.match, !match.isByDefaultLink,
             let next = evidence.table.match(url, otherThan: match), !next.isByDefaultLink
@@ -239,7 +239,7 @@ struct Diagnosis {
         )
     }
 
-    /// The page's tag, where the site was asked.
+    /// The page's tag, if the site was fetched.
     private static func banner(
         _ host: String, _ chosen: IndexedExperience?, _ site: LiveSite?
     ) -> DiagnosisCheck {
@@ -286,7 +286,7 @@ struct Diagnosis {
                 domain == nil
                 ? ("not_claimed", "the tenant has not claimed the domain")
                 : ("not_proved", "the tenant has claimed the domain but not proved it")
-            // Another server may answer for the site, and do it right.
+            // Another server may serve the site correctly.
             return .warning(.domain, reason, host, detail)
         }
         let proved = "proved at \(JSONValue(proof.provedAt).stringValue ?? "")"

@@ -12,7 +12,7 @@ struct DiagnosisCheck: Sendable {
         case domain
         /// Whether the site's association file names the clip.
         case association
-        /// What Apple's cache has of that file, where the clip is connected to App Store Connect.
+        /// Apple's cache of that file, if the clip is connected to App Store Connect.
         case appleCache = "apple_cache"
         case advancedExperience = "advanced_experience"
         case published
@@ -30,7 +30,7 @@ struct DiagnosisCheck: Sendable {
         /// The invocation works; something else about it may not be as wanted.
         case warning
         case failed
-        /// Nobody who was asked can tell.
+        /// None of the sources knows.
         case unknown
         /// It is not so, and need not be.
         case no
@@ -40,7 +40,7 @@ struct DiagnosisCheck: Sendable {
     let status: Status
     /// Why it is not ok, by a name that stays the same across versions.
     let reason: String?
-    /// What was found, as it is written in a URL or in the catalogue.
+    /// The found value, as in a URL or the catalogue.
     let value: String?
     /// For people.
     let detail: String
@@ -76,9 +76,9 @@ struct DiagnosisCheck: Sendable {
 }
 
 extension DiagnosisCheck.Name {
-    /// Which of the five things it is that iOS's own App Clip diagnostics tell of a URL.
+    /// One of the five points that iOS's own App Clip diagnostics show for a URL.
     ///
-    /// Source: Apple, "Testing the launch experience of your App Clip", which says which are optional.
+    /// Source: Apple, "Testing the launch experience of your App Clip", which names the optional ones.
     fileprivate var diagnostic: String? {
         switch self {
         case .advancedExperience: "advanced experience registered (optional)"

@@ -6,7 +6,7 @@ import Lookups
 struct DiagnosisVerdict {
     enum Code: String {
         case leads
-        /// The lookup finds a location; nobody that was asked knows whether the site is associated with the clip.
+        /// The lookup finds a location, but no source knows whether the site is associated with the clip.
         case launchUnknown = "launch_unknown"
         /// The lookup finds a location, but the site is not associated with the clip.
         case notLaunched = "not_launched"
@@ -70,7 +70,7 @@ enum AssociationEvidence {
 
     /// - Parameters:
     ///   - association: the file as the site or Doorstep serves it.
-    ///   - appleCache: the state of Apple's cache, from which devices get the file; nil where it was not asked.
+    ///   - appleCache: The state of Apple's cache, from which devices get the file; nil if it was not read.
     init(_ association: DiagnosisCheck, appleCache: DiagnosisCheck?) {
         switch (association.status, appleCache?.status) {
         case (.failed, _): self = .no(association.reason ?? "", association.detail)

@@ -10,7 +10,7 @@ struct LaunchConditions {
     /// Nil for a URL that is refused for codes as a whole.
     let code: AppClipCodeURL?
     let association: AssociationEvidence
-    /// The page's tag; nil where the page was not asked.
+    /// The page's tag; nil if the page was not fetched.
     let banner: DiagnosisCheck?
 
     /// The conditions of one launch, the most decisive one first.

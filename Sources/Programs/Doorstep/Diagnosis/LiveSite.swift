@@ -2,12 +2,12 @@ import Administration
 import AppSiteAssociation
 import Invocation
 
-/// What the site of an invocation URL says of itself, fetched as it is served.
+/// The site of an invocation URL, as it is served.
 struct LiveSite {
     let association: SiteCheck
     let page: Result<Page, NoResponse>
 
-    /// Of a page no more is read: the tag stands in its head.
+    /// The maximum length that is read: the tag is in the page's head.
     private static let pageLimit = 262_144
 
     /// Asks the host for its association file and for the page at the URL, each once, without following redirects.

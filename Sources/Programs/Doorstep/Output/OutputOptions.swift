@@ -3,7 +3,7 @@ import ArgumentParser
 import Foundation
 import JSON
 
-/// Tables for people, JSON for scripts; answers of the API and new keys are JSON in both.
+/// Tables for people, JSON for scripts; responses of the API and new keys are JSON in both.
 struct OutputOptions: ParsableArguments {
     enum Format: String, ExpressibleByArgument, CaseIterable {
         case table
@@ -29,7 +29,7 @@ struct OutputOptions: ParsableArguments {
         }
     }
 
-    /// Prints what was deleted, and what went with it.
+    /// Prints the deleted item and its deleted dependents.
     /// - Parameter counts: How many rows of which relations; the last is that of the thing itself.
     func printDeletion(of noun: String, _ name: String, _ counts: [RowCount] = []) {
         var rows = JSONObject()
@@ -45,12 +45,12 @@ struct OutputOptions: ParsableArguments {
         print(format == .json ? rows : tableRows, columns: columns)
     }
 
-    /// Says on standard error what is not in the output.
+    /// Prints on standard error what the output lacks.
     func note(_ text: String) {
         FileHandle.standardError.write(Data((text + "\n").utf8))
     }
 
-    /// Prints what was done: the object, or one line.
+    /// Prints the result: the object, or one line.
     func print(_ object: JSONObject, line: String) {
         switch format {
         case .json: JSONValue.object(object).printPretty()

@@ -29,7 +29,7 @@ final class ProgressBar: Sendable {
         write("\r" + (total == nil ? "\(step) MiB" : Self.bar(percent: step)))
     }
 
-    /// Draws how much of something is done, and what else is to be said of it.
+    /// Draws the progress, with further notes.
     func show(_ done: Int, of total: Int, _ note: String) {
         guard isTerminal else { return }
         let line = Self.bar(percent: total == 0 ? 100 : min(100, done * 100 / total)) + " " + note

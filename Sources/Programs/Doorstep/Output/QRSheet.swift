@@ -7,14 +7,14 @@ import QRCode
 enum QRSheet {
     struct Code {
         let symbol: QRSymbol
-        /// Nil where there is none but the URL.
+        /// Nil if there is only the URL.
         let label: String?
         let url: String
     }
 
     /// Writes the page.
     ///
-    /// - Parameter makeCode: Makes the code of each row. What it throws ends the page.
+    /// - Parameter makeCode: Makes the code of each row. Its errors end the page.
     static func write<Row>(
         _ rows: [Row], to sink: ([UInt8]) throws -> Void, _ makeCode: (Row) throws -> Code
     ) throws {

@@ -13,7 +13,7 @@ struct Refused: Error, CustomStringConvertible {
         description = "\(problem.code): \(problem.text)"
     }
 
-    /// Prints an answer as JSON; a refusal too, which is then also the command's error.
+    /// Prints a response as JSON; a refusal also becomes the command's error.
     static func printResponse(_ response: () async throws -> JSONValue) async throws {
         do {
             try await response().printPretty()

@@ -2,7 +2,7 @@ import Logging
 import Notifications
 import ServiceLifecycle
 
-/// Takes in the rest of audiences as long as the server runs; what is left then, another server goes on with.
+/// Adds the rest of audiences while the server runs; another server continues with the rest.
 struct AudienceService: Service {
     private let audiences: AudienceContinuation
     private let onEvent: @Sendable (AudienceContinuation.Event) -> Void

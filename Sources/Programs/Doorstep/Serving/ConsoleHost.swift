@@ -22,9 +22,9 @@ struct ConsoleHost {
     let settings: ConsoleServer.Settings
     let poolSize: Int
     let signatures: LocationURLSigner
-    /// What webhooks' secrets are sealed with; nil where none is set.
+    /// Encrypts webhook secrets; nil if no secret is set.
     let keys: SealingKeys?
-    /// Whom proofs of domains are asked of; nil for those of the system.
+    /// The DNS servers for domain proofs; nil for those of the system.
     let resolver: NameServer?
     let outbound: OutboundClient.Settings
     /// For how many days what happened at the console is kept; nil for ever.

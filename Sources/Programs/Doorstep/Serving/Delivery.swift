@@ -14,15 +14,15 @@ struct Delivery: Sendable {
     private let metrics = DeliveryMetrics()
 
     /// - Parameters:
-    ///   - sender: Nil for a server that only takes in: what it queues, another one sends.
-    ///   - timeout: How long the sender takes at most; a delivery is lent for longer than twice that.
+    ///   - sender: Nil for a server that only accepts notifications: another one sends them.
+    ///   - timeout: The maximum time of a sender; a lease lasts longer than twice that.
     init(
         _ pool: ConnectionPool, sendingBy deliveryPool: ConnectionPool, keys: SealingKeys,
         sender: (any PushSender)?, timeout: Duration, logger: Logger
     ) {
         var settings = Dispatcher.Settings()
-        // A request that is given up at the timeout ends a little later, and what became of it is gathered before it is
-        // written down: with a short timeout the other half would not be enough for both.
+        // A request that ends at the timeout finishes a little later, and its result is collected before it is stored: with a
+        // short timeout the other half would not be enough for both.
         settings.lease = timeout * 2 + .seconds(1)
         let dispatcher = sender.map { [metrics, settings] sender in
             Dispatcher(
@@ -47,7 +47,7 @@ struct Delivery: Sendable {
         services = [continuing] + (dispatcher.map { [DispatchService($0)] } ?? [])
     }
 
-    /// What is measured when somebody asks.
+    /// Measured on request.
     func updateMetrics() {
         if let dispatcher { metrics.update(dispatcher) }
     }

@@ -19,7 +19,7 @@ final class DeliveryMetrics: Sendable {
             })
     }
 
-    /// What goes back to the queue is tried again.
+    /// Returned deliveries are tried again.
     private static func name(of state: DeliveryState) -> String {
         state == .queued ? "retried" : state.rawValue
     }
@@ -36,7 +36,7 @@ final class DeliveryMetrics: Sendable {
         }
     }
 
-    /// What is measured when somebody asks.
+    /// Measured on request.
     func update(_ dispatcher: Dispatcher) {
         inFlight.set(dispatcher.inFlight)
         overdue.set(dispatcher.overdue / .seconds(1))

@@ -2,7 +2,7 @@ import Logging
 import Notifications
 import ServiceLifecycle
 
-/// Sends what is due as long as the server runs; when it ends, what is under way is finished and the rest given back.
+/// Sends due deliveries while the server runs; at the end, running ones finish and the rest is returned.
 struct DispatchService: Service {
     private let dispatcher: Dispatcher
 
@@ -20,7 +20,7 @@ struct DispatchService: Service {
 }
 
 extension Dispatcher.Event {
-    /// Says what an operator has to know; each delivery is told of by metrics alone.
+    /// Logs what an operator needs to know; metrics count single deliveries.
     func log(to logger: Logger) {
         switch self {
         case .attempted, .decided: break

@@ -9,19 +9,19 @@ import ServiceLifecycle
 import Synchronization
 import Tenancy
 
-/// Looks from time to time whether App Store Connect still has what was registered, as long as the server runs.
+/// Checks regularly whether App Store Connect still has the applied state, while the server runs.
 ///
-/// Of several servers one looks at a connection, and all measure what it found. Nothing is written at Apple.
+/// One of several servers checks a connection, and all of them measure the result. Nothing is written at Apple.
 struct DriftService: Service {
     let checks: PostgresSyncChecks
     let access: StoreAccess
-    /// Between two looks at one connection.
+    /// The interval between two checks of one connection.
     let interval: Duration
     let logger: Logger
 
-    /// Between two looks at whether one is due. [ours]
+    /// The interval between two searches for due checks. [ours]
     private static let pause = Duration.seconds(60)
-    /// Between two readings of what is measured. [ours]
+    /// The interval between two readings of the measured values. [ours]
     private static let measuringPause = Duration.seconds(15)
     /// A look that takes longer is given up: its key's budget is spent by others. [ours]
     private static let timeLimit = Duration.seconds(1_800)
@@ -89,7 +89,7 @@ struct DriftService: Service {
             // Another server's, or this one's when it is back.
             pause = .zero
         } catch SyncError.busy, SyncError.appliedMeanwhile {
-            // Nothing is wrong: a run has it looked at when it ends.
+            // Not an error: a run requests a check at its end.
         } catch {
             failure = (error as? ServiceFailure)?.code ?? (error as? SyncError)?.code ?? "failed"
             Counter(label: "doorstep_appstore_checks", dimensions: [("result", "failed")]).increment()
@@ -165,7 +165,7 @@ final class DriftMetrics: Sendable {
         }
     }
 
-    /// Of a clip that is connected no more nothing is measured any longer.
+    /// A clip that is no longer connected has no metrics.
     func update(_ metrics: [PostgresSyncChecks.Metrics]) {
         var measured: Set<Series> = []
         for clip in metrics {

@@ -1,7 +1,7 @@
 import Persistence
 import ServiceLifecycle
 
-/// Writes down what is gathered in memory, as long as the server runs and once more when it ends.
+/// Writes the data collected in memory, while the server runs and once more at the end.
 struct GatheringService: Service {
     private let writes: @Sendable () async -> Void
     private let last: @Sendable () async -> Void

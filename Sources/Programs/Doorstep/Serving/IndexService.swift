@@ -30,7 +30,7 @@ struct IndexService: Service {
         }
     }
 
-    /// Gets the first table: from the database or, when that does not answer, from the file.
+    /// Loads the first lookup index: from the database or, if that does not respond, from the file.
     /// - Throws: When there is neither, when the database is behind the program, or when it is ahead of it and not compatible.
     func start() async throws {
         do {
@@ -81,7 +81,7 @@ struct IndexService: Service {
         _ = save(to: file, after: saved)
     }
 
-    /// - Returns: What the file has now.
+    /// - Returns: The index that the file contains now.
     private func save(to file: TableFile, after saved: LiveLookupIndex.State?) -> LiveLookupIndex.State? {
         guard let state = table.current, state.source == .database, TableFile.isDue(state, after: saved)
         else { return saved }

@@ -1,7 +1,7 @@
 import Logging
 import ServiceLifecycle
 
-/// Follows files that hold keys: what is in them is used also when they have changed.
+/// Follows files with keys, and uses their new content after changes.
 struct KeyFileService<Version: Sendable>: Service {
     private let name: String
     private let logger: Logger
@@ -11,9 +11,9 @@ struct KeyFileService<Version: Sendable>: Service {
     private let interval = Duration.seconds(10)
 
     /// - Parameters:
-    ///   - name: What they are keys for.
-    ///   - follow: Has what the files hold used, and returns their version and the keys' IDs; nil when they are the version
-    ///     that is given.
+    ///   - name: The purpose of the keys.
+    ///   - follow: Applies the content of the files, and returns their version and the IDs of the keys; nil if the version is
+    ///     unchanged.
     init(
         for name: String, logger: Logger,
         follow: @escaping @Sendable (Version?) throws -> (version: Version, keys: [String])?
@@ -25,7 +25,7 @@ struct KeyFileService<Version: Sendable>: Service {
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
-            // Of the start nothing is known but the keys: the first look reads the files once more.
+            // The version at the start is unknown: the first check reads the files once more.
             var known: Version?
             var failure: String?
             while !Task.isCancelled {

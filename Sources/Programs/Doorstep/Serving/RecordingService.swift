@@ -2,7 +2,7 @@ import Logging
 import Persistence
 import ServiceLifecycle
 
-/// Records confirmations as long as the server runs, and those that wait when it ends.
+/// Records confirmations while the server runs, and the waiting ones at the end.
 struct RecordingService: Service {
     private let queue: ConfirmationQueue
     private let logger: Logger

@@ -2,7 +2,7 @@ import Logging
 import Persistence
 import ServiceLifecycle
 
-/// Drops what has been kept for long enough, and makes room for what comes, as long as the server runs.
+/// Deletes expired data, and creates future partitions, while the server runs.
 ///
 /// Not a condition of serving: what fails is tried again some minutes later.
 struct RetentionService: Service {

@@ -25,7 +25,7 @@ import UnixSignals
 /// console.
 struct Server {
     let api: APIServer.Settings
-    /// Connections to PostgreSQL, besides those that deliver and those that manage.
+    /// Connections to PostgreSQL, besides those of deliveries and management.
     let poolSize: Int
     let managementPoolSize: Int
     let tableFile: TableFile?
@@ -43,30 +43,30 @@ struct Server {
     let attestationRoot: (root: AttestationRoot, isForeign: Bool)
     /// Nil for a server that sends nothing.
     let apns: (settings: APNsClient.Settings, keys: APNsKeyList)?
-    /// Nil for answers without receipts.
+    /// Nil for responses without receipts.
     let receipts: (issuer: ReceiptIssuer, keys: ReceiptKeyFile)?
     /// Where App Store Connect is; nil for Apple's.
     let appStore: String?
-    /// In hours; 0 for a server that never looks at App Store Connect.
+    /// In hours; 0 turns the checks off.
     let driftInterval: Int
     /// In hours; 0 for a server that checks contested domains only.
     let domainCheckInterval: Int
     /// Of webhooks, and of proofs of domains.
     let outbound: OutboundClient.Settings
-    /// Who is asked for proofs of domains, instead of /etc/resolv.conf's.
+    /// The DNS server for domain proofs, instead of those of /etc/resolv.conf.
     let resolver: NameServer?
     let logger: Logger
 
-    /// One that finds and takes what is due, one that writes down what became of it, and one for webhooks.
+    /// One that finds and leases due deliveries, one that stores their results, and one for webhooks.
     private static let deliveryConnections = 3
 
-    /// Serves until SIGTERM or SIGINT, then answers what has begun.
+    /// Serves until SIGTERM or SIGINT, then finishes running requests.
     func run(on database: DatabaseOptions) async throws {
         let registry = PrometheusRegistry()
         MetricsSystem.bootstrap(registry)
         tellWhatIsOff()
         let sender = try apns.map { try APNsClient($0.settings, keys: $0.keys.keys(), logger: logger) }
-        // However many requests wait for the database, what has been accepted is sent.
+        // Accepted deliveries are sent even if many requests wait for the database.
         try await database.withPools(
             maximumConnections: (poolSize, sender == nil ? 1 : Self.deliveryConnections, managementPoolSize),
             trapsSignals: false,
@@ -92,7 +92,7 @@ struct Server {
                 routing.table, confirmations,
                 pools: ["requests": pool, "deliveries": deliveryPool, "management": managementPool],
                 certificate: api.tls?.certificate)
-            // What is queued waits in the database for a server that has a sender.
+            // Queued deliveries wait in the database for a server with a sender.
             let delivery = sealingKeys.map { keys in
                 Delivery(
                     pool, sendingBy: deliveryPool, keys: keys, sender: sender,
@@ -248,8 +248,8 @@ struct Server {
         }
     }
 
-    /// What the process may have open must do for the connections and for what it needs besides: each connection to
-    /// PostgreSQL, to APNs and to receivers of webhooks, and files.
+    /// The limit of open files must cover these connections and others: to PostgreSQL, to APNs, to receivers of webhooks, and
+    /// files.
     private func limitedByOpenFiles() -> APIServer.Settings {
         var settings = api
         let limit = OpenFileLimit.raise(to: settings.maximumConnections + Self.otherFiles)

@@ -7,7 +7,7 @@ import WebhookClient
 
 /// Brings messages to tenants' webhooks as long as the server runs.
 ///
-/// What is under way when it ends is given back, and sent again by whichever server runs next.
+/// Running work is returned at the end, and sent again by another server.
 struct WebhookService: Service {
     private let store: any WebhookStore
     private let logger: Logger

@@ -2,7 +2,7 @@ import ArgumentParser
 import Cards
 import JSON
 
-/// What Apple's card is to say of a clip, a location or an experience.
+/// The options for Apple's card of a clip, a location or an experience.
 struct CardOptions: ParsableArguments {
     @Option(
         name: .customLong("card"),
@@ -18,7 +18,7 @@ struct CardOptions: ParsableArguments {
 
     var isGiven: Bool { file != nil }
 
-    /// What a card becomes by what is given; the patch is read once, before anything is changed.
+    /// The card after the given changes; the patch is read once, before any change.
     func patch() async throws -> @Sendable (Card) throws -> Card {
         guard let file else { return { $0 } }
         let bytes = try await InputFile(path: file).bytes(limit: Card.maximumLength) { _ in

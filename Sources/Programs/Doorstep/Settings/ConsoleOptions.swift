@@ -14,7 +14,7 @@ struct ConsoleOptions: ParsableArguments {
         settings.host = try Settings.consoleHost.value(host)
         settings.port = try Settings.consolePort.value(port)
         settings.origins = try Settings.consoleOrigins.value(origins.isEmpty ? nil : origins.flatMap(\.self))
-        // In the open a session's cookie would be anybody's.
+        // Without TLS, others could read the session's cookie.
         guard settings.isOnLoopback || !settings.origins.isEmpty else {
             throw ValidationError(
                 "on an address that other machines reach, the console needs a TLS proxy: set its origin with --console-origin"
@@ -24,7 +24,7 @@ struct ConsoleOptions: ParsableArguments {
     }
 }
 
-/// Whom the console lets in beside those who have a link, and whom it believes.
+/// Sign-in by a trusted proxy, besides links.
 struct ConsoleProxyOptions: ParsableArguments {
     @Option(Settings.consoleProxies) var proxies: [[AddressRange]] = []
     @Option(Settings.consoleUserHeader) var userHeader: String?
@@ -43,7 +43,7 @@ struct ConsoleProxyOptions: ParsableArguments {
         let groupsField = try Settings.consoleGroupsHeader.value(groupsHeader)
         let groups = try Settings.consoleGroups.value(self.groups.isEmpty ? nil : self.groups.flatMap(\.self))
         guard user != nil || groupsField != nil || !groups.isEmpty else { return }
-        // Half of it would let nobody in, or anybody.
+        // A part of these options would admit no user, or every user.
         guard let user, let groupsField, !groups.isEmpty, !settings.proxies.isEmpty,
             !settings.origins.isEmpty
         else {
@@ -59,7 +59,7 @@ struct ConsoleProxyOptions: ParsableArguments {
     }
 }
 
-/// Where the server's notifications go, so that every page of the console says where that is not Apple.
+/// Where the server's notifications go, so that every page of the console can warn if that is not Apple.
 struct ConsoleDetourOptions: ParsableArguments {
     @Option(Settings.apnsProduction) var production: HostAndPort?
     @Option(Settings.apnsSandbox) var sandbox: HostAndPort?

@@ -32,10 +32,10 @@ struct DatabaseOptions: ParsableArguments {
     /// Whether a flag names one.
     var isNamed: Bool { url != nil || embeddedPostgres != nil }
 
-    /// Lends a pool, and leaves the private server afterwards if there is one.
-    /// - Parameter migrates: false for a body that brings a private server's schema up to date itself.
-    /// - Throws: `CommandError.needsDatabase` where no flag names a database and the environment names a server: nobody is to
-    ///   think that it was done there.
+    /// Leases a pool, and leaves the embedded server afterwards if there is one.
+    /// - Parameter migrates: false for a body that migrates an embedded server's schema itself.
+    /// - Throws: `CommandError.needsDatabase` if no flag names a database and the environment names a server, so that users do
+    ///   not believe that it was done there.
     func withPool<Result: Sendable>(
         migrates: Bool = true, _ body: (ConnectionPool) async throws -> Result
     ) async throws -> Result {
@@ -54,7 +54,7 @@ struct DatabaseOptions: ParsableArguments {
         }
     }
 
-    /// Nobody else waits for what a command waits for: better late on a busy machine than not at all.
+    /// Only the command itself waits here: on a busy machine, late is better than not at all.
     private static let patienceOfCommands = Duration.seconds(30)
 
     /// Lends three pools, so that what waits for one does not wait for another.
@@ -93,7 +93,7 @@ struct DatabaseOptions: ParsableArguments {
             return try await EmbeddedServer.lend(in: embeddedPostgres, trapsSignals: trapsSignals) { server in
                 if migrates {
                     try await Self.withPool(server.conninfo, 1, patience: Self.patienceOfCommands) { pool in
-                        // Whether anything is pending is asked first: that takes no lock.
+                        // Pending migrations are searched first, because that needs no lock.
                         if try await !Schema.status(pool).isCurrent { _ = try await Schema.migrate(pool) }
                     }
                 }

@@ -19,7 +19,7 @@ struct DayOptions: ParsableArguments {
 /// A day of UTC.
 struct Day: ExpressibleByArgument {
     let start: Date
-    /// As it is written.
+    /// The text of the argument.
     var text: String { String(start.rfc3339.prefix(10)) }
 
     init?(argument: String) {

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What goes with what is deleted.
+/// The dependents that are deleted too.
 struct DeletionOptions: ParsableArguments {
     @Flag(help: "Also delete dependents, in the same transaction.") var cascade = false
 }

@@ -14,7 +14,7 @@ public import RateLimiting
 public import ServerClient
 public import Tenancy
 
-// What a command takes as an argument or option, parsed once, here.
+// Types of arguments and options, parsed once, here.
 
 extension TenantSlug: ExpressibleByArgument {
     public init?(argument: String) { try? self.init(argument) }

@@ -9,7 +9,7 @@ import Receipts
 import ServerClient
 import Tenancy
 
-/// Which installation a command works on: a database, or a server that is asked over HTTP.
+/// The deployment that a command uses: a database, or a server over HTTP.
 struct InstallationOptions: ParsableArguments {
     @OptionGroup var database: DatabaseOptions
     @Option(Settings.server) var server: ServerURL?
@@ -46,8 +46,8 @@ struct InstallationOptions: ParsableArguments {
     }
 
     /// Lends the server; nil where a database is named.
-    /// - Parameter slug: The tenant that the key must belong to; nil for any. The server is asked only about a key from the
-    ///   environment: `doorstep login` has asked about the others.
+    /// - Parameter slug: The tenant that the key must belong to; nil for any. The server is asked only for a key of the
+    ///   environment: `doorstep login` has checked the others.
     func withServer<Result: Sendable>(
         of slug: TenantSlug?, _ body: (APIConnection) async throws -> Result
     ) async throws -> Result? {
@@ -99,7 +99,7 @@ struct InstallationOptions: ParsableArguments {
     }
 }
 
-/// A command that works on a database alone, and says so to whoever names a server; by the environment, see
+/// Marks a command that works on a database only, and refuses a named server; for the environment, see
 /// ``DatabaseOptions/withPool(migrates:_:)``.
 struct DatabaseOnly: ParsableArguments {
     @Option(help: .hidden) var server: String?

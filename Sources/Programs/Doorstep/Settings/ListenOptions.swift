@@ -31,7 +31,7 @@ struct ListenOptions: ParsableArguments {
         switch (try Settings.tlsCertificate.value(tlsCertificate), try Settings.tlsKey.value(tlsKey)) {
         case (nil, nil): break
         case (let certificate?, let key?):
-            // NIO reads it; this says whether others could.
+            // NIO reads it; this checks whether other users can.
             _ = try SecretFile(path: key).bytes()
             settings.tls = (certificate, key)
         default: throw ValidationError("--tls-certificate and --tls-key require each other")

@@ -3,7 +3,7 @@ import Foundation
 import IPAddresses
 import OutboundHTTP
 
-/// Which servers that tenants name are asked, and whose certificates are trusted.
+/// Addresses that servers named by tenants may have, and trusted certificates.
 struct OutboundOptions: ParsableArguments {
     @Option(Settings.authorities) var file: String?
     @Option(Settings.outboundAllow) var allowed: [[AddressRange]] = []

@@ -5,17 +5,17 @@ import DomainProof
 import Foundation
 import OutboundHTTP
 
-/// Whom a command asks for the proof of a domain.
+/// The DNS server and addresses for a command's domain proofs.
 struct ProofOptions: ParsableArguments {
     @Option(Settings.resolver) var nameServer: NameServer?
     @OptionGroup var outbound: OutboundOptions
 
-    /// Whether no flag says whom to ask.
+    /// Whether no flag names a server.
     var isDefault: Bool { nameServer == nil && outbound.file == nil && outbound.allowed.isEmpty }
 
     func resolver() throws -> NameServer? { try Settings.resolver.value(nameServer) }
 
-    /// Lends what looks for proofs.
+    /// Provides the verification of proofs.
     func withVerification<Result: Sendable>(
         _ store: any DomainStore, detour: OutboundClient.Detour? = nil,
         _ body: (DomainVerification) async throws -> Result

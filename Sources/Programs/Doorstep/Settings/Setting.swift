@@ -10,7 +10,7 @@ struct Setting<Value: Sendable, Default: Sendable>: Sendable {
     private let standard: Default
     private let parse: @Sendable (String) -> Value?
 
-    /// Reads what a flag or the variable holds.
+    /// Reads the text of a flag or the variable.
     @Sendable func read(_ text: String) throws(ValidationError) -> Value {
         guard let value = parse(text) else {
             throw ValidationError(description.range.map { "it must be \($0)" } ?? "it cannot be read")
@@ -18,7 +18,7 @@ struct Setting<Value: Sendable, Default: Sendable>: Sendable {
         return value
     }
 
-    /// The flag's value, else the variable's; an empty variable is none.
+    /// The flag's value, else the variable's; an empty variable counts as unset.
     private func given(_ flag: Value?) throws(CommandError) -> Value? {
         if let flag { return flag }
         guard let variable = description.variable, let text = ProcessInfo.processInfo.environment[variable],
@@ -35,8 +35,8 @@ struct Setting<Value: Sendable, Default: Sendable>: Sendable {
 extension Setting where Default == Value {
     /// - Parameters:
     ///   - flag: Without its dashes.
-    ///   - placeholder: What stands for the value in the help.
-    ///   - range: What the value must be, for people.
+    ///   - placeholder: The name of the value in the help.
+    ///   - range: The allowed values, for people.
     ///   - help: Without a period, since the range follows it.
     init(
         _ flag: String, _ variable: String, default standard: Value, value placeholder: String? = nil,
@@ -73,8 +73,8 @@ extension Setting where Default == Value {
 
 extension Setting where Default == Void {
     /// - Parameters:
-    ///   - flag: Nil for what is in the environment alone, where `ps` does not show it.
-    ///   - variable: Nil for what is a flag alone.
+    ///   - flag: Nil for a setting that only the environment can set, where `ps` does not show it.
+    ///   - variable: Nil for a setting without a variable.
     ///   - otherwise: What holds without a value, for people.
     init(
         _ flag: String?, _ variable: String?, value placeholder: String? = nil, otherwise: String? = nil,
@@ -129,7 +129,7 @@ extension Option {
     }
 }
 
-/// What people are told of a setting.
+/// The description of a setting for people.
 struct SettingDescription: Sendable {
     let flag: String?
     let placeholder: String?
@@ -144,7 +144,7 @@ struct SettingDescription: Sendable {
 
     fileprivate var name: NameSpecification { flag.map { .customLong($0) } ?? .long }
 
-    /// What a shell offers for the value.
+    /// The completion of the value in shells.
     fileprivate var completion: CompletionKind? {
         switch placeholder {
         case "file": .file()

@@ -7,7 +7,7 @@ import Invocation
 import Persistence
 import Tenancy
 
-/// Which clip's registration a command looks at, and at which App Store Connect.
+/// The clip and the App Store Connect that a command uses.
 struct SyncOptions: ParsableArguments {
     @OptionGroup var tenant: TenantOptions
     @OptionGroup var outbound: OutboundOptions
@@ -56,8 +56,8 @@ struct SyncOptions: ParsableArguments {
         }
     }
 
-    /// Looks, and remembers what was found.
-    /// - Parameter show: told of it before it is kept, which may fail.
+    /// Makes a check, and stores its result.
+    /// - Parameter show: Called before the result is stored, which may fail.
     func check(_ show: (SyncSurvey) -> Void) async throws -> SyncSurvey {
         guard let keys = try TokenSecrets.sealingKeys() else { throw CommandError.noTokenSecret }
         return try await tenant.withPool { pool, _, tenant in
@@ -118,7 +118,7 @@ struct StoreURL: Sendable, ExpressibleByArgument {
     }
 }
 
-/// What a plan may do.
+/// The options of a plan.
 struct PlanOptions: ParsableArguments {
     @Flag(help: "Take over experiences at desired URLs that Doorstep did not create.") var adopt = false
     @Option(

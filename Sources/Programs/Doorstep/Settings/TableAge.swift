@@ -6,9 +6,9 @@ enum TableAge: ExpressibleByArgument, CustomStringConvertible {
     /// As old as it likes.
     case off
 
-    /// A day: as long as keys that were revoked meanwhile, or tenants that were suspended, may go on [ours].
+    /// A day: for this long, revoked keys and suspended tenants may still work [ours].
     static let standard = TableAge.hours(24)
-    /// What can be given, for people.
+    /// The allowed values, for people.
     static let range = "\(allowedHours.lowerBound) to \(allowedHours.upperBound), or 'off' for any"
 
     private static let allowedHours = 1...8_760
