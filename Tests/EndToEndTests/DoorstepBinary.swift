@@ -10,6 +10,7 @@ struct DoorstepBinary: Sendable {
     init(databaseURL: String) {
         environment = [
             "DATABASE_URL": databaseURL,
+            "DOORSTEP_LOG_FORMAT": "text",
             "DOORSTEP_SIGNING_SECRET": "a secret of the tests that is long enough",
             // Where the sites and webhooks of the tests are.
             "DOORSTEP_OUTBOUND_ALLOW": "127.0.0.0/8,::1",

@@ -190,8 +190,11 @@ final class ServerLog: Sendable {
     /// The port of the line that says the server is listening, or something else.
     func port(saying words: String = "listening") async throws -> Int {
         try await first { text in
-            text.split(separator: "\n").first { $0.hasSuffix(words) }?.firstMatch(of: /port=(\d+)/)
-                .flatMap { Int($0.output.1) }
+            text.split(separator: "\n").first {
+                $0.hasSuffix(words) || $0.contains("\"message\":\"\(words)\"")
+            }?
+            .firstMatch(of: /port(?:=|":")(\d+)/)
+            .flatMap { Int($0.output.1) }
         }
     }
 

@@ -121,6 +121,25 @@ import Testing
         }
     }
 
+    @Test func logIsJSONWithoutTerminalAndBeginsWithVersion() async throws {
+        try await Installation.lend { installation in
+            var binary = installation.binary
+            binary.environment["DOORSTEP_LOG_FORMAT"] = ""
+            let log = try await RunningServer.lend(binary) { server in
+                _ = try await server.get("/v1/lookup?url=x", key: installation.publishable)
+                return server.log
+            }.0
+            let lines = log.text.split(separator: "\n")
+            let line = try #require(lines.first)
+            let first = try #require(try JSONValue(parsing: line.utf8).objectValue)
+            #expect(first["message"] == "doorstep serve starts" && first["level"] == "notice")
+            #expect(first["version"] != nil && first["commit"] != nil && first["swift"] != nil)
+            for line in lines {
+                #expect(try JSONValue(parsing: line.utf8).objectValue?["time"] != nil, "\(line)")
+            }
+        }
+    }
+
     @Test func promtoolAcceptsMetrics() async throws {
         try await Installation.lend { installation in
             let directory = try TemporaryDirectory()

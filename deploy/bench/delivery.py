@@ -78,7 +78,7 @@ class Connection:
 class Doorstep:
     def __init__(self, binary: str, scratch: pathlib.Path) -> None:
         self.binary, self.scratch = binary, scratch
-        self.environment = os.environ | {"DOORSTEP_TOKEN_SECRET": secrets.token_hex(32)}
+        self.environment = os.environ | {"DOORSTEP_TOKEN_SECRET": secrets.token_hex(32), "DOORSTEP_LOG_FORMAT": "text"}
 
     def run(self, *words: str, text: str | None = None) -> str:
         return subprocess.run([self.binary, *words], input=text, text=True, check=True, env=self.environment,

@@ -86,7 +86,7 @@ class Installation:
         self.database, self.serving = ["--embedded-postgres", str(self.postgres)], {}
         self.environment = {
             name: value for name, value in os.environ.items() if name != "DATABASE_URL" and not name.startswith("DOORSTEP_")
-        } | {"DOORSTEP_TOKEN_SECRET": secrets.token_hex(32)}
+        } | {"DOORSTEP_TOKEN_SECRET": secrets.token_hex(32), "DOORSTEP_LOG_FORMAT": "text"}
         self.port, self.server, self.simulator, self.control = free_port(), None, None, None
         self.restarts, self.requests = 0, []
 

@@ -232,8 +232,8 @@ extension AdmittedRequest {
             throw refused(by: problem)
         } catch let error as QuotaExceeded {
             throw refused(by: Problem(error))
-        } catch is StoreUnavailable {
-            throw refused(by: .unavailable)
+        } catch let error as StoreUnavailable {
+            throw refused(by: .unavailable(error))
         }
     }
 

@@ -45,14 +45,14 @@ final class RequestObserver: Sendable {
 
     /// - Parameters:
     ///   - responses: The result of ``responses(_:_:endpoint:)`` for these, if the caller has kept it.
-    ///   - limit: the one that the request was refused for.
+    ///   - limit: the limit that refused the request; for a status of 500 and above, the cause.
     func record(
         _ status: HTTPResponse.Status, _ method: HTTPRequest.Method, endpoint: String,
         responses: Responses? = nil, caller: KeyHolder?, limit: String? = nil,
         requestID: String, duration: Duration, _ logger: Logger
     ) {
         (responses ?? self.responses(status, method, endpoint: endpoint)).record(duration)
-        if let limit { refusals(by: limit).increment() }
+        if let limit, status.code < 500 { refusals(by: limit).increment() }
         let level = Self.level(of: status, isOfCaller: caller != nil)
         guard logger.logLevel <= level else { return }
         // At `debug` every request has its line.
@@ -71,7 +71,7 @@ final class RequestObserver: Sendable {
             metadata["tenant"] = "\(caller.tenant)"
             metadata["key"] = "\(caller.key)"
         }
-        if let limit { metadata["limit"] = "\(limit)" }
+        if let limit { metadata[status.code < 500 ? "limit" : "cause"] = "\(limit)" }
         logger.log(level: level, "answered", metadata: metadata)
     }
 
@@ -79,7 +79,8 @@ final class RequestObserver: Sendable {
     private static func level(of status: HTTPResponse.Status, isOfCaller: Bool) -> Logger.Level {
         switch status.code {
         case ..<400: .debug
-        case 429, 500...: .info
+        case 429: .info
+        case 500...: .warning
         default: isOfCaller ? .info : .debug
         }
     }
@@ -98,7 +99,7 @@ final class RequestObserver: Sendable {
             var metadata: Logger.Metadata = [
                 "count": "\(count)", "route": "\(kind.endpoint)", "status": "\(kind.status)",
             ]
-            metadata["limit"] = kind.limit.map { "\($0)" }
+            metadata[kind.status < 500 ? "limit" : "cause"] = kind.limit.map { "\($0)" }
             metadata["tenant"] = kind.tenant.map { "\($0)" }
             metadata["key"] = kind.key.map { "\($0)" }
             logger.info("refused", metadata: metadata)

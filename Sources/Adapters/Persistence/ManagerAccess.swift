@@ -108,7 +108,7 @@ struct ManagerAccess: CatalogueAccess {
         guard let error = error as? PostgreSQLError, error.isNoResponse || error.isLockTimeout else {
             return error
         }
-        return StoreUnavailable()
+        return StoreUnavailable(error)
     }
 
     private func store(_ actor: String, _ statementTimeout: Duration) -> PostgresAdministrationStore {

@@ -106,7 +106,7 @@ public struct PostgresConfirmationHistory: ConfirmationHistory {
         do {
             return try await pool.withTenantTransaction(tenant, as: role, mode, body)
         } catch let error as PostgreSQLError where role == .manager && error.isNoResponse {
-            throw StoreUnavailable()
+            throw StoreUnavailable(error)
         }
     }
 

@@ -40,7 +40,7 @@ public struct PostgresNotificationStore: NotificationStore {
             return unsuitable.addition
         } catch let error as PostgreSQLError where error.isNoResponse || error.isForeignKeyViolation() {
             // Or the tenant was deleted meanwhile, and its keys with it: the next request is refused.
-            throw StoreUnavailable()
+            throw StoreUnavailable(error)
         }
     }
 
@@ -134,7 +134,7 @@ public struct PostgresNotificationStore: NotificationStore {
                 return try await transaction.takePart(at: cursor, partSize)
             }
         } catch let error as PostgreSQLError where error.isNoResponse && !error.isSlowStatement {
-            throw StoreUnavailable()
+            throw StoreUnavailable(error)
         } catch {
             // Else it would be the first again, and whatever is wrong with it hold up all others.
             if let notification = current.withLock({ $0 }) {
@@ -162,7 +162,7 @@ public struct PostgresNotificationStore: NotificationStore {
         do {
             return try await pool.withTenantTransaction(tenant, as: .app, .snapshot, body)
         } catch let error as PostgreSQLError where error.isNoResponse {
-            throw StoreUnavailable()
+            throw StoreUnavailable(error)
         }
     }
 }

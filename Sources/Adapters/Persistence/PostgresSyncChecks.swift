@@ -259,7 +259,7 @@ extension PostgresSyncChecks: LatestChecks {
         do {
             return try await pool.withTenantTransaction(tenant, as: role, .readOnly, body)
         } catch let error as PostgreSQLError where role == .manager && error.isNoResponse {
-            throw StoreUnavailable()
+            throw StoreUnavailable(error)
         }
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import JSON
 import Logging
 import LookupsSupport
 import RateLimiting
@@ -87,6 +88,22 @@ import Testing
         answered(.tooManyRequests, to: Self.holder(1), limit: "concurrency")
         answered(.serviceUnavailable)
         #expect(take().count == 1)
+    }
+
+    @Test func serverErrorsAreWarningsWithCause() throws {
+        answered(.serviceUnavailable, to: Self.holder(1), endpoint: "/v1/keys", limit: "lock_timeout")
+        let line = try #require(take().first)
+        #expect(line.hasPrefix("warning ") && line.contains("\"cause\": lock_timeout"), "\(line)")
+        #expect(line.contains("/v1/keys") && line.contains("\"request_id\": a"), "\(line)")
+        answered(.tooManyRequests, to: Self.holder(1), limit: "concurrency")
+        let refused = try #require(take().first)
+        #expect(refused.hasPrefix("info ") && refused.contains("\"limit\": concurrency"), "\(refused)")
+    }
+
+    @Test func unavailableProblemNamesCauseInLogOnly() {
+        let problem = Problem.unavailable(StoreUnavailable("disk_full"))
+        #expect(problem.limit == "disk_full" && problem.json["cause"] == nil)
+        #expect(Problem.unavailable(StoreUnavailable()).limit == nil)
     }
 
     @Test func rateLimitedUnauthenticatedRequestsAreCounted() {

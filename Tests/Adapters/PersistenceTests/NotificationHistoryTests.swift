@@ -227,10 +227,11 @@ import Testing
         try await Stores.withTenant { stores, tenant in
             try await stores.database.withPool(as: .manager) { pool in
                 await pool.close()
-                await #expect(throws: StoreUnavailable.self) {
+                let refusal = await #expect(throws: StoreUnavailable.self) {
                     try await PostgresNotificationHistory(managing: pool).channels(
                         ChannelSelection(), of: tenant, after: nil, limit: 1)
                 }
+                #expect(refusal?.cause == "pool_closed")
             }
         }
     }

@@ -608,10 +608,11 @@ import Testing
                 async let state = sqlState {
                     _ = try await fixture.record(.status(200), at: message, of: webhook)
                 }
-                await #expect(throws: StoreUnavailable.self) {
+                let refusal = await #expect(throws: StoreUnavailable.self) {
                     try await fixture.registry.change(
                         webhook, WebhookChange(isEnabled: false), by: Fixture.actor)
                 }
+                #expect(refusal?.cause == "lock_timeout")
                 #expect(try await state == "55P03")
             }
             #expect(try await fixture.record(.status(200), at: message, of: webhook) == .current)

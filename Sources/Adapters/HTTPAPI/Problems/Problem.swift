@@ -37,8 +37,11 @@ struct Problem: Error, CustomStringConvertible {
 
     var description: String { "\(code): \(detail)" }
 
-    /// The limit that was reached, for 429.
-    var limit: String? { members["limit"]?.stringValue }
+    /// Why the database did not serve the request, for the log.
+    var cause: String?
+
+    /// The limit that was reached, for 429; the cause, for 5xx.
+    var limit: String? { members["limit"]?.stringValue ?? cause }
 
     /// The problem's members without `requestID`.
     var json: JSONObject {
@@ -109,6 +112,12 @@ extension Problem {
     static let unavailable = Problem(
         .serviceUnavailable, "unavailable", "the database has not responded yet; try again",
         headers: [.retryAfter: "1"])
+
+    static func unavailable(_ error: StoreUnavailable) -> Problem {
+        var problem = unavailable
+        problem.cause = error.cause
+        return problem
+    }
 
     static func methodNotAllowed(_ allowed: [HTTPRequest.Method]) -> Problem {
         let list = allowed.map(\.rawValue).sorted().joined(separator: ", ")

@@ -3,6 +3,7 @@ import ArgumentParser
 import Console
 import Foundation
 import JSON
+import LogLines
 import Logging
 import Persistence
 import Platform
@@ -41,17 +42,14 @@ struct ConsoleCommand: AsyncParsableCommand {
         @Option(Settings.poolSize) var poolSize: Int?
         @Option(Settings.auditRetention) var auditRetention: Int?
         @Option(Settings.logLevel) var logLevel: Logger.Level?
+        @Option(Settings.logFormat) var logFormat: LogFormat?
         @OptionGroup var proxy: ConsoleProxyOptions
         @OptionGroup var detours: ConsoleDetourOptions
         @OptionGroup var proof: ProofOptions
 
         func run() async throws {
-            let level = try Settings.logLevel.value(logLevel)
-            LoggingSystem.bootstrap { label in
-                var handler = StreamLogHandler.standardError(label: label)
-                handler.logLevel = level
-                return handler
-            }
+            StandardErrorLog.bootstrap(
+                try Settings.logLevel.value(logLevel), try Settings.logFormat.value(logFormat))
             let logger = Logger(label: "doorstep")
             logger.notice("doorstep console starts", metadata: BuildInfo.current.metadata)
             var settings = try place.settings()

@@ -1,5 +1,6 @@
 import ArgumentParser
 import HTTPAPI
+import LogLines
 import Logging
 import Persistence
 import Platform
@@ -32,6 +33,7 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(Settings.notificationRetention) var notificationRetention: Int?
     @Option(Settings.auditRetention) var auditRetention: Int?
     @Option(Settings.logLevel) var logLevel: Logger.Level?
+    @Option(Settings.logFormat) var logFormat: LogFormat?
     @OptionGroup var receipts: ReceiptOptions
     @OptionGroup(title: "App Attest") var attestation: AttestationOptions
     @OptionGroup(title: "Limits") var limits: LimitOptions
@@ -42,12 +44,8 @@ struct ServeCommand: AsyncParsableCommand {
     @OptionGroup(title: "Webhooks and proofs of domains") var proof: ProofOptions
 
     func run() async throws {
-        let level = try Settings.logLevel.value(logLevel)
-        LoggingSystem.bootstrap { label in
-            var handler = StreamLogHandler.standardError(label: label)
-            handler.logLevel = level
-            return handler
-        }
+        StandardErrorLog.bootstrap(
+            try Settings.logLevel.value(logLevel), try Settings.logFormat.value(logFormat))
         let logger = Logger(label: "doorstep")
         logger.notice("doorstep serve starts", metadata: BuildInfo.current.metadata)
         try await server(logger: logger).run(on: database)

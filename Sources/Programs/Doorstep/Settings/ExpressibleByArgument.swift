@@ -9,12 +9,15 @@ import Foundation
 public import Invocation
 import JSON
 public import Locations
+public import LogLines
 public import Notifications
 public import RateLimiting
 public import ServerClient
 public import Tenancy
 
 // Types of arguments and options, parsed once, here.
+
+extension LogFormat: ExpressibleByArgument {}
 
 extension TenantSlug: ExpressibleByArgument {
     public init?(argument: String) { try? self.init(argument) }

@@ -4,6 +4,7 @@ import Console
 import DNSClient
 import HTTPAPI
 import IPAddresses
+import LogLines
 import Logging
 import Persistence
 import RateLimiting
@@ -317,6 +318,14 @@ enum Settings {
         Minimum level of log messages. Successful requests and refusals of unauthenticated clients are logged at \
         debug. For other refusals, the first of each kind is logged, then counts
         """, show: \.rawValue, parse: { Logger.Level(rawValue: $0) })
+    static let logFormat = Setting<LogFormat, Void>(
+        "log-format", "DOORSTEP_LOG_FORMAT", value: "format", otherwise: "json; text at a terminal",
+        range: LogFormat.allCases.map(\.rawValue).joined(separator: ", "),
+        """
+        Format of log lines. A warning or error that repeats is written again after 10 seconds to 5 minutes, with the \
+        number of its repetitions
+        """
+    )
     static let tokenSecret = Setting<String, Void>(
         nil, "DOORSTEP_TOKEN_SECRET",
         """
@@ -355,6 +364,7 @@ enum Settings {
         apnsProduction.description, apnsSandbox.description, apnsAuthorities.description,
         driftInterval.description, appStore.description, domainCheckInterval.description,
         authorities.description, outboundAllow.description, resolver.description, logLevel.description,
+        logFormat.description,
         tokenSecret.description,
         signingSecret.description,
     ]
