@@ -16,7 +16,7 @@ import time
 TENANT = "restaurants"
 URL = "https%3A%2F%2Fexample.com%2Frestaurants%2Frestaurant_a%2Forder%2F1234"
 LIMIT = 1.0  # per cent
-# Before what is counted: what a server does once is over by then.
+# Before the count, so that a server's one-time work is done.
 FIRST = 500
 
 def free_port():
@@ -78,7 +78,7 @@ def instructions(binary, data, key, scratch, count):
     """All of a server's own under callgrind, from its start to its end, of which so many lookups are a part."""
     port = free_port()
     out = scratch / f"callgrind.{port}"
-    # No limit stands in the way of many from one client.
+    # No limits, because all requests come from one client.
     command = [
         "valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", binary, "serve",
         "--embedded-postgres", data, "--port", str(port), "--client-limit", "off", "--key-limit", "off",

@@ -172,7 +172,7 @@ def import_twice(options, subject, path, rows):
     )
 
 
-# The requests, each with the answer that the data say
+# The requests with the expected responses
 
 
 def lookup(place, experience, invocation, clip):
@@ -329,7 +329,7 @@ def run_requests(places, options, key):
     return sum(one.requests for one in measurements), sum(len(one.mismatches) for one in measurements)
 
 
-# What it took
+# The costs
 
 
 def field(path, name):

@@ -167,7 +167,7 @@ def make(options: argparse.Namespace, tenant: str, places: int) -> None:
     for _ in range(20):
         output(options, "key", "create", "--tenant", tenant, "--kind", "secret")
     output(options, "webhook", "create", "--tenant", tenant, f"https://hooks.example.com/{tenant}")
-    # What APNs, App Store Connect and receivers have answered: here nobody asks them.
+    # Responses of APNs, App Store Connect and receivers: no request is sent here.
     psql("-c", "SET session_replication_role = replica", "-c", SENT.replace("TENANT", tenant))
     # What a server does in time, some days at each call: each its partition, and those that are over their index.
     for _ in range(40):

@@ -70,7 +70,7 @@ def flood(port: int, path: str, bearer: str, seconds: int) -> subprocess.Popen:
 
 
 def register(port: int, bearer: str, connections: int, seconds: int) -> subprocess.Popen:
-    # An answer that is held back takes a second, and is no reason to close the connection.
+    # A delayed response takes a second; the connection stays open.
     return subprocess.Popen(
         ["wrk", "--threads", "1", "--connections", str(connections), "--duration", f"{seconds}s", "--timeout", "30s",
          "--script", str(pathlib.Path(__file__).with_name("flood.lua")), f"http://127.0.0.1:{port}", "--", bearer],

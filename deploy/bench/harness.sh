@@ -30,7 +30,7 @@ given_binary() {
 
 clean_up() {
     if [[ -n $started ]] && kill -TERM "$started" 2>/dev/null; then
-        # It ends what it has started itself, and a private PostgreSQL is the last.
+        # It ends its own children, and the embedded PostgreSQL last.
         wait "$started" || echo "deploy/bench/$bench: the measured program ended with status $?" >&2
     fi
     rm -rf "$scratch" "$unfinished"
@@ -82,7 +82,7 @@ free_port() {
     python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
 }
 
-# Date, revision and machine, for what is measured without reporting.py.
+# Date, revision and machine, for measurements without reporting.py.
 print_circumstances() {
     python3 deploy/bench/http-peers/reporting.py "$doorstep"
 }
@@ -99,7 +99,7 @@ run() {
                 ;;
             --results) is_kept=true ;;
             --http)
-                # What is measured is another thing.
+                # The measured quantity differs.
                 results=deploy/bench/results/$bench-http.md
                 arguments+=("$1")
                 ;;

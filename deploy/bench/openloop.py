@@ -80,7 +80,7 @@ class Connection(asyncio.Protocol):
         if found is None:
             self.rest = data[-16:]
             return
-        # The rest of a long answer that comes later has no status line.
+        # The rest of a long response has no status line.
         self.rest = b""
         due, self.due = self.due, None
         self.sender.take(int(found[1]), due)
@@ -148,7 +148,7 @@ class Sender:
         figures.seconds = time.perf_counter() - start
         self.is_over = True
         on_end()
-        # What is under way is answered, or too late.
+        # Waits for the responses to running requests, or until they are too late.
         deadline = time.perf_counter() + self.limit
         while len(self.idle) < self.connections and time.perf_counter() < deadline:
             await asyncio.sleep(TICK)
@@ -160,7 +160,7 @@ class Sender:
 
 
 def work(pipe):
-    # Whoever floods has machines of its own: here it yields to all others.
+    # A real attacker has its own machines: here the attacking process has the lowest priority.
     os.nice(10)
     while (order := pipe.recv()) is not None:
         requests, rate, seconds, connections, limit, seed = order
@@ -179,7 +179,7 @@ class Flood:
         self.seed = 0
 
     def start(self, requests, rate, seconds, connections=512, limit=5.0):
-        # What was unique stays so.
+        # Unique values stay unique.
         self.seed += 10_000_000
         self.pipe.send((requests, rate, seconds, connections, limit, self.seed))
 

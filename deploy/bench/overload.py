@@ -21,12 +21,12 @@ from openloop import Flood, Requests, Sender
 from slow import SlowThings
 from soak import Soak
 
-# An answer that comes later is none: its client has given up.
+# Later responses count as missing: the client has given up.
 LIMIT = 5.0
 KEPT, NEIGHBOURS, RECOVERY = 0.8, 2.0, 5.0
 # Of what another tenant is to ask, and asks.
 SENT = 0.95
-# What comes as soon is on time, whatever a quiet machine would do [ours].
+# Responses within this time are always on time [ours].
 ON_TIME = 0.010
 # What a server may need more than before, in MiB: what waits of each tenant and of all is limited.
 MEMORY = 256

@@ -153,7 +153,7 @@ def measure_sizes(options: argparse.Namespace) -> list[Size]:
         psql(options, f"--set=first={there + 1}", f"--set=last={pairs}", f"--file={FOLDER / 'scale.sql'}")
         there = pairs
         average, rounds = load(), []
-        # What is read first comes from the disk: neither pays for that.
+        # The first read comes from the disk, so it is not measured.
         seconds_of_psql(options)
         for number in range(1, options.rounds + 1):
             one = measure_round(options, pairs)

@@ -17,9 +17,9 @@ import memory
 from installation import SITE, Client, free_port
 from load import Ledger, Receiver
 
-# How slow: each way to the database and back, an answer of APNs.
+# The delays: of each direction to the database, and of a response of APNs.
 DATABASE_DELAY, APNS_DELAY = 0.25, 3.0
-# What comes as soon is on time, of what is not answered but sent [ours].
+# Deliveries within this time are on time [ours].
 SENT_ON_TIME = 1.0
 READERS = 500
 
@@ -228,7 +228,7 @@ class SlowThings:
         memory.forget_most(process)
         request = (f"GET /v1/locations?limit=100 HTTP/1.1\r\nHost: 127.0.0.1\r\n"
                    f"Authorization: Bearer {bench.flooding.secret}\r\n\r\n").encode() * 50
-        # In a process of their own: what they do is in nobody else's way.
+        # In their own process, so that they delay nothing else.
         context = multiprocessing.get_context("spawn")
         pipe, other = context.Pipe()
         readers = context.Process(target=never_read, args=(other, self.site.port, request), daemon=True)

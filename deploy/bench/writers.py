@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass
 from reporting import circumstances, fail, print_facts, say
 
 TENANT = "places"
-# Of all writers; what the server refuses by its limits is not what is measured.
+# For all writers together; refusals by limits are not measured.
 LIMIT = "1000000:1000000"
 
 

@@ -32,7 +32,7 @@ def look(options):
         return lambda browser: look_at_pages(browser, origin, cookies, pages, width, screenshots, failures)
 
     commands = {line: page for printed in in_browsers(*map(at, WIDTHS)) for line, page in printed.items()}
-    # What they change, no page above shows, and none of the others here.
+    # Their changes appear on no other page of this check.
     in_browsers(
         lambda _: parse_commands(commands, options.doorstep, options.scratch, failures),
         lambda browser: refuse(browser, origin, options.port, options, failures),

@@ -8,7 +8,7 @@ from console_browser import AXE, AXE_IN_THE_DARK, sign_in, violations, watch, wi
 WIDTHS = (320, 1280)
 SCHEMES = {"light": AXE, "dark": AXE_IN_THE_DARK}
 
-# What is kept of a page: it takes long to make a picture. Where something is wrong, one more is made.
+# The stored parts of a page: pictures take long, so that one is made only after an error.
 SCREENSHOTS = {(320, "light"), (1280, "dark")}
 
 # Behind a path: the page to which the first row of its list leads.
@@ -200,7 +200,7 @@ def parse_commands(commands, doorstep, folder, failures):
         outcome = subprocess.run(
             ["bash", "-c", 'doorstep() { "$DOORSTEP" "$@"; }\n' + line], cwd=folder, env=environment, capture_output=True,
             text=True, errors="replace", stdin=subprocess.DEVNULL, timeout=60, check=False)
-        # EX_USAGE, and what a shell says that could not read it or found none.
+        # EX_USAGE, and a shell's codes for unreadable or missing commands.
         failures.expect(
             line.startswith("doorstep ") and (
                 outcome.returncode not in (0, 2, 64, 126, 127) or line == "doorstep --help" or "no terminal to ask on" in outcome.stderr),

@@ -32,7 +32,7 @@ CITIES = [
 KINDS = ["Bakery", "Bike station", "Café", "Noodle bar", "Parking", "Pharmacy", "Pizzeria", "Scooter dock", "Tea room"]
 
 
-# What APNs and App Store Connect have answered: here nobody asks them.
+# Responses of APNs and App Store Connect: no request is sent here.
 SENT = """
     SET session_replication_role = replica;
     DO $$

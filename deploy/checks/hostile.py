@@ -93,7 +93,7 @@ def resident_memory(pid):
 
 def cost(client, path, status, count, pid):
     """The seconds of the processor that one request takes."""
-    # What is done once is done before.
+    # One-time work is done before the measurement.
     for _ in range(10):
         client.get(path)
     before = processor_time(pid)
@@ -169,7 +169,7 @@ def wait_until_open(client, count, words):
 
 def ask_without_reading(port):
     connection = connect_tls(port)
-    # More than any buffer between the two holds: each answer is a document of 150 KB.
+    # More than all buffers between the two hold: each response is a document of 150 KB.
     connection.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n" * 200)
     return connection
 
@@ -278,7 +278,7 @@ def ends(port, pid, seconds, silent, unread):
             break
         time.sleep(0.05)
     elapsed = time.monotonic() - start
-    # Well before the answers that nobody reads are given up anyway.
+    # Well before the server gives up unread responses anyway.
     check(elapsed < seconds + 15, f"the server ended {elapsed:.1f} s after SIGTERM, of which requests have {seconds} s")
     for connection in opened:
         connection.close()

@@ -300,7 +300,7 @@ class Drill:
                     raise Failure("the recovery does not end")
                 time.sleep(0.1)
         except Failure:
-            # It answers while it recovers, and ends where it cannot.
+            # It responds during recovery, and ends if it cannot recover.
             if check:
                 raise
             return None

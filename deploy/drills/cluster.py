@@ -43,9 +43,9 @@ BACK_LIMIT = 5
 # Where a clock is set back, Patroni there looks after nothing for as long: it takes its next turn by the time of the day [observed,
 # 3.0.2]. At most from three minutes ahead to three minutes behind.
 EVENT_LIMIT = 2 * 180 + 60
-# Held to by those drills alone in which a clock goes right and the database is back before a loan ends.
+# Checked only in drills with correct clocks and a database that returns before a lease ends.
 TWICE = "twice only where an answer was lost"
-# For how many seconds what is harmed stays so, where no other primary comes by it.
+# Seconds that a fault lasts if it causes no failover.
 HARM_LIMIT = 40
 
 
@@ -71,7 +71,7 @@ class Drill:
         installation = self.installation
         installation.start_cluster()
         installation.start_simulator()
-        # As by default: a loan lasts for two of them, and should for longer than a failover.
+        # The default: a lease lasts for two of them, which should be longer than a failover.
         installation.environment["DOORSTEP_APNS_TIMEOUT"] = "30"
         visits = [f"visit-{number}" for number in range(self.options.events + 1)]
         installation.set_up([*AUDIENCES, *visits], EXPERIENCES)
@@ -193,7 +193,7 @@ class Drill:
         with contextlib.suppress(Failure):
             await self.wait_for("a promotion", lambda: len(self.promotions) > promotions, limit)
         if heal:
-            # It comes back to what has gone on without it.
+            # It returns to a cluster that has continued without it.
             await asyncio.sleep(self.random.uniform(0, 3))
             await asyncio.to_thread(heal)
         since = time.monotonic()

@@ -95,7 +95,7 @@ def judge(ledger, found):
     return counts, broken
 
 
-# What each does must be noticed as a breach of the promise; the others are spoiled in what was found.
+# Each fault must be reported as a broken promise; for the others, the results are falsified.
 SPOILERS = {
     "a catalogue write that was acknowledged is there":
         "UPDATE doorstep.locations SET name = 'other' WHERE identifier = (SELECT min(identifier) FROM doorstep.locations"

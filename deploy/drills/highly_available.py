@@ -69,7 +69,7 @@ class HighlyAvailable(Installation):
         nodes = "\n".join(
             f"    server {node.name} {node.address(CLIENTS)}:5432 check port 8008" for node in self.nodes)
         servers = "\n".join(f"    server server{port} 127.0.0.1:{port} check" for port in self.ports.values())
-        # Whether the database is there is no question for what answers from memory.
+        # The database does not matter for responses from memory.
         condition = "http-request return status 503 if { nbsrv(primary) eq 0 }" if self.broken == "health" else ""
         path = self.scratch / "haproxy.cfg"
         path.write_text(f"""
@@ -182,7 +182,7 @@ listen servers
                 for line in [*[line for line in lines if " error doorstep" in line][-8:], *lines[-4:]]]
         for node in self.nodes:
             shutil.copytree(node.logs, kept / node.name)
-            # Not what Patroni says of clients that wait for an answer no longer.
+            # Without Patroni's messages about clients that stopped waiting.
             lines = [line for line in (node.logs / "patroni.log").read_text(errors="replace").splitlines()
                      if re.match(r"\d{4}-", line) and "Traceback" not in line]
             said += [f"{node.name}: {line}" for line in lines[-25:] + node.running("postgres")]

@@ -21,7 +21,7 @@ TENANT, TEAM, KEY_ID, CLIP = "drill", "ABCDE12345", "DRILLKEY01", "com.example.M
 SITE = "https://example.com"
 # A machine that is busy with other things starts a server of the debug build in seconds.
 START_LIMIT = 300
-# What a server says that has nothing to answer from yet, or whose database is away; and a proxy whose server is gone.
+# The status of a server without a lookup index or a database, and of a proxy without a server.
 UNAVAILABLE = (502, 503, 504)
 
 
@@ -78,7 +78,7 @@ class Installation:
     limits = ("--key-limit", "off", "--client-limit", "off", "--new-instance-limit", "off", "--client-new-instance-limit", "off")
 
     def __init__(self, binary, scratch):
-        # What it has started ends with it, and a shell has its background ignore SIGINT.
+        # Its children end with it; a shell makes background processes ignore SIGINT.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
         self.binary, self.scratch = binary, pathlib.Path(scratch)
         self.postgres = self.scratch / "postgres"
@@ -106,7 +106,7 @@ class Installation:
     def query(self, sql):
         return query(self.conninfo, sql)
 
-    # What is set up
+    # Set-up
 
     def set_up(self, locations, experiences):
         """One tenant with a clip of many businesses, and its keys; the server must run."""
@@ -151,7 +151,7 @@ class Installation:
             "DOORSTEP_APNS_KEYS": str(self.scratch / "keys.json"),
             "DOORSTEP_APNS_CA_FILE": str(self.scratch / "ca.pem"),
             "DOORSTEP_APNS_PRODUCTION": f"127.0.0.1:{ports['port']}",
-            # A loan of a delivery lasts for two of them.
+            # A delivery's lease lasts for two of them.
             "DOORSTEP_APNS_TIMEOUT": "3"}
 
     def simulated(self, path, method="GET"):
@@ -266,7 +266,7 @@ class Client:
 
     def __init__(self, installation, key):
         self.installation, self.key, self.writer = installation, key, None
-        # To how many no answer came, and how many were told that nobody could answer.
+        # The numbers of requests without a response, and of 503 responses.
         self.unanswered = self.unavailable = 0
 
     async def send(self, method, path, body=None, **headers):

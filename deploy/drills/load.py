@@ -17,7 +17,7 @@ WRITERS, PLACES, DEVICES, CROWD_DEVICES = 2, 6, 20, 5
 AUDIENCES = ("table", "guests", "crowd")
 # A location for the visits to each server that there will be, and one for each audience.
 EXPERIENCES = [("/places", "", "path:1"), *((f"/restaurants/{name}", name, "") for name in AUDIENCES)]
-# A server that was killed while it sent a message has it on loan for a minute.
+# A killed server's lease of a message lasts for a minute.
 SETTLING_LIMIT = 300
 # Confirmations are written some 50 ms after they were answered; a busy machine has other things to do.
 WRITING_LIMIT = 60
@@ -117,7 +117,7 @@ class Load:
             return {await self.register_one(client, random_, path, kept=False) for _ in range(count)}
 
         self.devices = frozenset(await devices(DEVICES, "/restaurants/table"))
-        # On either side of those who cannot be reached, so that each part has somebody to send to.
+        # Before and after the unreachable ones, so that each part has reachable instances.
         before = await devices(CROWD_DEVICES, "/restaurants/crowd")
         self.crowd_size = crowd
         tenant = self.installation.tenant
@@ -155,7 +155,7 @@ class Load:
             version = ledger.places.get(location)
             if version is not None and random_.random() < 0.15:
                 status, answer = await client.insist("DELETE", f"/v1/locations/{location}")
-                # Deleted by a request to which no answer came.
+                # Deleted by a request without a response.
                 is_done = ledger.expect(status in (204, 202, 404), f"a deletion was answered {status}: {answer}")
                 version = None
             else:
@@ -219,7 +219,7 @@ class Load:
             location = f"visit-{self.visit}"
             ledger.asked[location] += 1
             try:
-                # Not twice: what was asked again would be counted again.
+                # Once: a repeated request would be counted again.
                 status, answer = await client.send("POST", "/v1/confirmations", {
                     "url": f"{SITE}/places/{location}", "deviceResult": {"inRegion": True}})
                 ledger.expect(

@@ -39,7 +39,7 @@ def enclose():
     if os.environ.pop("DOORSTEP_ENCLOSED", None) is None:
         os.execvpe("unshare", ["unshare", "--net", "--mount", "--propagation", "private", sys.executable, *sys.argv],
                    os.environ | {"DOORSTEP_ENCLOSED": "1"})
-    # `ip` keeps its namespaces in the one, and PostgreSQL what it shares in the other.
+    # `ip` stores its namespaces in the first, PostgreSQL its shared memory in the second.
     for folder in ("/run", "/dev/shm"):
         order("mount", "-t", "tmpfs", "tmpfs", folder)
 
@@ -174,14 +174,14 @@ class Node:
             "bootstrap": {
                 "dcs": {
                     "ttl": 15, "loop_wait": 2, "retry_timeout": 5, "synchronous_mode": is_synchronous,
-                    # Whoever crashes hands over, rather than that all wait for it.
+                    # A crashed primary hands over, instead of making all wait for its recovery.
                     "primary_start_timeout": 0, "master_start_timeout": 0,
                     "postgresql": {
                         "use_pg_rewind": True, "use_slots": False,
                         "parameters": {
                             "max_connections": 100, "timezone": "UTC", "shared_buffers": "64MB", "wal_log_hints": "on",
                             "max_wal_size": "128MB", "min_wal_size": "80MB", "wal_keep_size": "256MB",
-                            # A standby that does not answer holds commits up no longer than that.
+                            # Maximum time that an unresponsive standby delays a commit.
                             "wal_sender_timeout": "5s", "wal_receiver_timeout": "5s"}}},
                 # Each promotion begins a segment, and wal_keep_size keeps those of all timelines: a small disk has small ones.
                 "initdb": [{"encoding": "UTF8"}, {"locale": "C.UTF-8"}, {"wal-segsize": "1"}, "data-checksums"]},
@@ -195,7 +195,7 @@ class Node:
                     for database in ("all", "replication") for subnet in SUBNETS.values())],
                 "parameters": {"unix_socket_directories": str(self.directory)}}}
 
-    # What it says of itself
+    # Its state
 
     def watch(self, url):
         while self.is_watched:
@@ -222,7 +222,7 @@ class Node:
     def is_well(self):
         return self.latest.get("state") in ("running", "streaming")
 
-    # What is done to it
+    # Faults
 
     def processes(self, program=None):
         """All that run in it, or those of one program."""
@@ -282,7 +282,7 @@ class Node:
                     os.posix_fallocate(ballast.fileno(), place, size)
                     place += size
                 except OSError:
-                    # Somebody else has taken some of it.
+                    # Another process has used some of it.
                     size //= 2
 
     def free_disk(self):

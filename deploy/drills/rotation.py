@@ -179,7 +179,7 @@ class Drill:
         for client in self.load.clients:
             if client.key == old:
                 client.key = new.key
-        # What was sent with the old one is answered by now.
+        # Requests with the old one have their responses by now.
         await asyncio.sleep(1)
         status, _ = await new.insist("DELETE", f"/v1/keys/{identifier}")
         self.expect(status in (202, 204), f"the old key is revoked ({status})")
@@ -202,7 +202,7 @@ class Drill:
             return self.receiver.by_newest > 0
 
         await self.until(is_used, "messages are signed with the new secret")
-        # What was taken up before is sent by now.
+        # Notifications that were accepted before are sent by now.
         await asyncio.sleep(2)
         del self.receiver.secrets[1:]
 

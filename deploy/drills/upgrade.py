@@ -26,9 +26,9 @@ from evidence import Found, judge
 from installation import START_LIMIT, Arguments, Client, Failure, Installation, Unanswered, free_port, say, table
 from load import AUDIENCES, EXPERIENCES, SITE, Ledger, Load, Receiver
 
-# Whoever writes waits for migrations no longer than these wait for a lock and last, and a busy machine's share.
+# Maximum wait of a write for migrations: their wait for a lock, their duration, and a margin for a busy machine.
 LONGEST_WRITE = 5
-# By then a server has seen what another one was told (a second), on a busy machine.
+# By then a server has another server's changes (a second), on a busy machine.
 SEEING_LIMIT = 20
 
 
@@ -38,7 +38,7 @@ class MovingClient(Client):
     def __init__(self, drill, key):
         super().__init__(drill.installation, key)
         self.drill, self.target = drill, drill.installation
-        # Who reads what it wrote moves between its reads alone.
+        # A client that reads its own write changes servers only between reads.
         self.reads_its_writes = False
 
     def move(self):
@@ -159,7 +159,7 @@ class Drill:
             return
         await self.load.notify_guests()
         await self.load.wait_until_nothing_is_due("deliveries", "audiences", "webhook messages")
-        # A server that is stopped, not killed, writes down what it has answered.
+        # A stopped server, unlike a killed one, records its confirmations.
         await self.stop(new)
         self.ledger.written["visit-0"] = self.ledger.answered["visit-0"]
 
@@ -241,7 +241,7 @@ class Drill:
             if time.monotonic() > deadline:
                 return self.expect(False, "each client goes over to another server")
             await asyncio.sleep(0.02)
-        # What was sent to the other one is answered.
+        # Requests to the other one have their responses.
         await asyncio.sleep(1)
 
     async def stop(self, server):

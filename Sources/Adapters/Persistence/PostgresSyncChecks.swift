@@ -83,7 +83,7 @@ public struct PostgresSyncChecks: Sendable {
         }
     }
 
-    // MARK: What was found
+    // MARK: Results
 
     /// Replaces the previous result unless that is newer, and creates webhook messages if the state changed.
     /// - Parameter pause: The time until the next check; nil if another run decides it.

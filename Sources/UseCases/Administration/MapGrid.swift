@@ -66,7 +66,7 @@ public struct MapGrid: Sendable, Hashable {
 
     // MARK: Cells
 
-    /// From here on a cell is a few metres wide, and whoever looks so close wants to tell two doors apart. [ours]
+    /// From this zoom on, a cell is a few metres wide, so that two doors can be told apart. [ours]
     private var isOfSinglePlaces: Bool { zoom >= 16 }
 
     /// What falls into which cell.

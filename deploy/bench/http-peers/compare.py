@@ -57,7 +57,7 @@ LOOKUP, CONFIRMATION = "Doorstep, lookup", "Doorstep, confirmation"
 BEFORE = "Doorstep before, lookup"
 NGINX, HAPROXY, FASTAPI = "nginx, fixed answer", "HAProxy, map_beg", "FastAPI + asyncpg"
 GO = "Go net/http"
-# How a target is asked, as its name says it: else by HTTP/1.1 in the clear.
+# The protocol, from the target's name; default: HTTP/1.1 without TLS.
 TLS, HTTP2 = ", TLS", ", HTTP/2"
 # One request on each new connection of TLS 1.3 and HTTP/2: what a phone's first request costs.
 FIRST = ", first request"
@@ -130,7 +130,7 @@ def encoded(value: dict) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-# The requests, each with the answer that the catalogue says
+# The requests with the expected responses
 
 
 @dataclass(frozen=True)
@@ -362,7 +362,7 @@ def start_servers(
     return servers
 
 
-# Before the rounds: every target gives the answers it must
+# Before the rounds: every target must send the expected responses
 
 
 @dataclass(frozen=True)
@@ -483,7 +483,7 @@ def h2load_command(options: argparse.Namespace, target: Target, seconds: int, ke
     else:
         command = [options.h2load, f"--threads={THREADS}", f"--clients={HTTP2_CONNECTIONS}"]
         command += [f"--max-concurrent-streams={CONNECTIONS // HTTP2_CONNECTIONS}", f"--duration={seconds}"]
-    # The key is that of a server which nobody else reaches, and which is gone soon.
+    # The key of a short-lived server that only this machine can reach.
     return command + [f"--header=Authorization: Bearer {key}", f"--input-file={uris}"]
 
 
@@ -724,7 +724,7 @@ def main() -> None:
     lookup_file, confirmation_file = options.scratch / "lookups", options.scratch / "confirmations"
     write_requests(lookup_file, lookups)
     write_requests(confirmation_file, confirmations)
-    # A fixed answer of the size that half of the real ones do not exceed.
+    # A fixed response of the median size of the real ones.
     answers = sorted((encoded(exchange.expected) for exchange in lookups), key=len)
     fixed_answer = answers[len(answers) // 2]
 

@@ -44,7 +44,7 @@ def revision_of(binary: str) -> str:
 
 def circumstances(doorstep: str) -> dict[str, str]:
     version = output_of(doorstep, "--version")
-    # Of all that is measured the command alone tells its version.
+    # Only the command reports its version.
     described = [version] if re.fullmatch(r"\d\S*", version) else []
     machine = output_of("lscpu", environment=os.environ | {"LC_ALL": "C"})
     memory = int(first_match(r"^MemTotal:\s+(\d+) kB$", pathlib.Path("/proc/meminfo").read_text())) / 1024**2

@@ -93,7 +93,7 @@ struct ImportPage: Sendable {
             ? "Imported: \(counts.joined(separator: ", ")). Lookups follow within a second." : nil
     }
 
-    // MARK: What it would do
+    // MARK: The plan
 
     @Sendable func show(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()

@@ -178,7 +178,7 @@ enum Settings {
             return groups.count == texts.count ? groups : nil
         })
 
-    // MARK: What it answers from, and keeps
+    // MARK: Data
 
     static let poolSize = Setting(
         "pool-size", "DOORSTEP_POOL_SIZE", default: 4, in: 1...1_000,

@@ -6,7 +6,7 @@ import Tenancy
 public struct ClaimedDelivery: Sendable {
     public let id: DeliveryID
     public let notification: ClaimedNotification
-    /// The number of the loan, from 1.
+    /// The number of the lease, from 1.
     public let attempt: Int
     /// The number of earlier attempts without a response.
     public let lostReplies: Int

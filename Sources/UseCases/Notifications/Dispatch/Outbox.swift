@@ -2,7 +2,7 @@ public import Tenancy
 
 /// The unsent deliveries, each leased to one server at a time.
 ///
-/// A loan ends when it is completed, or after its time: any server may take the delivery then. The number of the attempt
+/// A lease ends when it is completed, or after its time: any server may take the delivery then. The number of the attempt
 /// fences: a completion of an earlier attempt than the last does nothing, unless it is that APNs has taken the delivery.
 public protocol Outbox: Sendable {
     /// The tenants that something is due of, in the order of their IDs.

@@ -21,7 +21,7 @@ final class LeaseLoop<Work: LeasedWork>: Sendable {
         state = Mutex(LeaseState(settings))
     }
 
-    /// How much is on loan and not settled.
+    /// The number of unsettled leases.
     var heldCount: Int { state.withLock(\.heldCount) }
 
     var isStopping: Bool { Task.isCancelled || state.withLock(\.isStopping) }

@@ -1,6 +1,6 @@
 /// How much a ``LeaseLoop`` does at once, and how long it waits for what.
 struct LeaseSettings: Sendable {
-    /// How much is on loan and not settled, at most.
+    /// Maximum number of unsettled leases.
     var total: Int
     /// Of that, of one lessee.
     var share: Int

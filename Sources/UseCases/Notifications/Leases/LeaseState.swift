@@ -10,7 +10,7 @@ struct LeaseState<Lessee: OfTenant, Outcome: Sendable> {
     private struct Account {
         /// The number of reserved claims.
         var reserved = 0
-        /// On loan and not settled.
+        /// The number of unsettled leases.
         var held = 0
         /// Results that are not being settled.
         var outcomes: [Outcome] = []
@@ -32,7 +32,7 @@ struct LeaseState<Lessee: OfTenant, Outcome: Sendable> {
     private let settings: LeaseSettings
     private var accounts: [Lessee: Account] = [:]
     private var reservedCount = 0
-    /// On loan and not settled.
+    /// The number of unsettled leases.
     private(set) var heldCount = 0
     /// Both, of each tenant.
     private var tenantCounts: [TenantID: Int] = [:]

@@ -3,7 +3,7 @@ public enum DeliveryState: String, Sendable, Hashable, CaseIterable {
     /// Never sent, by decision.
     case skipped
     case queued
-    /// Lent to a server, which is sending it.
+    /// Leased to a server, which is sending it.
     case sending
     /// APNs has taken it.
     case delivered
