@@ -70,7 +70,7 @@ import Testing
                 let kept = try await binary.run(
                     ["domain", "content", "set", "example.com", "-"] + tenant, input: content)
                 #expect(
-                    kept.output == "Kept \(content.utf8.count) bytes with example.com\n", "\(kept.errors)")
+                    kept.output == "Stored \(content.utf8.count) bytes for example.com\n", "\(kept.errors)")
                 let shown = try await binary.succeed(
                     "domain", "content", "show", "example.com", "--tenant", Installation.tenant)
                 #expect(try shown.json() == JSONValue(parsing: content.utf8))
