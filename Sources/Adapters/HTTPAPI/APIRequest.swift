@@ -95,7 +95,7 @@ struct AdmittedRequest {
     func idempotencyKey() throws(Problem) -> String? {
         guard request.fields.idempotencyKeys.count < 2 else {
             throw .field(
-                "Idempotency-Key", code: "invalid_idempotency_key", "the field comes more than once")
+                "Idempotency-Key", code: "invalid_idempotency_key", "the field occurs more than once")
         }
         return request.fields.idempotencyKeys.first
     }

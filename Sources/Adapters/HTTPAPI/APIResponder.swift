@@ -298,11 +298,11 @@ extension Request {
 
 extension Problem {
     fileprivate static let uploadIsUnderWay = Problem(
-        .conflict, "conflict", "another upload of the tenant's is under way: try again when it is over",
+        .conflict, "conflict", "another upload of the tenant is running: try again when it has ended",
         headers: [.retryAfter: "2"])
     fileprivate static let tooManyUploads = Problem(
         .serviceUnavailable, "too_many_uploads",
-        "the server takes \(Upload.maximumAtOnce) uploads at once, and has as many: try again when one is over",
+        "the server has reached its maximum of \(Upload.maximumAtOnce) uploads: try again later",
         headers: [.retryAfter: "10"])
 }
 

@@ -64,7 +64,7 @@ extension JSONObjectReader {
             return (.coordinate(coordinate, horizontalAccuracy: accuracy), isSimulated)
         case (nil, var result?): return (try result.readDeviceResult(), nil)
         case (_?, let result?):
-            throw .invalid(path: result.path, reason: "must not come together with coordinate")
+            throw .invalid(path: result.path, reason: "cannot be combined with coordinate")
         }
     }
 

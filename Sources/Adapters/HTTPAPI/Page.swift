@@ -10,7 +10,7 @@ extension QueryParameters {
         guard let text = optional("after") else { return nil }
         guard let value = PageCursor.name(in: text).flatMap(read) else {
             throw .field(
-                "after", code: "invalid_parameter", "the parameter must be the next of a page of this list")
+                "after", code: "invalid_parameter", "the parameter must be 'next' of a page of this list")
         }
         return value
     }

@@ -88,7 +88,7 @@ extension ClipError: CustomStringConvertible {
         case .notReached: "the server was not reached"
         case .unreadableResponse: "the response cannot be read"
         case .container: "the shared container cannot be used"
-        case .invalidURL: "the URL cannot be asked for"
+        case .invalidURL: "the URL cannot be requested"
         case .cancelled: "cancelled"
         }
     }

@@ -268,7 +268,7 @@ extension ReplaySelection {
         switch (message, since) {
         case (let text?, nil):
             for (name, isThere) in [("state", stateName != nil), ("after", after != nil)] {
-                guard !isThere else { throw .invalid(path: name, reason: "stands beside since alone") }
+                guard !isThere else { throw .invalid(path: name, reason: "is allowed only with since") }
             }
             guard let id = UUID(text: text) else {
                 throw .invalid(path: "message", reason: "must be a message's ID")

@@ -112,7 +112,7 @@ extension Problem {
     fileprivate static func bodyNotKept(_ code: CInt) -> Problem {
         Problem(
             .serviceUnavailable, "insufficient_storage",
-            "the server has no file for the body until it has come: \(String(cString: strerror(code)))",
+            "the server cannot store the body in a file: \(String(cString: strerror(code)))",
             headers: [.retryAfter: "60"])
     }
 }

@@ -281,7 +281,7 @@ extension Problem {
 
         fileprivate var detail: String {
             switch self {
-            case .client: "this client asks more often than its limit allows"
+            case .client: "this client has sent more requests than its limit allows"
             case .key: "this key exceeds its rate limit"
             case .clientNewInstances: "this client adds more instances than its limit allows"
             case .newInstances: "the tenant gets more new instances than its limit allows"
@@ -307,6 +307,6 @@ extension Problem {
     /// What one tenant has under way at once is limited too, where requests wait for anything.
     static let tooManyAtOnce = Problem(
         .tooManyRequests, "rate_limited",
-        "too many requests of the tenant or the client are under way at once",
+        "too many requests of the tenant or the client are running at once",
         members: ["limit": "concurrency", "retryAfter": 1], headers: [.retryAfter: "1"])
 }

@@ -76,7 +76,7 @@ extension MetricDescription {
             "1, with the version, commit and Swift version of the binary"),
         .init(
             "doorstep_confirmations_dropped_total", .counter,
-            "Confirmations that were answered and could not be recorded"),
+            "Confirmations that got a response but could not be recorded"),
         .init(
             "doorstep_confirmations_total", .counter, labels: ["outcome"],
             "Confirmations, by outcome"),

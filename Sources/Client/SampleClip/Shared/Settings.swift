@@ -13,7 +13,7 @@ enum Settings {
 
     private static var server: URL {
         guard let url = URL(string: "https://doorstep.example.com") else {
-            preconditionFailure("the server's URL is no URL")
+            preconditionFailure("the server's URL is not valid")
         }
         return url
     }
