@@ -23,7 +23,9 @@ import Testing
             let administration = try await TestServer.administration()
             // Whatever an interrupted run has left: roles belong to the server, not to the database.
             try await Self.dropLogins(administration)
-            try await Self.runFiles(["sql/roles.sql", "deploy/postgres/create-logins.sql"], databaseURL)
+            // Twice, as for another password.
+            let logins = "deploy/postgres/create-logins.sql"
+            try await Self.runFiles(["sql/roles.sql", logins, logins], databaseURL)
             let migrate = DoorstepBinary(databaseURL: databaseURL + " user=doorstep_migrate_login")
             let admin = DoorstepBinary(databaseURL: databaseURL + " user=doorstep_admin_login")
             let serve = DoorstepBinary(databaseURL: databaseURL + " user=doorstep_serve_login")
@@ -72,6 +74,7 @@ import Testing
                 #expect(response.status == 200)
                 try await server.log.line(saying: "days of confirmations")
                 #expect(!server.log.text.contains("not in order"))
+                #expect(!server.log.text.contains("superuser"))
             }
             #expect(status == 0)
             let archive = try await admin.succeed("tenant", "export", "t").output
@@ -97,7 +100,7 @@ import Testing
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments =
-            ["psql", "--no-psqlrc", "--quiet", "--dbname", databaseURL]
+            ["psql", "--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--dbname", databaseURL]
             + files.map { "--file=" + root.appendingPathComponent($0).path }
         process.environment = ProcessInfo.processInfo.environment.merging(
             ["MIGRATE_PASSWORD": "m", "ADMIN_PASSWORD": "a", "SERVE_PASSWORD": "s"]) { $1 }

@@ -75,6 +75,46 @@ import Testing
         #expect(outcome.errors.split(separator: "\n").count == 1)
     }
 
+    @Test func fileGivesSecret() async throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("secret-\(UUID())").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try await Installation.lend { installation in
+            var binary = installation.binary
+            let url = try #require(binary.environment["DATABASE_URL"])
+            #expect(
+                FileManager.default.createFile(
+                    atPath: path, contents: Data("\(url)\n".utf8), attributes: [.posixPermissions: 0o600]))
+            binary.environment["DATABASE_URL_FILE"] = path
+            let both = try await binary.run("tenant", "list")
+            #expect(
+                both.status == 1 && both.errors.contains("DATABASE_URL exclude each other"), "\(both.errors)")
+            binary.environment["DATABASE_URL"] = ""
+            #expect(try await binary.succeed("tenant", "list").output.contains(Installation.tenant))
+            #expect(chmod(path, 0o644) == 0)
+            let exposed = try await binary.run("tenant", "list")
+            #expect(exposed.status == 1 && exposed.errors.contains(path), "\(exposed.errors)")
+        }
+    }
+
+    @Test func unknownVariableAndSuperuserAreWarnedOf() async throws {
+        try await Installation.lend { installation in
+            var binary = installation.binary
+            binary.environment["DOORSTEP_POOLSIZE"] = "hunter2"
+            binary.environment["DOORSTEP_SOMETHING_ELSE"] = "hunter2"
+            let log = try await RunningServer.lend(binary) { $0.log }.result.text
+            let warnings = log.split(separator: "\n").filter {
+                $0.contains("is not a setting") && !$0.contains("DOORSTEP_TEST_")
+            }
+            #expect(
+                warnings.contains { $0.contains("nearest=DOORSTEP_POOL_SIZE variable=DOORSTEP_POOLSIZE ") },
+                "\(log)")
+            #expect(
+                warnings.contains { $0.contains("doorstep: variable=DOORSTEP_SOMETHING_ELSE ") }, "\(log)")
+            #expect(warnings.count == 2 && !log.contains("hunter2"), "\(log)")
+            #expect(log.contains("the login of the database is a superuser's"), "\(log)")
+        }
+    }
+
     @Test func flagOverridesVariable() async throws {
         var binary = DoorstepBinary(databaseURL: "host=127.0.0.1 port=1 dbname=none")
         binary.environment["DOORSTEP_PORT"] = "65536"

@@ -1,6 +1,6 @@
 -- Three logins with no more roles of sql/roles.sql than their work takes: a leaked password of the server opens
--- neither the administration nor the schema. Run once by a superuser, after sql/roles.sql, in the database
--- that Doorstep is to use:
+-- neither the administration nor the schema. Run by a superuser, after sql/roles.sql, in the database
+-- that Doorstep is to use. Run again it changes passwords, and adds the login of the console:
 --
 --   psql --dbname=doorstep --file=sql/roles.sql --file=deploy/postgres/create-logins.sql
 --
@@ -15,9 +15,15 @@
 
 BEGIN;
 
-CREATE ROLE doorstep_migrate_login LOGIN PASSWORD :'migrate_password' IN ROLE doorstep_owner;
-CREATE ROLE doorstep_admin_login LOGIN PASSWORD :'admin_password' IN ROLE doorstep_admin, doorstep_app; -- tries lookups too
-CREATE ROLE doorstep_serve_login LOGIN PASSWORD :'serve_password' IN ROLE doorstep_app, doorstep_router, doorstep_manager;
+SELECT format('CREATE ROLE %I', login)
+FROM unnest(ARRAY['doorstep_migrate_login', 'doorstep_admin_login', 'doorstep_serve_login']) AS login
+WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = login) \gexec
+ALTER ROLE doorstep_migrate_login LOGIN PASSWORD :'migrate_password';
+ALTER ROLE doorstep_admin_login LOGIN PASSWORD :'admin_password';
+ALTER ROLE doorstep_serve_login LOGIN PASSWORD :'serve_password';
+GRANT doorstep_owner TO doorstep_migrate_login;
+GRANT doorstep_admin, doorstep_app TO doorstep_admin_login; -- tries lookups too
+GRANT doorstep_app, doorstep_router, doorstep_manager TO doorstep_serve_login;
 
 -- The migrations make the schema; nothing of Doorstep's is in "public".
 SELECT format('GRANT CREATE ON DATABASE %I TO doorstep_owner', current_database()) \gexec
@@ -29,7 +35,10 @@ SELECT format(
 SELECT format('GRANT TEMPORARY ON DATABASE %I TO doorstep_admin, doorstep_manager', current_database()) \gexec
 
 \if :{?console_password}
-CREATE ROLE doorstep_console_login LOGIN PASSWORD :'console_password' IN ROLE doorstep_admin, doorstep_app, doorstep_router;
+SELECT 'CREATE ROLE doorstep_console_login'
+WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'doorstep_console_login') \gexec
+ALTER ROLE doorstep_console_login LOGIN PASSWORD :'console_password';
+GRANT doorstep_admin, doorstep_app, doorstep_router TO doorstep_console_login;
 SELECT format('GRANT CONNECT ON DATABASE %I TO doorstep_console_login', current_database()) \gexec
 \endif
 

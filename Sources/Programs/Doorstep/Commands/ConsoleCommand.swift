@@ -51,7 +51,6 @@ struct ConsoleCommand: AsyncParsableCommand {
             StandardErrorLog.bootstrap(
                 try Settings.logLevel.value(logLevel), try Settings.logFormat.value(logFormat))
             let logger = Logger(label: "doorstep")
-            logger.notice("doorstep console starts", metadata: BuildInfo.current.metadata)
             var settings = try place.settings()
             settings.leaflet = try Settings.consoleLeaflet.value(leaflet)
             settings.tiles = try tileSource()
@@ -64,6 +63,8 @@ struct ConsoleCommand: AsyncParsableCommand {
                 retention: try Settings.auditRetention.value(auditRetention),
                 // Not to the log, which stores its messages: a link is for one person only.
                 printsLink: isatty(STDOUT_FILENO) == 1, logger: logger)
+            logger.notice("doorstep console starts", metadata: BuildInfo.current.metadata)
+            UnknownSettings().warn(logger)
             try await console.run(on: database)
         }
 

@@ -47,8 +47,11 @@ struct ServeCommand: AsyncParsableCommand {
         StandardErrorLog.bootstrap(
             try Settings.logLevel.value(logLevel), try Settings.logFormat.value(logFormat))
         let logger = Logger(label: "doorstep")
+        // Wrong settings are an error message, and no log.
+        let server = try server(logger: logger)
         logger.notice("doorstep serve starts", metadata: BuildInfo.current.metadata)
-        try await server(logger: logger).run(on: database)
+        UnknownSettings().warn(logger)
+        try await server.run(on: database)
     }
 
     private func server(logger: Logger) throws -> Server {

@@ -12,6 +12,7 @@ import Lookups
 import Notifications
 import OutboundHTTP
 import Persistence
+import Platform
 import PostgreSQL
 import ServiceLifecycle
 import Tenancy
@@ -45,6 +46,7 @@ struct ConsoleHost {
                 onListening: { [settings, logger, printsLink] port in
                     logger.notice(
                         "the console is listening", metadata: ["host": "\(settings.host)", "port": "\(port)"])
+                    ServiceManager.tellReady()
                     if printsLink { await Self.printLink(sessions, settings.address(port: port), logger) }
                 })
             var services: [any Service] = [

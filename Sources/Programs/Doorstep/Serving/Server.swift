@@ -77,6 +77,7 @@ struct Server {
             let routing = IndexService(
                 pool, trusting: .signed(signatures), file: tableFile, logger: logger)
             try await routing.start()
+            if database.embeddedPostgres == nil { await warnOfSuperuser(pool) }
             let confirmations = ConfirmationQueue(pool) { [logger] error in
                 logger.warning(
                     "confirmations cannot be recorded: trying again", metadata: ["error": "\(error)"])
@@ -157,6 +158,7 @@ struct Server {
                         case .operations: (settings.operations?.host ?? settings.host, "answering monitors")
                         }
                     logger.notice(message, metadata: ["host": "\(host)", "port": "\(port)"])
+                    if listener == .api { ServiceManager.tellReady() }
                 })
             // Ended in the opposite order: the last request's confirmation finds its queue still at work.
             var services: [any Service] = [
@@ -229,6 +231,18 @@ struct Server {
         @Sendable (
             DomainName, TenantID, _ actor: String, DomainVerification.Rivalry, Date
         ) async throws -> DomainVerification.Outcome
+
+    /// The database refuses a superuser nothing, row-level security included. A database that is away is asked at the next start.
+    private func warnOfSuperuser(_ pool: ConnectionPool) async {
+        let isSuperuser = try? await pool.withConnection { connection in
+            try await connection.execute("SELECT rolsuper FROM pg_roles WHERE rolname = session_user").one()
+                .decode(Bool.self)
+        }
+        guard isSuperuser == true else { return }
+        logger.warning(
+            "the login of the database is a superuser's: use one with the roles of the server alone (deploy/postgres/create-logins.sql)"
+        )
+    }
 
     private func tellWhatIsOff() {
         if signatures.isEmpty {

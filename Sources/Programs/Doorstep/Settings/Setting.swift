@@ -21,9 +21,9 @@ struct Setting<Value: Sendable, Default: Sendable>: Sendable {
     /// The flag's value, else the variable's; an empty variable counts as unset.
     private func given(_ flag: Value?) throws(CommandError) -> Value? {
         if let flag { return flag }
-        guard let variable = description.variable, let text = ProcessInfo.processInfo.environment[variable],
-            !text.isEmpty
-        else { return nil }
+        guard let variable = description.variable, let text = try description.textInEnvironment() else {
+            return nil
+        }
         do throws(ValidationError) {
             return try read(text)
         } catch {
@@ -76,13 +76,14 @@ extension Setting where Default == Void {
     ///   - flag: Nil for a setting that only the environment can set, where `ps` does not show it.
     ///   - variable: Nil for a setting without a variable.
     ///   - otherwise: What holds without a value, for people.
+    ///   - isSecret: whether a file can have the value, which the variable with `_FILE` at its end names.
     init(
         _ flag: String?, _ variable: String?, value placeholder: String? = nil, otherwise: String? = nil,
-        range: String? = nil, _ help: String
+        range: String? = nil, isSecret: Bool = false, _ help: String
     ) where Value: ExpressibleByArgument {
         description = SettingDescription(
             flag: flag, placeholder: placeholder, variable: variable, standard: otherwise, range: range,
-            help: help)
+            isSecret: isSecret, help: help)
         standard = ()
         parse = { Value(argument: $0) }
     }
@@ -137,10 +138,34 @@ struct SettingDescription: Sendable {
     /// The default.
     let standard: String?
     let range: String?
+    var isSecret = false
     fileprivate let help: String
 
-    /// Help and range, as one text.
-    var text: String { "\(help)\(range.map { " (\($0))" } ?? "")." }
+    /// Help, file and range, as one text.
+    var text: String {
+        let file = fileVariable.map { ". \($0) names a file with the value" } ?? ""
+        return "\(help)\(range.map { " (\($0))" } ?? "")\(file)."
+    }
+
+    /// The variable that names a file with the value of a secret.
+    var fileVariable: String? { isSecret ? variable.map { $0 + "_FILE" } : nil }
+
+    /// All variables that can set it.
+    var variables: [String] { [variable, fileVariable].compactMap(\.self) }
+
+    /// The value in the environment, or in the file that the environment names; empty is none.
+    ///
+    /// The line break at the end of a file is not a part of the value.
+    fileprivate func textInEnvironment() throws(CommandError) -> String? {
+        let environment = ProcessInfo.processInfo.environment
+        let text = variable.flatMap { environment[$0] }.flatMap { $0.isEmpty ? nil : $0 }
+        guard let fileVariable, let path = environment[fileVariable], !path.isEmpty else { return text }
+        guard text == nil else {
+            throw .invalidSetting(fileVariable, "it and \(variable ?? "") exclude each other")
+        }
+        let content = String(decoding: try SecretFile(path: path).bytes(), as: UTF8.self)
+        return content.hasSuffix("\n") ? String(content.dropLast()) : content
+    }
 
     fileprivate var name: NameSpecification { flag.map { .customLong($0) } ?? .long }
 

@@ -19,7 +19,7 @@ enum Settings {
     // MARK: What commands work on
 
     static let databaseURL = Setting<String, Void>(
-        "database-url", "DATABASE_URL", value: "conninfo",
+        "database-url", "DATABASE_URL", value: "conninfo", isSecret: true,
         """
         libpq connection string; can name several hosts. Other users can read a password among a command's \
         arguments, and Doorstep warns about it: use the variable, a service file ('service=NAME') or ~/.pgpass
@@ -39,7 +39,7 @@ enum Settings {
         it decides the tenant
         """)
     static let key = Setting<String, Void>(
-        nil, "DOORSTEP_KEY", "Secret key for requests to the server")
+        nil, "DOORSTEP_KEY", isSecret: true, "Secret key for requests to the server")
     static let tenant = Setting<TenantSlug, Void>(
         "tenant", "DOORSTEP_TENANT", value: "slug",
         range: "1 to 63 lower-case letters, digits and hyphens, with no hyphen at either end",
@@ -327,14 +327,14 @@ enum Settings {
         """
     )
     static let tokenSecret = Setting<String, Void>(
-        nil, "DOORSTEP_TOKEN_SECRET",
+        nil, "DOORSTEP_TOKEN_SECRET", isSecret: true,
         """
         Secret that protects push tokens, webhook secrets and App Store Connect keys in the database: 32 bytes or \
         more. Several are separated by commas: the first encrypts, all decrypt. Without it, instances cannot be \
         registered and nothing can be sent
         """)
     static let signingSecret = Setting<String, Void>(
-        nil, "DOORSTEP_SIGNING_SECRET",
+        nil, "DOORSTEP_SIGNING_SECRET", isSecret: true,
         """
         Secret that the tenants' keys for signed URLs, and for App Attest challenges and tokens, are derived from: \
         32 bytes or more. Several are separated by commas while one is replaced. Without it, the server refuses \
