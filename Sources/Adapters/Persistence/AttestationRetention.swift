@@ -8,7 +8,7 @@ import Tenancy
 /// Several servers can do this at once. `doorstep_router` finds the tenants with rows to delete; `doorstep_app` deletes them in
 /// transactions of each tenant.
 public struct AttestationRetention: Sendable {
-    /// The deleted numbers.
+    /// The numbers of deleted rows.
     public struct Work: Sendable, Hashable {
         public var keys: Int
         public var revocations: Int

@@ -25,7 +25,7 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
     }
 
     private struct Waiting {
-        /// From an earlier attempt, whose result may be unknown.
+        /// The ID from an earlier attempt, whose result may be unknown.
         var id: UUID?
         let record: ConfirmationRecord
     }

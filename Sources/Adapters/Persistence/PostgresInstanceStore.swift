@@ -169,7 +169,7 @@ private struct GivenToken: Sendable {
     let token: PushToken
     /// In hexadecimal, the newest secret's first.
     let digests: [String]
-    /// Of another instance that registers the same token.
+    /// The advisory locks that all registrations of the same token share.
     let locks: [Int64]
 
     init(_ place: TokenKind, digests: [[UInt8]], token: PushToken) {

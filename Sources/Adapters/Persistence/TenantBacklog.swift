@@ -52,7 +52,7 @@ struct TenantBacklog<Element> {
     }
 
     /// Takes up to so many elements out, as many of each tenant's as of any other's that has them.
-    /// - Parameter isReady: Selects tenants by name and number of elements; nil for all.
+    /// - Parameter isReady: Selects tenants, also by the number of their elements; by default all.
     mutating func removeFirst(
         upTo limit: Int, where isReady: (TenantID, Int) -> Bool = { _, _ in true }
     ) -> [(tenant: TenantID, element: Element)] {

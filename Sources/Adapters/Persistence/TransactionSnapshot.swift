@@ -17,7 +17,7 @@ struct TransactionSnapshot {
         underWay = Set(parts[2].split(separator: ",").compactMap { UInt64($0) })
     }
 
-    /// The ID of a committed transaction.
+    /// Whether the snapshot sees a committed transaction.
     func sees(_ transaction: UInt64) -> Bool {
         transaction < xmin || (transaction < xmax && !underWay.contains(transaction))
     }

@@ -202,7 +202,7 @@ public struct APIConnection: Sendable {
         let status: Int
         let entityTag: String?
         let json: JSONObject
-        /// The requested item.
+        /// The problem, if the caller listed its code; others are thrown.
         let problem: ServerProblem?
 
         /// Reads the response's members.

@@ -10,7 +10,7 @@ import Tenancy
 final class HTTPCatalogueReader: CatalogueReader {
     let tenant: Tenant
     private let server: APIConnection
-    /// Items from an earlier response, which need no further request.
+    /// The columns from an earlier response, so that they need not be requested again.
     private let locationColumns = Mutex<Set<String>?>(nil)
     private let experienceColumns = Mutex<Set<String>?>(nil)
 

@@ -19,7 +19,7 @@ public protocol CatalogueStore<Item>: Sendable {
     /// Replaces an item by the closure's result; creates one if there is none. No other change of the item happens in between.
     /// - Parameters:
     ///   - actor: The actor in the audit log.
-    ///   - insisting: Whether to do it although a check advises against it.
+    ///   - force: Whether to do it although a check advises against it.
     ///   - make: Called again if another request creates the item at the same moment.
     func change(
         _ key: Item.Key, of tenant: TenantID, by actor: String, force: Bool,

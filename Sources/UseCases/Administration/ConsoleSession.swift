@@ -17,7 +17,7 @@ public struct ConsoleSession: Sendable, Hashable {
         self.expiresAt = expiresAt
     }
 
-    /// A person whom a proxy has signed in with each request: without a row, a secret or an end of its own.
+    /// The session of a user whom a proxy signs in with each request: without a row, a secret or an end of its own.
     public static func byProxy(_ access: ConsoleAccess, at now: Date) -> ConsoleSession {
         ConsoleSession(
             id: proxyID, access: access, createdAt: now, seenAt: now,

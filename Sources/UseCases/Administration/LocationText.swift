@@ -60,12 +60,12 @@ public struct LocationText: Sendable {
     }
 }
 
-/// Returns the locations with the first identifiers by their bytes.
+/// Collects the locations with the smallest identifiers, by their bytes.
 struct SmallestLocations {
     private let limit: Int
     /// Some more than are wanted, in no order: to sort now and then takes less than to keep an order.
     private var gathered: [ListedLocation] = []
-    /// Later items are not needed.
+    /// Greater identifiers are not needed.
     private var last: LocationIdentifier?
 
     init(limit: Int) {

@@ -81,7 +81,7 @@ public struct MapGrid: Sendable, Hashable {
 
         private let around: Double
         private let isOfSinglePlaces: Bool
-        /// With few locations in all, filtering all of them is fastest.
+        /// All cells of the world, if there are few: no search is as fast.
         private var every: [Cell] = []
         private var some: [Int: Cell] = [:]
         private var single = SmallestLocations(limit: MapGrid.maximumCells)

@@ -245,7 +245,7 @@ private struct Judge {
         )
     }
 
-    /// The part before the last dot of an ID; nil for a text that is too long.
+    /// The parts of an ID before each of its dots; none for a text that is too long to be an ID.
     ///
     /// A file holds tens of thousands of texts: to hold each against each would take long.
     private static func extended(by id: String) -> [String] {

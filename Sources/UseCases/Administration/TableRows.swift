@@ -74,7 +74,7 @@ extension FileRows where Chunks == FileChunks {
     }
 }
 
-/// The closure's result for a file.
+/// The pieces of a file that a closure reads.
 public struct FileChunks: AsyncSequence, Sendable {
     /// Gives the next bytes of the file, nil at its end.
     public typealias Source = @Sendable () throws -> [UInt8]?

@@ -13,7 +13,7 @@ public struct Tenant: Sendable, Hashable {
     /// The tenant's own limits; nil for those of the server.
     public let limits: RequestLimits
     public internal(set) var collapsePolicy: CollapsePolicy
-    /// The tenant's own quotas; nil for the defaults. Empty for a tenant that was read from a server.
+    /// The tenant's own quotas; missing ones have the default. Empty for a tenant that was read from a server.
     public let ownQuotas: [QuotaKind: Quota]
     /// The usage and limits of its storage.
     public let usage: [QuotaKind: QuotaUsage]

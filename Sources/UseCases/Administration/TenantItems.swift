@@ -39,7 +39,7 @@ public struct TenantItems<Item: Resource>: Sendable {
     }
 
     /// Replaces an item by the closure's result; its key stays.
-    /// - Parameter insisting: Whether to do it although a check advises against it.
+    /// - Parameter force: Whether to do it although a check advises against it.
     public func update(
         _ key: Item.Key, force: Bool = false, _ change: @escaping @Sendable (Item) throws -> Item
     ) async throws -> Item {

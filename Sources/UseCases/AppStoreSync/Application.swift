@@ -13,7 +13,7 @@ struct Application {
     private let saved: SavedPlan?
     private let progress: @Sendable (SyncProgress) -> Void
     private var outcome = SyncOutcome()
-    /// The images at Apple by digest; failed ones are in the other dictionary.
+    /// The images at Apple; failed ones are in `imageFailures`.
     var images: [ImageKey: RemoteImage] = [:]
     var imageFailures: [ImageKey: ServiceFailure] = [:]
     var sharesImages = true

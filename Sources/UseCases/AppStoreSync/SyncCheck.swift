@@ -13,7 +13,7 @@ public struct SyncCheck: Sendable {
     public let counts: [String: Int]
     /// Those of which there is something to say.
     public let rows: [Row]
-    /// The part of the state at Apple that differs; receivers are notified again if it changes.
+    /// The differences at Apple; receivers are notified again if they change.
     public let findings: [JSONValue]
     /// URLs of these.
     public let findingURLs: [String]
@@ -72,7 +72,7 @@ extension SyncCheck {
         self.init(
             clip: clip, checkedAt: now, summary: summary, counts: counts,
             rows: survey.shownRows(withUnmanaged: true).filter {
-                // A link created at Apple may have any length, and then counts as a row of its own.
+                // A link that was created at Apple may have any length. Rows with longer ones are counted, but not stored.
                 $0.url.utf8.count <= Self.maximumURLLength
             }.map { row in
                 Row(url: row.url, location: survey.location(of: row.url), json: row.json)

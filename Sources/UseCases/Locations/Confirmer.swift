@@ -4,7 +4,7 @@ public import Lookups
 
 /// Tells whether a person is at the business that an invocation URL stands for, and has it recorded.
 ///
-/// Never waits, and responds to every refusal. Safe to use from many threads; has no state.
+/// Never waits; every refusal is an outcome. Safe to use from many threads; has no state.
 public struct Confirmer: Sendable {
     private let recorder: any ConfirmationRecorder
 

@@ -14,7 +14,7 @@ public enum InvocationSource: String, Sendable, CaseIterable {
     case notification
     case unknown
 
-    /// Whether the launch used neither an NFC tag nor a visual code, according to the clip; nil if unknown.
+    /// Whether the launch used neither an NFC tag nor a visual code, according to the clip; false if unknown.
     ///
     /// Only a launch from one of these can be confirmed (Apple, `APActivationPayloadError.disallowed`).
     public var rulesOutPhysicalCode: Bool {

@@ -15,7 +15,7 @@ public protocol InstanceStore: Sendable {
         _ registration: InstanceRegistration, mayBeNew: Bool, of tenant: TenantID, at now: Date
     ) async throws -> Registration
 
-    /// The instance's clip; nil if the instance does not exist.
+    /// The owner of an instance; nil if the instance does not exist.
     func owner(of id: InstanceID, of tenant: TenantID) async throws -> InstanceOwner?
 
     func instance(_ id: InstanceID, of tenant: TenantID) async throws -> Instance?

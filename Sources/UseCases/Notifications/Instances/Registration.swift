@@ -23,7 +23,7 @@ public enum RegistrationRefusal: Sendable, Hashable, CustomStringConvertible {
     case tooManyOfKey
     case proof(ProofDefect)
 
-    /// The missing proof of a receipt.
+    /// The part that a receipt does not prove.
     public enum ProofDefect: String, Sendable, Hashable, CaseIterable {
         case notInRegion = "not_in_region"
         /// The URL leads to no location that a receipt could be for.

@@ -61,7 +61,7 @@ public struct NotificationIntake: Sendable {
     }
 
     /// The progress of a notification: one page of its deliveries, after the named one.
-    /// - Parameter locations: Only notifications to one of these locations with no other data; nil for any.
+    /// - Parameter locations: Only notifications that keys restricted to locations sent to one of these; nil for any.
     /// - Returns: Nil when the tenant has no such notification.
     /// - Throws: `StoreUnavailable`.
     public func trace(

@@ -59,7 +59,7 @@ struct LeaseState<Lessee: OfTenant, Outcome: Sendable> {
 
     // MARK: Taking
 
-    /// The paused lessees; nil if all are paused.
+    /// The lessees that get nothing now; nil if no lessee gets anything.
     var busy: [Lessee]? {
         guard !isLookFailing, heldCount + reservedCount < settings.total else { return nil }
         return accounts.keys.filter { room(for: $0) == 0 }

@@ -30,7 +30,7 @@ public struct NotificationSelection: Sendable, Hashable {
     public var clip: BundleID?
     /// Of this business.
     public var location: LocationIdentifier?
-    /// Only notifications to one of these locations with no other data; nil for all.
+    /// Only notifications that keys restricted to locations sent to one of these; nil for all.
     public var locations: Set<LocationIdentifier>?
 
     public init(
