@@ -78,7 +78,7 @@ def use(client):
         coordinate=Coordinate(latitude=37.34, longitude=-122, horizontal_accuracy=10),
     )
     confirmation = expect(confirm_location.sync_detailed(client=client, body=request), 200, "a confirmation")
-    expect_equal(confirmation.outcome.value, "inRegion", "the outcome")
+    expect_equal(confirmation.outcome, "inRegion", "the outcome")
 
 
 def walk_pages(client):
