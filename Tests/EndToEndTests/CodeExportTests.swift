@@ -191,6 +191,36 @@ import Testing
         }
     }
 
+    /// By the estimated size: a warning, or with `--strict` a refusal. Leading zeros are warned of.
+    @Test func exportWarnsOfURLsThatAreTooLong() async throws {
+        try await Installation.lend { installation in
+            let binary = installation.binary
+            try await binary.succeed(
+                "experience", "add", "--tenant", Installation.tenant, "--clip", "com.example.MyApp.Clip",
+                "--url", "https://example.com/shops", "--identifier-rule", "query:in-restaurant")
+            try await binary.succeed(
+                "location", "import", "--tenant", Installation.tenant, "-",
+                input: "identifier,name,latitude,longitude,radius\n007,Seven,1,2,100\n")
+            let export =
+                ["code", "export", "--format", "print", "--locations"] + Self.tenant
+                + ["--template", "https://example.com/shops?in-restaurant={identifier}"]
+            let warned = try await binary.run(export)
+            #expect(warned.status == 0 && warned.output.split(separator: "\r\n").count == 4)
+            let lines = warned.errors.split(separator: "\n").map(String.init)
+            #expect(lines.count == 3, "\(warned.errors)")
+            #expect(lines[0].hasPrefix("warning: row 2: too long for a code: about "))
+            #expect(lines[2].hasPrefix("warning: 1 URL with leading zeros"))
+
+            let strict = try await binary.run(export + ["--strict"])
+            #expect(strict.status == 1 && strict.output.isEmpty)
+            #expect(strict.errors.hasPrefix("row 2: too long for a code: about "))
+            #expect(strict.errors.hasSuffix("nothing was written: 2 rows cannot be App Clip Codes\n"))
+
+            let measured = try await binary.run(export + ["--strict", "--host-bits", "13"])
+            #expect(measured.status == 0, "\(measured.errors)")
+        }
+    }
+
     /// The short form of a demo link can be in a code, the long form cannot. [Apple]
     @Test func shortDemoLinkIsListed() async throws {
         try await Installation.lend { installation in

@@ -59,12 +59,14 @@ struct CodeList: Sendable {
     /// Adds a location's URL, which must lead to it: a code is printed once.
     /// - Parameters:
     ///   - name: the location's.
+    ///   - hostBits: The measured size of the template's host; nil if it was not measured.
     ///   - colors: The location's colors for its code; empty for those of the whole list.
     mutating func append(
-        _ identifier: LocationIdentifier, name: String, by template: CodeTemplate, colors: String = ""
+        _ identifier: LocationIdentifier, name: String, by template: CodeTemplate, hostBits: Int? = nil,
+        colors: String = ""
     ) {
         append(named: identifier.text, label: name) { () throws(InvocationURLError) in
-            try template.url(for: identifier)
+            try template.url(for: identifier, hostBits: hostBits)
         }
         guard let last = entries.last, last.number == count,
             let url = try? InvocationURL(last.row.names.url.text)
@@ -101,9 +103,12 @@ struct CodeList: Sendable {
     }
 
     /// The rows; or, when some are refused, a word about each on standard error: the first hundred, then a count.
-    /// - Parameter problemsOfRows: The errors of rows that the file cannot contain.
+    ///
+    /// - Parameters:
+    ///   - isStrict: Whether URLs that are too long by their estimated size are refused.
+    ///   - problemsOfRows: The errors of rows that the file cannot contain.
     func checkedRows(
-        _ problemsOfRows: ([PrintMappingFile.Row]) -> [CodeFileError]
+        isStrict: Bool, _ problemsOfRows: ([PrintMappingFile.Row]) -> [CodeFileError]
     ) throws -> [Row] {
         guard count > 0 else { throw CommandError.nothingToExport }
         let rows = entries.map(\.row)
@@ -119,10 +124,36 @@ struct CodeList: Sendable {
                 line: entry.number,
                 problem.reason + (refusals.isEmpty ? "" : " (\(refusals))") + ": \(url.text)")
         }
+        if isStrict {
+            for entry in entries where entry.row.names.url.fit == .tooLong && reasons[entry.number] == nil {
+                problems.add(line: entry.number, entry.row.names.url.tooLongText)
+            }
+        }
         guard problems.isEmpty else {
             problems.report { "row \($0.line): \($0.reason)" }
             throw CommandError.codesRefused(problems.count, kind)
         }
         return rows
+    }
+
+    /// Warns on standard error of URLs that are too long by their estimated size, the first hundred by name; counts
+    /// those whose fit is unknown, and those with leading zeros.
+    func warnOfSizes(of rows: [Row]) {
+        let urls = rows.map(\.names.url)
+        var problems = ImportProblems()
+        for (url, number) in zip(urls, 1...) where url.fit == .tooLong {
+            problems.add(line: number, url.tooLongText)
+        }
+        problems.report { "warning: row \($0.line): \($0.reason)" }
+        warn(urls.count { $0.fit == .unknown }, "may be too long: only Apple's generator knows")
+        warn(
+            urls.count(where: \.hasLeadingZeros),
+            "with leading zeros, which a code may drop, so that it reads as another URL")
+    }
+
+    private func warn(_ count: Int, _ text: String) {
+        guard count > 0 else { return }
+        FileHandle.standardError.write(
+            Data("warning: \(count) \(count == 1 ? "URL" : "URLs") \(text)\n".utf8))
     }
 }

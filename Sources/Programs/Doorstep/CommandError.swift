@@ -38,6 +38,7 @@ enum CommandError: Error, CustomStringConvertible {
     case noReceiptKeys
     case notConfirmed
     case codesRefused(Int, CodeList.Kind)
+    case hostNotMeasured(String)
     case nothingToExport
     case importRefused(ImportProblems)
     case invalidOption(String, String)
@@ -104,6 +105,8 @@ enum CommandError: Error, CustomStringConvertible {
             "name the file of the keys for receipts: --receipt-keys or DOORSTEP_RECEIPT_KEYS"
         case .codesRefused(let count, let kind):
             "nothing was written: \(count) \(count == 1 ? "row" : "rows") cannot be \(kind.rawValue)"
+        case .hostNotMeasured(let reason):
+            "the host was not measured: \(reason.trimmingCharacters(in: .whitespacesAndNewlines))"
         case .nothingToExport:
             "the tenant has no experience or location to make a code for"
         case .notConfirmed:

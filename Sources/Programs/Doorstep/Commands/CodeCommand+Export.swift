@@ -1,4 +1,5 @@
 import Administration
+import AppClipCodes
 public import ArgumentParser
 import Foundation
 public import Invocation
@@ -18,8 +19,8 @@ extension CodeCommand {
             discussion: """
                 Lists one code for each advanced experience and each short demo link. With --locations it lists one \
                 for each location, with a URL of the template. If a URL cannot be in a code, or leads to another \
-                location than its own, the command names the row and writes nothing. Only Apple's generator knows \
-                whether the other URLs fit.
+                location than its own, the command names the row and writes nothing. If a URL is too long by its \
+                estimated size, the command warns; with --strict it writes nothing.
 
                 --format generator is for Apple's generator. --format app-store-connect lists one URL a line for one \
                 advanced experience, which each URL must match [Apple]: name it with --experience if there are \
@@ -83,6 +84,13 @@ extension CodeCommand {
         var foreground: GeneratorBatchFile.Color?
         @Option(help: "Type of the codes, for the generator.")
         var type = GeneratorBatchFile.CodeType.camera
+        @Option(
+            name: .customLong("host-bits"),
+            help: ArgumentHelp(
+                "Measured size of the template's host, 13 to 101 bits: see 'doorstep code measure-host'.",
+                valueName: "bits"))
+        var hostBits: Int?
+        @Flag(help: "Write nothing if a URL is too long for an App Clip Code.") var strict = false
         @Option(help: "Draw the codes with or without the App Clip badge, for the generator.")
         var logo = GeneratorBatchFile.Logo.badge
 
@@ -99,6 +107,15 @@ extension CodeCommand {
             let hasFreeColors = background != nil || foreground != nil
             guard format == .generator || !hasFreeColors && colorIndex == nil && colorColumn == nil else {
                 throw ValidationError("colors require --format generator")
+            }
+            guard format != .qr || !strict && hostBits == nil else {
+                throw ValidationError("--strict and --host-bits exclude --format qr")
+            }
+            guard hostBits == nil || subject == .locations else {
+                throw ValidationError("--host-bits requires --locations")
+            }
+            guard hostBits.map(HostMeasurement.hostSizes.contains) != false else {
+                throw ValidationError("--host-bits must be between 13 and 101")
             }
             guard colorIndex == nil || !hasFreeColors else {
                 throw ValidationError("--color-index excludes --foreground and --background")
@@ -127,7 +144,7 @@ extension CodeCommand {
                             let colors = colorColumn.flatMap { location.furtherFields[$0]?.stringValue }
                             list.append(
                                 location.identifier, name: location.name.text, by: template,
-                                colors: colors ?? "")
+                                hostBits: hostBits, colors: colors ?? "")
                         }
                     } else {
                         try await catalogue.eachExperience { list.append($0.experience) }
@@ -135,7 +152,8 @@ extension CodeCommand {
                     return list
                 }
             }
-            let rows = try list.checkedRows(problems)
+            let rows = try list.checkedRows(isStrict: strict, problems)
+            if format != .qr { list.warnOfSizes(of: rows) }
             switch format {
             case .print:
                 try await write(PrintMappingFile.files(of: rows.map(\.names)))
@@ -254,12 +272,16 @@ struct CodeTemplate: ExpressibleByArgument {
         text = argument
     }
 
-    func url(for identifier: LocationIdentifier) throws(InvocationURLError) -> AppClipCodeURL {
-        try Self.url(text, identifier.percentEncoded)
+    func url(
+        for identifier: LocationIdentifier, hostBits: Int?
+    ) throws(InvocationURLError) -> AppClipCodeURL {
+        try Self.url(text, identifier.percentEncoded, hostBits: hostBits)
     }
 
-    private static func url(_ text: String, _ value: String) throws(InvocationURLError) -> AppClipCodeURL {
-        try AppClipCodeURL(text.replacing(placeholder, with: value))
+    private static func url(
+        _ text: String, _ value: String, hostBits: Int? = nil
+    ) throws(InvocationURLError) -> AppClipCodeURL {
+        try AppClipCodeURL(text.replacing(placeholder, with: value), hostBits: hostBits)
     }
 }
 

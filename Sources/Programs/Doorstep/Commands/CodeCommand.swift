@@ -9,14 +9,15 @@ import Tenancy
 struct CodeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "code",
-        abstract: "Manage a tenant's short codes, and export its App Clip Codes and QR codes.",
+        abstract: "Manage short codes; export App Clip Codes and QR codes; estimate whether URLs fit.",
         discussion: """
             A short code stands for a longer URL; the identifier rule hash:NAME reads it.
 
             Example: doorstep code list
             """,
         subcommands: [
-            Create.self, List.self, Show.self, Update.self, Delete.self, Import.self, Export.self,
+            Create.self, List.self, Show.self, Update.self, Delete.self, Import.self, Export.self, Fit.self,
+            MeasureHost.self,
         ])
 
     struct Create: AsyncParsableCommand {
