@@ -1,5 +1,7 @@
 import Administration
 import Foundation
+import HTTPServer
+import HTTPSyntax
 import HTTPTypes
 import JSON
 import Lookups
@@ -15,9 +17,9 @@ final class APIRequest: Sendable {
     let query: Substring
     /// What stands in the path in the place of parameters, as it came.
     let parameters: [Substring: Substring]
-    /// The host and port that it names, as they came; of use to the router's requests alone.
+    /// The host and port, as they came; nil for a request from memory.
     let authority: String?
-    /// Path and query, as they came; of use to the router's requests alone.
+    /// Path and query, as they came; empty for a request from memory.
     let target: String
     let fields: RequestFields
     /// What `Authorization` presents.
@@ -109,11 +111,8 @@ struct RequestFields: ~Copyable {
     var contentLength: String?
     var contentEncoding: String?
     var ifNoneMatch: String?
-    /// Where the router answers.
     var ifMatch: String?
-    /// Where the router answers.
     var prefer: String?
-    /// Where the router answers.
     var acceptEncoding: String?
     var forwardedFor: String?
     var requestID: String?
@@ -126,16 +125,38 @@ struct RequestFields: ~Copyable {
 }
 
 extension RequestFields {
+    init(_ request: ServerRequest) {
+        self.init()
+        request.forEachField { take($0, $1) }
+    }
+
     init(_ fields: HTTPFields) {
-        self.init(
-            authorization: fields[.authorization], contentType: fields[.contentType],
-            contentLength: fields[.contentLength], contentEncoding: fields[.contentEncoding],
-            ifNoneMatch: fields[.ifNoneMatch],
-            ifMatch: fields[.ifMatch], prefer: fields[.prefer],
-            acceptEncoding: fields[.acceptEncoding],
-            forwardedFor: fields[.forwardedFor], requestID: fields[.requestID],
-            idempotencyKeys: fields[values: .idempotencyKey], attestation: fields[.doorstepAttestation],
-            assertion: fields[.doorstepAssertion])
+        self.init()
+        for field in fields { take(field.name.rawName, field.value) }
+    }
+
+    private mutating func take(_ name: String, _ value: String) {
+        let bytes = name.utf8.span
+        /// - Parameter text: lower-case ASCII.
+        func isNamed(_ text: StaticString) -> Bool { bytes.isEqualIgnoringCase(to: text) }
+        /// A field that comes again (RFC 9110 §5.3).
+        func add(to field: inout String?) { field = field.map { "\($0), \(value)" } ?? value }
+        switch bytes.count {
+        case 6 where isNamed("prefer"): add(to: &prefer)
+        case 8 where isNamed("if-match"): add(to: &ifMatch)
+        case 12 where isNamed("content-type"): add(to: &contentType)
+        case 12 where isNamed("x-request-id"): add(to: &requestID)
+        case 13 where isNamed("authorization"): add(to: &authorization)
+        case 13 where isNamed("if-none-match"): add(to: &ifNoneMatch)
+        case 14 where isNamed("content-length"): add(to: &contentLength)
+        case 15 where isNamed("x-forwarded-for"): add(to: &forwardedFor)
+        case 15 where isNamed("accept-encoding"): add(to: &acceptEncoding)
+        case 15 where isNamed("idempotency-key"): idempotencyKeys.append(value)
+        case 16 where isNamed("content-encoding"): add(to: &contentEncoding)
+        case 18 where isNamed("doorstep-assertion"): add(to: &assertion)
+        case 20 where isNamed("doorstep-attestation"): add(to: &attestation)
+        default: break
+        }
     }
 }
 

@@ -1,6 +1,6 @@
+import HTTPServer
 import HTTPSyntax
 import HTTPTypes
-import Hummingbird
 import NIOCore
 
 /// What a route answers, before it is written to the wire.
@@ -8,8 +8,8 @@ struct APIResponse {
     var status: HTTPResponse.Status = .ok
     /// None with 304.
     var body: Body?
-    /// In place of `body` one that is written piece by piece, as its client takes it; by the router alone.
-    var pieces: ResponseBody?
+    /// A body that replaces `body`; of responses from tasks alone.
+    var pieces: Pieces?
     var contentType = "application/json"
     var caching: Caching
     /// Set for a refusal: its content type and what else belongs into its header.
@@ -39,6 +39,13 @@ struct APIResponse {
             case .shared(let bytes): bytes
             }
         }
+    }
+
+    /// A body that is written piece by piece, as its client takes it.
+    struct Pieces {
+        /// In bytes.
+        let length: Int
+        let write: @Sendable (BodyWriter) async throws -> Void
     }
 
     /// What many are answered with as it is: kept once, however many have not read it yet.
@@ -118,7 +125,7 @@ struct APIResponse {
     }
 
     /// An answer that is written piece by piece.
-    init(_ pieces: ResponseBody, as contentType: String, _ caching: Caching) {
+    init(_ pieces: Pieces, as contentType: String, _ caching: Caching) {
         self.pieces = pieces
         self.contentType = contentType
         self.caching = caching
@@ -148,8 +155,8 @@ struct APIResponse {
         standing = problem.standing
     }
 
-    /// Adds what the header says of it, whichever way it is sent.
-    func write(to header: inout some ResponseHeader) {
+    /// Writes its header fields.
+    func write(to header: inout FieldWriter) {
         for field in problem?.headers ?? headers { header.append(field.name, field.value) }
         if body != nil || pieces != nil { header.append(.contentType, contentType) }
         switch caching {
@@ -175,4 +182,25 @@ struct APIResponse {
     private static let privateCaching = "private, max-age=\(maximumAge)"
 
     static func tag(of body: [UInt8]) -> String { EntityTag(of: body).text }
+}
+
+extension ServerResponse {
+    init(_ response: APIResponse, requestID: String) {
+        let body: Body =
+            if let pieces = response.pieces {
+                .stream(length: pieces.length, pieces.write)
+            } else {
+                switch response.body {
+                case .own(let bytes): .bytes(bytes)
+                case .shared(let bytes): .buffer(bytes)
+                case nil: .empty
+                }
+            }
+        self.init(
+            response.status, body: body,
+            writingFields: { header in
+                response.write(to: &header)
+                header.append(.requestID, requestID)
+            })
+    }
 }

@@ -2,17 +2,14 @@ public import Administration
 public import AppStoreSync
 public import Attestation
 public import Foundation
+import HTTPServer
 public import HTTPTypes
-import Hummingbird
-import HummingbirdCore
 public import IPAddresses
 public import JSON
 public import Locations
 public import Logging
 public import Lookups
 import Metrics
-import NIOCore
-import NIOSSL
 public import Notifications
 public import RateLimiting
 public import ServiceLifecycle
@@ -168,111 +165,61 @@ public struct APIServer: Service {
         self.onListening = onListening
     }
 
-    /// Listens until graceful shutdown: no new connections then, requests under way are answered.
-    /// - Throws: When an address, certificate or key cannot be used.
+    /// Listens until graceful shutdown. No new connections are accepted then, and requests under way are answered.
+    /// - Throws: If an address, certificate or key cannot be used.
     public func run() async throws {
         let observer = RequestObserver()
-        let listeners = try listeners(observer)
-        // Both end with the listeners.
-        async let _: Void = observer.tellOfRefusals(to: logger)
-        async let _: Void = cutAtShutdown(listeners.map { $0.connections })
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for listener in listeners { group.addTask { try await listener.application.run() } }
-            // Where one cannot listen, none does.
-            while try await group.next() != nil {}
+        let listeners = listeners(observer)
+        var servers: [RunningServer] = []
+        do {
+            for listener in listeners {
+                servers.append(
+                    try await RunningServer.start(listener.settings, listener.responder, logger: logger))
+            }
+        } catch {
+            for server in servers { await server.stop() }
+            throw error
         }
+        for (listener, server) in zip(listeners, servers) { await onListening(listener.name, server.port) }
+        // Ends with the servers.
+        async let _: Void = observer.tellOfRefusals(to: logger)
+        try? await gracefulShutdown()
+        await drain(servers)
     }
 
-    /// How many connections monitors have at once. [ours]
-    private static let maximumMonitors = 64
-
-    private typealias Listening = (
-        application: Application<RouterResponder<APIContext>>, connections: OpenConnections
-    )
-
-    private func listeners(_ observer: RequestObserver) throws -> [Listening] {
-        let responder = APIResponder(settings, dependencies, observer, logger: logger)
-        let api = try listener(.api, responder, settings)
-        guard let place = settings.operations else { return [api] }
-        var plain = settings
-        (plain.host, plain.port, plain.tls) = (place.host, place.port, nil)
-        plain.maximumConnections = Self.maximumMonitors
-        let operations = APIResponder(
-            OperationsEndpoints(dependencies, isPublic: false).endpoints + ProblemPages.endpoints,
-            responder.access,
-            observer, plain, logger: logger, limitingReaders: false)
-        return [api, try listener(.operations, operations, plain)]
-    }
-
-    private func listener(
-        _ name: Listener, _ responder: APIResponder, _ settings: Settings
-    ) throws -> Listening {
-        // Monitors neither wait for clients nor count as they do.
-        let connections = OpenConnections(
-            maximum: settings.maximumConnections,
-            // Monitors may all have one address.
-            share: name == .api ? nil : settings.maximumConnections, proxies: responder.proxies,
-            logger: logger,
-            gauge: name == .api ? Meter(label: "doorstep_http_connections") : nil)
-        let application = Application(
-            responder: responder.router().buildResponder(),
-            server: try Self.builder(responder, settings, connections),
-            configuration: ApplicationConfiguration(
-                address: .hostname(settings.host, port: settings.port), serverName: Self.name, backlog: 1024,
-                availableConnectionsDelegate: connections),
-            onServerRunning: { [onListening] channel in
-                await onListening(name, channel.localAddress?.port ?? 0)
-            },
-            logger: logger)
-        return (application, connections)
-    }
-
-    /// What has not ended by itself some time after the server was asked to.
-    private func cutAtShutdown(_ connections: [OpenConnections]) async {
-        guard (try? await gracefulShutdown()) != nil,
-            (try? await Task.sleep(for: settings.shutdownTimeout)) != nil
-        else { return }
-        let count = connections.map { $0.cutAll() }.reduce(0, +)
+    private func drain(_ servers: [RunningServer]) async {
+        let limit = settings.shutdownTimeout
+        let count = await withTaskGroup(of: Int.self) { group in
+            for server in servers { group.addTask { await server.drain(within: limit) } }
+            return await group.reduce(0, +)
+        }
+        guard count > 0 else { return }
         logger.warning(
             "open connections were cut at the end of the shutdown (--shutdown-timeout)",
             metadata: ["connections": "\(count)"])
     }
 
-    static let name = "Doorstep"
+    /// How many connections monitors have at once. [ours]
+    private static let maximumMonitors = 64
 
-    /// What TLS 1.2 may use: forward secrecy and authenticated encryption alone (RFC 9325 §4.2, RFC 9113 §9.2.2). TLS 1.3 has
-    /// nothing else.
-    private static let cipherSuites: [NIOTLSCipher] = [
-        .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
-        .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
-        .TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, .TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
-    ]
-
-    /// What builds the server, with the router behind the exchanges.
-    static func builder(
-        _ responder: APIResponder, _ settings: Settings, _ connections: OpenConnections
-    ) throws -> HTTPServerBuilder {
-        let timeouts = ConnectionTimeouts(
-            idle: TimeAmount(settings.idleTimeout),
-            idleNow: { connections.idleTime(of: TimeAmount(settings.idleTimeout)) },
-            handshake: TimeAmount(settings.handshakeTimeout),
-            response: TimeAmount(settings.responseTimeout))
-        guard let tls = settings.tls else {
-            return HTTPServerBuilder { router in
-                KnownChannel(
-                    library: HTTP1Connection(responder, timeouts, router), connections: connections)
-            }
-        }
-        var configuration = TLSConfiguration.makeServerConfiguration(
-            certificateChain: try NIOSSLCertificate.fromPEMFile(tls.certificate).map { .certificate($0) },
-            privateKey: .privateKey(try NIOSSLPrivateKey(file: tls.key, format: .pem)))
-        configuration.minimumTLSVersion = .tlsv12
-        configuration.cipherSuiteValues = cipherSuites
-        return HTTPServerBuilder { [configuration] router in
-            KnownChannel(
-                library: try TLSConnection(configuration, responder, timeouts, router),
-                connections: connections)
-        }
+    private func listeners(
+        _ observer: RequestObserver
+    ) -> [(name: Listener, settings: ServerSettings, responder: APIResponder)] {
+        let responder = APIResponder(settings, dependencies, observer, logger: logger)
+        var api = ServerSettings(settings)
+        let connections = Meter(label: "doorstep_http_connections")
+        api.onConnectionCount = { connections.set($0) }
+        guard let place = settings.operations else { return [(.api, api, responder)] }
+        var plain = settings
+        (plain.host, plain.port, plain.tls) = (place.host, place.port, nil)
+        // Monitors neither wait for clients nor count as they do. They may all have one address.
+        plain.maximumConnections = Self.maximumMonitors
+        var operations = ServerSettings(plain)
+        operations.maximumConnectionsOfClient = Self.maximumMonitors
+        let monitors = APIResponder(
+            OperationsEndpoints(dependencies, isPublic: false).endpoints + ProblemPages.endpoints,
+            responder.access, observer, plain, logger: logger, limitingReaders: false)
+        return [(.api, api, responder), (.operations, operations, monitors)]
     }
 
     /// All that the server answers; what monitors ask is left out where they have a port of their own.
@@ -337,9 +284,26 @@ public struct APIServer: Service {
     }
 }
 
+extension ServerSettings {
+    init(_ settings: APIServer.Settings) {
+        self.init()
+        host = settings.host
+        port = settings.port
+        tls = settings.tls
+        name = "Doorstep"
+        headTimeout = settings.bodyTimeout
+        idleTimeout = settings.idleTimeout
+        handshakeTimeout = settings.handshakeTimeout
+        responseTimeout = settings.responseTimeout
+        maximumConnections = settings.maximumConnections
+        let proxies = TrustedProxies(settings.trustedProxies)
+        isProxy = { proxies.contains($0) }
+    }
+}
+
 extension APIResponder {
     /// What answers everything that the server does.
-    init(
+    convenience init(
         _ settings: APIServer.Settings, _ dependencies: APIServer.Dependencies, _ observer: RequestObserver,
         logger: Logger, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
         sleep: @escaping @Sendable (Duration) async -> Void = Pause.sleep
@@ -350,7 +314,7 @@ extension APIResponder {
             usage: dependencies.usage, verifier: dependencies.attestation)
         self.init(
             APIServer.endpoints(access, settings, dependencies), access, observer, settings, logger: logger,
-            hiding: OperationsEndpoints(dependencies, isPublic: true).hiding,
+            hiding: OperationsEndpoints(dependencies, isPublic: true).endpoints.map(\.path),
             showing: dependencies.landingPages)
     }
 }

@@ -1,5 +1,6 @@
 public import Administration
 public import Foundation
+import HTTPServer
 import HTTPTypes
 import JSON
 public import Locations
@@ -15,7 +16,7 @@ public import Tenancy
 /// The caller has the rights of its database login: no key is required, and no limit applies. Only lookups, confirmations, payloads
 /// and notifications read the tenant's index. A handler's errors that are not refusals, such as PostgreSQL's, are thrown as they are.
 public struct LocalAPI: Sendable {
-    private let endpoints: [Endpoint]
+    private let endpoints: PathTree<Endpoint>
     /// The paths of the endpoints that require the tenant's index.
     private let indexedPaths: Set<String>
     private let holder: KeyHolder
@@ -35,8 +36,8 @@ public struct LocalAPI: Sendable {
             LocationEndpoints(responses: responses, attestation: attestation).endpoints
             + [notifications.sendEndpoint]
         indexedPaths = Set(indexed.map { "\($0.method) \($0.path)" })
-        endpoints =
-            APIServer.managementEndpoints(parts, limits: .none) + [notifications.traceEndpoint] + indexed
+        endpoints = PathTree<Endpoint>(
+            APIServer.managementEndpoints(parts, limits: .none) + [notifications.traceEndpoint] + indexed)
         self.actor = .administrator(actor)
         holder = KeyHolder(
             tenant: tenant, key: KeyID(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))),
@@ -93,13 +94,15 @@ public struct LocalAPI: Sendable {
     private func response(
         _ method: HTTPRequest.Method, _ path: String, _ query: String, _ fields: HTTPFields, _ body: Body?
     ) async throws -> APIResponse {
-        guard let (endpoint, parameters) = endpoint(method, path) else { throw Problem.notFound }
+        guard let match = endpoints.match(path[...]), let endpoint = match.endpoint(for: method) else {
+            throw Problem.notFound
+        }
         let isIndexed = indexedPaths.contains("\(endpoint.method) \(endpoint.path)")
         let table = isIndexed ? try await readTable() : LookupIndex().of(holder.tenant)
         var request = AdmittedRequest(
             APIRequest(
                 client: Client(address: Client.Address(nil), isBehindProxy: false), query: query[...],
-                parameters: parameters, target: path, fields: RequestFields(fields)),
+                parameters: match.parameters(in: endpoint.path), target: path, fields: RequestFields(fields)),
             of: holder, in: table, RequestAllowance(), by: actor, at: Date())
         if endpoint.takesBody { try request.read(body: ByteBuffer(bytes: Self.bytes(of: body))) }
         switch endpoint.handler {
@@ -120,24 +123,6 @@ public struct LocalAPI: Sendable {
     private static func bytes(of body: Body?) -> [UInt8] {
         guard case .bytes(let bytes) = body, !bytes.isEmpty else { return Array("{}".utf8) }
         return bytes
-    }
-
-    /// The endpoint of a path, with the parameters that the path has; literal components go before parameters.
-    private func endpoint(
-        _ method: HTTPRequest.Method, _ path: String
-    ) -> (endpoint: Endpoint, parameters: [Substring: Substring])? {
-        let components = path.split(separator: "/")
-        let matches = endpoints.compactMap { endpoint -> (Endpoint, [Substring: Substring])? in
-            let names = endpoint.path.split(separator: "/")
-            guard endpoint.method == method, names.count == components.count else { return nil }
-            var parameters: [Substring: Substring] = [:]
-            for (name, component) in zip(names, components) where name != component {
-                guard name.hasPrefix("{") else { return nil }
-                parameters[name.dropFirst().dropLast()] = component
-            }
-            return (endpoint, parameters)
-        }
-        return matches.min { $0.1.count < $1.1.count }
     }
 }
 

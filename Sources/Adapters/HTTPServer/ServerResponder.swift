@@ -39,7 +39,7 @@ package final class ConnectionMemory {
     /// The other end of the connection: the client, or a proxy.
     package let peer: IPAddress?
     /// Kept by the responder from one request to the next.
-    package var value: (any Sendable)?
+    package var value: AnyObject?
 
     package init(peer: IPAddress?) {
         self.peer = peer

@@ -400,7 +400,7 @@ import Testing
             let device = try fixture.device(
                 system: category == nil ? .iOS14 : .iOS27, category: category ?? .appStore)
             let asked: JSONValue = ["url": .string(url)]
-            try await fixture.api.test(over: [.router]) { client in
+            try await fixture.api.test(over: [.task]) { client in
                 let client = Client(client: client)
                 let token = try #require(try await client.attest(device)["token"]?.stringValue)
                 let again = try #require(try await client.token(device)["token"]?.stringValue)
@@ -442,7 +442,7 @@ import Testing
     @Test func monitoredRequestsAreCountedAndServed() async throws {
         let metrics = PrometheusRegistry()
         let fixture = try Fixture(ClipAttestation(confirm: .monitor), metrics: metrics)
-        try await fixture.api.test(over: [.router]) { client in
+        try await fixture.api.test(over: [.task]) { client in
             let client = Client(client: client)
             let token = try #require(try await client.attest(try fixture.device())["token"]?.stringValue)
             for token in [token, "a.b.c", nil] {
@@ -504,7 +504,7 @@ import Testing
         let launch: JSONValue = [
             "url": .string(Self.url), "environment": "production", "permission": "ephemeral",
         ]
-        try await fixture.api.test(over: [.router]) { client in
+        try await fixture.api.test(over: [.task]) { client in
             let client = Client(client: client)
             let token = try #require(try await client.attest(try fixture.device())["token"]?.stringValue)
             for number in 0...Instance.maximumOfKey {
@@ -523,7 +523,7 @@ import Testing
         let launch: JSONValue = [
             "url": .string(Self.url), "environment": "production", "permission": "ephemeral",
         ]
-        try await fixture.api.test(over: [.router]) { client in
+        try await fixture.api.test(over: [.task]) { client in
             let client = Client(client: client)
             let tokens = [
                 try #require(try await client.attest(try fixture.device())["token"]?.stringValue),
@@ -556,7 +556,7 @@ import Testing
             newAttestKeys: RateLimit(perSecond: 1, burst: 3),
             clientNewAttestKeys: RateLimit(perSecond: 1, burst: 2))
         let fixture = limited
-        try await fixture.api.test(over: [.router]) { client in
+        try await fixture.api.test(over: [.task]) { client in
             let client = Client(client: client)
             let device = try fixture.device()
             let challenge = try await client.challenge("attestation")
@@ -585,7 +585,7 @@ import Testing
         var limited = try Fixture(ClipAttestation(lookup: .monitor))
         limited.api.settings.limits = RequestLimits(client: RateLimit(perSecond: 1, burst: 22))
         let fixture = limited
-        try await fixture.api.test(over: [.router]) { client in
+        try await fixture.api.test(over: [.task]) { client in
             let client = Client(client: client)
             var tokens: [String] = []
             for _ in 0..<11 {
@@ -614,7 +614,7 @@ import Testing
         let launch: JSONValue = [
             "url": .string(Self.url), "environment": "production", "permission": "ephemeral",
         ]
-        try await fixture.api.test(over: [.router]) { client in
+        try await fixture.api.test(over: [.task]) { client in
             let client = Client(client: client)
             var tokens: [String] = []
             // Four requests of the address.
@@ -657,7 +657,7 @@ import Testing
                 Self.tenant, "advanced", "https://example.com/other", clip: other, location: "restaurant_a"))
         let both = table
         fixture.api.table.replace(by: both, from: .database, asOf: Date())
-        try await fixture.api.test(over: [.router]) { client in
+        try await fixture.api.test(over: [.task]) { client in
             fixture.api.table.replace(by: both, from: .database, asOf: Date())
             let client = Client(client: client)
             let asked: JSONValue = ["url": "https://example.com/other"]
@@ -878,7 +878,7 @@ import Testing
                 "attestation_refused"
             ),
         ]
-        try await fixture.api.test(over: [.router]) { client in
+        try await fixture.api.test(over: [.task]) { client in
             for (path, body, status, code) in tries {
                 let response = try await client.post(
                     "/v1/attestation/\(path)", key: client.api.publishable, body)
@@ -966,7 +966,7 @@ import Testing
     @Test func rampControlsShareOfAttestingClients() async throws {
         for (ramp, expected) in [(0, false), (100, true)] {
             let fixture = try Fixture(ClipAttestation(confirm: .monitor, ramp: ramp))
-            try await fixture.api.test(over: [.router]) { client in
+            try await fixture.api.test(over: [.task]) { client in
                 for _ in 0..<20 {
                     let response = try await client.post(
                         "/v1/attestation/challenges", key: client.api.publishable,

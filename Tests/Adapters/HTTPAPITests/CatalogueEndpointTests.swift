@@ -15,7 +15,7 @@ import Testing
     /// Of long items no more is read than a part of what was asked for, and one more.
     @Test func pageReadsLittleMoreThanItReturns() async throws {
         let api = TestAPI()
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             let long = String(repeating: "x", count: 30_000)
             let lines = (0..<400).map {
                 #"{"identifier": "l\#(1_000 + $0)", "name": "L", "latitude": 1, "longitude": 1, "radius": 1, "#
@@ -62,7 +62,7 @@ import Testing
     @Test(.timeLimit(.minutes(30))) func conditionalUpdatesAreNotLost() async throws {
         let api = TestAPI()
         let (writers, rounds) = (10, 4)
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             @Sendable func count(_ response: TestAPI.APIResponse) -> Int {
                 Int(response["metadata"]?.objectValue?["count"]?.stringValue ?? "") ?? 0
             }
@@ -104,7 +104,7 @@ import Testing
     /// A page of more than a part has all that was asked for.
     @Test func largePageIsAssembledFromParts() async throws {
         let api = TestAPI()
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             let csv = "code,url\n" + (1_000..<1_350).map { "\($0),https://example.com/x\n" }.joined()
             _ = try await CollectionEndpointTests.send(.put, "/v1/short-codes", csv, client)
             for (limit, hasMore) in [(349, true), (350, false), (351, false), (100, true), (200, true)] {
@@ -180,7 +180,7 @@ import Testing
     @Test func unmonitoredRequirementNeedsForce() async throws {
         let api = TestAPI()
         let path = "/v1/clips/com.example.New.Clip"
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             for (method, body) in [
                 (.put, ["teamID": "ABCDE12345", "attestation": ["confirm": "require"]]),
                 (.patch, ["attestation": ["confirm": "require_signed"]]),
@@ -211,7 +211,7 @@ import Testing
     @Test func attestationPolicyStaysUntilSetToNull() async throws {
         let api = TestAPI()
         let path = "/v1/clips/com.example.New.Clip"
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             let policy: JSONValue = ["confirm": "require"]
             let made = try await Self.write(
                 .put, path, ["teamID": "ABCDE12345", "attestation": policy], client)
@@ -229,7 +229,7 @@ import Testing
     @Test func parentBundleIDIsNamedAndCleared() async throws {
         let api = TestAPI()
         let path = "/v1/clips/com.solo.App.my.Clip"
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             let steps: [(HTTPRequest.Method, JSONValue, String)] = [
                 (.put, ["teamID": "ABCDE12345", "parentBundleID": "com.solo.App"], "com.solo.App"),
                 (.patch, ["teamID": "ZYXWV98765"], "com.solo.App"),
@@ -260,7 +260,7 @@ import Testing
             "names": ["A"], "mainAddress": address, "phoneNumber": ["number": "+1 555"],
             "displayPoint": ["coordinates": ["latitude": 1, "longitude": 2]],
         ]
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             let created = try await Self.write(
                 .put, path,
                 ["name": "A", "latitude": 1, "longitude": 2, "radius": 10, "card": ["place": place]], client)
@@ -337,7 +337,7 @@ import Testing
 
     @Test(arguments: samples) func itemChangeRequiresMatchingETag(sample: Sample) async throws {
         let api = TestAPI()
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             func put(_ headers: HTTPFields) async throws -> Int {
                 try await Self.write(.put, sample.path, sample.body, client, headers: headers).status
             }
@@ -366,7 +366,7 @@ import Testing
 
     @Test func catalogueEndpointsRequireScope() async throws {
         let api = TestAPI()
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             for sample in Self.samples {
                 for key in [api.publishable, api.secret, api.confirmer, api.reader] {
                     let written = try await Self.write(.put, sample.path, sample.body, client, key: key)
@@ -391,7 +391,7 @@ import Testing
             members[name] = value
             return .object(members)
         }
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             for (body, status, code, field) in [
                 (with("radius", nil), 400, "missing_field", "radius"),
                 (with("radius", .null), 400, "missing_field", "radius"),
@@ -443,7 +443,7 @@ import Testing
 
     @Test func pagingReturnsEachItemOnceDuringChanges() async throws {
         let api = TestAPI()
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             func put(_ code: String) async throws {
                 _ = try await Self.write(
                     .put, "/v1/short-codes/\(code)", ["url": "https://example.com/"], client)
@@ -469,7 +469,7 @@ import Testing
 
     @Test func experiencesAreFilteredByTheirMembers() async throws {
         let api = TestAPI()
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             for (url, location) in [("https://example.com/a", "a"), ("https://example.com/b", "b")] {
                 let created = try await client.post(
                     "/v1/experiences", key: api.manager,
@@ -488,7 +488,7 @@ import Testing
 
     @Test func repeatedCreationSucceedsOnlyIfIdentical() async throws {
         let api = TestAPI()
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             let body: JSONObject = ["clip": "com.example.MyApp.Clip", "url": "https://example.com/a"]
             let created = try await client.post("/v1/experiences", key: api.manager, .object(body))
             #expect(created.status == 201 && created["id"] == .string(Self.experience))
@@ -540,7 +540,7 @@ import Testing
     @Test func storeErrorsMapToStatusAndCode() async throws {
         let api = TestAPI()
         let sample = Self.samples[0]
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             _ = try await Self.write(.put, sample.path, sample.body, client)
             let dependents = Dependents(RowCount(relation: "experiences", count: 4), first: ["a", "b", "c"])
             api.locations.refuse(AdministrationError.inUse("location 'x'", by: [dependents]))

@@ -65,7 +65,7 @@ final class MemoryChannels: ChannelManager, ChannelStore {
 
     @Test func channelIsCreatedListedAndDeleted() async throws {
         let api = TestAPI()
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             let made = try await client.post("/v1/channels", Self.clip)
             #expect(made.status == 201 && made["environment"] == "production")
             #expect(made["storesLastMessage"] == true && made["clip"] == "com.example.MyApp.Clip")
@@ -93,7 +93,7 @@ final class MemoryChannels: ChannelManager, ChannelStore {
             BroadcastChannel(
                 id: id, clip: try BundleID("com.example.MyApp.Clip"), environment: .production,
                 storesLastMessage: false, createdAt: Date()), of: other)
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             #expect(try await client.send(.get, "/v1/channels", key: api.reader)["data"] == [])
             let theirs = try await client.send(.delete, "/v1/channels/\(id.pathComponent)", key: api.secret)
             let nobodys = try await client.send(.delete, "/v1/channels/bm9ib2R5", key: api.secret)
@@ -107,7 +107,7 @@ final class MemoryChannels: ChannelManager, ChannelStore {
     }
 
     @Test func invalidChannelRequestIsRejected() async throws {
-        try await TestAPI().test(over: [.router]) { client in
+        try await TestAPI().test(over: [.task]) { client in
             for (body, status, code) in [
                 ([:], 400, "missing_field"), (["clip": 1], 400, "invalid_field"),
                 (["clip": "com.example.MyApp.Clip", "name": "x"], 400, "unknown_field"),
@@ -124,7 +124,7 @@ final class MemoryChannels: ChannelManager, ChannelStore {
 
     @Test func apnsErrorIsReported() async throws {
         let api = TestAPI()
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             api.channels.refuse(.refused(APNsResponse(status: 400, reason: .cannotCreateChannelConfig)))
             let refused = try await client.post("/v1/channels", Self.clip)
             #expect(refused.status == 502 && refused.code == "apns_refused")
@@ -140,7 +140,7 @@ final class MemoryChannels: ChannelManager, ChannelStore {
     @Test func channelCreationWithoutAPNsKeysIsUnavailable() async throws {
         var api = TestAPI()
         api.hasNotifications = false
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             let response = try await client.post("/v1/channels", Self.clip)
             #expect(response.status == 503 && response.code == "notifications_not_configured")
         }

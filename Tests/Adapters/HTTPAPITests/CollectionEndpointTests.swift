@@ -1,17 +1,16 @@
 import Administration
 import Foundation
+import HTTPTestClient
 import HTTPTypes
-import Hummingbird
-import HummingbirdCore
 import JSON
 import Logging
 import LookupsSupport
 import NIOCore
-import NIOEmbedded
 import Tenancy
 import Testing
 
 @testable import HTTPAPI
+@testable import HTTPServer
 
 /// Whole collections: many items in one request.
 @Suite struct CollectionEndpointTests {
@@ -98,7 +97,7 @@ import Testing
         let api = TestAPI()
         let codes = "/v1/short-codes"
         let row = "https://example.com/x\n"
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             let all = "code,url\n" + ["a", "b", "c", "d"].map { "\($0),\(row)" }.joined()
             #expect(try await Self.send(.put, codes, all, client).json?.objectValue?["added"] == 4)
             let merged = try await Self.send(.patch, codes, "code,url\ne,\(row)", client)
@@ -129,7 +128,7 @@ import Testing
     }
 
     @Test func invalidRowsAreNamedByLine() async throws {
-        try await TestAPI().test(over: [.router]) { client in
+        try await TestAPI().test(over: [.task]) { client in
             let bad = "identifier,name,latitude,longitude,radius\na,A,91,0,100\nb,B,1,1,1\nc,C,1,1\n"
             let csv = try await Self.send(.put, "/v1/locations", bad, client)
             #expect(csv.status == 422 && csv.code == "invalid_rows")
@@ -207,7 +206,7 @@ import Testing
         let (api, other) = (TestAPI(), APIKey.generate(.secret))
         let neighbour = TenantID(number: 3)
         try api.admit(other, of: neighbour, scopes: "read,manage")
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             for sample in Self.samples {
                 #expect(try await Self.send(.put, sample.path, sample.csv, client).status == 200)
                 let theirs = try await Self.send(.put, sample.path, sample.csv, client, key: other)
@@ -226,7 +225,7 @@ import Testing
         let api = TestAPI()
         let inUse = RemovalsInUse(
             count: 7, first: [ImportPlan.Item(name: "a", detail: "1 experience (x)", members: ["code": "a"])])
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             func send() async throws -> TestAPI.APIResponse {
                 try await Self.send(.put, "/v1/short-codes", "code,url\n", client)
             }
@@ -323,10 +322,6 @@ import Testing
 
     // MARK: Bodies that do not end well
 
-    private static func request(_ body: RequestBody) -> Request {
-        Request(head: HTTPRequest(method: .put, scheme: nil, authority: nil, path: "/"), body: body)
-    }
-
     @Test func tooLongContentLengthIsRejectedAtOnce() throws {
         let api = TestAPI()
         func admit(_ length: Int) throws(Problem) {
@@ -349,42 +344,25 @@ import Testing
     @Test(.timeLimit(.minutes(30))) func excessUploadIsRejectedBeforeItsBody() async throws {
         let api = TestAPI()
         let log = api.log
-        let apiResponder = APIResponder(
+        let responder = APIResponder(
             api.settings, api.dependencies, RequestObserver(), logger: Logger(label: "test") { _ in log })
-        let responder = apiResponder.router().buildResponder()
         let keys = (0...Upload.maximumAtOnce).map { _ in APIKey.generate(.secret) }
         for (number, key) in keys.enumerated() {
             try api.admit(key, of: TenantID(number: UInt8(20 + number)), scopes: "manage")
         }
-        let put = { @Sendable (key: APIKey, query: String, body: RequestBody) async throws -> Response in
-            let request = Request(
-                head: HTTPRequest(
-                    method: .put, scheme: "http", authority: TestAPI.host, path: "/v1/short-codes\(query)",
-                    headerFields: [.authorization: "Bearer \(key.text)", .contentType: Self.csv]),
+        let put = { @Sendable (key: APIKey, query: String, body: ServerRequestBody) async -> ServerResponse in
+            await responder.respond(
+                to: ServerRequest(
+                    .put, "/v1/short-codes\(query)", authority: TestAPI.host,
+                    fields: [.authorization: "Bearer \(key.text)", .contentType: Self.csv]),
                 body: body)
-            return try await responder.respond(
-                to: request,
-                context: APIContext(
-                    source: ApplicationRequestContextSource(
-                        channel: EmbeddedChannel(), logger: Logger(label: "test") { _ in log })))
         }
-        let unread = RequestBody(
-            asyncSequence: AsyncStream<ByteBuffer>(unfolding: {
-                Issue.record("the body was read")
-                return nil
-            }))
+        let unread = BodySource(want: { Issue.record("the body was read") }, resume: {}).body
         let (asked, ask) = AsyncStream.makeStream(of: Void.self)
-        let (ends, end) = AsyncStream.makeStream(of: Never.self)
+        let sources = keys.dropLast().map { _ in BodySource(want: { ask.yield() }, resume: {}) }
         try await withThrowingTaskGroup(of: Int.self) { group in
-            for key in keys.dropLast() {
-                group.addTask {
-                    let body = AsyncStream<ByteBuffer>(unfolding: {
-                        ask.yield()
-                        for await _ in ends {}
-                        return nil
-                    })
-                    return try await put(key, "", RequestBody(asyncSequence: body)).status.code
-                }
+            for (key, body) in zip(keys, sources.map(\.body)) {
+                group.addTask { await put(key, "", body).status.code }
             }
             var askedCount = 0
             for await _ in asked {
@@ -392,24 +370,23 @@ import Testing
                 if askedCount == Upload.maximumAtOnce { break }
             }
             let last = try #require(keys.last)
-            let refused = try await put(last, "", unread)
-            #expect(refused.status.code == 503 && refused.headers[.retryAfter] == "10")
-            let body = CollectedBody()
-            try await refused.body.write(body)
-            #expect(try JSONValue(parsing: body.bytes).objectValue?["code"] == "too_many_uploads")
-            let wrong = try await put(last, "?dryRun=perhaps", unread)
+            let refused = await put(last, "", unread)
+            #expect(refused.status.code == 503 && refused.allFields[.retryAfter] == "10")
+            let body = try await refused.body.collected()
+            #expect(try JSONValue(parsing: body.readableBytesView).objectValue?["code"] == "too_many_uploads")
+            let wrong = await put(last, "?dryRun=perhaps", unread)
             #expect(wrong.status.code == 400)
-            end.finish()
+            for source in sources { source.finish() }
             // What ends without a header row is refused by what reads it.
             for try await status in group { #expect(status == 422) }
         }
     }
 
     @Test(.timeLimit(.minutes(30))) func stalledUploadTimesOut() async throws {
-        let (body, source) = RequestBody.makeStream()
-        await source.yield(ByteBuffer(string: "ab"))
+        let source = BodySource(want: {}, resume: {})
+        source.add(ByteBuffer(string: "ab"))
         let refusal = await #expect(throws: Problem.self) {
-            try await Self.request(body).withUpload(within: .milliseconds(20)) { upload in
+            try await source.body.withUpload(within: .milliseconds(20)) { upload in
                 var count = 0
                 for try await piece in upload { count += piece.count }
                 Issue.record("the body had no end")
@@ -450,10 +427,11 @@ import Testing
 
     /// While a body comes nothing else is asked for or held: the store is asked when it has come.
     @Test(.timeLimit(.minutes(30))) func spooledBodyIsReadableRepeatedly() async throws {
-        let (body, source) = RequestBody.makeStream()
+        let source = BodySource(want: {}, resume: {})
         let pieces = (0..<20).map { String(repeating: "\($0),", count: 30_000) }
-        async let kept = Self.request(body).withUpload(within: .seconds(60)) { try await SpooledBody($0) }
-        for piece in pieces { await source.yield(ByteBuffer(string: piece)) }
+        let body = source.body
+        async let kept = body.withUpload(within: .seconds(60)) { try await SpooledBody($0) }
+        for piece in pieces { source.add(ByteBuffer(string: piece)) }
         source.finish()
         let whole = try await kept
         // From the beginning each time.
@@ -465,10 +443,10 @@ import Testing
     }
 
     @Test func bodyWithoutDiskSpaceIsRejected() async throws {
-        let (body, source) = RequestBody.makeStream()
+        let source = BodySource(want: {}, resume: {})
         source.finish()
         let refusal = await #expect(throws: Problem.self) {
-            try await Self.request(body).withUpload(within: .seconds(60)) {
+            try await source.body.withUpload(within: .seconds(60)) {
                 try await SpooledBody($0, in: ["/nowhere"])
             }
         }
@@ -478,24 +456,15 @@ import Testing
 
     @Test func interruptedBodyIsMalformed() async throws {
         struct Broken: Error {}
-        let (body, source) = RequestBody.makeStream()
-        await source.yield(ByteBuffer(string: "ab"))
-        source.finish(Broken())
+        let source = BodySource(want: {}, resume: {})
+        source.add(ByteBuffer(string: "ab"))
+        source.fail(Broken())
         let refusal = await #expect(throws: Problem.self) {
-            try await Self.request(body).withUpload(within: .seconds(60)) { upload in
+            try await source.body.withUpload(within: .seconds(60)) { upload in
                 for try await _ in upload {}
                 return true
             }
         }
         #expect(refusal?.code == "malformed_request")
     }
-}
-
-/// What an answer has in its body.
-private final class CollectedBody: ResponseBodyWriter {
-    private(set) var bytes: [UInt8] = []
-
-    func write(_ buffer: ByteBuffer) async throws { bytes += buffer.readableBytesView }
-
-    func finish(_ trailingHeaders: HTTPFields?) async throws {}
 }

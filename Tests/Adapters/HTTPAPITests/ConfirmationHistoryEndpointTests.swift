@@ -102,7 +102,7 @@ final class MemoryConfirmationHistory: ConfirmationHistory {
                         // The first two are of one minute, the last is of the next day.
                         minute: start + (number < 2 ? 0 : 86_400))), of: tenant)
         }
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             func ids(_ query: String) async throws -> [String] {
                 let response = try await client.send(.get, "/v1/confirmations\(query)", key: api.reader)
                 return try #require(response["data"]?.arrayValue).compactMap {

@@ -1,12 +1,11 @@
 import CZlib
 import HTTPTypes
-import Hummingbird
-import HummingbirdCore
 import NIOCore
 import Tenancy
 import Testing
 
 @testable import HTTPAPI
+@testable import HTTPServer
 
 /// Bodies that are sent with `Content-Encoding`.
 @Suite struct ContentCodingTests {
@@ -119,13 +118,9 @@ import Testing
     @Test func gzipUploadIsLimitedByDecodedLength() async throws {
         let body = Self.gzip([UInt8](repeating: 0, count: BodyType.png.maximumLength + 1))
         #expect(body.count < 100_000)
-        let request = Request(
-            head: HTTPRequest(
-                method: .put, scheme: nil, authority: nil, path: "/", headerFields: [.contentEncoding: "gzip"]
-            ),
-            body: RequestBody(buffer: ByteBuffer(bytes: body)))
+        let content = ServerRequestBody(ByteBuffer(bytes: body))
         let refusal = await #expect(throws: Problem.self) {
-            try await request.withUpload(of: .png, within: .seconds(600)) { upload in
+            try await content.withUpload(of: .png, coding: "gzip", within: .seconds(600)) { upload in
                 for try await piece in upload { #expect(piece.count <= GzipDecoder.pieceLength) }
             }
         }
@@ -136,22 +131,13 @@ import Testing
     @Test(arguments: [0, 1]) func gzipThatDecodesToNothingIsLimited(excess: Int) async throws {
         let block = ByteBuffer(bytes: [[UInt8]](repeating: Self.gzip(""), count: 1_000).joined())
         let limit = BodyType.png.maximumLength + Upload.maximumCodingOverhead
-        var rest = limit / block.readableBytes + excess
-        let blocks = AsyncStream<ByteBuffer> { continuation in
-            while rest > 0 {
-                continuation.yield(block)
-                rest -= 1
-            }
-            continuation.finish()
-        }
-        let request = Request(
-            head: HTTPRequest(
-                method: .put, scheme: nil, authority: nil, path: "/", headerFields: [.contentEncoding: "gzip"]
-            ),
-            body: RequestBody(asyncSequence: blocks))
+        let source = BodySource(want: {}, resume: {})
+        for _ in 0..<limit / block.readableBytes + excess { source.add(block) }
+        source.finish()
+        let content = source.body
         var code: String?
         do {
-            try await request.withUpload(of: .png, within: .seconds(600)) { upload in
+            try await content.withUpload(of: .png, coding: "gzip", within: .seconds(600)) { upload in
                 for try await piece in upload { Issue.record("decoded \(piece.count) bytes") }
             }
         } catch let problem as Problem {
@@ -186,8 +172,7 @@ import Testing
             APIRequest(
                 client: Client(address: Client.Address(nil), isBehindProxy: false),
                 parameters: ["code": "not_found"], fields: RequestFields(fields)))
-        var headers: HTTPFields = [:]
-        response.write(to: &headers)
+        let headers = ServerResponse(response, requestID: "").allFields
         return (response.status.code, headers, response.body.map { Array($0.buffer.readableBytesView) } ?? [])
     }
 

@@ -55,7 +55,7 @@ import Testing
 
     @Test func listIsPagedNewestFirst() async throws {
         let api = Self.filledAPI()
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             let whole = try await client.send(.get, "/v1/deliveries", key: api.secret)
             #expect(Self.ids(whole) == Self.deliveries.reversed().map(\.delivery.id.description))
             #expect(whole["next"] == .null)
@@ -68,7 +68,7 @@ import Testing
 
     @Test func listIsFiltered() async throws {
         let api = Self.filledAPI()
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             for (query, count) in [
                 ("state=refused", 2), ("state=refused&reason=Unregistered", 1), ("state=queued", 0),
                 ("since=2026-03-01T12:30:02Z", 2),
@@ -88,7 +88,7 @@ import Testing
 
     @Test func deliveryIsFoundByID() async throws {
         let api = Self.filledAPI()
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             let listed = Self.deliveries[1]
             let response = try await client.send(
                 .get, "/v1/deliveries/\(listed.delivery.id)", key: api.secret)
@@ -103,7 +103,7 @@ import Testing
     @Test func retryQueuesDeliveriesByIDOrState() async throws {
         let api = Self.filledAPI()
         let id = Self.deliveries[1].delivery.id
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             let one = try await Self.retry(["ids": [.string(id.description)]], client, key: api.secret)
             #expect(one.status == 202)
             #expect(one.json == ["queued": 1, "tooLate": 0, "tokenDead": 0, "hasMore": false])
@@ -132,7 +132,7 @@ import Testing
             (["state": "refused", "reason": "x\u{0}"], "reason"),
             (["state": "refused", "reason": ""], "reason"), (["state": "refused", "all": true], "all"),
         ]
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             for (body, field) in cases {
                 let response = try await Self.retry(body, client, key: api.secret)
                 #expect(response.status == 400 && response.field == field, "\(response.text)")
@@ -143,7 +143,7 @@ import Testing
 
     @Test func deliveryEndpointsRequireScopeNotify() async throws {
         let api = Self.filledAPI()
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             for key in [api.publishable, api.reader, api.keyManager] {
                 for path in ["/v1/deliveries", "/v1/deliveries/\(Self.deliveries[0].delivery.id)"] {
                     let response = try await client.send(.get, path, key: key)
@@ -158,7 +158,7 @@ import Testing
 
     @Test func anotherTenantsDeliveriesAreUnknown() async throws {
         let api = Self.filledAPI(TenantID(number: 3))
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             let page = try await client.send(.get, "/v1/deliveries", key: api.secret)
             #expect(page.text == #"{"data":[],"next":null}"#)
             let id = Self.deliveries[1].delivery.id

@@ -53,7 +53,7 @@ import Testing
     /// Each waits for servers that the tenant names; what asks nobody waits for none of them.
     @Test(.timeLimit(.minutes(30))) func concurrentLiveDiagnosesAreLimited() async throws {
         let api = TestAPI()
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             api.diagnoses.hold(true)
             try await withThrowingTaskGroup(of: Int.self) { group in
                 for _ in 0..<4 {

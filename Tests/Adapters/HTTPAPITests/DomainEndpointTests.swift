@@ -83,7 +83,7 @@ import Testing
 
     @Test func contentIsKeptWithTheClaim() async throws {
         let api = TestAPI()
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             let created = try await Self.put(client, ["content": Self.content])
             #expect(created.status == 201 && created["content"] == Self.content)
             let patched = try await Self.patch(client, ["content": ["x": 1, "webcredentials": .null]])
@@ -98,7 +98,7 @@ import Testing
 
     @Test func landingPagesAreSwitchedOnAndOff() async throws {
         let api = TestAPI()
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             let created = try await Self.put(client, ["content": Self.content])
             #expect(created["pages"] == "off")
             for pages in ["on", "redirecting_short_codes", "off", "on"] as [JSONValue] {
@@ -115,7 +115,7 @@ import Testing
 
     @Test func invalidFieldIsNamed() async throws {
         let api = TestAPI()
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             for isThere in [false, true] {
                 if isThere { #expect(try await Self.put(client).status == 201) }
                 for (body, status, code, field) in [
@@ -146,7 +146,7 @@ import Testing
 
     @Test func domainChangeRequiresMatchingETag() async throws {
         let api = TestAPI()
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             #expect(try await Self.put(client, headers: [.ifMatch: "*"]).status == 412)
             let created = try await Self.put(client, headers: [.ifNoneMatch: "*"])
             #expect(created.status == 201)
@@ -165,7 +165,7 @@ import Testing
 
     @Test func domainEndpointsRequireScope() async throws {
         let api = TestAPI()
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             _ = try await Self.put(client)
             for key in [api.publishable, api.secret, api.reader, api.keyManager] {
                 let responses = [
@@ -188,7 +188,7 @@ import Testing
         let api = TestAPI()
         let neighbour = APIKey.generate(.secret)
         try api.admit(neighbour, of: TenantID(number: 3), scopes: "read,manage")
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             func ask() async throws -> [TestAPI.APIResponse] {
                 let headers: HTTPFields = [try #require(HTTPField.Name("X-Request-ID")): "probe"]
                 let verified = try await CatalogueEndpointTests.write(
@@ -215,7 +215,7 @@ import Testing
 
     @Test func storeErrorsMapToStatusAndCode() async throws {
         let api = TestAPI()
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             let claimed = try await Self.put(client)
             let record = try #require(claimed["record"]?.objectValue)
             api.records.publish(
@@ -233,7 +233,7 @@ import Testing
     /// Each waits for servers that the tenant names.
     @Test(.timeLimit(.minutes(30))) func concurrentVerificationsAreLimited() async throws {
         let api = TestAPI()
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             _ = try await Self.put(client)
             api.records.hold(true)
             try await withThrowingTaskGroup(of: Int.self) { group in

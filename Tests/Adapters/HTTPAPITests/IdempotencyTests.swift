@@ -92,7 +92,7 @@ import Testing
 
     @Test func anotherRequestWithTheKeyIsRefused() async throws {
         let fixture = try Fixture()
-        try await fixture.api.test(over: [.router]) { client in
+        try await fixture.api.test(over: [.task]) { client in
             #expect(try await fixture.post(client, "/v1/webhooks", Self.webhook, "a").status == 201)
             var other = Self.webhook
             other["events"] = ["key.revoked"]
@@ -116,7 +116,7 @@ import Testing
 
     @Test func failedRequestFreesItsKey() async throws {
         let fixture = try Fixture()
-        try await fixture.api.test(over: [.router]) { client in
+        try await fixture.api.test(over: [.task]) { client in
             let refused = try await fixture.post(client, "/v1/channels", ["clip": "com.example.App"], "a")
             #expect(refused.status == 404)
             let unreadable = try await fixture.post(client, "/v1/webhooks", ["url": "x"], "a")
@@ -136,7 +136,7 @@ import Testing
             Issue.record("the key is new")
             return
         }
-        try await fixture.api.test(over: [.router]) { client in
+        try await fixture.api.test(over: [.task]) { client in
             let second = try await fixture.post(client, "/v1/webhooks", Self.webhook, "a")
             #expect(second.status == 409 && second.code == "idempotency_key_in_use", "\(second.text)")
             #expect(second.headers[.retryAfter] == "2")
@@ -150,7 +150,7 @@ import Testing
 
     @Test func storedResponseHasNoReadableSecret() async throws {
         let fixture = try Fixture()
-        try await fixture.api.test(over: [.router]) { client in
+        try await fixture.api.test(over: [.task]) { client in
             let created = try await fixture.post(client, "/v1/keys", ["kind": "secret"], "a")
             let key = try #require(created["key"]?.stringValue)
             let stored = fixture.api.idempotency.storedBytes
@@ -162,7 +162,7 @@ import Testing
 
     @Test func unusableKeyIsRefused() async throws {
         let fixture = try Fixture()
-        try await fixture.api.test(over: [.router]) { client in
+        try await fixture.api.test(over: [.task]) { client in
             for response in [
                 try await fixture.post(client, "/v1/webhooks", Self.webhook, "a", "a"),
                 try await fixture.post(client, "/v1/webhooks", Self.webhook, "é"),

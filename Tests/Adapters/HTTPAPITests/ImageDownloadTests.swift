@@ -1,8 +1,8 @@
 import Administration
 import Cards
 import Foundation
+import HTTPServer
 import HTTPTypes
-import Hummingbird
 import IPAddresses
 import LookupsSupport
 import NIOCore
@@ -41,14 +41,8 @@ import Testing
     }
 
     /// Does something with the length of each piece before it takes the next.
-    private struct Reader: ResponseBodyWriter {
-        let afterPiece: @Sendable (Int) async throws -> Void
-
-        mutating func write(_ buffer: ByteBuffer) async throws {
-            try await afterPiece(buffer.readableBytes)
-        }
-
-        consuming func finish(_ trailingHeaders: HTTPFields?) async throws {}
+    private static func reader(_ afterPiece: @escaping @Sendable (Int) async throws -> Void) -> BodyWriter {
+        BodyWriter { try await afterPiece($0.readableBytes) }
     }
 
     private struct Desk {
@@ -74,11 +68,11 @@ import Testing
     @Test func nextPieceIsReadAfterThePreviousIsTaken() async throws {
         let desk = try await Desk()
         let body = try #require(try await desk.response().pieces)
-        #expect(body.contentLength == Self.file.count && desk.files.ranges.count == 1)
+        #expect(body.length == Self.file.count && desk.files.ranges.count == 1)
         let collected = Mutex<(count: Int, bytes: Int)>((0, 0))
         let files = desk.files
         try await body.write(
-            Reader { length in
+            Self.reader { length in
                 let pieces = collected.withLock { collected in
                     collected.count += 1
                     collected.bytes += length
@@ -105,7 +99,7 @@ import Testing
         // And one that is read.
         let body = try #require(second.pieces)
         try await body.write(
-            Reader { _ in
+            Self.reader { _ in
                 _ = try await desk.response(to: client(1))
                 let other = try await desk.response(to: client(1))
                 await #expect(throws: Problem.self) { try await desk.response(to: client(1)) }
@@ -118,7 +112,7 @@ import Testing
         let body = try #require(try await desk.response().pieces)
         let files = desk.files
         await #expect(throws: Problem.self) {
-            try await body.write(Reader { _ in files.delete() })
+            try await body.write(Self.reader { _ in files.delete() })
         }
         #expect(files.ranges.count == 2)
         await #expect(throws: Problem.self) { try await desk.response() }

@@ -136,7 +136,7 @@ import Testing
 
     @Test func omittedMembersHaveDefaults() async throws {
         let api = TestAPI()
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             let start = Date()
             let future = Date(timeIntervalSinceNow: 86_400).rfc3339
             for changes in [

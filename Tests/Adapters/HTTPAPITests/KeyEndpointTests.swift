@@ -37,7 +37,7 @@ import Testing
 
     @Test func keyIsShownOnceAndFoundByID() async throws {
         let api = Self.api()
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             let created = try await client.post(
                 "/v1/keys", key: api.keyManager, ["kind": "secret", "scopes": ["lookup"]])
             #expect(
@@ -67,7 +67,7 @@ import Testing
                     build: AttestedBuild(environment: .production, category: nil), bundleVersion: "4",
                     attestedOn: "2026-03-01", lastUsedOn: "2026-03-02", revokedAt: nil), of: tenant)
         }
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             var seen: [JSONValue] = []
             var path = "/v1/attest-keys?limit=1"
             while true {
@@ -116,7 +116,7 @@ import Testing
         api.keys.add(Self.record(wide, [.lookup, .notify], expiresAt: end), of: Self.tenant)
         api.keys.add(Self.record(lasting, [.lookup]), of: Self.tenant)
         api.keys.add(Self.record(narrow, [.lookup], expiresAt: end), of: Self.tenant)
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             func create(_ scopes: JSONValue?, _ expiresAt: Date?) async throws -> TestAPI.APIResponse {
                 var body: JSONObject = ["kind": "secret"]
                 body["scopes"] = scopes
@@ -174,7 +174,7 @@ import Testing
         api.keys.add(Self.record(wide, [.lookup, .notify], expiresAt: end), of: Self.tenant)
         api.keys.add(Self.record(lasting, [.lookup]), of: Self.tenant)
         api.keys.add(Self.record(narrow, [.lookup], expiresAt: end), of: Self.tenant)
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             for (id, status) in [(wide, 403), (lasting, 403), (narrow, 204)] {
                 let response = try await client.send(.delete, "/v1/keys/\(id)", key: api.keyManager)
                 #expect(response.status == status, "\(response.text)")
@@ -186,7 +186,7 @@ import Testing
 
     @Test func keyIsRestrictedToLocations() async throws {
         let api = Self.api()
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             let created = try await client.post(
                 "/v1/keys", key: api.keyManager,
                 ["kind": "secret", "scopes": ["lookup"], "locations": ["b", "a"]])
@@ -205,7 +205,7 @@ import Testing
 
     @Test func invalidFieldIsNamed() async throws {
         let api = Self.api()
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             for (body, field) in [
                 ([:], "kind"), (["kind": "master"], "kind"), (["kind": "secret", "scopes": []], "scopes"),
                 (["kind": "secret", "scopes": ["other"]], "scopes"),
@@ -248,7 +248,7 @@ import Testing
             AuditEntry(
                 id: 1, at: Date(timeIntervalSince1970: 0), actor: "key:1", login: "l", action: .insert,
                 relation: "locations", before: nil, after: ["identifier": "a"]), of: Self.tenant)
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             let path = "/v1/keys/\(Self.maker)"
             for key in [api.publishable, api.secret, api.manager, api.reader] {
                 for (method, path) in [

@@ -632,7 +632,7 @@ import Testing
     func hiddenItemIsAnsweredLikeUnknownItem(tenant: TenantID) async throws {
         for holder in Holder.allCases {
             let fixture = try Fixture()
-            try await fixture.api.test(over: [.router]) { client in
+            try await fixture.api.test(over: [.task]) { client in
                 var fixture = fixture
                 try await fixture.fill(client)
                 let key = try fixture.key(tenant, holder)
@@ -673,7 +673,7 @@ import Testing
     /// Else the test before would prove nothing: a restricted key is given what is its own by the same requests.
     @Test func restrictedKeyReadsItsOwnItems() async throws {
         let fixture = try Fixture()
-        try await fixture.api.test(over: [.router]) { client in
+        try await fixture.api.test(over: [.task]) { client in
             var fixture = fixture
             try await fixture.fill(client)
             let own = fixture.places[0]

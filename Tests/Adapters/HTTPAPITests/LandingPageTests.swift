@@ -125,7 +125,7 @@ import Testing
 
     @Test func clientLimitAppliesToPages() async throws {
         let limits = RequestLimits(client: RateLimit(perSecond: 1, burst: 3))
-        try await Self.api(limits: limits).test(over: [.router]) { client in
+        try await Self.api(limits: limits).test(over: [.task]) { client in
             for path in [Self.page, "/nothing", Self.page] {
                 #expect(try await client.send(.get, path, key: nil).status != 429)
             }

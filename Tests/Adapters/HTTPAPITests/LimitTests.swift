@@ -1,20 +1,19 @@
 import Foundation
+import HTTPTestClient
 import HTTPTypes
-import Hummingbird
-import HummingbirdCore
 import IPAddresses
 import JSON
 import Logging
 import Lookups
 import LookupsSupport
 import NIOCore
-import NIOEmbedded
 import RateLimiting
 import Synchronization
 import Tenancy
 import Testing
 
 @testable import HTTPAPI
+@testable import HTTPServer
 
 /// Over both paths, each with a server of its own, whose limits' clock stands still.
 @Suite struct LimitTests {
@@ -242,20 +241,11 @@ import Testing
         api.instances.goAway()
         let pauses = Mutex(0)
         let log = api.log
-        let apiResponder = APIResponder(
+        let responder = APIResponder(
             api.settings, api.dependencies, RequestObserver(), logger: Logger(label: "test") { _ in log },
             sleep: { _ in pauses.withLock { $0 += 1 } })
-        let responder = apiResponder.router().buildResponder()
-        let request = Request(
-            head: HTTPRequest(
-                method: .get, scheme: "http", authority: TestAPI.host, path: "/v1/instances/\(UUID())",
-                headerFields: [.authorization: "Bearer \(api.secret.text)"]),
-            body: RequestBody(buffer: ByteBuffer()))
-        let response = try await responder.respond(
-            to: request,
-            context: APIContext(
-                source: ApplicationRequestContextSource(
-                    channel: EmbeddedChannel(), logger: Logger(label: "test") { _ in log })))
+        let response = try await HTTPTestClient(responder).send(
+            .get, "/v1/instances/\(UUID())", headers: [.authorization: "Bearer \(api.secret.text)"])
         #expect(response.status.code == 503 && pauses.withLock { $0 } == 1)
     }
 
@@ -347,7 +337,7 @@ import Testing
         let limits = RequestLimits(newInstances: try Self.limit(9), clientNewInstances: try Self.limit(5))
         let api = TestAPI(limits: limits)
         // In the process, so that no request waits for the one before.
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             let responses = try await withThrowingTaskGroup(of: (KeyKind, Int).self) { group in
                 for key in [client.api.publishable, client.api.secret] {
                     for _ in 0..<20 {
@@ -399,41 +389,30 @@ import Testing
         let (publishable, secret) = (api.publishable, api.secret)
         let pauses = Mutex(0)
         let log = api.log
-        let apiResponder = APIResponder(
+        let responder = APIResponder(
             settings, api.dependencies, RequestObserver(), logger: Logger(label: "test") { _ in log },
             sleep: { _ in pauses.withLock { $0 += 1 } })
-        let responder = apiResponder.router().buildResponder()
-        let respond = { @Sendable (key: APIKey, body: RequestBody) async throws -> Response in
-            let request = Request(
-                head: HTTPRequest(
-                    method: .post, scheme: "http", authority: TestAPI.host, path: "/v1/confirmations",
-                    headerFields: [
-                        .authorization: "Bearer \(key.text)", .contentType: "application/json",
-                    ]), body: body)
-            return try await responder.respond(
-                to: request,
-                context: APIContext(
-                    source: ApplicationRequestContextSource(
-                        channel: EmbeddedChannel(), logger: Logger(label: "test") { _ in log })))
+        let respond = { @Sendable (key: APIKey, body: ServerRequestBody) async -> ServerResponse in
+            await responder.respond(
+                to: ServerRequest(
+                    .post, "/v1/confirmations", authority: TestAPI.host,
+                    fields: [.authorization: "Bearer \(key.text)", .contentType: "application/json"]),
+                body: body)
         }
         // The first has its place once its body is asked for, and keeps it until the body ends.
         let (asked, ask) = AsyncStream.makeStream(of: Void.self)
-        let (ends, end) = AsyncStream.makeStream(of: Never.self)
-        let body = AsyncStream<ByteBuffer>(unfolding: {
-            ask.finish()
-            for await _ in ends {}
-            return nil
-        })
-        async let first = respond(publishable, RequestBody(asyncSequence: body))
+        let source = BodySource(want: { ask.finish() }, resume: {})
+        let body = source.body
+        async let first = respond(publishable, body)
         for await _ in asked {}
-        let refused = try await respond(publishable, RequestBody(buffer: ByteBuffer(string: "{}")))
+        let refused = await respond(publishable, ServerRequestBody(ByteBuffer(string: "{}")))
         #expect(refused.status.code == 429)
         // More of these would cost more than what is answered: the answer is held back.
         #expect(pauses.withLock { $0 } == 1)
-        let others = try await respond(secret, RequestBody(buffer: ByteBuffer(string: "{}")))
+        let others = await respond(secret, ServerRequestBody(ByteBuffer(string: "{}")))
         #expect(others.status.code == 400)
-        end.finish()
-        #expect(try await first.status.code == 400)
+        source.finish()
+        #expect(await first.status.code == 400)
     }
 
     @Test func keyWithoutScopeIsForbidden() async throws {

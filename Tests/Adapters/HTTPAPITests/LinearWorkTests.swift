@@ -22,6 +22,7 @@ import Testing
 @testable import Administration
 @testable import DNSClient
 @testable import HTTPAPI
+@testable import HTTPServer
 
 /// Whatever somebody else sends, nine times as much more of it takes about nine times as much more work.
 ///
@@ -201,13 +202,14 @@ struct LinearWorkTests {
     /// By the library's decoder, and then by what finds out where a request goes.
     private static func read(_ text: String) -> () -> Void {
         let text = ByteBuffer(string: text)
-        let endpoints = TestAPI().responder.memoryEndpoints
+        let responder = TestAPI().responder
         return {
             let channel = EmbeddedChannel(handler: ByteToMessageHandler(HTTPRequestDecoder()))
             _ = try? channel.writeInbound(text)
             while let part = try? channel.readInbound(as: HTTPServerRequestPart.self) {
-                if case .head(let head) = HTTP1Wire.piece(part) {
-                    _ = endpoints.endpoint(head.method, head.target)
+                if case .head(let head) = part {
+                    let request = HTTP1RequestHead(head, from: nil).request
+                    _ = responder.reply(to: request, on: ConnectionMemory(peer: nil))
                 }
             }
             _ = try? channel.finish(acceptAlreadyClosed: true)

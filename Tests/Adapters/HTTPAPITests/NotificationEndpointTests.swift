@@ -38,7 +38,7 @@ import Testing
         let reached = try Candidate.sample()
         let denied = try Candidate.sample(permission: .denied)
         api.notifications.reach([reached, denied], of: Self.tenant)
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             let response = try await Self.send(to: client)
             #expect(response.status == 201)
             let id = try #require(response["id"]?.stringValue)
@@ -102,7 +102,7 @@ import Testing
     @Test func repeatedIdempotencyKeyReplaysTheResponse() async throws {
         let api = TestAPI()
         api.notifications.reach([try .sample()], of: Self.tenant)
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             let first = try await Self.send(idempotencyKey: "k", to: client)
             let again = try await Self.send(idempotencyKey: "k", to: client)
             #expect(first.status == 201 && again.status == 200)
@@ -156,7 +156,7 @@ import Testing
         change: JSONObject, status: Int, code: String, field: String?
     ) async throws {
         let api = TestAPI()
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             var body = Self.body
             for (key, value) in change { body[key] = value }
             let response = try await Self.send(body, to: client)
@@ -171,7 +171,7 @@ import Testing
         let api = TestAPI()
         api.notifications.reach(try (0..<5).map { _ in try .sample() }, of: Self.tenant)
         api.notifications.limitParts(to: 2)
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             let response = try await Self.send(to: client)
             #expect(response.status == 201)
             #expect(response["complete"] == false)
@@ -198,7 +198,7 @@ import Testing
                 url: Self.url + "/x", experienceURL: "https://example.com/restaurants/restaurant_a"))
         let other = try Candidate.sample(launch: .init(url: short + "?x=1", experienceURL: short))
         api.notifications.reach([same, other], of: Self.tenant)
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             let response = try await Self.send(to: client)
             let id = try #require(response["id"]?.stringValue)
             let trace = try await client.send(.get, "/v1/notifications/\(id)", key: api.secret)
@@ -217,7 +217,7 @@ import Testing
 
     @Test func notificationToUnknownInstanceIsUnprocessable() async throws {
         let api = TestAPI()
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             var body = Self.body
             body["audience"] = ["instance": "11111111-1111-4111-8111-111111111111"]
             let response = try await Self.send(body, to: client)
@@ -228,7 +228,7 @@ import Testing
 
     @Test func notificationWithoutRecipientsIsCreatedComplete() async throws {
         let api = TestAPI()
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             let response = try await Self.send(to: client)
             #expect(response.status == 201)
             #expect(response["deliveries"] == [] && response["counts"] == ["queued": 0, "skipped": [:]])
@@ -239,7 +239,7 @@ import Testing
     @Test func deliveriesOfNotificationArePaged() async throws {
         let api = TestAPI()
         api.notifications.reach(try (0..<5).map { _ in try .sample() }, of: Self.tenant)
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             let id = try #require(try await Self.send(to: client)["id"]?.stringValue)
             var ids: [JSONValue?] = []
             var after: String?
@@ -269,7 +269,7 @@ import Testing
         let neighbour = TenantID(number: 3)
         let key = APIKey.generate(.secret)
         try api.admit(key, of: neighbour)
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             let id = try #require(try await Self.send(idempotencyKey: "k", to: client)["id"]?.stringValue)
             var headers = HTTPFields()
             headers[try #require(HTTPField.Name("X-Request-ID"))] = "probe"
@@ -293,7 +293,7 @@ import Testing
     @Test func notificationWithoutStoreIsUnavailable() async throws {
         var api = TestAPI()
         api.hasNotifications = false
-        try await api.test(over: [.router]) { [api] client in
+        try await api.test(over: [.task]) { [api] client in
             let response = try await Self.send(to: client)
             #expect(response.status == 503 && response.code == "notifications_not_configured")
             let id = UUID().uuidString
@@ -303,7 +303,7 @@ import Testing
         }
         let away = TestAPI()
         away.notifications.goAway()
-        try await away.test(over: [.router]) { client in
+        try await away.test(over: [.task]) { client in
             let response = try await Self.send(to: client)
             #expect(response.status == 503 && response.code == "unavailable")
         }

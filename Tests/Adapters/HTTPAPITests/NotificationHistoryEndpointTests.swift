@@ -71,7 +71,7 @@ import Testing
 
     @Test(arguments: paths) func pagingReturnsTheWholeList(path: String) async throws {
         let api = try await Self.filledAPI()
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             let whole = try await client.send(.get, path, key: api.reader)
             #expect(whole.status == 200 && whole["next"] == .null && Self.ids(whole).count >= 3)
             var seen: [String] = []
@@ -96,7 +96,7 @@ import Testing
         let path = "/v1/instances?order=latest_launch"
         let restricted = APIKey.generate(.secret)
         try api.admit(restricted, of: Self.tenant, scopes: "read", locations: "restaurant_a")
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             var (seen, next) = ([String](), String?(""))
             while let after = next {
                 let query = after.isEmpty ? "" : "&after=\(after)"
@@ -116,7 +116,7 @@ import Testing
 
     @Test func notificationsAreListedNewestFirst() async throws {
         let api = try await Self.filledAPI()
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             let page = try await client.send(.get, "/v1/notifications", key: api.reader)
             let times = (page["data"]?.arrayValue ?? []).compactMap {
                 $0.objectValue?["createdAt"]?.stringValue
@@ -130,7 +130,7 @@ import Testing
 
     @Test func listsAreFiltered() async throws {
         let api = try await Self.filledAPI()
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             for (path, count) in [
                 ("/v1/notifications?clip=com.example.Other.Clip", 1),
                 ("/v1/notifications?location=restaurant_a", 3), ("/v1/notifications?location=x", 0),
@@ -157,7 +157,7 @@ import Testing
 
     @Test(arguments: paths) func historyEndpointsRequireScope(path: String) async throws {
         let api = try await Self.filledAPI()
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             for key in [api.publishable, api.secret, api.keyManager] {
                 let response = try await client.send(.get, path, key: key)
                 #expect(response.status == 403)
@@ -167,7 +167,7 @@ import Testing
 
     @Test(arguments: paths) func anotherTenantsItemsAreNotListed(path: String) async throws {
         let api = try await Self.filledAPI(TenantID(number: 3))
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             let page = try await client.send(.get, path, key: api.reader)
             #expect(page.text == #"{"data":[],"next":null}"#)
         }

@@ -54,13 +54,13 @@ import Testing
     @Test func certificatesAreAllowedOnlyForProvedHosts() async throws {
         let api = TestAPI()
         try api.proveHost()
-        try await ExchangeTests.serve(api, fromMemory: true) { port in
+        try await PipelineTests.serve(api, fromMemory: true) { port in
             for query in [
                 "host=localhost", "host=LocalHost", "host=localhost.", "host=localhost:443",
                 "domain=localhost",
                 "host=%6Cocalhost", "host=localhost&domain=example.com",
             ] {
-                let response = try await ExchangeTests.send(
+                let response = try await PipelineTests.send(
                     ["GET /tls/allowed?\(query) HTTP/1.1\r\nHost: other\r\nConnection: close\r\n\r\n"],
                     to: port)
                 #expect(response.hasPrefix("HTTP/1.1 200 "), "\(query): \(response)")
@@ -85,7 +85,7 @@ import Testing
     func provedHostIsRecognizedInEverySpelling(host: String) async throws {
         let api = TestAPI()
         try api.proveHost()
-        try await ExchangeTests.serve(api, fromMemory: true) { port in
+        try await PipelineTests.serve(api, fromMemory: true) { port in
             try await Self.expect("404", of: "/metrics", host: host, at: port)
             try await Self.expect("200", of: "/metrics", host: "not.\(host)", at: port)
         }
@@ -95,7 +95,7 @@ import Testing
         _ status: String, of path: String, _ method: String = "GET", host: String = "localhost", at port: Int,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
-        let response = try await ExchangeTests.send(
+        let response = try await PipelineTests.send(
             ["\(method) \(path) HTTP/1.1\r\nHost: \(host)\r\n\r\n"], to: port)
         #expect(
             response.hasPrefix("HTTP/1.1 \(status) "), "\(method) \(path) at \(host): \(response)",
@@ -120,7 +120,7 @@ import Testing
         try api.proveHost()
         let listening = AsyncStream<(APIServer.Listener, Int)>.makeStream()
         let server = Self.server(api) { listening.continuation.yield(($0, $1)) }
-        try await ExchangeTests.run(server) {
+        try await PipelineTests.run(server) {
             var ports: [APIServer.Listener: Int] = [:]
             for await (listener, port) in listening.stream {
                 ports[listener] = port
@@ -144,7 +144,7 @@ import Testing
             let tenant = TenantID(UUID())
             for isQuarantined in [true, false] {
                 api.table.setQuarantined(isQuarantined ? Date() : nil, tenant)
-                let text = try await ExchangeTests.send(
+                let text = try await PipelineTests.send(
                     ["GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"], to: monitors)
                 #expect(text.contains(#""tenant":"\#(tenant)""#) == isQuarantined, "\(text)")
             }
@@ -162,7 +162,7 @@ import Testing
         {
             listening.continuation.yield(($0, $1))
         }
-        try await ExchangeTests.run(server) {
+        try await PipelineTests.run(server) {
             for await (listener, port) in listening.stream where listener == .operations {
                 for path in Self.paths + Self.paths + Self.paths {
                     try await Self.expect("200", of: path, at: port)
@@ -173,7 +173,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(30))) func serverFailsIfOperationsPortIsTaken() async throws {
-        try await ExchangeTests.serve(TestAPI(), fromMemory: true) { port in
+        try await PipelineTests.serve(TestAPI(), fromMemory: true) { port in
             await #expect(throws: (any Error).self) {
                 try await Self.server(TestAPI(), operationsPort: port).run()
             }

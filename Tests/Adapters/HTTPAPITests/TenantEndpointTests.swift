@@ -53,7 +53,7 @@ import Testing
 
     @Test func operatorSettingsCannotBeChanged() async throws {
         let api = TestAPI()
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             for (body, status, code, field) in [
                 (["keyLimit": "1000000:1000000"], 400, "invalid_field", "keyLimit"),
                 (["keyLimit": .null], 400, "invalid_field", "keyLimit"),
@@ -80,7 +80,7 @@ import Testing
 
     @Test func tenantEndpointsRequireScope() async throws {
         let api = TestAPI()
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             for key in [api.publishable, api.secret, api.reader, api.keyManager] {
                 let isReader = key.text == api.reader.text
                 let read = try await client.send(.get, Self.path, key: key)
@@ -94,7 +94,7 @@ import Testing
         let api = TestAPI()
         let restricted = APIKey.generate(.secret)
         try api.admit(restricted, of: TenantID(number: 3), scopes: "lookup,confirm", locations: "b\na")
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             for key in [api.secret, api.reader, api.keyManager] {
                 let read = try await client.send(.get, "/v1/key", key: key)
                 #expect(read.status == 200 && read["locations"] == .null, "\(read.text)")
@@ -119,7 +119,7 @@ import Testing
         let api = TestAPI()
         let neighbour = APIKey.generate(.secret)
         try api.admit(neighbour, of: TenantID(number: 3), scopes: "read,manage")
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             let before = try await client.send(.get, Self.path, key: api.reader)
             let changed = try await Self.patch(client, ["name": "Neighbour"], key: neighbour)
             #expect(changed["name"] == "Neighbour" && changed["id"] != before["id"])

@@ -1,7 +1,6 @@
 import Crypto
 import Foundation
 import HTTPTypes
-import Hummingbird
 import JSON
 import Lookups
 import LookupsSupport
@@ -390,7 +389,7 @@ import Testing
         let fixture = try Fixture()
         let neighbour = APIKey.generate(.secret)
         try fixture.api.admit(neighbour, of: Self.neighbour, scopes: "read,manage")
-        try await fixture.api.test(over: [.router]) { client in
+        try await fixture.api.test(over: [.task]) { client in
             func ask(_ path: String) async throws -> [TestAPI.APIResponse] {
                 let headers: HTTPFields = [try #require(HTTPField.Name("X-Request-ID")): "probe"]
                 return [

@@ -3,10 +3,9 @@ import Attestation
 import Crypto
 import Foundation
 import Geodesy
+import HTTPServer
+import HTTPTestClient
 import HTTPTypes
-import Hummingbird
-import HummingbirdCore
-import HummingbirdTesting
 import IPAddresses
 import Invocation
 import JSON
@@ -28,11 +27,11 @@ import Testing
 
 /// The API over a routing table that holds the restaurants of Apple's page.
 struct TestAPI: Sendable {
-    /// The two ways that a request can take to its answer.
+    /// The two ways that a request can take to its response.
     enum Path: CaseIterable {
-        /// In the process.
-        case router
-        /// Over a connection of a real server, by what stands before the router.
+        /// In this process, by a task.
+        case task
+        /// Over a connection to a server, whose event loop responds if it can.
         case connection
     }
 
@@ -110,47 +109,23 @@ struct TestAPI: Sendable {
     func test(
         over paths: [Path] = Path.allCases, _ body: @escaping @Sendable (Client) async throws -> Void
     ) async throws {
+        let log = log
+        let logger = Logger(label: "test") { _ in log }
         for path in paths {
+            let start = ContinuousClock.now
+            // Nothing refills.
+            let responder = APIResponder(
+                settings, dependencies, RequestObserver(), logger: logger, now: { start })
             switch path {
-            case .connection: try await testOverConnection(body)
-            case .router:
-                try await application().test(.router) { client in
-                    try await body(
-                        Client(api: self) { request in
-                            try await client.execute(
-                                uri: request.head.path ?? "", method: request.head.method,
-                                headers: request.head.headerFields, body: request.body
-                            ) { TestClient.Response(head: $0.head, body: $0.body) }
-                        })
+            case .task: try await body(Client(api: self, http: HTTPTestClient(responder)))
+            case .connection:
+                var server = ServerSettings(settings)
+                server.port = 0
+                try await HTTPTestClient.withServer(server, responder) {
+                    try await body(Client(api: self, http: $0))
                 }
             }
         }
-    }
-
-    /// By a connection of its own: the one that `.live` lends gives an answer twenty seconds, which a busy machine may need.
-    private func testOverConnection(_ body: @escaping @Sendable (Client) async throws -> Void) async throws {
-        try await application().test(.live) { live in
-            try await TestClient.withClient(
-                host: Self.host, port: try #require(live.port), configuration: .init(timeout: .seconds(600))
-            ) { client in
-                try await body(Client(api: self) { try await client.execute($0) })
-            }
-        }
-    }
-
-    private func application() throws -> some ApplicationProtocol {
-        let log = log
-        let logger = Logger(label: "test") { _ in log }
-        let start = ContinuousClock.now
-        // Nothing refills.
-        let responder = APIResponder(
-            settings, dependencies, RequestObserver(), logger: logger, now: { start })
-        return Application(
-            responder: responder.router().buildResponder(),
-            server: try APIServer.builder(
-                responder, settings,
-                OpenConnections(maximum: 1_000, proxies: TrustedProxies([]), logger: logger)),
-            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)), logger: logger)
     }
 
     /// What answers, by the clock.
@@ -263,7 +238,7 @@ struct TestAPI: Sendable {
     /// Sends requests and reads answers as JSON.
     struct Client: Sendable {
         let api: TestAPI
-        let execute: @Sendable (TestClient.Request) async throws -> TestClient.Response
+        let http: HTTPTestClient
 
         func send(
             _ method: HTTPRequest.Method, _ path: String, key: APIKey?, headers: HTTPFields = [:],
@@ -271,10 +246,9 @@ struct TestAPI: Sendable {
         ) async throws -> APIResponse {
             var headers = headers
             if let key { headers[.authorization] = "Bearer \(key.text)" }
-            let received = try await execute(
-                TestClient.Request(
-                    path, method: method, authority: TestAPI.host, headers: headers, body: body))
-            let bytes = received.body.map { Array($0.readableBytesView) } ?? []
+            let received = try await http.send(
+                method, path, authority: TestAPI.host, headers: headers, body: body ?? ByteBuffer())
+            let bytes = Array(received.body.readableBytesView)
             let response = APIResponse(
                 status: received.status.code, headers: received.headers,
                 text: String(decoding: bytes, as: UTF8.self),

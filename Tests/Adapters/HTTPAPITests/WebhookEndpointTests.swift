@@ -53,7 +53,7 @@ import Testing
 
     @Test func webhookSecretIsShownOnce() async throws {
         let api = TestAPI()
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             let created = try await Self.create(
                 client, ["url": Self.url, "events": ["key.revoked", "delivery.finished"]])
             #expect(created.status == 201 && created["url"] == Self.url && created["enabled"] == true)
@@ -105,7 +105,7 @@ import Testing
 
     @Test func patchKeepsOmittedMembers() async throws {
         let api = TestAPI()
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             let (path, _) = try await Self.created(client)
             let moved = try await Self.patch(client, path, ["url": "https://example.com/2"])
             #expect(moved.status == 200 && moved["url"] == "https://example.com/2")
@@ -126,7 +126,7 @@ import Testing
 
     @Test func webhookChangeRequiresMatchingETag() async throws {
         let api = TestAPI()
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             let created = try await Self.create(client, ["url": Self.url])
             let path = try #require(created.headers[.location])
             let tag = try #require(try await client.send(.get, path, key: api.reader).headers[.eTag])
@@ -152,7 +152,7 @@ import Testing
 
     @Test func webhooksPerTenantAreLimited() async throws {
         let api = TestAPI()
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             for _ in 1...RegisteredWebhook.limit {
                 #expect(try await Self.create(client, ["url": Self.url]).status == 201)
             }
@@ -163,7 +163,7 @@ import Testing
 
     @Test func messagesListEachAttempt() async throws {
         let api = TestAPI()
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             let (path, reference) = try await Self.created(client)
             let attempts = [
                 WebhookAttempt(
@@ -209,7 +209,7 @@ import Testing
 
     @Test func messagesAreReplayed() async throws {
         let api = TestAPI()
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             let (path, reference) = try await Self.created(client)
             let taken = Self.message(.taken)
             for message in [taken, Self.message(.givenUp)] { api.webhooks.add(message, of: reference) }
@@ -248,7 +248,7 @@ import Testing
     @Test func manyMessagesAreReplayedInParts() async throws {
         let api = TestAPI()
         api.webhooks.setReplayLimit(2)
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             let (path, reference) = try await Self.created(client)
             for age in 1...3 { api.webhooks.add(Self.message(.taken, age: Double(age)), of: reference) }
             var body: JSONObject = ["since": "2026-03-01T00:00:00Z"]
@@ -265,7 +265,7 @@ import Testing
 
     @Test func invalidFieldIsNamed() async throws {
         let api = TestAPI()
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             for (body, field) in [
                 ([:], "url"), (["url": "http://example.com/"], "url"),
                 (["url": "https://user:x@example.com/"], "url"), (["url": "https://10.0.0.1/x"], "url"),
@@ -292,7 +292,7 @@ import Testing
     @Test func webhookCreationWithoutSealingSecretIsUnavailable() async throws {
         var api = TestAPI()
         api.hasNotifications = false
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             let response = try await Self.create(client, ["url": Self.url])
             #expect(response.status == 503 && response.code == "notifications_not_configured")
         }
@@ -302,7 +302,7 @@ import Testing
         let api = TestAPI()
         let neighbour = APIKey.generate(.secret)
         try api.admit(neighbour, of: Self.neighbour, scopes: "read,manage")
-        try await api.test(over: [.router]) { client in
+        try await api.test(over: [.task]) { client in
             let (path, reference) = try await Self.created(client)
             api.webhooks.add(Self.message(.taken), of: reference)
             let reading = [path, "\(path)/messages", "/v1/webhooks"]

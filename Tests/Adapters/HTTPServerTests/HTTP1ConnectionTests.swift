@@ -1,3 +1,4 @@
+import Foundation
 import NIOCore
 import NIOEmbedded
 import Testing
@@ -137,6 +138,40 @@ import Testing
         #expect(!client.channel.isActive)
     }
 
+    @Test func responsesToBufferedRequestsAreSentPieceByPiece() throws {
+        let client = try EmbeddedHTTP1()
+        #expect(try client.send(Self.later).isEmpty)
+        for _ in 0..<10 { #expect(try client.send(Self.now + Self.now).isEmpty) }
+        client.fire(ChannelEvent.inputClosed)
+        client.taskResponds()
+        var counts: [Int] = []
+        while let part = try client.channel.readOutbound(as: ByteBuffer.self) {
+            counts.append(String(buffer: part).components(separatedBy: "HTTP/1.1 200").count - 1)
+        }
+        #expect(counts.reduce(0, +) == 21)
+        // The two of one piece, and the task's response before the first.
+        #expect(counts.allSatisfy { $0 <= 3 })
+        #expect(!client.channel.isActive)
+    }
+
+    @Test func responsesOfAPipelineAreSeveralWrites() throws {
+        let client = try EmbeddedHTTP1()
+        try client.channel.writeInbound(ByteBuffer(string: String(repeating: Self.now, count: 1_000)))
+        var writes: [ByteBuffer] = []
+        while let bytes = try client.channel.readOutbound(as: ByteBuffer.self) { writes.append(bytes) }
+        #expect(writes.count > 2 && writes.allSatisfy { $0.readableBytes <= ByteBuffer.pieceLength })
+        let text = writes.map { String(buffer: $0) }.joined()
+        #expect(text.components(separatedBy: "HTTP/1.1 200 OK\r\n").count == 1_001)
+    }
+
+    /// The example of RFC 9110 §5.6.7.
+    @Test func dateIsInTheFormatOfHTTP() {
+        for (second, digits) in [(784_111_777.9, "37"), (784_111_778, "38")] {
+            let date = Date(timeIntervalSince1970: second)
+            #expect(HTTPDate.text(at: date) == "Sun, 06 Nov 1994 08:49:\(digits) GMT")
+        }
+    }
+
     @Test func malformedInputDoesNotDropEarlierResponses() throws {
         let client = try EmbeddedHTTP1()
         #expect(try client.send(Self.later).isEmpty)
@@ -166,6 +201,15 @@ import Testing
         client.advance(by: .seconds(1))
         _ = try? client.send(more)
         #expect(!client.channel.isActive)
+    }
+
+    @Test func headTimeoutRestartsForEachRequest() throws {
+        let client = try EmbeddedHTTP1()
+        for _ in 0..<4 {
+            #expect(try client.send(String(Self.now.prefix(20))).isEmpty)
+            client.advance(by: .seconds(4))
+            #expect(try client.send(String(Self.now.dropFirst(20))) == ["200"])
+        }
     }
 
     @Test func idleConnectionIsClosed() throws {

@@ -1,12 +1,13 @@
 import Cards
+import HTTPServer
 import HTTPTypes
 import Invocation
 import Tenancy
 
 /// One method of one path, who may use it, and what answers it.
 ///
-/// One list (``APIServer/endpoints(_:_:_:)``) declares them. The router, the responses without it, 404 and 405, the metrics and the
-/// OpenAPI document follow from it.
+/// One list (``APIServer/endpoints(_:_:_:)``) declares them. Responses, 404 and 405, the metrics and the OpenAPI document follow
+/// from it.
 struct Endpoint: Sendable {
     let method: HTTPRequest.Method
     /// With its parameters in braces, as in the OpenAPI document.
@@ -111,6 +112,27 @@ struct Endpoint: Sendable {
     /// The largest body that is read on an event loop, which answers all others meanwhile, in bytes: ten times a usual one. Longer
     /// ones are read by the router. [ours]
     static let maximumBodyLengthAtOnce = 8_192
+}
+
+extension PathTree<Endpoint> {
+    init(_ endpoints: [Endpoint]) {
+        self.init(endpoints, path: \.path)
+    }
+}
+
+extension PathTree<Endpoint>.Match {
+    /// The path with its parameters in braces.
+    var path: String { elements[0].path }
+
+    var methods: [HTTPRequest.Method] {
+        elements.flatMap { $0.method == .get ? [.get, .head] : [$0.method] }
+    }
+
+    /// The endpoint of a method; nil if the path does not have the method. The endpoint of GET responds to HEAD too.
+    func endpoint(for method: HTTPRequest.Method) -> Endpoint? {
+        let method = method == .head ? .get : method
+        return elements.first { $0.method == method }
+    }
 }
 
 /// A media type.

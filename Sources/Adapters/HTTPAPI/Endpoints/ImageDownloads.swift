@@ -1,6 +1,7 @@
 import Administration
 import Cards
-import Hummingbird
+import HTTPServer
+import HTTPTypes
 import NIOCore
 import Tenancy
 
@@ -34,7 +35,7 @@ struct ImageDownloads: Sendable {
         guard let image = try await images.item(digest, of: tenant),
             let first = try await piece(at: 0, of: image, tenant)
         else { throw Problem(.notFound, .unknownImage(digest)) }
-        let pieces = ResponseBody(contentLength: image.byteCount) { [self] writer in
+        let pieces = APIResponse.Pieces(length: image.byteCount) { [self] writer in
             defer { withExtendedLifetime(permit) {} }
             var piece = first
             var position = 0
@@ -48,7 +49,6 @@ struct ImageDownloads: Sendable {
                 }
                 piece = next
             }
-            try await writer.finish(nil)
         }
         return APIResponse(pieces, as: image.format.rawValue, caching)
     }

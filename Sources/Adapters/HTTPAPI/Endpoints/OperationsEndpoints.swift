@@ -36,11 +36,6 @@ struct OperationsEndpoints: Sendable {
         ]
     }
 
-    /// Keeps these from hosts that tenants have proved.
-    var hiding: ProvedHostMiddleware {
-        ProvedHostMiddleware(hiding: endpoints.map(\.path), table: table)
-    }
-
     /// Answers as long as the process does.
     private func livez(_ request: APIRequest) -> APIResponse {
         let build = BuildInfo.current

@@ -1,5 +1,3 @@
-import HTTPTypes
-import Hummingbird
 import IPAddresses
 
 /// Whom a request came from, as far as limits tell clients apart.
@@ -28,10 +26,10 @@ struct Client: Sendable {
 }
 
 extension TrustedProxies {
-    /// Whom a request came from that the HTTP library has read.
-    func client(of request: Request, _ peer: IPAddress?) -> Client {
+    /// The client at the other end of a connection, which may be a trusted proxy's.
+    func client(of peer: IPAddress?, forwardedFor: String?) -> Client {
         guard contains(peer) else { return Client(address: Client.Address(peer), isBehindProxy: false) }
-        return client(behind: peer, forwardedFor: request.headers[.forwardedFor])
+        return client(behind: peer, forwardedFor: forwardedFor)
     }
 
     /// The client behind a connection of a trusted proxy.

@@ -1,5 +1,4 @@
 import HTTPTypes
-import Hummingbird
 import Invocation
 import JSON
 import Lookups
@@ -60,10 +59,6 @@ struct Problem: Error, CustomStringConvertible {
         var object = json
         object["requestID"] = .string(requestID)
         return JSONValue.object(object).serialized()
-    }
-
-    func response(requestID: String) -> Response {
-        Response(APIResponse(self, requestID: requestID))
     }
 }
 

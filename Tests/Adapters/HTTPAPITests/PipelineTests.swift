@@ -1,7 +1,6 @@
 import Foundation
+import HTTPServer
 import HTTPTypes
-import Hummingbird
-import HummingbirdCore
 import IPAddresses
 import Logging
 import NIOCore
@@ -15,8 +14,8 @@ import Testing
 
 @testable import HTTPAPI
 
-/// Whole connections, byte for byte: to the server, and to one whose router answers everything.
-@Suite struct ExchangeTests {
+/// Whole connections, byte for byte: to the server, and to one that responds to everything from tasks.
+@Suite struct PipelineTests {
     /// One request on the wire.
     struct Exchange: CustomTestStringConvertible, Sendable {
         let testDescription: String
@@ -62,7 +61,7 @@ import Testing
         exchange("refused", "POST /v1/payloads", [json], body: #"{"url":"https://other.example","aps":{}}"#),
         exchange("invalid-id", "GET /v1/lookup?url=%zz", ["A:  b\t"]),
     ]
-    static let routed: [Exchange] = [
+    static let fromTasks: [Exchange] = [
         exchange("livez", "GET /livez"),
         exchange("head", "HEAD \(found)"),
         exchange("method", "DELETE /v1/lookup"),
@@ -96,37 +95,37 @@ import Testing
                 exchange("half", "POST /v1/confirmations", [json], body: confirmation).text.dropLast(9))),
     ]
 
-    @Test func requestsFromMemoryMatchTheRouter() async throws {
-        for exchange in Self.fromMemory + Self.routed + Self.unusual {
+    @Test func requestsFromMemoryMatchThoseOfTasks() async throws {
+        for exchange in Self.fromMemory + Self.fromTasks + Self.unusual {
             let responses = try await Self.responses(to: [exchange])
-            #expect(responses.memory == responses.router, "\(exchange.testDescription)")
+            #expect(responses.memory == responses.tasks, "\(exchange.testDescription)")
             #expect(!responses.memory.isEmpty, "\(exchange.testDescription)")
         }
     }
 
     @Test(arguments: 0..<4)
-    func pipelinesFromMemoryMatchTheRouter(seed: Int) async throws {
+    func pipelinesFromMemoryMatchThoseOfTasks(seed: Int) async throws {
         var generator = SplitMix64(seed: UInt64(seed))
         for _ in 0..<12 {
             var pipeline = (0..<generator.below(12)).map { _ in
-                generator.pick(generator.oneIn(2) ? Self.fromMemory : Self.routed)
+                generator.pick(generator.oneIn(2) ? Self.fromMemory : Self.fromTasks)
             }
             // The body of what is refused early is a race between the client and the server's patience.
             pipeline.removeAll { $0.testDescription == "too-large" }
             pipeline.append(generator.pick(Self.fromMemory + Self.unusual))
             let responses = try await Self.responses(to: pipeline)
-            #expect(responses.memory == responses.router, "\(pipeline.map(\.testDescription))")
+            #expect(responses.memory == responses.tasks, "\(pipeline.map(\.testDescription))")
             #expect(responses.memory.count >= pipeline.count - 1, "\(pipeline.map(\.testDescription))")
         }
     }
 
-    @Test func unavailableResponseMatchesTheRouterWithoutLookupIndex() async throws {
+    @Test func unavailableResponseMatchesThatOfTasksWithoutLookupIndex() async throws {
         let responses = try await Self.responses(to: Self.fromMemory, api: TestAPI(hasTable: false))
-        #expect(responses.memory == responses.router)
+        #expect(responses.memory == responses.tasks)
         #expect(responses.memory.map(\.status) == Self.fromMemory.map { _ in 503 })
     }
 
-    @Test func logFromMemoryMatchesTheRouter() async throws {
+    @Test func logFromMemoryMatchesThatOfTasks() async throws {
         func lines(fromMemory isFromMemory: Bool) async throws -> [String] {
             let log = LogCapture()
             let logger = Logger(label: "test") { _ in log }
@@ -141,11 +140,10 @@ import Testing
         }
         let memory = try await lines(fromMemory: true)
         #expect(memory.count == Self.fromMemory.count)
-        let router = try await lines(fromMemory: false)
-        #expect(memory == router)
+        #expect(try await memory == lines(fromMemory: false))
     }
 
-    /// The network may join the parts again; `ExchangeHandlerTests` splits for certain.
+    /// The network may join the parts again; `HTTP1ConnectionTests` splits for certain.
     @Test func responsesAreTheSameWhereverBytesAreSplit() async throws {
         let pipeline = [
             Self.exchange("1", "GET \(Self.found)", ["If-None-Match: *"]),
@@ -234,7 +232,7 @@ import Testing
 
     static func responses(
         to pipeline: [Exchange], api: TestAPI = api
-    ) async throws -> (memory: [Message], router: [Message]) {
+    ) async throws -> (memory: [Message], tasks: [Message]) {
         let text = pipeline.map(\.text).joined()
         let found = Mutex<[Bool: [Message]]>([:])
         for isFromMemory in [true, false] {
@@ -264,15 +262,9 @@ import Testing
                 settings, api.dependencies, logger: logger, onListening: { await onListening($1) })
         } else {
             let responder = APIResponder(settings, api.dependencies, RequestObserver(), logger: logger)
-            service = Application(
-                responder: responder.router().buildResponder(),
-                server: try APIServer.builder(
-                    APIResponder([], responder.access, responder.observer, settings, logger: logger),
-                    settings,
-                    OpenConnections(maximum: 1_000, proxies: TrustedProxies([]), logger: logger)),
-                configuration: ApplicationConfiguration(
-                    address: .hostname("127.0.0.1", port: 0), serverName: APIServer.name),
-                onServerRunning: { await onListening($0.localAddress?.port ?? 0) }, logger: logger)
+            service = TaskServer(
+                settings: ServerSettings(settings), responder: TaskResponder(base: responder),
+                onListening: onListening)
         }
         try await run(service) {
             var ports = listening.stream.makeAsyncIterator()
@@ -282,6 +274,32 @@ import Testing
             } catch {
                 Issue.record(error)
             }
+        }
+    }
+
+    /// Responds to everything from tasks.
+    private struct TaskResponder: ServerResponder {
+        let base: APIResponder
+
+        func reply(to request: ServerRequest, on connection: ConnectionMemory) -> ServerReply { .later }
+
+        func respond(to request: ServerRequest, body: ServerRequestBody) async -> ServerResponse {
+            await base.respond(to: request, body: body)
+        }
+
+        func refusal(of defect: RequestDefect) -> ServerResponse { base.refusal(of: defect) }
+    }
+
+    private struct TaskServer: Service {
+        let settings: ServerSettings
+        let responder: TaskResponder
+        let onListening: @Sendable (Int) async -> Void
+
+        func run() async throws {
+            let server = try await RunningServer.start(settings, responder)
+            await onListening(server.port)
+            try? await gracefulShutdown()
+            _ = await server.drain(within: .seconds(600))
         }
     }
 

@@ -1,4 +1,4 @@
-import Hummingbird
+import HTTPServer
 import NIOCore
 import Synchronization
 
@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// Throws a problem: `body_too_large`, `request_timeout` or, where the connection ends before the body, `malformed_request`.
 struct Upload: AsyncSequence, Sendable {
-    fileprivate let body: RequestBody
+    fileprivate let body: ServerRequestBody
     fileprivate let coding: ContentCoding
     fileprivate let progress: Progress
 
@@ -29,12 +29,12 @@ struct Upload: AsyncSequence, Sendable {
     }
 
     struct Iterator: AsyncIteratorProtocol {
-        private var body: RequestBody.AsyncIterator
+        private var body: ServerRequestBody.AsyncIterator
         private let coding: ContentCoding
         private let progress: Progress
         private var decoder: GzipDecoder?
 
-        fileprivate init(body: RequestBody.AsyncIterator, coding: ContentCoding, progress: Progress) {
+        fileprivate init(body: ServerRequestBody.AsyncIterator, coding: ContentCoding, progress: Progress) {
             self.body = body
             self.coding = coding
             self.progress = progress
@@ -141,18 +141,17 @@ struct Upload: AsyncSequence, Sendable {
     }
 }
 
-extension Request {
-    /// Lends the body while it comes.
+extension ServerRequestBody {
+    /// Lends the body while it arrives.
     /// - Parameters:
-    ///   - type: what it is.
-    ///   - limit: how long nothing of it may come.
+    ///   - coding: `Content-Encoding`; nil if there is none.
+    ///   - limit: The longest time in which none of it may arrive.
     func withUpload<Result: Sendable>(
-        of type: BodyType = .csv, within limit: Duration,
+        of type: BodyType = .csv, coding: String? = nil, within limit: Duration,
         _ body: @escaping @Sendable (Upload) async throws -> Result
     ) async throws -> Result {
         let upload = Upload(
-            body: self.body, coding: try ContentCoding(headers[.contentEncoding]),
-            progress: Upload.Progress(of: type))
+            body: self, coding: try ContentCoding(coding), progress: Upload.Progress(of: type))
         return try await withThrowingTaskGroup(of: Result?.self) { group in
             group.addTask { try await body(upload) }
             group.addTask {

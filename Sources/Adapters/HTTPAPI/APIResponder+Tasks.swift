@@ -1,0 +1,229 @@
+import Foundation
+import HTTPServer
+import HTTPSyntax
+import HTTPTypes
+import IPAddresses
+import Logging
+import Lookups
+import Metrics
+import NIOCore
+import Tenancy
+
+/// Responses from tasks. A request goes through, in this order: observation, problems, landing pages, hidden paths, and its
+/// endpoint.
+extension APIResponder {
+    /// What the log and the metrics tell of a request.
+    private struct Observed {
+        /// The endpoint's path, with its parameters in braces.
+        var endpoint: String
+        var caller: KeyHolder?
+        /// The limit that the request was refused for.
+        var limit: String?
+    }
+
+    func respond(to request: ServerRequest, body: ServerRequestBody) async -> ServerResponse {
+        guard let method = HTTPRequest.Method(request.method) else { return refusal(of: .syntax) }
+        let start = ContinuousClock.now
+        active.increment()
+        defer { active.decrement() }
+        let match = tree.match(request.path)
+        let fields = RequestFields(request)
+        let client = proxies.client(of: request.peer, forwardedFor: fields.forwardedFor)
+        let endpoint = match?.endpoint(for: method)
+        let received = APIRequest(
+            client: client, query: request.query,
+            parameters: endpoint.flatMap { match?.parameters(in: $0.path) } ?? [:],
+            authority: request.authority, target: request.target, fields: fields)
+        let requestID = RequestID.of(received.fields.requestID)
+        var observed = Observed(endpoint: match?.path ?? "none")
+        let response: ServerResponse
+        do {
+            if let page = try page(for: request, method, of: client, &observed) {
+                response = page.with(requestID: requestID)
+            } else {
+                try refuseHiddenPath(request)
+                guard let match else { throw Problem.notFound }
+                guard let endpoint else { throw Problem.methodNotAllowed(match.methods) }
+                let found = try await self.response(
+                    to: received, method, body, from: request.peer, by: endpoint, &observed)
+                response = ServerResponse(found, requestID: requestID)
+            }
+        } catch {
+            let problem = problem(for: error, from: client, requestID: requestID)
+            observed.limit = problem.limit
+            await problem.pause?.wait()
+            response = ServerResponse(APIResponse(problem, requestID: requestID), requestID: requestID)
+        }
+        observer.record(
+            response.status, method, endpoint: observed.endpoint, caller: observed.caller,
+            limit: observed.limit, requestID: requestID, duration: start.duration(to: .now), logger)
+        return response
+    }
+
+    /// A request for something that does not exist needs no key, and counts as a request without a valid one. The client learns
+    /// nothing about unexpected errors.
+    private func problem(for error: any Error, from client: Client, requestID: String) -> Problem {
+        guard let problem = error as? Problem else {
+            logger.error("a request failed", metadata: ["error": "\(error)", "request_id": "\(requestID)"])
+            return .internalError
+        }
+        guard problem.caller == nil, [.notFound, .methodNotAllowed].contains(problem.status) else {
+            return problem
+        }
+        do throws(Problem) {
+            try access.limiter.admitAnonymous(from: client)
+            return problem
+        } catch {
+            return error
+        }
+    }
+
+    // MARK: Proved hosts
+
+    /// The page for people at the host of a tenant that wants it, at every path but the API's own. If monitors use the same port,
+    /// their paths are the tenant's at such a host.
+    private func page(
+        for request: ServerRequest, _ method: HTTPRequest.Method, of client: Client,
+        _ observed: inout Observed
+    ) throws(Problem) -> ServerResponse? {
+        guard let pages,
+            // Empty components do not count, as for endpoints.
+            !DomainPages.pathsOfAPI.contains(String(request.path.split(separator: "/").first ?? "")),
+            let name = request.authority.flatMap(Authority.host), let state = access.table.current,
+            let host = state.provedHost(name), host.pages != .off
+        else { return nil }
+        observed.endpoint = "pages"
+        guard [.get, .head].contains(method) else { throw Problem.methodNotAllowed([.get, .head]) }
+        try access.limiter.admitVisitor(of: host, from: client)
+        let head = HTTPRequest(
+            method: method, scheme: nil, authority: request.authority, path: request.target,
+            headerFields: request.fields)
+        let (response, body) = pages(head, host, state)
+        return ServerResponse(
+            response.status, response.headerFields, body: body.isEmpty ? .empty : .bytes(body))
+    }
+
+    private func refuseHiddenPath(_ request: ServerRequest) throws(Problem) {
+        guard !hiddenPaths.isEmpty, hiddenPaths.contains(request.path.split(separator: "/")),
+            let host = request.authority.flatMap(Authority.host),
+            access.table.current?.table.isProved(host: host) == true
+        else { return }
+        throw .notFound
+    }
+
+    // MARK: Endpoints
+
+    private func response(
+        to received: APIRequest, _ method: HTTPRequest.Method, _ body: ServerRequestBody,
+        from peer: IPAddress?, by endpoint: Endpoint, _ observed: inout Observed
+    ) async throws -> APIResponse {
+        switch endpoint.handler {
+        case .open(let handler):
+            // A trusted proxy that asks for itself, as for its health check, is no client.
+            let isLimited =
+                limitsReaders
+                && !(received.client.isBehindProxy && received.client.address == Client.Address(peer))
+            if isLimited {
+                try access.limiter.admitReader(from: received.client, times: endpoint.limitFactor)
+            }
+            let response = try handler(received)
+            if isLimited, let body = response.body, method != .head {
+                access.limiter.chargeReader(body.count, from: received.client, times: endpoint.limitFactor)
+            }
+            return response
+        case .openStored(let handler):
+            do {
+                return try await handler(received)
+            } catch is StoreUnavailable {
+                throw access.limiter.holdingBack(.unavailable, from: received.client)
+            }
+        case .memory(let scope, let handler):
+            let verify = received.fields.assertion == nil ? nil : endpoint.verifySignature
+            return try await respond(
+                to: received, body, by: endpoint, scope, &observed, waits: endpoint.takesBody
+            ) { admitted, body in
+                guard let verify, let body else {
+                    return access.charging(try admitted.answered(by: handler, body: body), to: admitted)
+                }
+                return try await admitted.answered(
+                    by: { admitted in
+                        try handler(
+                            try await verify(admitted, endpoint.method, Array(body.readableBytesView)))
+                    }, body: body)
+            }
+        case .stored(let scope, let handler):
+            return try await respond(to: received, body, by: endpoint, scope, &observed, waits: true) {
+                admitted, body in
+                try await admitted.answered(by: handler, body: body)
+            }
+        case .streamed(let scope, let handler):
+            return try await respond(to: received, body, by: endpoint, scope, &observed, waits: true) {
+                admitted, _ in
+                try await admitted.answered(
+                    by: { admitted in
+                        let take = try handler(admitted)
+                        return try await uploads.with(admitted.tenant) {
+                            try await take(
+                                try await body.withUpload(
+                                    of: endpoint.bodyTypes[0], coding: received.fields.contentEncoding,
+                                    within: bodyTimeout
+                                ) { .spooled(try await SpooledBody($0)) })
+                        }
+                    }, body: nil)
+            }
+        case .storedWithin(let scope, let handler):
+            return try await respond(to: received, body, by: endpoint, scope, &observed, waits: true) {
+                admitted, body in
+                let locations = admitted.table.visibleLocations
+                return try await admitted.answered(by: { try await handler($0, locations) }, body: body)
+            }
+        case .anySecretKey(let handler):
+            return try await respond(to: received, body, by: endpoint, nil, &observed, waits: true) {
+                admitted, body in
+                try await admitted.answered(by: handler, body: body)
+            }
+        }
+    }
+
+    /// - Parameter waits: Whether it waits for a body or the database: only so many requests of a tenant may be under way.
+    private func respond(
+        to received: APIRequest, _ body: ServerRequestBody, by endpoint: Endpoint, _ scope: Scope?,
+        _ observed: inout Observed, waits: Bool,
+        _ response: (AdmittedRequest, ByteBuffer?) async throws -> APIResponse
+    ) async throws -> APIResponse {
+        do {
+            let admitted = try access.admit(received, for: scope, by: endpoint, at: Date())
+            observed.caller = admitted.caller
+            guard waits else { return try await response(admitted, nil) }
+            let isClient = admitted.caller.kind == .publishable
+            return try await concurrency.with(
+                admitted.tenant, client: isClient ? admitted.clientIdentity : nil
+            ) {
+                guard endpoint.takesBody else { return try await response(admitted, nil) }
+                var bytes = try await body.whole(
+                    coding: received.fields.contentEncoding, within: bodyTimeout)
+                if endpoint.isBodyOptional {
+                    if bytes.readableBytes == 0 {
+                        bytes.writeStaticString("{}")
+                    } else {
+                        try received.fields.checkType(of: endpoint)
+                    }
+                }
+                var admitted = admitted
+                admitted.now = Date()
+                return try await response(admitted, bytes)
+            }
+        } catch let problem as Problem {
+            observed.caller = problem.caller ?? observed.caller
+            throw access.limiter.holdingBack(problem, from: received.client)
+        }
+    }
+}
+
+extension ServerResponse {
+    fileprivate func with(requestID: String) -> ServerResponse {
+        var response = self
+        response.fields[.requestID] = requestID
+        return response
+    }
+}
