@@ -223,7 +223,7 @@ let package = Package(
                 "IPAddresses", "Invocation", "JSON", "Locations", "Notifications", "Platform", "RateLimiting",
                 "Receipts",
                 "AppStoreSync", "Lookups", "Tenancy", crypto, httpTypes, logging, metrics, nioCore,
-                nioSSL, serviceLifecycle,
+                serviceLifecycle,
             ],
             excluding: ["OpenAPI"]),
         Layer.adapters.library(
@@ -247,7 +247,7 @@ let package = Package(
                 "APNsClient", "APNsPayload", "APNsSimulator", "Administration", "AppAttest", "AppClipCodes",
                 "AppSiteAssociation", "AppStoreConnect", "AppStoreConnectSimulator", "Attestation", "Cards",
                 "Console", "DNSClient", "DomainProof", "EmbeddedPostgreSQL", "Encodings", "Geodesy", "HTML",
-                "HTTPAPI",
+                "HTTPAPI", "HTTPServer",
                 "IPAddresses", "Invocation", "JSON", "LandingPages", "Locations", "Notifications",
                 "OutboundHTTP",
                 "Persistence", "Platform", "PostgreSQL", "QRCode", "RateLimiting", "Receipts", "AppStoreSync",
@@ -312,7 +312,8 @@ let package = Package(
         Layer.values.tests(
             "LookupsTests",
             [
-                "AppAttest", "Cards", "Encodings", "Geodesy", "Invocation", "PropertyTesting", "RateLimiting",
+                "AppAttest", "Cards", "Encodings", "Geodesy", "Invocation", "JSON", "PropertyTesting",
+                "RateLimiting",
                 "Lookups", "LookupsSupport",
                 "Tenancy",
             ],
@@ -378,7 +379,8 @@ let package = Package(
         Layer.adapters.tests(
             "HTTPServerTests",
             [
-                "HTTPServer", crypto, httpTypes, logging, nioCore, nioEmbedded, nioHPACK, nioHTTP1, nioHTTP2,
+                "HTTPServer", "IPAddresses", crypto, httpTypes, logging, nioCore, nioEmbedded, nioHPACK,
+                nioHTTP1, nioHTTP2,
                 nioPosix, nioSSL, swiftASN1, x509,
             ]),
         testSupport("HTTPTestClient", ["HTTPServer", httpTypes, nioCore, nioHTTP1, nioPosix]),

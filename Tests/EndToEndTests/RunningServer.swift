@@ -59,6 +59,9 @@ final class RunningServer: Sendable {
     /// Asks the process to end, as a service manager does.
     func terminate() { process.terminate() }
 
+    /// Asks the process to read its certificate and key files again.
+    func hangUp() { kill(process.processIdentifier, SIGHUP) }
+
     private func stop(_ exit: ExitStatus) async throws -> Int32 {
         try await client.shutdown()
         process.terminate()

@@ -194,12 +194,8 @@ import Testing
                     ["ECDHE-ECDSA-AES128-SHA", "ECDHE-ECDSA-AES256-SHA"]
                 ),
             ] {
-                let (certificate, key) = (directory.path("certificate.pem"), directory.path("key.pem"))
-                try await Self.run(
-                    ["openssl", "req", "-x509", "-newkey"] + algorithm + [
-                        "-nodes", "-days", "2", "-subj", "/CN=localhost", "-keyout", key, "-out", certificate,
-                    ])
-                let tls = (certificate: certificate, key: key)
+                let tls = (certificate: directory.path("certificate.pem"), key: directory.path("key.pem"))
+                try await Self.makeCertificate(tls, algorithm)
                 let (_, status) = try await RunningServer.lend(installation.binary, tls: tls) { server in
                     let address = server.address.dropFirst("https://".count)
                     for suite in accepted + refused {
@@ -217,6 +213,59 @@ import Testing
                     }
                 }
                 #expect(status == 0)
+            }
+        }
+    }
+
+    private static func makeCertificate(
+        _ tls: (certificate: String, key: String), _ algorithm: [String], days: Int = 2
+    ) async throws {
+        try await run(
+            ["openssl", "req", "-x509", "-newkey"] + algorithm + [
+                "-nodes", "-days", "\(days)", "-subj", "/CN=localhost", "-keyout", tls.key, "-out",
+                tls.certificate,
+            ])
+    }
+
+    /// Without a handler SIGHUP ends the process.
+    @Test func hangupRereadsTheCertificate() async throws {
+        try await Installation.lend { installation in
+            let directory = try TemporaryDirectory()
+            let tls = (certificate: directory.path("certificate.pem"), key: directory.path("key.pem"))
+            let curve = ["ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
+            try await Self.makeCertificate(tls, curve)
+            let (_, status) = try await RunningServer.lend(installation.binary, tls: tls) { server in
+                try await server.log.line(saying: "the certificate expires soon")
+                try await Self.makeCertificate(tls, curve, days: 90)
+                server.hangUp()
+                try await server.log.line(saying: "SIGHUP: ")
+                try await server.log.line(saying: "new connections use the changed certificate")
+                #expect(try await server.get("/livez").status == 200)
+            }
+            #expect(status == 0)
+        }
+    }
+
+    @Test func unusableCertificateOrPortIsNamed() async throws {
+        try await Installation.lend { installation in
+            let directory = try TemporaryDirectory()
+            let key = directory.path("key.pem")
+            #expect(
+                FileManager.default.createFile(
+                    atPath: key, contents: Data("x".utf8), attributes: [.posixPermissions: 0o600]))
+            let unusable = try await installation.binary.run(
+                "serve", "--tls-certificate", "/none.pem", "--tls-key", key)
+            #expect(
+                unusable.status == 1 && unusable.errors.contains("cannot read /none.pem"),
+                "\(unusable.errors)")
+            _ = try await RunningServer.lend(installation.binary) { server in
+                let port = String(server.address.split(separator: ":").last ?? "")
+                let used = try await installation.binary.run("serve", "--host", "127.0.0.1", "--port", port)
+                #expect(
+                    used.status == 1
+                        && used.errors.contains(
+                            "cannot listen on 127.0.0.1 port \(port): Address already in use"),
+                    "\(used.errors)")
             }
         }
     }

@@ -7,8 +7,10 @@ import Testing
 @Suite struct StopTimeTests {
     /// Its services end one after the other, each when the one before it has.
     private static let longest: Duration =
+        // New connections, as the unit and the Compose file set it.
+        .seconds(5)
         // Requests under way.
-        APIServer.Settings().shutdownTimeout
+        + APIServer.Settings().shutdownTimeout
         // What APNs has been sent is answered, or given up a tenth after its time.
         + APNsClient.Settings().requestTimeout * 1.1
         // What became of it and of webhooks' messages, and when keys were used, is written down: a connection to the

@@ -2,7 +2,7 @@ public import Administration
 public import AppStoreSync
 public import Attestation
 public import Foundation
-import HTTPServer
+package import HTTPServer
 public import HTTPTypes
 public import IPAddresses
 public import JSON
@@ -28,8 +28,8 @@ public struct APIServer: Service {
         public var port = 8080
         /// Where the server tells how it does, instead of the port above: in plain HTTP, whatever `tls` says.
         public var operations: (host: String, port: Int)?
-        /// PEM files of a certificate chain and its key; with them the server speaks TLS, HTTP/2 and HTTP/1.1.
-        public var tls: (certificate: String, key: String)?
+        /// With it the server speaks TLS, HTTP/2 and HTTP/1.1.
+        package var tls: TLSIdentity?
         /// How long a connection may be silent.
         public var idleTimeout = Duration.seconds(60)
         /// How long the two sides may take to agree on TLS.
@@ -41,6 +41,8 @@ public struct APIServer: Service {
         public var maximumConnections = 10_000
         /// How long requests under way may take when the server ends; what is not over then is cut.
         public var shutdownTimeout = Duration.seconds(25)
+        /// How long the server goes on accepting connections when it ends, while `/readyz` returns 503.
+        public var shutdownDelay = Duration.zero
         /// How long a request's head may take to arrive, and then its body.
         public var bodyTimeout = Duration.seconds(10)
         /// What tenants without limits of their own are held to [ours].
@@ -98,6 +100,8 @@ public struct APIServer: Service {
         public var landingPages: LandingPages?
         /// Metrics in Prometheus' text format.
         public var metrics: @Sendable () -> String
+        /// Whether the server wants new clients.
+        let readiness = Readiness()
 
         /// Answers a GET or HEAD of a host at which pages are shown, from memory.
         public typealias LandingPages =
@@ -184,7 +188,13 @@ public struct APIServer: Service {
         // Ends with the servers.
         async let _: Void = observer.tellOfRefusals(to: logger)
         try? await gracefulShutdown()
+        dependencies.readiness.end()
+        logger.notice(
+            "shutdown begins: /readyz returns 503 (--shutdown-delay)",
+            metadata: ["delay": "\(settings.shutdownDelay.components.seconds)"])
+        try? await Task.sleep(for: settings.shutdownDelay)
         await drain(servers)
+        logger.notice("all connections have ended")
     }
 
     private func drain(_ servers: [RunningServer]) async {
@@ -208,7 +218,11 @@ public struct APIServer: Service {
         let responder = APIResponder(settings, dependencies, observer, logger: logger)
         var api = ServerSettings(settings)
         let connections = Meter(label: "doorstep_http_connections")
-        api.onConnectionCount = { connections.set($0) }
+        api.onConnectionCount = {
+            [readiness = dependencies.readiness, maximum = settings.maximumConnections] in
+            connections.set($0)
+            readiness.set(connections: $0, of: maximum)
+        }
         guard let place = settings.operations else { return [(.api, api, responder)] }
         var plain = settings
         (plain.host, plain.port, plain.tls) = (place.host, place.port, nil)

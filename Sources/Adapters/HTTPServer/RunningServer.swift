@@ -1,3 +1,4 @@
+import Foundation
 package import IPAddresses
 package import Logging
 import NIOCore
@@ -12,8 +13,8 @@ package struct ServerSettings: Sendable {
     package var host = "127.0.0.1"
     /// 0 takes any free port: ``RunningServer/port``.
     package var port = 0
-    /// PEM files of a certificate chain and its key. With them the server speaks TLS 1.2 and 1.3, HTTP/2 and HTTP/1.1.
-    package var tls: (certificate: String, key: String)?
+    /// With it the server speaks TLS 1.2 and 1.3, HTTP/2 and HTTP/1.1.
+    package var tls: TLSIdentity?
     /// The `Server` field of all responses; nil for none.
     package var name: String?
     /// How long a request's head may take to arrive once it has begun.
@@ -74,16 +75,8 @@ package final class RunningServer: Sendable {
         return limits
     }()
 
-    /// The cipher suites of TLS 1.2: only forward secrecy and authenticated encryption (RFC 9325 §4.2, RFC 9113 §9.2.2). TLS 1.3
-    /// has no others.
-    private static let cipherSuites: [NIOTLSCipher] = [
-        .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
-        .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
-        .TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, .TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
-    ]
-
     /// Starts a server.
-    /// - Throws: If the address, certificate or key cannot be used.
+    /// - Throws: ``ListenFailure`` if the address cannot be used.
     package static func start(
         _ settings: ServerSettings, _ responder: any ServerResponder,
         logger: Logger = Logger(label: "http-server") { _ in SwiftLogNoOpLogHandler() },
@@ -98,8 +91,7 @@ package final class RunningServer: Sendable {
             idleTimeoutNow: { connections.idleTime(of: usual) },
             handshakeTimeout: TimeAmount(settings.handshakeTimeout),
             responseTimeout: TimeAmount(settings.responseTimeout))
-        let tls = try settings.tls.map { try context(certificate: $0.certificate, key: $0.key) }
-        let channel = try await ServerBootstrap(group: group)
+        let bootstrap = ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 1024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelInitializer { channel in
@@ -118,25 +110,19 @@ package final class RunningServer: Sendable {
                         return channel.eventLoop.execute { channel.close(promise: nil) }
                     }
                     try channel.pipeline.syncOperations.addHandler(ReadTimeHandler(known))
-                    if let tls {
-                        try configure(tls: tls, channel, responder, connectionSettings)
+                    if let tls = settings.tls {
+                        try configure(tls: tls.context, channel, responder, connectionSettings)
                     } else {
                         try configureHTTP1(channel, responder, connectionSettings)
                     }
                 }
             }
-            .bind(host: settings.host, port: settings.port).get()
-        return RunningServer(channel, connections)
-    }
-
-    static func context(certificate: String, key: String) throws -> NIOSSLContext {
-        var configuration = TLSConfiguration.makeServerConfiguration(
-            certificateChain: try NIOSSLCertificate.fromPEMFile(certificate).map { .certificate($0) },
-            privateKey: .privateKey(try NIOSSLPrivateKey(file: key, format: .pem)))
-        configuration.minimumTLSVersion = .tlsv12
-        configuration.cipherSuiteValues = cipherSuites
-        configuration.applicationProtocols = ["h2", "http/1.1"]
-        return try NIOSSLContext(configuration: configuration)
+        do {
+            let channel = try await bootstrap.bind(host: settings.host, port: settings.port).get()
+            return RunningServer(channel, connections)
+        } catch {
+            throw ListenFailure(host: settings.host, port: settings.port, error)
+        }
     }
 
     static func configure(
@@ -193,6 +179,16 @@ package final class RunningServer: Sendable {
     package func stop() async {
         try? await channel.close()
         _ = connections.cutAll()
+    }
+}
+
+/// Why a server cannot listen. It names the address.
+package struct ListenFailure: Error, CustomStringConvertible {
+    package let description: String
+
+    init(host: String, port: Int, _ error: any Error) {
+        let reason = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
+        description = "cannot listen on \(host) port \(port): \(reason)"
     }
 }
 

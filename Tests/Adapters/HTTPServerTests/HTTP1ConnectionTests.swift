@@ -340,11 +340,12 @@ import Testing
 
     @Test func restOfAnsweredBodyIsReadForAWhile() throws {
         let client = try EmbeddedHTTP1()
-        _ = try client.send("POST /later HTTP/1.1\r\nHost: a\r\nContent-Length: 900000\r\n\r\n1")
+        _ = try client.send("POST /later HTTP/1.1\r\nHost: a\r\nContent-Length: 90000000\r\n\r\n1")
         client.taskResponds()
-        #expect(try client.send(String(repeating: "a", count: 200_000)) == ["200"])
+        #expect(
+            try client.send(String(repeating: "a", count: HTTP1Connection.discardedLength - 1)) == ["200"])
         #expect(client.channel.isActive)
-        _ = try? client.send(String(repeating: "a", count: 100_000))
+        _ = try? client.send("aa")
         #expect(!client.channel.isActive)
 
         let slow = try EmbeddedHTTP1()

@@ -85,6 +85,19 @@ import Testing
         "POST \(path) HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: \(body.utf8.count)\r\n\(lines)\r\n\(body)"
     }
 
+    @Test func usedPortIsNamed() async throws {
+        try await withServer { server, responder in
+            var settings = ServerSettings()
+            settings.port = server.port
+            let error = await #expect(throws: ListenFailure.self) {
+                _ = try await RunningServer.start(settings, responder)
+            }
+            #expect(
+                error?.description == "cannot listen on 127.0.0.1 port \(server.port): Address already in use"
+            )
+        }
+    }
+
     @Test func longBodyIsReadByATask() async throws {
         try await withServer { server, responder in
             let body = String(repeating: "abcdefgh", count: 50_000)

@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import HTTPTypes
+import Logging
 import NIOCore
 import NIOEmbedded
 import NIOHPACK
@@ -117,18 +118,26 @@ import X509
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("doorstep-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
+        let files = (folder.appendingPathComponent("chain.pem"), folder.appendingPathComponent("key.pem"))
+        try Self.writePair(files.0.path, files.1.path)
+        try await body(files.0.path, files.1.path)
+    }
+
+    /// Writes a new key and its certificate.
+    private static func writePair(
+        _ certificatePath: String, _ keyPath: String, lasting length: TimeInterval = 3_600
+    ) throws {
         let key = P256.Signing.PrivateKey()
         let name = try DistinguishedName { CommonName("localhost") }
         let certificate = try Certificate(
             version: .v3, serialNumber: .init(), publicKey: .init(key.publicKey),
             notValidBefore: Date(timeIntervalSinceNow: -3_600),
-            notValidAfter: Date(timeIntervalSinceNow: 3_600),
+            notValidAfter: Date(timeIntervalSinceNow: length),
             issuer: name, subject: name, signatureAlgorithm: .ecdsaWithSHA256, extensions: .init(),
             issuerPrivateKey: .init(key))
-        let files = (folder.appendingPathComponent("chain.pem"), folder.appendingPathComponent("key.pem"))
-        try Data(certificate.serializeAsPEM().pemString.utf8).write(to: files.0)
-        try Data(key.pemRepresentation.utf8).write(to: files.1)
-        try await body(files.0.path, files.1.path)
+        try certificate.serializeAsPEM().pemString.write(
+            toFile: certificatePath, atomically: true, encoding: .utf8)
+        try key.pemRepresentation.write(toFile: keyPath, atomically: true, encoding: .utf8)
     }
 
     private func withServer(_ body: (RunningServer, ScriptedResponder) async throws -> Void) async throws {
@@ -141,7 +150,7 @@ import X509
         _ certificate: String, _ key: String, _ body: (RunningServer, ScriptedResponder) async throws -> Void
     ) async throws {
         var settings = ServerSettings()
-        settings.tls = (certificate, key)
+        settings.tls = try TLSIdentity(certificate: certificate, key: key)
         let responder = ScriptedResponder()
         let server = try await RunningServer.start(settings, responder)
         do {
@@ -215,11 +224,121 @@ import X509
         }
     }
 
+    // MARK: Certificates
+
+    @Test func changedPairIsUsedByNewConnections() async throws {
+        try await withCertificate { certificate, key in
+            let identity = try TLSIdentity(certificate: certificate, key: key)
+            let before = identity.expiresAt
+            var settings = ServerSettings()
+            settings.tls = identity
+            let server = try await RunningServer.start(settings, ScriptedResponder())
+            #expect(try await send("/now", body: nil, to: server).status == "200")
+            #expect(try !identity.reread())
+            try Self.writePair(certificate, key, lasting: 7_200)
+            #expect(try identity.reread())
+            #expect(identity.expiresAt > before)
+            #expect(try await send("/now", body: nil, to: server).status == "200")
+            await server.stop()
+        }
+    }
+
+    /// Each by the path of its file, and the previous pair stays in use.
+    @Test func invalidPairIsRefusedByPath() async throws {
+        try await withCertificate { certificate, key in
+            let identity = try TLSIdentity(certificate: certificate, key: key)
+            let before = identity.expiresAt
+            let other = key + ".other"
+            try Self.writePair(certificate + ".other", other, lasting: 7_200)
+            let good = try String(contentsOfFile: key, encoding: .utf8)
+            for (text, message) in [
+                (
+                    try String(contentsOfFile: other, encoding: .utf8),
+                    "the key in \(key) does not belong to the certificate in \(certificate)"
+                ),
+                ("x", "\(key) is not an unencrypted private key in PEM format"),
+            ] {
+                try text.write(toFile: key, atomically: true, encoding: .utf8)
+                #expect(throws: TLSIdentity.Failure(message)) { try identity.reread() }
+                #expect(throws: TLSIdentity.Failure(message)) {
+                    try TLSIdentity(certificate: certificate, key: key)
+                }
+            }
+            try good.write(toFile: key, atomically: true, encoding: .utf8)
+            try "x".write(toFile: certificate, atomically: true, encoding: .utf8)
+            #expect(
+                throws: TLSIdentity.Failure("\(certificate) is not a certificate chain in PEM format")
+            ) { try identity.reread() }
+            try FileManager.default.removeItem(atPath: certificate)
+            #expect(throws: TLSIdentity.Failure("cannot read \(certificate)")) { try identity.reread() }
+            #expect(identity.expiresAt == before)
+        }
+    }
+
+    @Test func followerLogsEachEventOnce() async throws {
+        try await withCertificate { certificate, key in
+            try Self.writePair(certificate, key, lasting: 20 * 86_400)
+            let log = LogLines()
+            let identity = try TLSIdentity(certificate: certificate, key: key)
+            var follower = CertificateFollower(identity, logger: Logger(label: "test") { _ in log })
+            let now = Date()
+            follower.look(at: now)
+            #expect(log.take() == [])
+            // 13 days before the end, and once a day.
+            for hours in [0, 23, 24] { follower.look(at: now + 7 * 86_400 + Double(hours * 3_600)) }
+            #expect(log.take() == Array(repeating: "warning: the certificate expires soon", count: 2))
+            let good = try String(contentsOfFile: key, encoding: .utf8)
+            try "x".write(toFile: key, atomically: true, encoding: .utf8)
+            for _ in 0..<2 { follower.look(at: now) }
+            #expect(
+                log.take() == [
+                    "error: the changed certificate or key cannot be used: the previous pair stays in use"
+                ])
+            try good.write(toFile: key, atomically: true, encoding: .utf8)
+            for _ in 0..<2 { follower.look(at: now) }
+            #expect(log.take() == ["notice: the certificate and its key can be used again"])
+            try Self.writePair(certificate, key, lasting: -60)
+            for _ in 0..<2 { follower.look(at: now) }
+            #expect(
+                log.take() == [
+                    "notice: new connections use the changed certificate",
+                    "warning: the certificate has expired",
+                ])
+        }
+    }
+
+    private final class LogLines: LogHandler {
+        private let lines = Mutex<[String]>([])
+        var metadata: Logger.Metadata {
+            get { [:] }
+            set {}
+        }
+        var logLevel: Logger.Level {
+            get { .trace }
+            set {}
+        }
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { nil }
+            set {}
+        }
+
+        func log(event: LogEvent) {
+            lines.withLock { $0.append("\(event.level): \(event.message)") }
+        }
+
+        func take() -> [String] {
+            lines.withLock { lines in
+                defer { lines = [] }
+                return lines
+            }
+        }
+    }
+
     /// A connection of HTTP/1.1 whose bytes the test moves.
     private func embedded(_ certificate: String, _ key: String) throws -> (EmbeddedChannel, EmbeddedChannel) {
         let (server, client) = (EmbeddedChannel(), EmbeddedChannel())
         try RunningServer.configure(
-            tls: try RunningServer.context(certificate: certificate, key: key), server, ScriptedResponder(),
+            tls: try TLSIdentity(certificate: certificate, key: key).context, server, ScriptedResponder(),
             ConnectionSettings())
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.certificateVerification = .none

@@ -10,6 +10,7 @@ import Platform
 /// certificate.
 struct OperationsEndpoints: Sendable {
     private let table: LiveLookupIndex
+    private let readiness: Readiness
     /// Whether these are answered at the port of the API, where no tenant may learn of another.
     private let isPublic: Bool
     private let foreignAttestationRoot: String?
@@ -20,6 +21,7 @@ struct OperationsEndpoints: Sendable {
 
     init(_ dependencies: APIServer.Dependencies, isPublic: Bool) {
         table = dependencies.table
+        readiness = dependencies.readiness
         self.isPublic = isPublic
         foreignAttestationRoot = dependencies.foreignAttestationRoot
         exposition = dependencies.metrics
@@ -48,6 +50,7 @@ struct OperationsEndpoints: Sendable {
     /// 200 when requests can be answered, with how old what they are answered from is; 503 when they cannot.
     private func readyz(_ request: APIRequest) throws(Problem) -> APIResponse {
         guard let state = table.current else { throw .unavailable }
+        if let refusal = readiness.refusal { throw refusal }
         let age = max(0, Date().timeIntervalSince(state.asOf))
         var description: JSONObject = [
             "source": .string(state.source.rawValue),

@@ -114,6 +114,10 @@ extension Problem {
         return problem
     }
 
+    static func notReady(_ detail: String) -> Problem {
+        Problem(.serviceUnavailable, "unavailable", detail, headers: [.retryAfter: "1"])
+    }
+
     static func methodNotAllowed(_ allowed: [HTTPRequest.Method]) -> Problem {
         let list = allowed.map(\.rawValue).sorted().joined(separator: ", ")
         return Problem(

@@ -85,7 +85,10 @@ final class HTTP1Connection: ChannelDuplexHandler, RemovableChannelHandler {
     var start: ((ServerRequest, ServerRequestBody, _ number: Int) -> Void)?
 
     /// How much is read of a body after its response, in bytes, and for how long. [ours]
-    static var discardedLength: Int { 262_144 }
+    ///
+    /// A client that still sends when the connection is closed both ways loses the response (RFC 9112 §9.6). So the
+    /// length allows for an image, or for the start of an import.
+    static var discardedLength: Int { 16_777_216 }
     static var discardingTime: TimeAmount { .seconds(2) }
 
     /// The longest body that is collected for a task, if it arrives together with the head. [ours]

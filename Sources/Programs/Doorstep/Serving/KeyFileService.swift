@@ -7,9 +7,6 @@ struct KeyFileService<Version: Sendable>: Service {
     private let logger: Logger
     private let follow: @Sendable (Version?) throws -> (version: Version, keys: [String])?
 
-    /// How long a change can stay unnoticed.
-    private let interval = Duration.seconds(10)
-
     /// - Parameters:
     ///   - name: The purpose of the keys.
     ///   - follow: Applies the content of the files, and returns their version and the IDs of the keys; nil if the version is
@@ -28,7 +25,7 @@ struct KeyFileService<Version: Sendable>: Service {
             // The version at the start is unknown: the first check reads the files once more.
             var known: Version?
             var failure: String?
-            while !Task.isCancelled {
+            for await _ in FollowedFiles.looks() {
                 do {
                     if let (version, keys) = try follow(known) {
                         known = version
@@ -38,7 +35,7 @@ struct KeyFileService<Version: Sendable>: Service {
                     if failure != nil { logger.notice("the keys for \(name) can be read again") }
                     failure = nil
                 } catch {
-                    // Told once, and not every ten seconds.
+                    // Logged once, and not at every look.
                     if failure != "\(error)" {
                         logger.error(
                             "the keys for \(name) cannot be read: the previous keys stay in use",
@@ -46,7 +43,6 @@ struct KeyFileService<Version: Sendable>: Service {
                     }
                     failure = "\(error)"
                 }
-                try? await Task.sleep(for: interval)
             }
         }
     }

@@ -92,7 +92,7 @@ struct Server {
             let metrics = ServerMetrics(
                 routing.table, confirmations,
                 pools: ["requests": pool, "deliveries": deliveryPool, "management": managementPool],
-                certificate: api.tls?.certificate)
+                certificate: api.tls)
             // Queued deliveries wait in the database for a server with a sender.
             let delivery = sealingKeys.map { keys in
                 Delivery(
@@ -217,6 +217,10 @@ struct Server {
                     },
                 ]
             }
+            services.append(HangupService(logger: logger))
+            if let identity = api.tls {
+                services.append(CertificateService(identity: identity, logger: logger))
+            }
             services += delivery?.services ?? []
             services.append(server)
             let group = ServiceGroup(
@@ -224,6 +228,7 @@ struct Server {
                     services: services.map { .init(service: $0) },
                     gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
             try await group.run()
+            logger.notice("doorstep serve has ended")
         }
     }
 

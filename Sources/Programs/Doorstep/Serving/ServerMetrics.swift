@@ -1,5 +1,5 @@
 import Foundation
-import HTTPAPI
+import HTTPServer
 import Lookups
 import Metrics
 import Persistence
@@ -31,14 +31,14 @@ final class ServerMetrics: Sendable {
             ("swift", BuildInfo.current.swift),
         ])
     private let process = ProcessMetrics()
-    private let certificate: String?
+    private let certificate: TLSIdentity?
 
     /// - Parameters:
     ///   - pools: by name.
-    ///   - certificate: the path of the certificate that the server presents; nil without TLS.
+    ///   - certificate: The certificate that the server presents; nil without TLS.
     init(
         _ table: LiveLookupIndex, _ confirmations: ConfirmationQueue, pools: [String: ConnectionPool],
-        certificate: String?
+        certificate: TLSIdentity?
     ) {
         self.table = table
         self.confirmations = confirmations
@@ -66,10 +66,10 @@ final class ServerMetrics: Sendable {
         }
     }
 
-    /// Reads the file each time, because it is replaced while the server runs. An unreadable file leaves the last date.
     private func updateCertificate() {
-        guard let certificate, let end = try? CertificateExpiry.date(ofFile: certificate) else { return }
-        Meter(label: "doorstep_tls_certificate_expiry_timestamp_seconds").set(end.timeIntervalSince1970)
+        guard let certificate else { return }
+        Meter(label: "doorstep_tls_certificate_expiry_timestamp_seconds").set(
+            certificate.expiresAt.timeIntervalSince1970)
     }
 
     private func updateQuarantine() {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import HTTPAPI
+import HTTPServer
 import IPAddresses
 
 /// Where a server listens, to how many, and whom it believes about clients.
@@ -11,6 +12,7 @@ struct ListenOptions: ParsableArguments {
     @Option(Settings.tlsCertificate) var tlsCertificate: String?
     @Option(Settings.tlsKey) var tlsKey: String?
     @Option(Settings.maximumConnections) var maximumConnections: Int?
+    @Option(Settings.shutdownDelay) var shutdownDelay: Int?
     @Option(Settings.shutdownTimeout) var shutdownTimeout: Int?
     @Option(Settings.trustedProxies) var trustedProxies: [[AddressRange]] = []
 
@@ -25,15 +27,16 @@ struct ListenOptions: ParsableArguments {
             throw ValidationError("--operations-host requires --operations-port")
         }
         settings.maximumConnections = try Settings.maximumConnections.value(maximumConnections)
+        settings.shutdownDelay = .seconds(try Settings.shutdownDelay.value(shutdownDelay))
         settings.shutdownTimeout = .seconds(try Settings.shutdownTimeout.value(shutdownTimeout))
         settings.trustedProxies = try Settings.trustedProxies.value(
             trustedProxies.isEmpty ? nil : trustedProxies.flatMap(\.self))
         switch (try Settings.tlsCertificate.value(tlsCertificate), try Settings.tlsKey.value(tlsKey)) {
         case (nil, nil): break
         case (let certificate?, let key?):
-            // NIO reads it; this checks whether other users can.
+            // Checks whether other users can read it.
             _ = try SecretFile(path: key).bytes()
-            settings.tls = (certificate, key)
+            settings.tls = try TLSIdentity(certificate: certificate, key: key)
         default: throw ValidationError("--tls-certificate and --tls-key require each other")
         }
         return settings

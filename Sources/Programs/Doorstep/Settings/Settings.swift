@@ -90,6 +90,13 @@ enum Settings {
         "shutdown-timeout", "DOORSTEP_SHUTDOWN_TIMEOUT", default: Int(api.shutdownTimeout.components.seconds),
         in: 0...3_600,
         "Seconds that requests may continue after SIGTERM; the server then closes their connections")
+    static let shutdownDelay = Setting(
+        "shutdown-delay", "DOORSTEP_SHUTDOWN_DELAY", default: Int(api.shutdownDelay.components.seconds),
+        in: 0...3_600,
+        """
+        Seconds after SIGTERM in which the server goes on accepting connections, while /readyz returns 503 so that \
+        proxies choose other servers
+        """)
     static let trustedProxies = ranges(
         "trusted-proxy", "DOORSTEP_TRUSTED_PROXIES",
         "Proxies whose X-Forwarded-For the server trusts; can be repeated")
@@ -347,7 +354,8 @@ enum Settings {
         tenant.description, host.description,
         port.description, operationsPort.description, operationsHost.description, tlsCertificate.description,
         tlsKey.description, maximumConnections.description,
-        shutdownTimeout.description, trustedProxies.description, consoleHost.description,
+        shutdownDelay.description, shutdownTimeout.description, trustedProxies.description,
+        consoleHost.description,
         consolePort.description, consoleOrigins.description, consoleProxies.description,
         consoleLeaflet.description,
         consoleTiles.description, consoleTilesAttribution.description,
