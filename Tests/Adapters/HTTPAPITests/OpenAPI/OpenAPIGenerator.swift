@@ -1,8 +1,10 @@
+import Administration
 import Foundation
 import HTTPTypes
 import JSON
 
 @testable import HTTPAPI
+@testable import Lookups
 
 /// Makes the OpenAPI document from the endpoints and the fragments in `Sources/Adapters/HTTPAPI/OpenAPI`.
 ///
@@ -66,6 +68,32 @@ struct OpenAPIGenerator {
         }
     }
 
+    /// Adds to a schema with the member `fields` the properties that follow from fields of a resource.
+    private func completed(_ schema: JSONValue) throws -> JSONValue {
+        guard var object = schema.objectValue, let name = object["fields"]?.stringValue else { return schema }
+        object["fields"] = nil
+        switch name {
+        case "location shown": object.add(LocationRecord.fields, as: .shown)
+        case "location written": object.add(LocationRecord.fields, as: .written)
+        case "location patched": object.add(LocationRecord.fields, as: .patched)
+        case "location in lookups":
+            let texts = Set(LocationColumn.texts.map { "\($0)" })
+            object.add(LocationRecord.fields.filter { texts.contains($0.name) }, as: .omitted)
+        default: throw Failure(description: "no fields are named \(name)")
+        }
+        // Metadata cannot have the name of a field.
+        if var properties = object["properties"]?.objectValue,
+            var metadata = properties["metadata"]?.objectValue,
+            var names = metadata["propertyNames"]?.objectValue
+        {
+            names["not"] = ["enum": .array(LocationRecord.fields.filter(\.isCell).map { .string($0.cell) })]
+            metadata["propertyNames"] = .object(names)
+            properties["metadata"] = .object(metadata)
+            object["properties"] = .object(properties)
+        }
+        return .object(object)
+    }
+
     private static func object(_ value: JSONValue?) throws -> JSONObject {
         guard let object = value?.objectValue else {
             throw Failure(description: "a fragment lacks an object")
@@ -90,7 +118,8 @@ struct OpenAPIGenerator {
             throw Failure(description: "fragments without an endpoint: \(operations.keys.sorted())")
         }
         var components = try Self.object(document["components"])
-        components["schemas"] = .object(schemas)
+        components["schemas"] = .object(
+            try schemas.reduce(into: JSONObject()) { $0[$1.key] = try completed($1.value) })
         components["responses"] = .object(responses)
         components["examples"] = .object(examples)
         document["components"] = .object(components)
