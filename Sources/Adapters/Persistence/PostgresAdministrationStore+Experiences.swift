@@ -1,17 +1,8 @@
-public import Administration
+import Administration
 import Cards
 import Invocation
 import PostgreSQL
-public import Tenancy
-
-extension PostgresAdministrationStore {
-    public func importExperiences(
-        of tenant: TenantID, _ rows: some AsyncSequence<ImportedRow<ExperienceRecord>, any Error>,
-        _ options: ImportOptions = ImportOptions()
-    ) async throws -> ImportOutcome {
-        try await importRows(of: tenant, rows, options)
-    }
-}
+import Tenancy
 
 extension ExperienceRecord: ImportedResource {
     static let relation = "experiences"

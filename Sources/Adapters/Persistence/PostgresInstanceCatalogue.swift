@@ -13,15 +13,6 @@ public struct PostgresInstanceCatalogue {
         self.pool = pool
     }
 
-    /// The latest launched first.
-    public func latest(
-        _ selection: InstanceSelection, of tenant: TenantID, limit: Int
-    ) async throws -> [InstanceSummary] {
-        try await pool.withTenantTransaction(
-            tenant, as: .admin, TransactionMode(isReadOnly: true, statementTimeout: .seconds(600))
-        ) { try await $0.latestInstances(selection, after: nil, limit: limit) }
-    }
-
     /// Forgets an instance: its launches and its tokens.
     /// - Returns: Whether there was one.
     public func delete(_ id: InstanceID, of tenant: TenantID) async throws -> Bool {

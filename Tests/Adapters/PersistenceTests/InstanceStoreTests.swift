@@ -2,12 +2,13 @@ import APNsPayload
 import Foundation
 import Invocation
 import Notifications
-import Persistence
 import PostgreSQL
 import PropertyTesting
 import Tenancy
 import TestSupport
 import Testing
+
+@testable import Persistence
 
 /// What is kept of instances, as the server's role keeps it.
 @Suite(.timeLimit(.minutes(30))) struct InstanceStoreTests {
@@ -335,8 +336,7 @@ import Testing
                     == .refused(.unknownClip))
             #expect(try await instances.stores.count("SELECT count(*) FROM doorstep.instances") == 1)
             #expect(try await instances.stores.count("SELECT count(*) FROM doorstep.launches") == 0)
-            let catalogue = PostgresInstanceCatalogue(instances.stores.adminPool)
-            let listed = try await catalogue.latest(InstanceSelection(), of: instances.tenant, limit: 10)
+            let listed = try await instances.latest(InstanceSelection())
             #expect(listed.map(\.launchCount) == [0])
         }
     }
@@ -825,7 +825,7 @@ import Testing
                         tokens: path == "b" ? [.device: Instances.token(1)] : [:]))
             }
             func list(_ selection: InstanceSelection) async throws -> [String] {
-                try await catalogue.latest(selection, of: instances.tenant, limit: 10).compactMap { found in
+                try await instances.latest(selection).compactMap { found in
                     ids.first { $0.value == found.id }?.key
                 }
             }
@@ -840,7 +840,7 @@ import Testing
                 #expect(try await list(selection) == expected, "\(url)")
             }
             let b = try #require(
-                try await catalogue.latest(InstanceSelection(), of: instances.tenant, limit: 1).first)
+                try await instances.latest(InstanceSelection()).first)
             #expect(b.hasToken && b.launchCount == 1 && b.activityCount == 0)
             #expect(try await catalogue.delete(b.id, of: instances.tenant))
             #expect(try await !catalogue.delete(b.id, of: instances.tenant))

@@ -2,11 +2,12 @@ import APNsPayload
 import Foundation
 import Invocation
 import Notifications
-import Persistence
 import PostgreSQL
 import Tenancy
 import TestSupport
 import Testing
+
+@testable import Persistence
 
 /// Instances as tests register them.
 struct RegisteredInstances: Sendable {
@@ -60,6 +61,13 @@ struct RegisteredInstances: Sendable {
         _ registration: InstanceRegistration, at now: Date = now
     ) async throws -> (instance: Instance, isNew: Bool) {
         try #require(try await store.register(registration, of: tenant, at: now).stored)
+    }
+
+    /// The ten latest launched instances as an administrator sees them, the latest first.
+    func latest(_ selection: InstanceSelection) async throws -> [InstanceSummary] {
+        try await stores.adminPool.withTenantTransaction(tenant, as: .admin) {
+            try await $0.latestInstances(selection, after: nil, limit: 10)
+        }
     }
 
     /// What stands in the table, as superuser: the tokens of all instances, `kind name`, `-` before one that is retired.

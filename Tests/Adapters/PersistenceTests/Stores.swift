@@ -5,10 +5,11 @@ import Geodesy
 import Invocation
 import JSON
 import Lookups
-import Persistence
 import PostgreSQL
 import Tenancy
 import TestSupport
+
+@testable import Persistence
 
 /// The stores of one database, each on a pool that is logged in as the role it works as.
 struct Stores: Sendable {
@@ -180,5 +181,21 @@ func sqlState(_ body: () async throws -> Void) async throws -> String? {
     } catch let error as PostgreSQLError {
         guard let state = error.sqlState else { throw error }
         return state
+    }
+}
+
+extension PostgresAdministrationStore {
+    func importExperiences(
+        of tenant: TenantID, _ rows: some AsyncSequence<ImportedRow<ExperienceRecord>, any Error>,
+        _ options: ImportOptions = ImportOptions()
+    ) async throws -> ImportOutcome {
+        try await importRows(of: tenant, rows, options)
+    }
+
+    func importShortCodes(
+        of tenant: TenantID, _ rows: some AsyncSequence<ImportedRow<ShortCode>, any Error>,
+        _ options: ImportOptions = ImportOptions()
+    ) async throws -> ImportOutcome {
+        try await importRows(of: tenant, rows, options)
     }
 }
