@@ -190,8 +190,10 @@ struct KeyCommand: AsyncParsableCommand {
                 // Read first, because the key may be the one that authenticates the requests.
                 var key = try await api.read("/v1/keys/\(id)")
                 try await api.delete("/v1/keys/\(id)")
+                // A key that has revoked itself can read nothing more, so that the time is unknown.
+                if let revoked = try? await api.read("/v1/keys/\(id)") { return revoked }
                 key["status"] = .string(KeyRecord.Status.revoked.rawValue)
-                if key["revokedAt"] == .null { key["revokedAt"] = JSONValue(Date()) }
+                if key["revokedAt"] == .null { key["revokedAt"] = nil }
                 return key
             }
             output.print(key, line: "Revoked key \(id)")
