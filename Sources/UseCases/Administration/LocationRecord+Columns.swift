@@ -1,0 +1,60 @@
+import Cards
+public import JSON
+import Lookups
+
+/// Special: metadata and details, which are columns of CSV by their names.
+extension LocationRecord {
+    /// The prefix of the columns of details; the names follow.
+    private static let detailsPrefix = "details."
+    private static let metadataPrefix = "metadata."
+    private static let fieldColumns = Set(ownColumns)
+
+    public static func place(ofColumn column: String) -> (field: String, name: String)? {
+        if column.isOfCard { return ("card", Card.path(ofColumn: column)) }
+        if isMetadata(column) { return ("metadata", metadataName(ofColumn: column)) }
+        return ("details", String(decoding: column.utf8.dropFirst(detailsPrefix.utf8.count), as: UTF8.self))
+    }
+
+    /// Metadata that can be exported as CSV: texts.
+    static func checked(_ metadata: JSONObject) throws(RowRefusal) -> JSONObject {
+        for (column, value) in metadata {
+            guard isMetadata(column), !column.utf8.contains(0),
+                let text = value.stringValue, !text.isEmpty, !text.utf8.contains(0)
+            else { throw RowRefusal("metadata", "holds something else than named texts") }
+        }
+        return metadata
+    }
+
+    /// Whether metadata can have a name: neither the column of a field nor that of a detail.
+    public static func isMetadata(_ column: String) -> Bool {
+        !column.isEmpty && !fieldColumns.contains(column) && !column.utf8.starts(with: detailsPrefix.utf8)
+    }
+
+    /// The column of metadata of a name: `metadata.card.x` for `card.x`, which alone would be a card's.
+    ///
+    /// Metadata had such names before there were cards, and keeps them.
+    public static func column(ofMetadata name: String) -> String {
+        hasNameOfCard(name) ? metadataPrefix + name : name
+    }
+
+    private static func metadataName(ofColumn column: String) -> String {
+        guard column.utf8.starts(with: metadataPrefix.utf8), hasNameOfCard(column) else { return column }
+        return String(decoding: column.utf8.dropFirst(metadataPrefix.utf8.count), as: UTF8.self)
+    }
+
+    /// Whether a name is a column of a card after any number of metadata prefixes.
+    private static func hasNameOfCard(_ name: String) -> Bool {
+        var name = name.utf8[...]
+        while name.starts(with: metadataPrefix.utf8) { name = name.dropFirst(metadataPrefix.utf8.count) }
+        return name.starts(with: Card.columnPrefix.utf8)
+    }
+
+    /// The values of the columns after those of the fields, by column: metadata, details and card.
+    public var furtherFields: JSONObject {
+        var fields: JSONObject = [:]
+        for (name, value) in metadata { fields[Self.column(ofMetadata: name)] = value }
+        for (name, value) in details.texts { fields[Self.detailsPrefix + name] = value }
+        for (name, text) in card.furtherFields { fields[name] = .string(text) }
+        return fields
+    }
+}
