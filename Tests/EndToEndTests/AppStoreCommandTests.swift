@@ -32,7 +32,7 @@ import Testing
 
                 let applied = try await command.run(["apply"])
                 #expect(applied.status == 0, "\(applied.errors)")
-                #expect(applied.output.contains("Created 2") && applied.output.contains("in step"))
+                #expect(applied.output.contains("Created 2") && applied.output.contains("in sync"))
                 let second = try await command.run(["plan"])
                 #expect(second.status == 0 && second.output.contains("2 in step"), "\(second.output)")
                 #expect(try await command.run(["drift"]).status == 0)
@@ -120,7 +120,7 @@ import Testing
                 for other in ["{}", text.replacing("\"version\":1", with: "\"version\":2")] {
                     try Data(other.utf8).write(to: URL(filePath: file))
                     let none = try await command.run(["apply", file])
-                    #expect(none.status == 1 && none.errors.contains("no plan"), "\(none.errors)")
+                    #expect(none.status == 1 && none.errors.contains("not a plan"), "\(none.errors)")
                 }
             }
         }

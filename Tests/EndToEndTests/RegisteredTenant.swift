@@ -138,7 +138,7 @@ struct RegisteredTenant: Sendable {
     func add(_ names: [String], image: ImageDigest) async throws {
         let rows = names.map { name in
             """
-            ('\(tenant)', 'advanced', 'https://example.com/\(name)', '\(StoreFixture.clipBundleID)', '\(name)',
+            ('\(tenant)', 'advanced', 'https://example.com/\(name)', '\(StoreFixture.clipBundleID)', '\(name.prefix(30))',
              '{"action":"OPEN"}', '\(image)')
             """
         }

@@ -263,7 +263,7 @@ import Testing
                 #expect(
                     off.objectValue?["enabled"] == false && off.objectValue?["events"] == ["domain.lapsed"])
                 let refused = try await remote.run(["webhook", "test", id])
-                #expect(refused.status == 1 && refused.errors.contains("switched off"), "\(refused.errors)")
+                #expect(refused.status == 1 && refused.errors.contains("disabled"), "\(refused.errors)")
                 #expect(try await webhook("update", id, "--enable").objectValue?["enabled"] == true)
                 let rotated = try await webhook("rotate", id).objectValue?["secret"]?.stringValue
                 #expect(rotated?.hasPrefix("whsec_") == true && rotated != secret)

@@ -323,7 +323,7 @@ import Testing
                     #expect(published?["status"] == "ok", "\(published ?? [:])")
                     #expect(
                         published?["detail"]?.stringValue?.hasPrefix(
-                            "on the App Store: 1.0 is READY_FOR_DISTRIBUTION, as") == true)
+                            "on the App Store: 1.0 is READY_FOR_DISTRIBUTION, according") == true)
                     let owner = DoorstepBinary(databaseURL: tenant.database.conninfo)
                     let lint = ["experience", "lint", "--tenant", "acme", "--format", "json"]
                     #expect(try await !owner.succeed(lint).output.contains("unpublished"))
@@ -346,7 +346,8 @@ import Testing
                     let untold = try await point()
                     #expect(untold?["status"] == "unknown")
                     #expect(
-                        untold?["detail"]?.stringValue?.contains("did not say") == true, "\(untold ?? [:])")
+                        untold?["detail"]?.stringValue?.contains("unknown at the check") == true,
+                        "\(untold ?? [:])")
                     #expect(try await point("published")?["reason"] == "not_known")
                 }
             }

@@ -699,7 +699,7 @@ import Testing
                     "https://example.com/place-9 is in sync with the catalogue; nothing else was checked"))
             #expect(
                 try await tenant.plan { $0.target = "https://example.com/place-8" }.text().contains(
-                    "Plan of https://example.com/place-8 alone: 1 create"))
+                    "Plan of https://example.com/place-8 only: 1 create"))
             await #expect(throws: SyncError.unknownTarget("nowhere")) {
                 try await tenant.apply { $0.target = "nowhere" }
             }

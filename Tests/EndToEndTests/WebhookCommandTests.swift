@@ -87,7 +87,7 @@ import Testing
                 let off = try await webhook("update", secondID, "--disable")
                 #expect(off.objectValue?["enabled"] == false && off.objectValue?["waiting"] == 0)
                 #expect(
-                    try await refusal("replay", secondID, "--message", messageID).contains("switched off"))
+                    try await refusal("replay", secondID, "--message", messageID).contains("disabled"))
                 #expect(try await webhook("update", secondID, "--enable").objectValue?["enabled"] == true)
                 let replayed = try await webhook(
                     "replay", secondID, "--since", "2020-01-01T00:00:00Z", "--state", "given_up")

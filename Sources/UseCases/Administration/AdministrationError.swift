@@ -165,7 +165,7 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
         case .monitoredTooLittle(let operation, let seen):
             """
             \(seen) requests to \(operation.rawValue) were attested as required in the last \(MonitoredAttestations.days) \
-            days; at least \(MonitoredAttestations.required) are needed. Set the operation to 'monitor' to count them, or \
+            days; at least \(MonitoredAttestations.required) are needed: set the operation to 'monitor' to count them, or \
             require attestation now with --yes, or over HTTP with ?unmonitored=true
             """
         case .tenantDeleted: "the tenant was deleted meanwhile"
