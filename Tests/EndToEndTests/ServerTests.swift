@@ -280,7 +280,7 @@ import Testing
             "serve", "--tls-certificate", "x.pem", "--tls-key", key)
         #expect(outcome.status == 1)
         // A group may read it, and not write it.
-        #expect(outcome.errors.contains("\(key) holds secrets"), "\(outcome.errors)")
+        #expect(outcome.errors.contains("\(key) contains secrets"), "\(outcome.errors)")
     }
 
     @Test(arguments: ["--tls-key", "--tls-certificate"])
