@@ -58,7 +58,7 @@ import Testing
                         #"{"applinks":{"details":[{"appIDs":"ABCDE12345.com.example.Other"}]}}"#,
                         "applinks.details[0].appIDs must be an array"
                     ),
-                    ("{", "the content is no JSON"),
+                    ("{", "the content is not JSON"),
                     (#"{"a":"\#(String(repeating: "x", count: 140_000))"}"#, "at most 32768"),
                 ] {
                     let refused = try await binary.run(
