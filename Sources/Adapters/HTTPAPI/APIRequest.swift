@@ -8,24 +8,24 @@ import Lookups
 import NIOCore
 import Tenancy
 
-/// A request as routes see it, whoever read it from the wire.
+/// A request as endpoints see it, over HTTP or from this process.
 ///
-/// A class, since it goes through many hands: to copy it would be to count the references of a dozen strings.
+/// A class, because each copy of a structure would count the references of a dozen strings.
 final class APIRequest: Sendable {
     let client: Client
-    /// The URL's query as it came, without the question mark.
+    /// The URL's query as received, without the question mark.
     let query: Substring
-    /// What stands in the path in the place of parameters, as it came.
+    /// The values of the path's parameters, as received.
     let parameters: [Substring: Substring]
-    /// The host and port, as they came; nil for a request from memory.
+    /// The host and port, as received; nil for a request that the event loop responds to.
     let authority: String?
-    /// Path and query, as they came; empty for a request from memory.
+    /// Path and query, as received; empty for a request that the event loop responds to.
     let target: String
     let fields: RequestFields
-    /// What `Authorization` presents.
+    /// The key in `Authorization`.
     let key: PresentedKey?
 
-    /// - Parameter key: what the fields present, where it is at hand.
+    /// - Parameter key: The key in `fields`, if it has been read before.
     init(
         client: Client, query: Substring = "", parameters: [Substring: Substring] = [:],
         authority: String? = nil, target: String = "", fields: consuming RequestFields = RequestFields(),
@@ -41,19 +41,19 @@ final class APIRequest: Sendable {
     }
 }
 
-/// A request of a key's holder, whom the route and the limits let in.
+/// A request with a valid key, which the endpoint's scope and the limits admit.
 struct AdmittedRequest {
     let request: APIRequest
     let caller: KeyHolder
-    /// What the caller may know of its tenant, as it was when the request was let in.
+    /// The part of the tenant's table that the key may see, as of the request's admission.
     let table: TenantTable
     let standing: RequestAllowance
     var now: Date
-    /// Empty where the route takes none.
+    /// Empty if the endpoint takes no body.
     private(set) var body: JSONObject = [:]
-    /// What its `Doorstep-Attestation` is; nil without one, and where nobody asks for it.
+    /// The token in `Doorstep-Attestation`; nil without the field, and if nothing requires it.
     let token: AttestationControl.Token?
-    /// What its `Doorstep-Assertion` is; nil without one, and where nobody asks for it.
+    /// The signature in `Doorstep-Assertion`; nil without the field, and if nothing requires it.
     var signature: AttestationControl.Signature?
 
     init(
@@ -72,12 +72,12 @@ struct AdmittedRequest {
 
     var tenant: TenantID { caller.tenant }
     var client: Client { request.client }
-    /// Whom a publishable key's request counts for.
+    /// The client that a publishable key's request counts for.
     var clientIdentity: Client.Identity {
         token?.keyID.map(Client.Identity.installation) ?? .address(client.address)
     }
     var query: Substring { request.query }
-    /// Who the audit log says made a change.
+    /// The actor of a change in the audit log.
     let actor: Actor
 
     func parameter(_ name: Substring) -> String { String(request.parameters[name] ?? "") }
@@ -93,7 +93,7 @@ struct AdmittedRequest {
         self.body = object
     }
 
-    /// The one `Idempotency-Key` field, if there is one.
+    /// The value of `Idempotency-Key`; nil without the field.
     func idempotencyKey() throws(Problem) -> String? {
         guard request.fields.idempotencyKeys.count < 2 else {
             throw .field(
@@ -103,8 +103,10 @@ struct AdmittedRequest {
     }
 }
 
-/// The header fields of a request that its answer depends on; what comes several times is joined by commas, so that of two
-/// keys neither is one. Not to be copied: that would be to count the references of a dozen strings.
+/// The header fields of a request that its response depends on.
+///
+/// Repeated fields are joined by commas, so that two `Authorization` fields are no valid key. Noncopyable, because a copy would
+/// count the references of a dozen strings.
 struct RequestFields: ~Copyable {
     var authorization: String?
     var contentType: String?
@@ -116,7 +118,7 @@ struct RequestFields: ~Copyable {
     var acceptEncoding: String?
     var forwardedFor: String?
     var requestID: String?
-    /// Each that came: a comma may be part of one.
+    /// The value of each field, because a value may contain a comma.
     var idempotencyKeys: [String] = []
     /// A token of App Attest.
     var attestation: String?
@@ -139,7 +141,7 @@ extension RequestFields {
         let bytes = name.utf8.span
         /// - Parameter text: lower-case ASCII.
         func isNamed(_ text: StaticString) -> Bool { bytes.isEqualIgnoringCase(to: text) }
-        /// A field that comes again (RFC 9110 §5.3).
+        /// Appends the value of a repeated field (RFC 9110 §5.3).
         func add(to field: inout String?) { field = field.map { "\($0), \(value)" } ?? value }
         switch bytes.count {
         case 6 where isNamed("prefer"): add(to: &prefer)
@@ -161,7 +163,7 @@ extension RequestFields {
 }
 
 extension HTTPField.Name {
-    /// Which proxies and clients agree on without a standard.
+    /// Fields that proxies and clients use without a standard.
     static let requestID = Self(known: "X-Request-ID")
     static let forwardedFor = Self(known: "X-Forwarded-For")
     // RFC 7240.
@@ -169,7 +171,7 @@ extension HTTPField.Name {
     static let preferenceApplied = Self(known: "Preference-Applied")
     // IETF, draft-ietf-httpapi-idempotency-key-header-07.
     static let idempotencyKey = Self(known: "Idempotency-Key")
-    // Ours: whether an answer is one that was given before.
+    // [ours] Whether the response is a repeated one.
     static let idempotentReplayed = Self(known: "Idempotent-Replayed")
     // IETF, draft-ietf-httpapi-ratelimit-headers-10.
     static let rateLimitPolicy = Self(known: "RateLimit-Policy")

@@ -12,7 +12,7 @@ import Tenancy
 /// Responses from tasks. A request goes through, in this order: observation, problems, landing pages, hidden paths, and its
 /// endpoint.
 extension APIResponder {
-    /// What the log and the metrics tell of a request.
+    /// The facts about a request for the log and the metrics.
     private struct Observed {
         /// The endpoint's path, with its parameters in braces.
         var endpoint: String
@@ -80,8 +80,7 @@ extension APIResponder {
 
     // MARK: Proved hosts
 
-    /// The page for people at the host of a tenant that wants it, at every path but the API's own. If monitors use the same port,
-    /// their paths are the tenant's at such a host.
+    /// The landing page, if the host's tenant has enabled them. On such a host the tenant's pages replace the monitoring paths.
     private func page(
         for request: ServerRequest, _ method: HTTPRequest.Method, of client: Client,
         _ observed: inout Observed
@@ -119,7 +118,7 @@ extension APIResponder {
     ) async throws -> APIResponse {
         switch endpoint.handler {
         case .open(let handler):
-            // A trusted proxy that asks for itself, as for its health check, is no client.
+            // A trusted proxy's own request, such as a health check, is not limited.
             let isLimited =
                 limitsReaders
                 && !(received.client.isBehindProxy && received.client.address == Client.Address(peer))
@@ -185,7 +184,7 @@ extension APIResponder {
         }
     }
 
-    /// - Parameter waits: Whether it waits for a body or the database: only so many requests of a tenant may be under way.
+    /// - Parameter waits: Whether the response waits for a body or the database. The number of such requests per tenant is limited.
     private func respond(
         to received: APIRequest, _ body: ServerRequestBody, by endpoint: Endpoint, _ scope: Scope?,
         _ observed: inout Observed, waits: Bool,

@@ -10,30 +10,30 @@ import Tenancy
 
 /// Responds to requests by their endpoints: from memory on the event loop where a request arrives, or from a task.
 ///
-/// A class: the closures that respond to requests hold it, and each copy of a structure would count its references.
+/// A class, because the closures that respond to requests capture it, and each copy of a structure would count its references.
 final class APIResponder: ServerResponder {
     let endpoints: [Endpoint]
     let access: AccessControl
     let proxies: TrustedProxies
     let observer: RequestObserver
     let logger: Logger
-    /// How long a request's body may take to arrive.
+    /// The longest time that a request's body may take to arrive.
     let bodyTimeout: Duration
     let concurrency: TenantConcurrency
-    /// Long bodies have a file each.
+    /// Uploads are limited more strictly, because each has a file.
     let uploads = TenantConcurrency(
         maximum: 1, refusal: .uploadIsUnderWay, ofAll: Upload.maximumAtOnce, refusalOfAll: .tooManyUploads)
     let pages: APIServer.Dependencies.LandingPages?
-    /// The paths that do not exist at hosts that tenants have proved, by their components.
+    /// The components of the paths that do not exist at hosts that tenants have proved.
     let hiddenPaths: Set<[Substring]>
-    /// Whether clients are limited in how often they read what needs no key: monitors at a port of their own are not.
+    /// Whether requests without a key are rate-limited. False at the port of monitors.
     let limitsReaders: Bool
     let tree: PathTree<Endpoint>
     let active = Meter(label: "doorstep_http_active_requests")
-    /// Those of `endpoints` whose requests are answered on the event loop.
+    /// The endpoints that respond on the event loop.
     private let memoryEndpoints: [MemoryEndpoint]
 
-    /// - Parameter hiddenPaths: What these paths tell is the server's, and not the tenant's who has proved a host.
+    /// - Parameter hiddenPaths: Paths that describe the server. Hosts of tenants do not serve them.
     init(
         _ endpoints: [Endpoint], _ access: AccessControl, _ observer: RequestObserver,
         _ settings: APIServer.Settings, logger: Logger, hiding hiddenPaths: [String] = [],
@@ -55,7 +55,7 @@ final class APIResponder: ServerResponder {
 
     // MARK: The event loop
 
-    /// What is kept of a connection.
+    /// The responder's memory of a connection.
     private final class Memory {
         /// Nil behind a proxy, whose requests name their clients.
         let client: Client?
@@ -101,7 +101,7 @@ final class APIResponder: ServerResponder {
         return memory
     }
 
-    /// Responds to a request that has arrived whole. Never waits.
+    /// Responds to a request whose body has arrived. Never waits.
     private func respond(
         to request: APIRequest, body: ByteBuffer, by memoryEndpoint: MemoryEndpoint
     ) -> ServerResponse {

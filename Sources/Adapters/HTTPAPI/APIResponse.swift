@@ -3,27 +3,27 @@ import HTTPSyntax
 import HTTPTypes
 import NIOCore
 
-/// What a route answers, before it is written to the wire.
+/// An endpoint's response, before it is written to the connection.
 struct APIResponse {
     var status: HTTPResponse.Status = .ok
-    /// None with 304.
+    /// Nil for 304.
     var body: Body?
-    /// A body that replaces `body`; of responses from tasks alone.
+    /// A body that replaces `body`. Only responses from tasks have one.
     var pieces: Pieces?
     var contentType = "application/json"
     var caching: Caching
-    /// Set for a refusal: its content type and what else belongs into its header.
+    /// The problem, if the request is refused. It sets the content type and further header fields.
     var problem: Problem?
     var standing = RequestAllowance()
     /// The work of the response, in lookups: as many requests are counted against the caller's limits.
     var lookups = 1
-    /// What else belongs into the header of an answer that is no refusal.
+    /// Further header fields of a response that is no problem.
     var headers: HTTPFields = [:]
 
     enum Body {
-        /// Of this answer alone.
+        /// The bytes of this response alone.
         case own([UInt8])
-        /// Of many answers: a client may ask for it many times before it reads.
+        /// Bytes that many responses share: a client may request them many times before it reads.
         case shared(ByteBuffer)
 
         var count: Int {
@@ -48,7 +48,7 @@ struct APIResponse {
         let write: @Sendable (BodyWriter) async throws -> Void
     }
 
-    /// What many are answered with as it is: kept once, however many have not read it yet.
+    /// A body that many responses share. It is stored once, also while many clients still read it.
     struct Shared {
         fileprivate let bytes: ByteBuffer
         fileprivate let tag: String
@@ -56,7 +56,7 @@ struct APIResponse {
         fileprivate let gzip: (bytes: ByteBuffer, tag: String)?
         fileprivate let isCompressed: Bool
 
-        /// - Parameter isCompressed: Whether clients that accept `gzip` get it so: compressed here, once.
+        /// - Parameter isCompressed: Whether clients that accept `gzip` get a compressed body, which is made here, once.
         init(_ bytes: [UInt8], isCompressed: Bool = false) {
             self.bytes = ByteBuffer(bytes: bytes)
             self.isCompressed = isCompressed
@@ -69,47 +69,47 @@ struct APIResponse {
     }
 
     enum Caching {
-        /// For this request alone.
+        /// The response is for this request alone.
         case none
-        /// A client may use it for a while without asking again, and can ask whether it still holds.
+        /// The client may use the response for a while, and can revalidate it by its tag.
         case tagged(EntityTag)
-        /// The same for everyone who asks for it at this host, for so many seconds.
+        /// The response is the same for every client of this host, for this number of seconds.
         case shared(maximumAge: Int, tag: String?)
-        /// The same for everyone, for ever.
+        /// The response is the same for every client and never changes.
         case immutable(tag: String)
     }
 
-    /// What a tagged answer depends on beside its URL (RFC 9110 §12.5.5).
+    /// `Vary` of tagged responses: the request fields that they depend on (RFC 9110 §12.5.5).
     static let varyingFields = "Authorization, Doorstep-Attestation"
 
-    /// How long a clip may use a location without asking again, in seconds [ours].
+    /// The seconds for which a clip may use a location without revalidation. [ours]
     static let maximumAge = 60
 
-    /// How long an answer for everyone may be used without asking again, in seconds [ours].
+    /// The seconds for which a shared response may be used without revalidation. [ours]
     static let sharedMaximumAge = 300
 
-    /// An answer for this request alone.
+    /// A response for this request alone.
     init(uncached body: [UInt8], as contentType: String = "application/json") {
         self.body = .own(body)
         self.contentType = contentType
         caching = .none
     }
 
-    /// An answer for this request alone, with another status than 200.
+    /// A response for this request alone, with another status than 200.
     init(_ status: HTTPResponse.Status, uncached body: [UInt8]? = nil) {
         self.status = status
         self.body = body.map(Body.own)
         caching = .none
     }
 
-    /// The answer with its validator, or 304 when the client has it (RFC 9110 §13.1.2).
+    /// The response with its entity tag, or 304 if the client has it (RFC 9110 §13.1.2).
     init(cacheable body: [UInt8], ifNoneMatch: String?) {
         let tag = EntityTag(of: body)
         self.init(.own(body), tag.text, .tagged(tag), ifNoneMatch: ifNoneMatch)
     }
 
-    /// The same, for everyone.
-    /// - Parameter maximumAge: For how many seconds it may be used without asking again.
+    /// A response that is the same for every client, or 304.
+    /// - Parameter maximumAge: The seconds for which it may be used without revalidation.
     init(
         _ body: Shared, as contentType: String = "application/json", to request: APIRequest,
         maximumAge: Int = sharedMaximumAge
@@ -124,14 +124,14 @@ struct APIResponse {
         if gzip != nil, self.body != nil { headers[.contentEncoding] = "gzip" }
     }
 
-    /// An answer that is written piece by piece.
+    /// A response that is written piece by piece.
     init(_ pieces: Pieces, as contentType: String, _ caching: Caching) {
         self.pieces = pieces
         self.contentType = contentType
         self.caching = caching
     }
 
-    /// To a client that has what is named by its own digest.
+    /// 304 for a client that already has the resource, whose URL contains its digest.
     init(notModified tag: String) {
         status = .notModified
         caching = .immutable(tag: tag)
@@ -170,7 +170,7 @@ struct APIResponse {
             header.append(.cacheControl, "public, max-age=\(maximumAge)")
         case .immutable(let tag):
             header.append(.eTag, tag)
-            // A year (RFC 8246).
+            // One year. `immutable`: RFC 8246.
             header.append(.cacheControl, "public, max-age=31536000, immutable")
         }
         if standing.isLimited {

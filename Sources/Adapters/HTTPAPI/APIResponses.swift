@@ -6,18 +6,18 @@ public import Metrics
 import Notifications
 public import Receipts
 
-/// What is answered from memory, as JSON in UTF-8.
+/// Responses from memory, as JSON in UTF-8.
 public struct APIResponses: Sendable {
     let confirmer: Confirmer
     let composer = NotificationComposer()
-    /// Without it, answers have no receipts.
+    /// Nil if responses have no receipts.
     let receipts: ReceiptIssuer?
     let counters: ConfirmationCounters
     let attestationCounters: AttestationCounters
 
     /// - Parameters:
-    ///   - recorder: What keeps that confirmations were given.
-    ///   - metrics: Where confirmations are counted.
+    ///   - recorder: Records confirmations.
+    ///   - metrics: Counts confirmations.
     public init(
         recorder: any ConfirmationRecorder, receipts: ReceiptIssuer? = nil,
         metrics: any MetricsFactory = MetricsSystem.factory
@@ -28,7 +28,7 @@ public struct APIResponses: Sendable {
         attestationCounters = AttestationCounters(metrics)
     }
 
-    /// `GET /v1/lookup`: the business an invocation URL stands for.
+    /// `GET /v1/lookup`: the location of an invocation URL.
     static func lookUp(_ url: InvocationURL, in table: TenantTable) throws(Problem) -> [UInt8] {
         do {
             return try table.lookUp(url).response(to: url)

@@ -10,20 +10,20 @@ import Lookups
 import NIOCore
 import Tenancy
 
-/// Lets requests of those in who have a key for what they ask, as often as their limits allow.
+/// Admits requests whose key has the required scope, within the rate limits.
 ///
 /// Never waits.
 struct AccessControl: Sendable {
     let table: LiveLookupIndex
     let limiter: RequestLimiter
-    /// Learns which keys are used.
+    /// Records the use of keys.
     let usage: any KeyUsageRecorder
-    /// Tells installations by their tokens; nil where there are none.
+    /// Verifies the tokens of App Attest; nil without App Attest.
     let verifier: AppVerifier?
 
     /// - Parameters:
     ///   - scope: The scope that the endpoint requires; nil for any secret key.
-    ///   - route: What is to answer it.
+    ///   - endpoint: The endpoint that responds to the request.
     func admit(
         _ request: APIRequest, for scope: Scope?, by endpoint: Endpoint, at now: Date
     ) throws(Problem) -> AdmittedRequest {
@@ -64,7 +64,7 @@ struct AccessControl: Sendable {
         return response
     }
 
-    /// What a request brings in `Doorstep-Attestation`; nil where nobody asks for it.
+    /// The token in `Doorstep-Attestation`; nil if nothing requires it.
     private func token(
         _ text: String, of caller: KeyHolder, in state: LiveLookupIndex.State, at now: Date
     ) -> AttestationControl.Token? {
@@ -108,7 +108,7 @@ extension RequestFields {
         }
     }
 
-    /// What the body is announced as; nil where it is none of these.
+    /// The body's type by its `Content-Type`; nil if it is none of these.
     func bodyType(among types: [BodyType]) -> BodyType? {
         guard let contentType else { return nil }
         let field = contentType.utf8.span
@@ -118,13 +118,13 @@ extension RequestFields {
 }
 
 extension AdmittedRequest {
-    /// The answer, with how the caller stands to its limits.
+    /// The response, with the caller's remaining requests.
     func answered(by response: consuming APIResponse) -> APIResponse {
         response.standing = standing
         return response
     }
 
-    /// The same of a refusal.
+    /// The problem, with the caller's remaining requests.
     func refused(by problem: Problem) -> Problem { problem.of(caller, standing) }
 }
 

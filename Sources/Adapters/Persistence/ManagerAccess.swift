@@ -43,8 +43,7 @@ struct ManagerAccess: CatalogueAccess {
     private static let statementTimeout = Duration.seconds(30)
     /// How long a statement of an import may take. [ours]
     static let importTimeout = Duration.seconds(1_200)
-    /// How long a row or an import may be waited for: there are few connections, and one that waits is another tenant's
-    /// too. [ours]
+    /// `lock_timeout`. It is short because tenants share few connections. [ours]
     private static let lockTimeout = "2s"
     /// How long the server's own table may lag behind. [ours]
     private static let visibilityTimeout = Duration.seconds(30)

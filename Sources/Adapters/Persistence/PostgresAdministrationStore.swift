@@ -14,7 +14,7 @@ public struct PostgresAdministrationStore: Sendable {
     private let pool: ConnectionPool
     private let role: DatabaseRole
     let actor: String
-    /// How long a statement may take that much may wait for or be done by.
+    /// Statement timeout of long work, such as imports.
     private let longTimeout: Duration
     /// Whether the database refuses all changes: what would be one is `ReadOnlyAccess`.
     private let isReadOnly: Bool

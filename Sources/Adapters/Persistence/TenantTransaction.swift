@@ -53,7 +53,7 @@ extension ConnectionPool {
                     SELECT set_config('role', \(role.rawValue), true),
                            set_config('doorstep.tenant_id', \(tenant.description), true),
                            set_config('doorstep.actor', \(actor), true),
-                           -- Compiling takes longer than any statement here, and begins at a cost that is only believed.
+                           -- PostgreSQL starts JIT by estimated cost, and compiling takes longer than any statement here.
                            set_config('jit', 'off', true)\(locking: Set(locks).sorted())
                     """)
                 let tenantTransaction = TenantTransaction(tenant: tenant, transaction: transaction)

@@ -8,7 +8,7 @@ import Tenancy
 
 /// The routes by which one kind of item is managed: lists, and each item by its key.
 ///
-/// What is written is compared with what there is while nobody else can change it, so that no change is lost.
+/// The store locks the item before the endpoint compares it with the request, so that no concurrent change is lost.
 struct CatalogueEndpoints<Item: Resource>: Sendable {
     /// The parameter of an item's path.
     private let name: String
@@ -128,7 +128,7 @@ struct CatalogueEndpoints<Item: Resource>: Sendable {
         }
     }
 
-    /// Has an item become what the closure makes of it.
+    /// Changes an item by a closure.
     func change(
         _ key: Item.Key, _ request: AdmittedRequest, force: Bool = false,
         _ make: @Sendable (Item?) throws -> Item
@@ -160,7 +160,7 @@ struct CatalogueEndpoints<Item: Resource>: Sendable {
         }
     }
 
-    /// Whether what is advised against is to be done all the same.
+    /// Whether the request forces a change that a check advises against.
     private func isForced(_ request: AdmittedRequest) throws(Problem) -> Bool {
         let names = Item.forcing.map { [$0] } ?? []
         let parameters = try request.queryParameters(named: names)
@@ -199,7 +199,7 @@ extension AdmittedRequest {
         _ = try queryParameters(named: [])
     }
 
-    /// What the request is to be done for (RFC 9110 §13.1): an item as it was read, or one that there is not.
+    /// Checks `If-Match` and `If-None-Match` (RFC 9110 §13.1).
     func checkConditions(on current: (some Resource)?) throws(Problem) {
         try checkConditions(onTag: current.map { APIResponse.tag(of: $0) })
     }

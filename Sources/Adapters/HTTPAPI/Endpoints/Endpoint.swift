@@ -51,8 +51,8 @@ struct Endpoint: Sendable {
         /// Waits for the database, and throws `StoreUnavailable` where that does not answer. Refuses keys that are restricted to
         /// locations.
         case stored(Scope, @Sendable (AdmittedRequest) async throws -> APIResponse)
-        /// The same with a long body: what is wrong with the request is refused before that comes, and what it gives is
-        /// called when that has come. Of one tenant one is under way, and of a server ``Upload/maximumAtOnce``.
+        /// As ``stored(_:_:)``, with a long body. The handler checks the request before the body arrives, and returns a function
+        /// that takes the body. One upload per tenant and ``Upload/maximumAtOnce`` per server run at once.
         case streamed(Scope, @Sendable (AdmittedRequest) throws(Problem) -> BodyHandler)
         /// As ``stored(_:_:)``, but for restricted keys too: it is told the locations that it may answer for, nil for all.
         case storedWithin(
@@ -64,7 +64,7 @@ struct Endpoint: Sendable {
     /// What a long body is given to when it has come.
     typealias BodyHandler = @Sendable (LongBody) async throws -> APIResponse
 
-    /// Whether keys may use it that are restricted to locations: only where the handler cannot but know of that.
+    /// Whether restricted keys may use this endpoint. True if the handler receives the key's locations.
     var admitsRestrictedKeys: Bool {
         switch handler {
         case .open, .openStored, .memory, .storedWithin, .anySecretKey: true
