@@ -1,11 +1,11 @@
--- Three logins with no more roles of sql/roles.sql than their work takes: a leaked password of the server opens
--- neither the administration nor the schema. Run by a superuser, after sql/roles.sql, in the database
--- that Doorstep is to use. Run again it changes passwords, and adds the login of the console:
+-- Creates one login for each job, with only the roles of sql/roles.sql that the job needs. A leaked password of the server
+-- therefore gives access neither to the administration nor to the schema. Run this as a superuser (here as root, who becomes postgres), after sql/roles.sql, in the
+-- database that Doorstep uses. If you run it again, it sets all passwords and therefore needs all of them.
 --
---   psql --dbname=doorstep --file=sql/roles.sql --file=deploy/postgres/create-logins.sql
+--   MIGRATE_PASSWORD=... ADMIN_PASSWORD=... SERVE_PASSWORD=... runuser -u postgres -- \
+--       psql --dbname=doorstep --file=sql/roles.sql --file=deploy/postgres/create-logins.sql
 --
--- The passwords come from the environment: MIGRATE_PASSWORD, ADMIN_PASSWORD, SERVE_PASSWORD; and CONSOLE_PASSWORD, with which
--- there is a fourth login, for the console.
+-- These environment variables hold the passwords. With CONSOLE_PASSWORD, the script also creates the console's login.
 
 \set ON_ERROR_STOP on
 \getenv migrate_password MIGRATE_PASSWORD
@@ -22,16 +22,16 @@ ALTER ROLE doorstep_migrate_login LOGIN PASSWORD :'migrate_password';
 ALTER ROLE doorstep_admin_login LOGIN PASSWORD :'admin_password';
 ALTER ROLE doorstep_serve_login LOGIN PASSWORD :'serve_password';
 GRANT doorstep_owner TO doorstep_migrate_login;
-GRANT doorstep_admin, doorstep_app TO doorstep_admin_login; -- tries lookups too
+GRANT doorstep_admin, doorstep_app TO doorstep_admin_login; -- doorstep_app: `doorstep lookup` and others
 GRANT doorstep_app, doorstep_router, doorstep_manager TO doorstep_serve_login;
 
--- The migrations make the schema; nothing of Doorstep's is in "public".
+-- The migrations create objects in the schema "doorstep" only, and none in "public".
 SELECT format('GRANT CREATE ON DATABASE %I TO doorstep_owner', current_database()) \gexec
 SELECT format('REVOKE ALL ON DATABASE %I FROM PUBLIC', current_database()) \gexec
 SELECT format(
     'GRANT CONNECT ON DATABASE %I TO doorstep_migrate_login, doorstep_admin_login, doorstep_serve_login',
     current_database()) \gexec
--- An import goes through a temporary table.
+-- Imports use a temporary table.
 SELECT format('GRANT TEMPORARY ON DATABASE %I TO doorstep_admin, doorstep_manager', current_database()) \gexec
 
 \if :{?console_password}
