@@ -8,8 +8,8 @@ import Lookups
 import Receipts
 
 extension APIResponses {
-    /// `POST /v1/confirmations`: whether the person is at the business.
-    /// - Parameter isReceipted: Whether the answer may have a receipt.
+    /// `POST /v1/confirmations`: whether the person is at the location.
+    /// - Parameter isReceipted: Whether the response may have a receipt.
     func confirm(
         _ request: ConfirmationRequest, attested attestation: RequestAttestation, isReceipted: Bool = true,
         in table: TenantTable, at now: Date
@@ -52,7 +52,7 @@ extension ConfirmationRequest {
 }
 
 extension JSONObjectReader {
-    /// A coordinate and whether it is said to be simulated, or the device's own result, or neither.
+    /// Reads a coordinate and whether the client reports it as simulated, or the device's own result, or neither.
     fileprivate mutating func readEvidence() throws(JSONFieldError) -> (
         ConfirmationRequest.Evidence, isSimulated: Bool?
     ) {
@@ -68,7 +68,7 @@ extension JSONObjectReader {
         }
     }
 
-    /// Where the device says it is, and how accurately.
+    /// Reads the coordinate that the device reports, and its accuracy.
     mutating func readCoordinate() throws(JSONFieldError) -> (Coordinate, Distance?) {
         let latitude = try requiredDouble("latitude")
         let longitude = try requiredDouble("longitude")

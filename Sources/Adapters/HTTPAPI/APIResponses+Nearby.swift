@@ -5,7 +5,7 @@ import JSON
 import Lookups
 
 extension APIResponses {
-    /// `POST /v1/nearby`: the businesses of a clip around the person, of whom nothing is kept.
+    /// `POST /v1/nearby`: a clip's locations around the person. The person's coordinate is not stored.
     static func nearby(_ request: NearbyRequest, in table: TenantTable) throws(Problem) -> APIResponse {
         do throws(LookupRefusal) {
             let search = try table.nearby(
@@ -19,7 +19,7 @@ extension APIResponses {
     }
 }
 
-/// Which businesses are asked for.
+/// A request for nearby locations.
 struct NearbyRequest {
     let url: InvocationURL
     let coordinate: Coordinate
@@ -33,7 +33,7 @@ struct NearbyRequest {
             url = try body.requiredString("url")
             var reader = try body.requiredObject("coordinate")
             let (coordinate, accuracy) = try reader.readCoordinate()
-            // A fix that is no fix (Apple, `CLLocation.horizontalAccuracy`).
+            // A negative accuracy means an invalid coordinate (Apple, `CLLocation.horizontalAccuracy`).
             guard accuracy?.meters ?? 0 >= 0 else {
                 throw JSONFieldError.invalid(
                     path: reader.path(of: "horizontalAccuracy"), reason: "must not be negative")

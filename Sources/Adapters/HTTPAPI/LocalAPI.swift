@@ -51,11 +51,11 @@ public struct LocalAPI: Sendable {
         case chunks(FileChunks)
     }
 
-    /// What an endpoint answers.
+    /// An endpoint's response.
     public struct Response: Sendable {
         public let status: Int
         public let entityTag: String?
-        /// JSON; of a problem without a request ID.
+        /// JSON. A problem has no request ID.
         public let body: [UInt8]
     }
 
@@ -142,7 +142,7 @@ private final class OneChunk: Sendable {
     }
 }
 
-/// What the endpoints need by which a tenant is managed.
+/// The dependencies of the endpoints that manage a tenant.
 public struct ManagementParts: Sendable {
     let catalogue: ManagedCatalogue
     let proveDomain: ProveDomain?
@@ -151,13 +151,13 @@ public struct ManagementParts: Sendable {
     let deliveries: any DeliveryLedger
     let history: any NotificationHistory
 
-    /// Looks for the proof of a domain, for an actor by its name in the audit log; bounded in time.
+    /// Looks for the proof of a domain, within a time limit. The actor is the name in the audit log.
     public typealias ProveDomain =
         @Sendable (DomainName, TenantID, _ actor: String, Date) async throws -> DomainVerification.Outcome
 
     /// - Parameters:
-    ///   - proveDomain: nil for an API without the endpoint that looks for proofs.
-    ///   - webhooks: nil where webhooks' secrets cannot be sealed.
+    ///   - proveDomain: Nil for an API without the endpoint that looks for proofs.
+    ///   - webhooks: Nil if webhooks' secrets cannot be sealed.
     public init(
         catalogue: ManagedCatalogue, webhooks: (any WebhookRegistry)?,
         confirmations: any ConfirmationHistory, deliveries: any DeliveryLedger,
@@ -173,7 +173,7 @@ public struct ManagementParts: Sendable {
 }
 
 extension APIServer.Dependencies {
-    /// What keys manage a tenant by.
+    /// The dependencies of the endpoints by which keys manage a tenant.
     var management: ManagementParts {
         ManagementParts(
             catalogue: catalogue, webhooks: webhooks, confirmations: confirmations, deliveries: deliveries,

@@ -4,9 +4,9 @@ import HTTPTypes
 /// Decodes a body of the content coding `gzip` (RFC 1952) a piece at a time, with zlib.
 ///
 /// Holds one piece of input and one of output, so that a small body that expands to a large one takes no more memory.
-/// To be used by one task.
+/// Only one task may use it.
 final class GzipDecoder {
-    /// Separate from the decoder, because zlib remembers the address.
+    /// zlib's state, which is allocated separately because zlib stores its address.
     private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
     private var input: [UInt8] = []
     private var offset = 0
@@ -15,13 +15,13 @@ final class GzipDecoder {
     /// Whether zlib may have more output for the input that it has taken.
     private var hasOutput = false
 
-    /// How many bytes come out at once at most. [ours]
+    /// The most bytes of a piece of output. [ours]
     static let pieceLength = 65_536
 
     /// - Throws: `internal_error` if zlib has no memory.
     init() throws(Problem) {
         stream.initialize(to: z_stream())
-        // 16: gzip alone, and not the zlib format.
+        // 16 selects gzip instead of the zlib format.
         let status = inflateInit2_(stream, MAX_WBITS + 16, ZLIB_VERSION, CInt(MemoryLayout<z_stream>.size))
         guard status == Z_OK else { throw .internalError }
     }
@@ -32,7 +32,7 @@ final class GzipDecoder {
         stream.deallocate()
     }
 
-    /// Adds input. To be called when ``next()`` has returned nil.
+    /// Adds input. Call it after ``next()`` has returned nil.
     func add(_ bytes: [UInt8]) {
         (input, offset) = (bytes, 0)
     }
@@ -60,7 +60,7 @@ final class GzipDecoder {
                 }
                 count = output.count - Int(stream.pointee.avail_out)
             }
-            // Z_BUF_ERROR: there was nothing left to do, which is no error of the input.
+            // Z_BUF_ERROR means that zlib could make no progress, and not that the input is wrong.
             guard [Z_OK, Z_STREAM_END, Z_BUF_ERROR].contains(status) else { throw .notGzip }
             isBetweenMembers = status == Z_STREAM_END
             hasOutput = status == Z_OK && output.count == Self.pieceLength
@@ -70,7 +70,7 @@ final class GzipDecoder {
         return nil
     }
 
-    /// To be called behind the last input.
+    /// Checks that the input is complete. Call it after the last input.
     /// - Throws: `malformed_request` if the input ended too early.
     func finish() throws(Problem) {
         guard isBetweenMembers else { throw .notGzip }
@@ -81,7 +81,7 @@ extension Problem {
     fileprivate static let notGzip = Problem(.badRequest, "malformed_request", "the body is not valid gzip")
 }
 
-/// How the content of a request's body is coded (RFC 9110 §8.4).
+/// The content coding of a request's body (RFC 9110 §8.4).
 enum ContentCoding {
     case identity, gzip
 

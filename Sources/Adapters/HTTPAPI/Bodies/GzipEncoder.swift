@@ -2,13 +2,13 @@ import CZlib
 
 /// Encodes a constant document by the content coding `gzip` (RFC 1952), with zlib and at its best compression.
 ///
-/// Slow: to be used once for each document, and never for each request.
+/// Compression is slow. Encode each document once, and never per request.
 enum GzipEncoder {
     /// Nil if zlib has no memory, or if the result is not shorter.
     static func encode(_ bytes: [UInt8]) -> [UInt8]? {
         var stream = z_stream()
         let size = CInt(MemoryLayout<z_stream>.size)
-        // 16: gzip, and not the zlib format.
+        // 16 selects gzip instead of the zlib format.
         guard
             deflateInit2_(
                 &stream, Z_BEST_COMPRESSION, Z_DEFLATED, MAX_WBITS + 16, 9, Z_DEFAULT_STRATEGY, ZLIB_VERSION,
@@ -29,8 +29,8 @@ enum GzipEncoder {
         return isWhole ? encoded : nil
     }
 
-    /// Whether a client takes `gzip`, by its `Accept-Encoding` (RFC 9110 §12.5.3): its own weight counts before that of `*`, and
-    /// a weight of 0 refuses.
+    /// Whether a client accepts `gzip`, by its `Accept-Encoding` (RFC 9110 §12.5.3). The weight of `gzip` precedes that of `*`; 0
+    /// means no.
     static func isAccepted(_ field: String?) -> Bool {
         var byAny = false
         for item in (field ?? "").split(separator: ",") {

@@ -2,9 +2,9 @@ import Administration
 
 /// A long body, in pieces.
 enum LongBody: AsyncSequence, Sendable {
-    /// It came over HTTP, and can be read more than once.
+    /// A body that was received over HTTP. It can be read more than once.
     case spooled(SpooledBody)
-    /// A caller in this process reads it while the handler takes it: once.
+    /// A body from a caller in this process, which is produced while the handler reads it. It can be read once.
     case chunks(FileChunks)
 
     func makeAsyncIterator() -> Iterator {

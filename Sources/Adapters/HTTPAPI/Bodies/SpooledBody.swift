@@ -2,23 +2,23 @@ import Dispatch
 import Foundation
 import HTTPTypes
 
-/// A long body that has come whole, in a file without a name: whoever sends it slowly holds a file open, and nothing that
-/// others wait for.
+/// A long body that has arrived completely, in a file without a name. A client that sends slowly occupies only a file, and no
+/// database connection.
 ///
-/// Each iterator reads it from the beginning. Throws a problem, `insufficient_storage`, where the file cannot be read.
+/// Each iterator reads the body from the beginning. Throws the problem `insufficient_storage` if the file cannot be read.
 struct SpooledBody: AsyncSequence, Sendable {
     private let file: File
 
-    /// Where the file is made: in `TMPDIR`, else where there is room for what is large.
+    /// The folders for the file: `TMPDIR`, or else folders with room for large files.
     static let directories =
         ProcessInfo.processInfo.environment["TMPDIR"].map { [$0] } ?? ["/var/tmp", "/tmp"]
 
-    /// Takes a body while it comes.
-    /// - Parameter directories: the first in which a file can be made has it.
-    /// - Throws: A problem: `insufficient_storage` where the file cannot be made or written, and what the upload throws.
+    /// Writes a body to a file while it arrives.
+    /// - Parameter directories: The file is in the first of these folders in which it can be created.
+    /// - Throws: The problem `insufficient_storage` if the file cannot be created or written; the errors of the upload.
     init(_ upload: Upload, in directories: [String] = directories) async throws {
         file = try File(in: directories)
-        // A connection is read a little at a time, and each write is a wait for the disk's thread.
+        // Received pieces are small, and each write waits for the disk's thread. Therefore they are gathered.
         var gathered: [UInt8] = []
         for try await piece in upload {
             gathered += piece
@@ -46,17 +46,17 @@ struct SpooledBody: AsyncSequence, Sendable {
         }
     }
 
-    /// A disk makes a thread wait, which is none of those that answer others.
+    /// A file with a thread of its own, so that waiting for the disk does not block responses.
     fileprivate final class File: Sendable {
         private let descriptor: CInt
         private let queue = DispatchQueue(label: "doorstep.spooled-body")
 
-        /// How much is written or read at once, in bytes. [ours]
+        /// The bytes of one write or read. [ours]
         static let pieceLength = 262_144
 
         init(in directories: [String]) throws(Problem) {
             for directory in directories {
-                // A name that nobody foresees, or else a file that was there; and no program that is started meanwhile has it.
+                // The name cannot be guessed. O_EXCL never opens an existing file; O_CLOEXEC keeps the file from child processes.
                 let path = "\(directory)/doorstep-body-\(UUID().uuidString)"
                 let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
                 guard descriptor >= 0 else { continue }

@@ -2,26 +2,26 @@ import HTTPServer
 import NIOCore
 import Synchronization
 
-/// A long body while it comes: pieces of it, to be read once. Who reads slowly slows the client down.
+/// A long body while it arrives, as pieces that can be read once. A slow reader slows the client down.
 ///
-/// Throws a problem: `body_too_large`, `request_timeout` or, where the connection ends before the body, `malformed_request`.
+/// Throws a problem: `body_too_large`, `request_timeout` or, if the connection ends before the body, `malformed_request`.
 struct Upload: AsyncSequence, Sendable {
     fileprivate let body: ServerRequestBody
     fileprivate let coding: ContentCoding
     fileprivate let progress: Progress
 
-    /// In bytes. [ours]
+    /// The most bytes of a body. [ours]
     static let maximumLength = 1 << 30
-    /// How many bytes a coded body may have beyond the limit of its content, because gzip makes a body that does not shrink a
-    /// little longer. Without a limit, empty blocks decode to nothing for ever. [ours]
+    /// The bytes that a coded body may have beyond the limit of its content, because gzip makes incompressible content slightly
+    /// longer. Without a limit, a body of empty blocks would never end. [ours]
     static let maximumCodingOverhead = 1 << 20
-    /// Of one row. [ours]
+    /// The most bytes of a row. [ours]
     static let maximumRowLength = 65_536
-    /// [ours]
+    /// The most rows of a body. [ours]
     static let maximumRows = 1_000_000
-    /// How many a server takes at once, each of another tenant: each has a file. [ours]
+    /// The most concurrent uploads of a server, each of another tenant. Each has a file. [ours]
     static let maximumAtOnce = 8
-    /// How long all of it may take to arrive. [ours]
+    /// The longest time in which the whole body may arrive. [ours]
     static let timeout = Duration.seconds(900)
 
     func makeAsyncIterator() -> Iterator {
@@ -67,7 +67,7 @@ struct Upload: AsyncSequence, Sendable {
                 throw progress.isOverdue ? Problem.bodyTooSlow : Problem.bodyCutOff
             }
             let length = part?.readableBytes
-            // What was given up does not end well, whoever ended it.
+            // A cancelled upload is too slow, even if its last piece has arrived.
             guard !Task.isCancelled, try progress.takes(length, isEncoded: isEncoded) else {
                 throw Problem.bodyTooSlow
             }
@@ -75,12 +75,12 @@ struct Upload: AsyncSequence, Sendable {
         }
     }
 
-    /// How far the body has come, and since when the client is waited for.
+    /// The received length of the body, and the time since which the server waits for the client.
     final class Progress: Sendable {
         private struct State {
             var length = 0
             var encodedLength = 0
-            /// Nil while what has come is worked on.
+            /// Nil while the server works on a received piece.
             var waitsSince: ContinuousClock.Instant?
             var isOverdue = false
             var isOver = false
@@ -90,7 +90,7 @@ struct Upload: AsyncSequence, Sendable {
         private let start: ContinuousClock.Instant
         private let type: BodyType
 
-        /// - Parameter type: which says how long the body may be.
+        /// - Parameter type: The body's type, which limits its length.
         init(of type: BodyType = .csv, start: ContinuousClock.Instant = .now) {
             self.type = type
             self.start = start
@@ -121,7 +121,7 @@ struct Upload: AsyncSequence, Sendable {
             return !isOverdue
         }
 
-        /// How long nothing more may come; none, or less, where it is too late.
+        /// The time within which the next piece must arrive; zero or less if it is late.
         func rest(within limit: Duration, at now: ContinuousClock.Instant = .now) -> Duration {
             state.withLock { state in
                 guard !state.isOver else { return Upload.timeout }
@@ -132,7 +132,7 @@ struct Upload: AsyncSequence, Sendable {
             }
         }
 
-        /// Returns when nothing has come for too long, and does not where all has.
+        /// Returns if the body is late. Does not return once the whole body has arrived.
         func watch(_ limit: Duration) async throws {
             while !isOverdue {
                 try await Task.sleep(for: Swift.max(rest(within: limit), .zero))
@@ -142,10 +142,10 @@ struct Upload: AsyncSequence, Sendable {
 }
 
 extension ServerRequestBody {
-    /// Lends the body while it arrives.
+    /// Passes the body to a closure while it arrives.
     /// - Parameters:
     ///   - coding: `Content-Encoding`; nil if there is none.
-    ///   - limit: The longest time in which none of it may arrive.
+    ///   - limit: The longest time between two pieces.
     func withUpload<Result: Sendable>(
         of type: BodyType = .csv, coding: String? = nil, within limit: Duration,
         _ body: @escaping @Sendable (Upload) async throws -> Result

@@ -6,9 +6,10 @@ import Invocation
 import JSON
 import Tenancy
 
-/// Where a tenant reads what was found when a server, or an operator, last looked at App Store Connect.
+/// The endpoint for the results of the last check at App Store Connect.
 ///
-/// App Store Connect is not asked: a look takes a request for every 200 experiences, of a budget that registering needs.
+/// It sends no request to App Store Connect: a check takes a request for every 200 experiences, from a budget that the App Store
+/// sync needs.
 struct AppStoreEndpoints: Sendable {
     let checks: any LatestChecks
 
@@ -31,7 +32,7 @@ struct AppStoreEndpoints: Sendable {
             "clip": .string(check.clip.text), "checkedAt": check.checkedAt.map { JSONValue($0) } ?? .null,
             "failure": check.failure.map(JSONValue.string) ?? .null,
         ]
-        // It counts and names what is at other locations too, and is the same for each page.
+        // The summary also counts and names items of other locations, and is the same for each page.
         let summarized =
             locations == nil && last == nil
             ? try await checks.latest(of: check.clip, of: request.tenant) : nil
@@ -44,7 +45,7 @@ struct AppStoreEndpoints: Sendable {
         }
     }
 
-    /// Of the clip that is named; of the only one, where none is.
+    /// The check of the named clip; without a name, of the only clip.
     private func check(of name: String?, _ tenant: TenantID) async throws -> LatestCheck {
         let clip = name.map { try? BundleID($0) }
         if case .some(nil) = clip { throw Self.notConnected }

@@ -4,7 +4,7 @@ import HTTPTypes
 import JSON
 import Tenancy
 
-/// The routes by which a tenant sees the keys of App Attest that it knows installations by, and revokes them.
+/// The endpoints that list and revoke a tenant's keys of App Attest.
 struct AttestKeyEndpoints: Sendable {
     let store: any AttestKeyStore
 

@@ -6,7 +6,7 @@ import JSON
 import Lookups
 import Tenancy
 
-/// Where clips attest their keys, and are given tokens for them.
+/// The endpoints by which clips attest their keys and get tokens for them.
 struct AttestationEndpoints: Sendable {
     let control: AttestationControl
     let limiter: AdditionLimiter
@@ -30,7 +30,7 @@ struct AttestationEndpoints: Sendable {
         return verifier
     }
 
-    /// Asks no database: a challenge is kept by nobody.
+    /// Returns a challenge. Challenges are not stored, so this needs no database.
     private func challenge(_ request: AdmittedRequest) async throws -> APIResponse {
         let (clip, purpose) = try Problem.reading(request.body) { body throws(JSONFieldError) in
             (
@@ -51,9 +51,9 @@ struct AttestationEndpoints: Sendable {
         return APIResponse(uncached: JSONValue.object(response).serialized())
     }
 
-    /// 201 for a key that is new, 200 for one that comes again by the same attestation.
+    /// Returns 201 for a new key, and 200 if the same attestation is repeated.
     ///
-    /// Keys are counted for the address, also where a token of another key came with the request: one device can attest many.
+    /// New keys count for the address, even if the request has a token of another key, because one device can attest many keys.
     private func register(_ request: AdmittedRequest) async throws -> APIResponse {
         let (clip, keyID, challenge, attestation) = try Problem.reading(request.body) {
             body throws(JSONFieldError) in
@@ -116,12 +116,12 @@ struct AttestationEndpoints: Sendable {
         return APIResponse(status, uncached: JSONValue.object(response).serialized())
     }
 
-    /// In bytes: what the verifiers take at most.
+    /// The most bytes that the verifiers accept.
     private static let maximumAttestationLength = 16_384
     private static let maximumAssertionLength = 4_096
 }
 
-/// What a challenge is for, as requests name it.
+/// The purpose of a challenge, by its name in requests.
 private enum ChallengePurpose: String, CaseIterable {
     case attestation, token, request
 
@@ -135,7 +135,7 @@ private enum ChallengePurpose: String, CaseIterable {
 }
 
 extension AdmittedRequest {
-    /// A clip of the tenant by its name.
+    /// The tenant's clip with this bundle ID.
     fileprivate func clip(_ name: String) throws(Problem) -> BundleID {
         guard let clip = try? BundleID(name), table.hasClip(clip) else {
             var problem = Problem.unknownClip
@@ -163,7 +163,7 @@ extension Problem {
 }
 
 extension JSONObjectReader {
-    /// Takes base64 (RFC 4648 §4), as Foundation writes it and `generateKey` gives an ID.
+    /// Reads base64 (RFC 4648 §4), the form of Foundation and of the IDs from `generateKey`.
     fileprivate mutating func requiredBytes(
         _ key: String, upTo maximum: Int
     ) throws(JSONFieldError) -> [UInt8] {

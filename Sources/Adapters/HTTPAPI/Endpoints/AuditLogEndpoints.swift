@@ -2,7 +2,7 @@ import Administration
 import HTTPTypes
 import Tenancy
 
-/// Where a tenant reads who changed what.
+/// The endpoint that lists a tenant's audit log.
 struct AuditLogEndpoints: Sendable {
     let log: any AuditLog
 

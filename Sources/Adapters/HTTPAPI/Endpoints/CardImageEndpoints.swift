@@ -23,7 +23,7 @@ struct CardImageEndpoints: Sendable {
         ]
     }
 
-    /// Without asking the database where the client has the image: what has its name never changes.
+    /// Returns an image. If the client has it, no database query is needed, because the content of a digest never changes.
     private func image(_ request: APIRequest) async throws -> APIResponse {
         guard let state = table.current else { throw Problem.unavailable }
         guard let host = request.authority.flatMap(Authority.host).flatMap(state.provedHost),

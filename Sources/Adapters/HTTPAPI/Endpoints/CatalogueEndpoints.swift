@@ -6,7 +6,7 @@ import HTTPTypes
 import JSON
 import Tenancy
 
-/// The routes by which one kind of item is managed: lists, and each item by its key.
+/// The endpoints that manage one kind of item: the list, and each item by its key.
 ///
 /// The store locks the item before the endpoint compares it with the request, so that no concurrent change is lost.
 struct CatalogueEndpoints<Item: Resource>: Sendable {
@@ -19,10 +19,10 @@ struct CatalogueEndpoints<Item: Resource>: Sendable {
     private let hasDependents: Bool
 
     /// - Parameters:
-    ///   - namesItself: Whether an item says its own key, and is created without one in the path.
+    ///   - namesItself: Whether the item contains its key, so that POST to the list creates it.
     ///   - unknown: The problem of a key without an item.
-    ///   - writing: The problems of its own that a created or changed item can have.
-    ///   - hasDependents: Whether other items can refer to one, which then cannot be deleted alone.
+    ///   - writing: The further problems of requests that create or change an item.
+    ///   - hasDependents: Whether other items can refer to an item, which then cannot be deleted alone.
     init(
         _ name: String, _ store: any CatalogueStore<Item>, namesItself: Bool = false, unknown: ProblemType,
         writing: [ProblemType] = [], hasDependents: Bool = false
@@ -35,10 +35,10 @@ struct CatalogueEndpoints<Item: Resource>: Sendable {
         self.hasDependents = hasDependents
     }
 
-    /// Of one item.
+    /// The path of one item.
     var itemPath: String { "\(Item.path)/{\(name)}" }
 
-    /// What is the same however an item is written.
+    /// The endpoints that do not depend on how items are written.
     var commonEndpoints: [Endpoint] {
         [
             Endpoint(.get, Item.path, .stored(.read, list), problems: .parameters),
@@ -169,7 +169,7 @@ struct CatalogueEndpoints<Item: Resource>: Sendable {
 
     // MARK: Keys
 
-    /// What a request's path names.
+    /// The key in a request's path.
     func key(of request: AdmittedRequest, hasParameters: Bool = false) throws(Problem) -> Item.Key {
         if !hasParameters { try request.refuseParameters() }
         guard let text = request.parameter(Substring(name)).removingPercentEncoding,
@@ -204,7 +204,7 @@ extension AdmittedRequest {
         try checkConditions(onTag: current.map { APIResponse.tag(of: $0) })
     }
 
-    /// - Parameter tag: of what there is.
+    /// - Parameter tag: The entity tag of the current item; nil if there is none.
     func checkConditions(onTag tag: String?) throws(Problem) {
         if let field = request.fields.ifMatch {
             guard let tag, field.utf8.span.hasEntityTag(tag, weakly: false) else { throw .isOtherwise }
@@ -226,7 +226,7 @@ extension APIResponse {
         headers[.eTag] = Self.tag(of: item)
     }
 
-    /// The item, or 304 where the client has it. An item whose tag does not cover all of it is sent each time.
+    /// The item, or 304 if the client has it. An item whose tag does not cover all members is sent each time.
     init(reading item: some Resource, for request: AdmittedRequest) {
         self.init(.ok, showing: item)
         guard let field = request.request.fields.ifNoneMatch,
@@ -237,7 +237,7 @@ extension APIResponse {
         self = unchanged
     }
 
-    /// A change that is made, and which this server's lookups do not know of yet.
+    /// 202: the change is stored, but this server's lookups do not use it yet.
     static var notVisible: APIResponse {
         APIResponse(.accepted, uncached: JSONValue.object(["visible": false]).serialized())
     }

@@ -6,9 +6,9 @@ import JSON
 import Notifications
 import Tenancy
 
-/// The routes by which a tenant has broadcast channels made, and deletes its own.
+/// The endpoints that create and delete a tenant's broadcast channels.
 struct ChannelEndpoints: Sendable {
-    /// Nil for a server without keys for APNs.
+    /// Nil if the server has no keys for APNs.
     let directory: ChannelDirectory?
 
     var endpoints: [Endpoint] {
@@ -49,7 +49,7 @@ struct ChannelEndpoints: Sendable {
 
     private func delete(_ request: AdmittedRequest) async throws -> APIResponse {
         let directory = try configured()
-        // As it is written in a path, or in APNs' own form, percent-encoded.
+        // The ID in its form for paths, or in APNs' own form, percent-encoded.
         guard let text = request.parameter("id").removingPercentEncoding,
             let id = ChannelID(pathComponent: text)
         else { throw Problem(ChannelDirectory.Refusal.unknownChannel) }

@@ -4,7 +4,7 @@ import JSON
 import Lookups
 import Tenancy
 
-/// The routes that write many items of one kind at once, from CSV or lines of JSON.
+/// The endpoints that write many items of one kind at once, from CSV or JSON lines.
 ///
 /// `PUT` replaces the collection: it removes items and clears fields that are not sent. `PATCH` adds and changes items and keeps
 /// the fields that a row does not name; with `prune` it also removes the items that are not sent.
@@ -68,7 +68,7 @@ struct CollectionEndpoints<Item: WritableResource>: Sendable {
         }
     }
 
-    /// Refuses a body of too many lines before it takes a turn, which it would hold for as long as they are read.
+    /// Refuses a body of too many lines before the import's turn, because reading them would block other imports.
     private func writeLines(
         _ body: LongBody, _ reader: JSONLineReader<Item>, _ request: AdmittedRequest,
         _ options: ImportOptions
@@ -97,13 +97,13 @@ struct CollectionEndpoints<Item: WritableResource>: Sendable {
     }
 }
 
-/// How long the bodies of imports may be.
+/// The limits of imports' bodies.
 struct CollectionLimits: Sendable {
     var rows = Upload.maximumRows
-    /// In bytes.
+    /// The most bytes of a row.
     var rowLength = Upload.maximumRowLength
 
-    /// For callers in the same process, who use no server's memory.
+    /// No limits: for callers in this process, which use their own memory.
     static let none = CollectionLimits(rows: .max, rowLength: .max)
 }
 
@@ -116,7 +116,7 @@ extension APIResponse {
 }
 
 extension Problem {
-    /// That rows were refused: the first hundred by line, and how many there are.
+    /// The problem of refused rows: the first hundred by line, and their number.
     fileprivate init(_ problems: ImportProblems) {
         self.init(
             .unprocessableContent, "invalid_rows",

@@ -7,7 +7,7 @@ import JSON
 import Locations
 import Tenancy
 
-/// Where a tenant reads what was recorded of its confirmations.
+/// The endpoints that list a tenant's recorded confirmations.
 struct ConfirmationEndpoints: Sendable {
     let history: any ConfirmationHistory
 
@@ -48,7 +48,7 @@ struct ConfirmationEndpoints: Sendable {
 }
 
 extension QueryParameters {
-    /// Whole days of UTC, the last one included.
+    /// The range of whole days of UTC, including the last one.
     fileprivate func selection(
         within locations: Set<LocationIdentifier>?
     ) throws(Problem) -> ConfirmationSelection {

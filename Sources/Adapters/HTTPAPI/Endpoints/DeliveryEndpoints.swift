@@ -7,7 +7,7 @@ import JSON
 import Notifications
 import Tenancy
 
-/// Where a tenant finds its deliveries, and has dead letters sent again.
+/// The endpoints that list a tenant's deliveries and send dead letters again.
 struct DeliveryEndpoints: Sendable {
     let ledger: any DeliveryLedger
 
@@ -21,14 +21,14 @@ struct DeliveryEndpoints: Sendable {
         ]
     }
 
-    /// How many deliveries one request queues again, at most. [ours]
+    /// The most deliveries that one request queues again. [ours]
     static let retryLimit = 10_000
     private static let states = DeliveryState.allCases.map(\.rawValue).joined(separator: ", ")
-    /// How many deliveries one request names, at most. [ours]
+    /// The most deliveries that one request names. [ours]
     private static let maximumIDs = 1_000
     private static let noReason = "must not be empty or contain U+0000"
 
-    /// PostgreSQL's text cannot hold U+0000.
+    /// Whether the text is a valid reason. PostgreSQL's text cannot hold U+0000.
     private static func isReason(_ text: String) -> Bool { !text.isEmpty && !text.utf8.contains(0) }
 
     private func list(_ request: AdmittedRequest) async throws -> APIResponse {
@@ -74,7 +74,7 @@ struct DeliveryEndpoints: Sendable {
         return APIResponse(.accepted, uncached: JSONValue.object(counts.json).serialized())
     }
 
-    /// `ids`, or `state` with `reason` and `since`.
+    /// Reads `ids`, or `state` with `reason` and `since`.
     private static func selection(_ json: JSONObject) throws(JSONFieldError) -> DeliverySelection {
         var body = JSONObjectReader(json)
         let values = try body.optionalArray("ids")

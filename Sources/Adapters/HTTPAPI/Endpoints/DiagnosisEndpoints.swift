@@ -2,12 +2,12 @@ import HTTPTypes
 import JSON
 import Tenancy
 
-/// Where a tenant is told point by point what becomes of an invocation URL.
+/// The endpoint that diagnoses an invocation URL, point by point.
 struct DiagnosisEndpoints: Sendable {
     private let diagnose: APIServer.Dependencies.Diagnose
     private let questions = TenantConcurrency(maximum: atOnce)
 
-    /// How many diagnoses a tenant has under way that wait for sites that it names. [ours]
+    /// The most concurrent diagnoses of a tenant. Each waits for sites that the tenant names. [ours]
     private static let atOnce = 4
 
     init(by diagnose: @escaping APIServer.Dependencies.Diagnose) {
@@ -21,7 +21,7 @@ struct DiagnosisEndpoints: Sendable {
         ]
     }
 
-    /// 200 whatever is found: a point that has failed is an answer.
+    /// Returns 200 for every diagnosis, also if a point has failed.
     private func diagnose(_ request: AdmittedRequest) async throws -> APIResponse {
         let parameters = try request.queryParameters(named: ["url", "live"])
         let url = String(decoding: try parameters.required("url"), as: UTF8.self)

@@ -4,9 +4,9 @@ import HTTPTypes
 import JSON
 import Tenancy
 
-/// The routes by which a tenant claims domains, keeps content with them, and has them verified.
+/// The endpoints by which a tenant claims domains, stores their content and has them verified.
 struct DomainEndpoints: Sendable {
-    /// Looks for the proof of a claim, for a key by its name in the audit log.
+    /// Looks for the proof of a claim. The actor is the key's name in the audit log.
     typealias Prove =
         @Sendable (DomainName, TenantID, String, Date) async throws -> DomainVerification.Outcome
 
@@ -14,7 +14,7 @@ struct DomainEndpoints: Sendable {
     private let prove: Prove?
     private let verifications: TenantConcurrency
 
-    /// How many verifications a tenant has under way: each waits for servers that the tenant names. [ours]
+    /// The most concurrent verifications of a tenant. Each waits for servers that the tenant names. [ours]
     private static let atOnce = 4
 
     init(_ store: any CatalogueStore<DomainRecord>, provingBy prove: Prove?) {
@@ -63,7 +63,7 @@ struct DomainEndpoints: Sendable {
         }
     }
 
-    /// 200 whether a proof was found or not: either is an answer.
+    /// Returns 200 whether or not a proof was found.
     private func verify(_ request: AdmittedRequest, provingBy prove: Prove) async throws -> APIResponse {
         let name = try domains.key(of: request)
         return try await Problem.managing {

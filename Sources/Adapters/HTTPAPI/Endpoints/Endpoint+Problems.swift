@@ -1,5 +1,5 @@
 extension Endpoint {
-    /// All problems that a response of this endpoint can be, each once.
+    /// All problems that this endpoint can return, each once.
     ///
     /// The tests refuse a response with another code, and the OpenAPI document lists these.
     var problems: [ProblemType] {
@@ -50,14 +50,14 @@ extension Endpoint {
 }
 
 extension [ProblemType] {
-    /// Of an endpoint that reads query parameters, or refuses them all.
+    /// The problems of endpoints that read query parameters, or refuse them all.
     static var parameters: Self { [.invalidParameter, .unknownParameter] }
 
-    /// Of an endpoint that App Clips call, where a clip can require App Attest.
+    /// The problems of endpoints for which a clip can require App Attest.
     static var attested: Self {
         [.attestationRequired, .attestationInvalid, .attestationNotConfigured]
     }
 
-    /// Of an endpoint that waits for APNs.
+    /// The problems of endpoints that wait for APNs.
     static var apns: Self { [.apnsRefused, .apnsNotReached, .apnsUnanswered] }
 }

@@ -4,26 +4,25 @@ import HTTPTypes
 import Invocation
 import Tenancy
 
-/// One method of one path, who may use it, and what answers it.
+/// A method of a path, with its access and its handler.
 ///
 /// One list (``APIServer/endpoints(_:_:_:)``) declares them. Responses, 404 and 405, the metrics and the OpenAPI document follow
 /// from it.
 struct Endpoint: Sendable {
     let method: HTTPRequest.Method
-    /// With its parameters in braces, as in the OpenAPI document.
+    /// The path, with its parameters in braces as in the OpenAPI document.
     let path: String
     var handler: Handler
-    /// What the body can be; empty where there is none.
+    /// The body's media types; empty if the endpoint takes no body.
     let bodyTypes: [BodyType]
-    /// Whether the request may come without a body, which then stands for an empty object, whatever its content type.
+    /// Whether the body is optional. A missing body stands for an empty object, whatever its content type.
     let isBodyOptional: Bool
     let idempotency: Idempotency
-    /// For an endpoint that needs no key: how many times as often as others a client may ask.
+    /// The factor of the client's rate limit, for endpoints that need no key.
     let limitFactor: Int
-    /// The problems of its own: ``problems`` adds those that its kind implies.
+    /// The declared problems. ``problems`` adds those that the endpoint's kind implies.
     let ownProblems: [ProblemType]
-    /// Gives a request that is signed to a handler from memory with what its signature proves, for which the database is
-    /// asked; nil for a route that takes no signatures.
+    /// Verifies a signed request by the database, before a memory handler gets it. Nil if the endpoint accepts no signatures.
     let verifySignature: SignatureCheck?
 
     typealias SignatureCheck =
@@ -31,37 +30,36 @@ struct Endpoint: Sendable {
 
     /// How requests with an `Idempotency-Key` are handled.
     enum Idempotency {
-        /// They are refused: the endpoint creates nothing, or a repetition does no harm by itself.
+        /// The field is refused, because the endpoint creates nothing, or repetitions are harmless.
         case refused
-        /// The first request's response is stored, and repeated.
+        /// The first response is stored, and repeated.
         case storedResponse
         /// The handler recognizes repetitions itself.
         case ofHandler
     }
 
-    /// Each throws a ``Problem`` for a refusal.
+    /// The function that responds. It throws a ``Problem`` for a refusal.
     enum Handler: Sendable {
-        /// For anyone, from memory.
+        /// Responds from memory, without a key.
         case open(@Sendable (APIRequest) throws(Problem) -> APIResponse)
-        /// For anyone; waits for the database, as ``stored(_:_:)`` does.
+        /// Responds without a key. Waits for the database, as ``stored(_:_:)`` does.
         case openStored(@Sendable (APIRequest) async throws -> APIResponse)
-        /// For whoever has a key with the scope, from memory, without waiting for anything. A restricted key's table is as
-        /// restricted.
+        /// Responds to keys with the scope, from memory, without waiting. The request's table has only the key's locations.
         case memory(Scope, @Sendable (AdmittedRequest) throws(Problem) -> APIResponse)
-        /// Waits for the database, and throws `StoreUnavailable` where that does not answer. Refuses keys that are restricted to
-        /// locations.
+        /// Responds to keys with the scope, but not to restricted keys. Waits for the database, and throws `StoreUnavailable` if
+        /// it does not respond.
         case stored(Scope, @Sendable (AdmittedRequest) async throws -> APIResponse)
         /// As ``stored(_:_:)``, with a long body. The handler checks the request before the body arrives, and returns a function
         /// that takes the body. One upload per tenant and ``Upload/maximumAtOnce`` per server run at once.
         case streamed(Scope, @Sendable (AdmittedRequest) throws(Problem) -> BodyHandler)
-        /// As ``stored(_:_:)``, but for restricted keys too: it is told the locations that it may answer for, nil for all.
+        /// As ``stored(_:_:)``, but also for restricted keys. The handler receives the key's locations; nil means all.
         case storedWithin(
             Scope, @Sendable (AdmittedRequest, Set<LocationIdentifier>?) async throws -> APIResponse)
-        /// For any secret key, whatever its scopes and locations. Waits for the database.
+        /// Responds to any secret key, whatever its scopes and locations. Waits for the database.
         case anySecretKey(@Sendable (AdmittedRequest) async throws -> APIResponse)
     }
 
-    /// What a long body is given to when it has come.
+    /// The function that takes a long body after it has arrived.
     typealias BodyHandler = @Sendable (LongBody) async throws -> APIResponse
 
     /// Whether restricted keys may use this endpoint. True if the handler receives the key's locations.
@@ -101,16 +99,16 @@ struct Endpoint: Sendable {
             }
     }
 
-    /// Whether there must be JSON in the body, which is read whole.
+    /// Whether the endpoint takes a JSON body, which is read completely before the handler runs.
     var takesBody: Bool {
         if case .streamed = handler { false } else { !bodyTypes.isEmpty }
     }
 
-    /// The largest body that is read whole, 64 KiB: sixteen times the largest payload APNs takes.
+    /// The most bytes of a JSON body: sixteen times the largest payload that APNs accepts.
     static let maximumBodyLength = 65_536
 
-    /// The largest body that is read on an event loop, which answers all others meanwhile, in bytes: ten times a usual one. Longer
-    /// ones are read by the router. [ours]
+    /// The most bytes of a body that is read on an event loop, where it delays other requests: ten times a usual body. A task reads
+    /// longer ones. [ours]
     static let maximumBodyLengthAtOnce = 8_192
 }
 
@@ -138,16 +136,16 @@ extension PathTree<Endpoint>.Match {
 /// A media type.
 enum BodyType {
     case json
-    /// RFC 7396. The same object as `application/json` is read alike.
+    /// A merge patch (RFC 7396). `application/json` is read in the same way.
     case mergePatch
-    /// RFC 4180.
+    /// CSV (RFC 4180).
     case csv
     /// A JSON text in each line.
     case jsonLines
     case png
     case jpeg
 
-    /// In lower case.
+    /// The media type in lower case.
     var name: StaticString {
         switch self {
         case .json: "application/json"
@@ -159,7 +157,7 @@ enum BodyType {
         }
     }
 
-    /// How many bytes a body may have.
+    /// The most bytes of a body.
     var maximumLength: Int {
         switch self {
         case .json, .mergePatch: Endpoint.maximumBodyLength

@@ -5,15 +5,16 @@ import HTTPTypes
 import NIOCore
 import Tenancy
 
-/// Answers with the files of tenants' images, of up to 10 MiB each: a piece at a time is read from the database when the one
-/// before it is taken, so that slow readers take little memory, however many there are.
+/// Sends the files of tenants' images, of up to 10 MiB each.
+///
+/// Each piece is read from the database after the previous one has been sent, so that slow clients occupy little memory.
 struct ImageDownloads: Sendable {
-    /// Bytes. [ours]
+    /// The bytes of a piece. [ours]
     static let pieceLength = 262_144
 
     private let images: any CatalogueStore<CardImage>
     private let files: any ImageFiles
-    /// From the first piece until the last is taken. [ours]
+    /// Limits the downloads that run at once, from the first piece to the last. [ours]
     private let underWay: TenantConcurrency
 
     init(
@@ -25,8 +26,8 @@ struct ImageDownloads: Sendable {
         underWay = TenantConcurrency(maximum: maximum, ofAll: total)
     }
 
-    /// - Parameter client: who is no server of the tenant's; nil for a secret key's.
-    /// - Throws: A problem: `unknown_image`, or 429 where as many are under way as may be.
+    /// - Parameter client: The client; nil if the key is secret.
+    /// - Throws: A problem: `unknown_image`, or 429 if too many downloads run.
     func response(
         _ digest: ImageDigest, of tenant: TenantID, to client: Client.Identity?,
         _ caching: APIResponse.Caching
@@ -43,7 +44,7 @@ struct ImageDownloads: Sendable {
                 try await writer.write(ByteBuffer(bytes: piece))
                 position += piece.count
                 guard position < image.byteCount else { break }
-                // Deleted meanwhile, it is cut off.
+                // If the image has been deleted meanwhile, the response is cut off.
                 guard let next = try await self.piece(at: position, of: image, tenant), !next.isEmpty else {
                     throw Problem(.notFound, .unknownImage(digest))
                 }

@@ -4,7 +4,7 @@ import HTTPTypes
 import JSON
 import Tenancy
 
-/// The routes by which a tenant keeps the images that its cards name: a file is put where its SHA-256 says, and read there.
+/// The endpoints for the images of a tenant's cards. A file's path contains its SHA-256.
 struct ImageEndpoints: Sendable {
     private let images: CatalogueEndpoints<CardImage>
     private let downloads: ImageDownloads
@@ -23,12 +23,12 @@ struct ImageEndpoints: Sendable {
         ]
     }
 
-    /// Answers piece by piece.
+    /// The endpoint that returns an image's file, piece by piece.
     var fileEndpoint: Endpoint {
         Endpoint(.get, "\(images.itemPath)/file", .stored(.read, file), problems: images.reading)
     }
 
-    /// The media type is what the file is, whichever of the two is said.
+    /// Stores an image. The file's content determines its media type, not `Content-Type`.
     private func put(_ request: AdmittedRequest) throws(Problem) -> Endpoint.BodyHandler {
         let digest = try images.key(of: request)
         return { body in

@@ -10,14 +10,14 @@ import Notifications
 import Receipts
 import Tenancy
 
-/// Where clips tell of their launches, and of what they may be sent.
+/// The endpoints by which clips register launches, push tokens and Live Activities.
 struct InstanceEndpoints: Sendable {
     private let registrar: InstanceRegistrar?
     private let receipts: ReceiptIssuer?
     private let limiter: RequestLimiter
     private let attestation: AttestationControl
 
-    /// - Parameter registrar: Nil where push tokens cannot be sealed: every route says so then.
+    /// - Parameter registrar: Nil if push tokens cannot be sealed. Then every endpoint returns `notifications_not_configured`.
     init(
         _ registrar: InstanceRegistrar?, _ responses: APIResponses, _ limiter: RequestLimiter,
         _ attestation: AttestationControl
@@ -58,21 +58,21 @@ struct InstanceEndpoints: Sendable {
         return registrar
     }
 
-    /// By what key something is told of an instance.
+    /// The attested key of a request about an instance.
     private struct Attested {
-        /// Nil for none.
+        /// The key's ID; nil without an attestation.
         var key: [UInt8]?
-        /// Whether a clip requires one: then an instance is that of the key that registered it first.
+        /// Whether a clip requires a key. Then an instance belongs to the key that registered it first.
         var isRequired = false
         var owner: InstanceOwner?
     }
 
-    /// Refuses what is told of an instance by who does not bring what its clip asks for: the one that the instance is known by,
-    /// and the one that the request names.
+    /// Refuses a request without the attestation that the instance's clip requires: the registered clip, and the one that the
+    /// request names.
     private func attested(
         _ request: AdmittedRequest, for id: InstanceID, naming clip: BundleID? = nil
     ) async throws -> Attested {
-        // Whose the instance is costs a transaction, which only tenants pay that ask for attestations.
+        // Reading the owner takes a transaction, so only tenants that use attestations do it.
         guard request.requiresAttestation, request.table.asksForAttestations else { return Attested() }
         let owner = try await configured().owner(of: id, of: request.tenant)
         var attested = Attested(owner: owner)
@@ -85,7 +85,7 @@ struct InstanceEndpoints: Sendable {
         return attested
     }
 
-    /// The same of an instance that is there.
+    /// Refuses a request about an existing instance without the attestation that its clip requires, or with another key.
     private func requireAttestation(of request: AdmittedRequest, for id: InstanceID) async throws {
         let attested = try await attested(request, for: id)
         if attested.isRequired, let own = attested.owner?.attestKey, own != attested.key {
@@ -95,7 +95,7 @@ struct InstanceEndpoints: Sendable {
 
     // MARK: Instances
 
-    /// 201 for an instance that is new, else 200 (RFC 9110 §9.3.4).
+    /// Returns 201 for a new instance, and otherwise 200 (RFC 9110 §9.3.4).
     private func register(_ request: AdmittedRequest) async throws -> APIResponse {
         let registrar = try configured()
         guard let id = InstanceID(text: request.parameter("id")) else {
@@ -107,7 +107,7 @@ struct InstanceEndpoints: Sendable {
         let proof = try receipt.map { receipt throws(Problem) in
             try prove(receipt, to: request.tenant, at: request.now)
         }
-        // Only the store knows whether the instance is new; one that is known is kept whatever the limits say.
+        // Only the store knows whether the instance is new. The limits do not apply to known instances.
         let client = attested.key.map { Client.Identity.installation($0) } ?? .address(request.client.address)
         let full = limiter.newInstances.admit(request.caller, from: client)
         var isNew = false
@@ -129,7 +129,7 @@ struct InstanceEndpoints: Sendable {
         }
     }
 
-    /// Counts a report that an attested key made, by what stands between the key and the instance, if anything does.
+    /// Counts a report of an attested key, by the refusal if there is one.
     private func count(_ refusal: RegistrationRefusal?, of attested: Attested) {
         guard attested.key != nil else { return }
         switch refusal {
@@ -209,7 +209,7 @@ struct InstanceEndpoints: Sendable {
         return APIResponse(.noContent)
     }
 
-    /// What needs no percent-encoding in a path (RFC 3986 §2.3); ActivityKit makes UUIDs.
+    /// Whether the text needs no percent-encoding in a path (RFC 3986 §2.3). ActivityKit's IDs are UUIDs.
     private static func isActivityID(_ text: String) -> Bool {
         TokenKind.isName(text)
             && text.utf8.allSatisfy { byte in
@@ -226,7 +226,7 @@ struct InstanceEndpoints: Sendable {
 // MARK: - Requests
 
 extension InstanceID {
-    /// From the text of a UUID in either case; nil for anything else.
+    /// Reads a UUID in upper or lower case; nil for other texts.
     init?(text: String) {
         guard let uuid = UUID(text: text) else { return nil }
         self.init(uuid)
@@ -234,7 +234,7 @@ extension InstanceID {
 }
 
 extension LaunchReport {
-    /// The report in a body, and the receipt beside it.
+    /// Reads a body's report and receipt.
     fileprivate static func read(
         _ body: JSONObject, of instance: InstanceID
     ) throws(Problem) -> (LaunchReport, receipt: String?) {
@@ -266,7 +266,7 @@ extension LaunchReport {
             launch(
                 try url.map { text throws(Problem) in try Problem.url(text) },
                 try clip.map { text throws(Problem) in
-                    // What is no bundle ID is no clip's either.
+                    // A text that is no bundle ID names no clip.
                     guard let clip = try? BundleID(text) else {
                         throw Problem(RegistrationRefusal.unknownClip)
                     }
@@ -277,12 +277,12 @@ extension LaunchReport {
 }
 
 extension JSONObjectReader {
-    /// Takes the hexadecimal digits of a token.
+    /// Reads a token's hexadecimal digits.
     fileprivate mutating func requiredToken(_ key: String) throws(JSONFieldError) -> PushToken {
         try token(try requiredString(key), at: path(of: key))
     }
 
-    /// Takes them or null, as an app has it that was given no token.
+    /// Reads a token's hexadecimal digits, or null from an app without a token.
     fileprivate mutating func optionalToken(_ key: String) throws(JSONFieldError) -> PushToken? {
         guard let value = optionalValue(key), value != .null else { return nil }
         guard let text = value.stringValue else {

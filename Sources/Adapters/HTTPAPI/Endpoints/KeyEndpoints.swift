@@ -6,7 +6,7 @@ import JSON
 import Lookups
 import Tenancy
 
-/// The routes by which keys make keys: none that may do more than itself, or for longer.
+/// The endpoints by which keys manage keys. A key cannot create one with more rights or a later expiry than its own.
 struct KeyEndpoints: Sendable {
     let store: any KeyStore
 
@@ -69,7 +69,7 @@ struct KeyEndpoints: Sendable {
         }
     }
 
-    /// When the key expires; null stands for never, as in a merge patch (RFC 7396).
+    /// The key's expiry; null means never, as in a merge patch (RFC 7396).
     private func update(_ request: AdmittedRequest) async throws -> APIResponse {
         let id = try self.id(of: request)
         return try await Problem.managing {
@@ -120,7 +120,7 @@ struct KeyEndpoints: Sendable {
 }
 
 extension APIResponse {
-    /// The only time that a key is shown.
+    /// The response to the key's creation, the only one that contains the key.
     fileprivate init(showing key: APIKey, _ record: KeyRecord, at now: Date) {
         var json = record.json(at: now)
         json["key"] = .string(key.text)
@@ -134,7 +134,7 @@ extension Problem {
 }
 
 extension JSONObjectReader {
-    /// When a key expires.
+    /// Reads a key's expiry.
     fileprivate mutating func optionalExpiry(_ key: String, after now: Date) throws(JSONFieldError) -> Date? {
         guard let date = try optionalDate(key) else { return nil }
         let longest = 36_500.0 * 86_400
@@ -144,7 +144,7 @@ extension JSONObjectReader {
         return date
     }
 
-    /// Those that a key of the kind can have, one at least.
+    /// Reads at least one scope that keys of this kind can have.
     fileprivate mutating func optionalScopes(
         _ key: String, of kind: KeyKind
     ) throws(JSONFieldError) -> Scopes? {

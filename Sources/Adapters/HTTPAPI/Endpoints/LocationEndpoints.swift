@@ -5,7 +5,7 @@ import Locations
 import Lookups
 import Tenancy
 
-/// Where a business is, which are near, whether somebody is there, and what a notification about it looks like: all from memory.
+/// The endpoints for lookup, nearby, confirmations and payloads, which respond from memory.
 struct LocationEndpoints: Sendable {
     let responses: APIResponses
     let attestation: AttestationControl
@@ -51,7 +51,7 @@ struct LocationEndpoints: Sendable {
         return try APIResponses.nearby(asked, in: request.table)
     }
 
-    /// A body that cannot be read is refused by ``confirm(_:)``.
+    /// Verifies a confirmation's signature. ``confirm(_:)`` refuses an invalid body.
     private func verifyConfirmation(
         _ request: AdmittedRequest, method: HTTPRequest.Method, body: [UInt8]
     ) async throws -> AdmittedRequest {
@@ -64,7 +64,7 @@ struct LocationEndpoints: Sendable {
         let asked = try ConfirmationRequest(request.body)
         let clip = { request.clip(leadingFrom: asked.url) }
         let attested = try attestation.attestation(of: request, for: .confirm, clip)
-        // What launches nothing is asked for nothing: whoever has the clip's key gets no receipt of it, where others bring more.
+        // A URL without a clip requires no attestation. It gets no receipt, because any holder of the publishable key could get one.
         let isReceipted = !request.requiresAttestation || clip() != nil
         var response = APIResponse(
             uncached: responses.confirm(
@@ -79,7 +79,7 @@ struct LocationEndpoints: Sendable {
 }
 
 extension AdmittedRequest {
-    /// The clip whose place is told of: a short code may lead from what one clip launches to a place of another.
+    /// The clip of the URL's location. A short code may lead from one clip's URL to another clip's location.
     fileprivate func clip(leadingFrom url: InvocationURL) -> BundleID? {
         table.lookUp(url).experience?.clip
     }

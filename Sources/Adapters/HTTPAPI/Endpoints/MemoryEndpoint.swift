@@ -2,9 +2,9 @@ import HTTPSyntax
 import HTTPTypes
 import Tenancy
 
-/// A route from memory, whose requests are answered where they arrive, with all that is the same for each of them.
+/// An endpoint that responds from memory on the event loop, with the parts that all of its responses share.
 ///
-/// A class: to copy a route would be to count the references of all its parts.
+/// A class, to avoid reference counting when an endpoint is copied.
 final class MemoryEndpoint: Sendable {
     let endpoint: Endpoint
     let scope: Scope
@@ -13,7 +13,7 @@ final class MemoryEndpoint: Sendable {
     let successes: RequestObserver.Responses
     private let method: String
 
-    /// Nil for any other route.
+    /// Nil for any other endpoint.
     init?(_ endpoint: Endpoint, _ observer: RequestObserver) {
         guard case .memory(let scope, let handler) = endpoint.handler else { return nil }
         self.endpoint = endpoint
@@ -23,7 +23,7 @@ final class MemoryEndpoint: Sendable {
         method = endpoint.method.rawValue
     }
 
-    /// Whether the target is its path, with or without a query.
+    /// Whether the target is the endpoint's path, with or without a query.
     fileprivate func responses(_ method: String, _ target: Span<UInt8>) -> Bool {
         let length = endpoint.path.utf8.count
         return target.count >= length
@@ -33,13 +33,12 @@ final class MemoryEndpoint: Sendable {
 }
 
 extension [MemoryEndpoint] {
-    /// The one that a request asks for in so many letters, and its query; whatever is written otherwise is the router's to
-    /// understand.
+    /// The endpoint whose path is exactly the target's, and the query. A task responds to targets in another spelling.
     func endpoint(_ method: String, _ target: String) -> (endpoint: MemoryEndpoint, query: Substring)? {
         let bytes = target.utf8.span
         for endpoint in self where endpoint.responses(method, bytes) {
             guard bytes.isVisible else { return nil }
-            // Behind the question mark.
+            // The query begins after the question mark.
             let start = Swift.min(endpoint.endpoint.path.utf8.count + 1, bytes.count)
             return (endpoint, target[target.utf8.index(target.startIndex, offsetBy: start)...])
         }
@@ -48,8 +47,8 @@ extension [MemoryEndpoint] {
 }
 
 extension Span<UInt8> {
-    /// Whether all of it is visible ASCII without `#`, so that there is no fragment. In one expression and without a branch, so
-    /// that the compiler takes many bytes at once.
+    /// Whether all bytes are visible ASCII without `#`, so that there is no fragment. The loop has no branch, so that the compiler
+    /// can vectorize it.
     fileprivate var isVisible: Bool {
         var isOther: UInt8 = 0
         for index in indices {

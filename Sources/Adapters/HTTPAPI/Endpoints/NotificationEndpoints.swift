@@ -6,18 +6,18 @@ import Lookups
 import Notifications
 import Tenancy
 
-/// Where notifications are sent, and followed.
+/// The endpoints that send and trace notifications.
 struct NotificationEndpoints: Sendable {
     private let notifications: NotificationIntake?
 
-    /// - Parameter notifications: Nil where nothing can be sent: every route says so then.
+    /// - Parameter notifications: Nil if the server cannot send. Then every endpoint returns `notifications_not_configured`.
     init(_ notifications: NotificationIntake?) {
         self.notifications = notifications
     }
 
     var endpoints: [Endpoint] { [sendEndpoint, traceEndpoint] }
 
-    /// Requires the tenant's index.
+    /// The endpoint that sends a notification. It requires the tenant's index.
     var sendEndpoint: Endpoint {
         Endpoint(
             .post, "/v1/notifications", .storedWithin(.notify, send), idempotency: .ofHandler,
@@ -38,9 +38,9 @@ struct NotificationEndpoints: Sendable {
         return notifications
     }
 
-    /// 201 for a notification that is new; 200 with the same answer for a request that is repeated.
+    /// Returns 201 for a new notification, and 200 with the same body for a repeated request.
     ///
-    /// Of a table that is restricted to locations the intake takes in what is for these.
+    /// With a restricted key, the intake accepts only notifications for the key's locations.
     private func send(
         _ request: AdmittedRequest, within _: Set<LocationIdentifier>?
     ) async throws -> APIResponse {

@@ -7,7 +7,7 @@ import JSON
 import Notifications
 import Tenancy
 
-/// Where a tenant lists its notifications, instances and channels.
+/// The endpoints that list a tenant's notifications, instances and channels.
 struct NotificationHistoryEndpoints: Sendable {
     let history: any NotificationHistory
     private static let noValue = "no item can have this value"
@@ -48,7 +48,7 @@ struct NotificationHistoryEndpoints: Sendable {
             location: try parameters.value("location", Self.noValue) { try? LocationIdentifier($0) },
             url: try parameters.value("url", Self.noValue) { try? InvocationURL($0) }, within: locations)
         guard order == "id" else {
-            // The order tells launches at other locations.
+            // The order would reveal launches at other locations.
             guard locations == nil else { throw Problem.keyIsRestricted }
             return try await APIResponse.page(
                 after: try parameters.cursor { LaunchLocation(name: $0) }, limit: limit, \.json,
@@ -75,13 +75,13 @@ struct NotificationHistoryEndpoints: Sendable {
 }
 
 extension LaunchLocation {
-    /// In microseconds, as the database keeps the time.
+    /// The time in microseconds, the database's precision, and the ID.
     fileprivate var name: String { "\(Int((launchedAt.timeIntervalSince1970 * 1e6).rounded())) \(id)" }
 
     fileprivate init?(name: String) {
         let parts = name.split(separator: " ", omittingEmptySubsequences: false)
         guard parts.count == 2, let microseconds = Int(parts[0]), let id = InstanceID(text: String(parts[1])),
-            // Some 2,000 years around 1970, which PostgreSQL's times hold.
+            // About 2,000 years before and after 1970, within the range of PostgreSQL's timestamps.
             microseconds.magnitude < 64_000_000_000_000_000
         else { return nil }
         self.init(launchedAt: Date(timeIntervalSince1970: Double(microseconds) / 1e6), id: id)

@@ -6,15 +6,14 @@ import JSON
 import Lookups
 import Platform
 
-/// What monitors ask: whether the server lives, whether it can serve, and how it does; and what a proxy asks before it gets a
-/// certificate.
+/// The endpoints for monitors (liveness, readiness, metrics) and for proxies that request a certificate.
 struct OperationsEndpoints: Sendable {
     private let table: LiveLookupIndex
     private let readiness: Readiness
-    /// Whether these are answered at the port of the API, where no tenant may learn of another.
+    /// Whether the endpoints are at the API's port, where tenants must not learn of each other.
     private let isPublic: Bool
     private let foreignAttestationRoot: String?
-    /// So many quarantined tenants are named. [ours]
+    /// The most quarantined tenants that a response names. [ours]
     private static let mostTenants = 100
     /// The metrics in Prometheus' text format.
     private let exposition: @Sendable () -> String
@@ -38,7 +37,7 @@ struct OperationsEndpoints: Sendable {
         ]
     }
 
-    /// Answers as long as the process does.
+    /// Returns 200 while the process runs.
     private func livez(_ request: APIRequest) -> APIResponse {
         let build = BuildInfo.current
         let status: JSONObject = [
@@ -47,7 +46,7 @@ struct OperationsEndpoints: Sendable {
         return APIResponse(uncached: JSONValue.object(status).serialized())
     }
 
-    /// 200 when requests can be answered, with how old what they are answered from is; 503 when they cannot.
+    /// Returns 200 with the age of the lookup index if the server can respond to requests, and otherwise 503.
     private func readyz(_ request: APIRequest) throws(Problem) -> APIResponse {
         guard let state = table.current else { throw .unavailable }
         if let refusal = readiness.refusal { throw refusal }
@@ -67,7 +66,7 @@ struct OperationsEndpoints: Sendable {
                 })
         }
         var status: JSONObject = ["status": "ok", "table": .object(description)]
-        // Whoever has that root's key can attest anything.
+        // The owner of this root's key can attest anything.
         if let foreignAttestationRoot { status["attestationRoot"] = .string(foreignAttestationRoot) }
         return APIResponse(uncached: JSONValue.object(status).serialized())
     }
@@ -76,9 +75,9 @@ struct OperationsEndpoints: Sendable {
         APIResponse(uncached: Array(exposition().utf8), as: "text/plain; version=0.0.4; charset=utf-8")
     }
 
-    /// 200 for a host that a tenant has proved, so that a proxy gets certificates for no others; without a host, for none.
+    /// Returns 200 for a host that a tenant has proved, so that a proxy requests certificates for no other hosts.
     ///
-    /// Caddy names the host `domain`.
+    /// Caddy's parameter for the host is `domain`.
     private func allowedHost(_ request: APIRequest) throws(Problem) -> APIResponse {
         guard let state = table.current else { throw .unavailable }
         let parameters = try request.queryParameters(named: ["host", "domain"])

@@ -5,13 +5,13 @@ final class Readiness: Sendable {
     private let isEnding = Atomic(false)
     private let isFull = Atomic(false)
 
-    /// The server ends.
+    /// Marks the server as shutting down.
     func end() { isEnding.store(true, ordering: .relaxed) }
 
-    /// The last fiftieth of all connections is left for monitors and for clients whose proxies have not noticed. [ours]
+    /// Reserves the last fiftieth of all connections for monitors, and for clients whose proxies have not noticed. [ours]
     /// - Parameters:
     ///   - count: The number of open connections.
-    ///   - maximum: How many may be open.
+    ///   - maximum: The most open connections.
     func set(connections count: Int, of maximum: Int) {
         isFull.store(count * 50 > maximum * 49, ordering: .relaxed)
     }

@@ -9,7 +9,7 @@ import Notifications
 import Tenancy
 
 extension Endpoint {
-    /// The same route; if it stores responses, its handler answers repetitions of a request with an `Idempotency-Key` from the store.
+    /// The same endpoint. If it stores responses, its handler looks up the response to a repeated `Idempotency-Key` in the store.
     func storingResponses(in store: any IdempotencyStore) -> Endpoint {
         guard idempotency == .storedResponse, case .stored(let scope, let handler) = handler else {
             return self
@@ -18,7 +18,7 @@ extension Endpoint {
         endpoint.handler = .stored(scope) { [method] request in
             guard let text = try request.idempotencyKey() else { return try await handler(request) }
             let repeatable = try RepeatableRequest(request, method, text)
-            // The request goes on if its client closes the connection: the client can repeat it and get the response.
+            // The request continues if its client closes the connection, so that a repetition gets the response.
             return try await Task { try await repeatable.response(from: store, or: handler) }.value
         }
         return endpoint
@@ -30,7 +30,7 @@ private struct RepeatableRequest: Sendable {
     private let request: AdmittedRequest
     private let key: IdempotencyKey
 
-    /// The same request comes from the same API key: another one may not see secrets that this one created.
+    /// The API key is part of the request, because another key must not see secrets that this one created.
     init(_ request: AdmittedRequest, _ method: HTTPRequest.Method, _ text: String) throws(Problem) {
         let content: JSONObject = [
             "apiKey": .string(request.caller.key.description), "method": .string(method.rawValue),
@@ -43,7 +43,7 @@ private struct RepeatableRequest: Sendable {
         self.key = key
     }
 
-    /// Carries the request out, unless that has been done: a successful response is stored, after anything else the key is free again.
+    /// Performs the request unless it has been performed. A successful response is stored; after any other, the key is free again.
     func response(
         from store: any IdempotencyStore, or handler: @Sendable (AdmittedRequest) async throws -> APIResponse
     ) async throws -> APIResponse {
@@ -69,7 +69,7 @@ private struct RepeatableRequest: Sendable {
             try? await store.release(claim)
             throw error
         }
-        // If this fails, a repetition is told that the response is lost.
+        // If this fails, a repetition gets the problem that the response is lost.
         if let sealed = ResponseSeal(request, claim)?.seal(response) {
             try? await store.complete(claim, with: sealed)
         }
@@ -79,7 +79,7 @@ private struct RepeatableRequest: Sendable {
 
 /// Seals a response with a key that is derived from the API key of the request and from the claim.
 ///
-/// The database has the SHA-256 of API keys alone. So neither the database nor a backup of it reveals a secret that a response
+/// The database has only the SHA-256 of API keys. So neither the database nor a backup of it reveals a secret that a response
 /// contains, and no secret of the server is needed.
 private struct ResponseSeal {
     private let key: SymmetricKey
@@ -96,7 +96,7 @@ private struct ResponseSeal {
             outputByteCount: 32)
     }
 
-    /// A line of JSON with status and header fields, and the body behind it.
+    /// A line of JSON with status and header fields, followed by the body.
     func seal(_ response: APIResponse) -> [UInt8]? {
         var fields: JSONObject = [:]
         for field in response.headers { fields[field.name.rawName] = .string(field.value) }

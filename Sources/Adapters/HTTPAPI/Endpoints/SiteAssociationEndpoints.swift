@@ -3,7 +3,7 @@ import HTTPSyntax
 import HTTPTypes
 import Lookups
 
-/// The association file of each host that a tenant has proved, which anyone may fetch, by whatever User-Agent.
+/// The endpoint for the association file of each proved host. It needs no key and ignores `User-Agent`.
 ///
 /// Source: Apple, "Supporting associated domains".
 struct SiteAssociationEndpoints: Sendable {
@@ -14,7 +14,7 @@ struct SiteAssociationEndpoints: Sendable {
         self.table = table
     }
 
-    /// Apple's CDN fetches the files of all hosts from few addresses, so that it may ask more often than other clients. [ours]
+    /// Apple's CDN fetches the files of all hosts from few addresses, so it has a higher limit than other clients. [ours]
     private static let limitFactor = 20
 
     var endpoints: [Endpoint] {

@@ -5,7 +5,7 @@ import JSON
 import Lookups
 import Tenancy
 
-/// The endpoints of the tenant itself, and of the key that a request is made with.
+/// The endpoints for the tenant itself and for the request's key.
 struct TenantEndpoints: Sendable {
     let store: any TenantStore
 
@@ -25,7 +25,7 @@ struct TenantEndpoints: Sendable {
         }
     }
 
-    /// The caller's key and tenant: what a program needs to know about its own configuration, with any scope.
+    /// Returns the caller's key and tenant, so that a program can read its own configuration. Any scope suffices.
     private func showKey(_ request: AdmittedRequest) async throws -> APIResponse {
         try request.refuseParameters()
         return try await Problem.managing {

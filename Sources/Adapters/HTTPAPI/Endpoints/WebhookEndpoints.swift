@@ -6,9 +6,9 @@ import JSON
 import Notifications
 import Tenancy
 
-/// The routes by which a tenant says where it is told of events, and sees how that fared.
+/// The endpoints that manage a tenant's webhooks and list their messages.
 struct WebhookEndpoints: Sendable {
-    /// Nil where webhooks' secrets cannot be sealed: every route says so then.
+    /// Nil if webhooks' secrets cannot be sealed. Then every endpoint returns `notifications_not_configured`.
     let registry: (any WebhookRegistry)?
 
     var endpoints: [Endpoint] {
@@ -133,7 +133,7 @@ struct WebhookEndpoints: Sendable {
 
     // MARK: Messages
 
-    /// The message goes as any other does: how it was answered is in the log.
+    /// Sends a test message as any other. Its result is in the list of messages.
     private func test(_ request: AdmittedRequest) async throws -> APIResponse {
         try request.refuseParameters()
         let registry = try configured()
@@ -209,7 +209,7 @@ extension WebhookRefusal {
 }
 
 extension RegisteredWebhook {
-    /// Of what can be changed: how it does changes all the time, and would fail every condition.
+    /// The entity tag of the members that clients can change. The status changes often, so it would make every condition fail.
     fileprivate var tag: String {
         APIResponse.tag(
             of: JSONValue.object([
@@ -225,7 +225,7 @@ extension APIResponse {
         headers[.eTag] = webhook.tag
     }
 
-    /// Where the secret is made, and nowhere else.
+    /// The response that creates a secret, the only one that contains it.
     fileprivate init(
         _ status: HTTPResponse.Status, showing webhook: RegisteredWebhook, _ secret: WebhookSecret
     ) {
@@ -243,7 +243,7 @@ extension JSONObjectReader {
         }
     }
 
-    /// One at least, each once.
+    /// Reads at least one event, each once.
     fileprivate mutating func optionalEvents() throws(JSONFieldError) -> Set<WebhookEvent>? {
         guard let values = try optionalArray("events") else { return nil }
         let names = values.prefix(WebhookEvent.allCases.count + 1).compactMap(\.stringValue)
@@ -257,7 +257,7 @@ extension JSONObjectReader {
 }
 
 extension ReplaySelection {
-    /// `message`, or `since`, with a `state` and, to go on, `after`.
+    /// Reads `message`, or `since` with an optional `state` and, to continue, `after`.
     fileprivate init(_ json: JSONObject) throws(JSONFieldError) {
         var body = JSONObjectReader(json)
         let message = try body.optionalString("message")

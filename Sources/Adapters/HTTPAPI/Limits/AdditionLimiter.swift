@@ -2,19 +2,18 @@ import Lookups
 import RateLimiting
 import Tenancy
 
-/// Holds requests to how many they may add of something that stays: for their tenant, and for their client where that uses a
-/// publishable key.
+/// Limits how many stored items, such as instances, a tenant adds, and each client with a publishable key.
 ///
-/// A client that is refused has used up nothing of its tenant's. What a secret key adds counts for the tenant alone.
+/// A refused request does not count against the tenant's limit. Additions by a secret key count for the tenant alone.
 struct AdditionLimiter: Sendable {
     enum Subject: Sendable {
         case instances
-        /// Of App Attest.
+        /// Keys of App Attest.
         case attestKeys
     }
 
     private let subject: Subject
-    /// For tenants that have none of their own.
+    /// The limits of tenants that have none of their own.
     private let defaults: RequestLimits
     private let ofTenants = RateLimiter<TenantID>()
     private let ofClients = RateLimiter<Holder>()
@@ -28,10 +27,10 @@ struct AdditionLimiter: Sendable {
         self.now = now
     }
 
-    /// Counts one that a request may add, which is known only when it has: if not, the place is given back.
+    /// Counts an addition before the request makes it. If the request adds nothing, ``giveBack(_:from:)`` undoes the count.
     ///
-    /// Many requests that come at once get no more places than there are.
-    /// - Returns: Nil, or 429 when a limit is reached and nothing is counted.
+    /// Counting first means that concurrent requests cannot exceed the limit.
+    /// - Returns: Nil; or 429 if a limit is reached, and then nothing is counted.
     func admit(_ caller: KeyHolder, from client: Client.Identity) -> Problem? {
         let now = now()
         let own = own(of: caller, client)
@@ -49,7 +48,7 @@ struct AdditionLimiter: Sendable {
         return nil
     }
 
-    /// Takes back what was counted: nothing was added.
+    /// Undoes the count of ``admit(_:from:)`` for a request that added nothing.
     func giveBack(_ caller: KeyHolder, from client: Client.Identity) {
         if let (holder, limit) = own(of: caller, client) { ofClients.giveBack(holder, limit) }
         if let limit = limits(of: caller).tenant { ofTenants.giveBack(caller.tenant, limit) }

@@ -1,9 +1,8 @@
 import IPAddresses
 
-/// Whom a request came from, as far as limits tell clients apart.
+/// The sender of a request, as limits distinguish clients.
 struct Client: Sendable {
-    /// What one client has of addresses (``IPAddress/ofClient``). Nil when it is not known, as on a Unix socket: all of these
-    /// are one.
+    /// The addresses that count as one client (``IPAddress/ofClient``). All unknown addresses, as on a Unix socket, are one client.
     struct Address: Hashable, Sendable {
         private let prefix: IPAddress?
 
@@ -12,16 +11,16 @@ struct Client: Sendable {
         }
     }
 
-    /// Who the requests of a publishable key come from, as far as it is known: many installations may have one address, as in
-    /// a stadium.
+    /// The client of a publishable key's request. An attested installation is a client of its own, because many installations may
+    /// share an address, as in a stadium.
     enum Identity: Hashable, Sendable {
         case address(Address)
-        /// By the ID of its key of App Attest, of which it has brought a token.
+        /// The ID of the installation's key of App Attest, which the request's token proves.
         case installation([UInt8])
     }
 
     let address: Address
-    /// Whether the connection is a proxy's, which carries other clients' requests too.
+    /// Whether the connection belongs to a trusted proxy, which also carries other clients' requests.
     let isBehindProxy: Bool
 }
 

@@ -1,14 +1,14 @@
 import Synchronization
 
-/// The time that an answer to who asks too much is held back, and the requests behind it with it: one second, the least
-/// that `Retry-After` can say. A client that does not heed it is slowed down, and costs the others next to nothing.
+/// The delay of a refusal, and of the requests behind it on the connection.
 ///
-/// So are answers to who has more under way than may be, and to those who wait for a database that does not answer: either
-/// can be asked for without end at once, and would take the processor from what is answered. A client that has more than a
-/// hundred of them held back waits for as much longer, so that it gets some hundred a second from however many connections.
+/// Three kinds of refusals are delayed: a rate limit is reached, too many requests run at once, or the database does not respond.
+/// Without a delay, a client that ignores `Retry-After` could repeat such requests endlessly and take the processor from others.
+/// The delay is one second, the least that `Retry-After` can express. A client with more than a hundred delayed responses waits
+/// longer, so that it gets about a hundred per second over all of its connections.
 ///
-/// A client holds its own connection. A proxy's could be wanted by others, so that only so many of these are held at once:
-/// beyond that the answers go out undelayed.
+/// A delay blocks a connection. Other clients may need a proxy's connection, so the number of delayed responses behind proxies is
+/// limited; further ones are sent at once.
 final class Pause: Sendable {
     let duration: Duration
     private let client: Client
@@ -22,10 +22,10 @@ final class Pause: Sendable {
 
     deinit { count.release(client) }
 
-    /// Lets the time go by.
+    /// Waits for the delay.
     func wait() async { await count.sleep(duration) }
 
-    /// How many answers are held back: of each client, and on connections of proxies.
+    /// The number of delayed responses: per client, and on connections of proxies.
     final class Count: Sendable {
         private struct Held {
             var clients: [Client.Address: Int] = [:]
@@ -37,14 +37,14 @@ final class Pause: Sendable {
         fileprivate let sleep: @Sendable (Duration) async -> Void
 
         /// - Parameters:
-        ///   - maximum: 1,000 unless it is said otherwise: a proxy has more connections than that [ours].
-        ///   - sleep: The clock's, which a test can replace.
+        ///   - maximum: The most delayed responses behind proxies. The default is below the number of a proxy's connections. [ours]
+        ///   - sleep: Waits; a test can replace it.
         init(maximum: Int = 1_000, sleep: @escaping @Sendable (Duration) async -> Void = Pause.sleep) {
             self.maximum = maximum
             self.sleep = sleep
         }
 
-        /// Nil when too many are held. It counts until it is let go.
+        /// Counts a delayed response until the result is released. Nil if too many responses are delayed.
         func pause(for client: Client) -> Pause? {
             let count: Int? = held.withLock { held in
                 guard !client.isBehindProxy || held.behindProxies < maximum else { return nil }
@@ -64,12 +64,12 @@ final class Pause: Sendable {
         }
     }
 
-    /// - Parameter number: how many of the client's are held back with it.
-    /// - Returns: 1 second, and for more than a hundred as many hundredths, up to 5 seconds [ours].
+    /// - Parameter number: The number of the client's delayed responses, including this one.
+    /// - Returns: 10 ms for each delayed response, but at least 1 and at most 5 seconds. [ours]
     static func duration(ofAnswer number: Int) -> Duration {
         .milliseconds(min(max(number * 10, 1_000), 5_000))
     }
 
-    /// Ends early where the task is cancelled.
+    /// Waits, and returns early if the task is cancelled.
     static let sleep: @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
 }

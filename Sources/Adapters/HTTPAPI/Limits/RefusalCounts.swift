@@ -2,21 +2,21 @@ import Lookups
 import Synchronization
 import Tenancy
 
-/// Counts refusals by whose they are and why: the log tells of the first of a kind, and of those that follow by count.
+/// Counts refusals by caller and cause. The log has a line for the first of a kind, and the count of the following ones.
 ///
-/// A line for each would cost more than the refusal itself, and is written under one lock for all.
+/// A line for each refusal would cost more than the refusal itself, because all threads share the log's lock.
 final class RefusalCounts: Sendable {
     struct Kind: Hashable {
         let endpoint: String
         let status: Int
-        /// The limit that was reached; nil for what is refused for another reason.
+        /// The limit that was reached; nil for another cause.
         let limit: String?
-        /// Nil for those without a valid key.
+        /// Nil for requests without a valid key.
         let tenant: TenantID?
         let key: KeyID?
     }
 
-    /// How often counts are told [ours].
+    /// The interval at which the log reports counts. [ours]
     static let interval = Duration.seconds(10)
 
     private let counts = Mutex<[Kind: Int]>([:])
@@ -34,8 +34,8 @@ final class RefusalCounts: Sendable {
         }
     }
 
-    /// How many came since the last time, those aside that were the first of their kind. Of what came not at all, the next
-    /// is the first again.
+    /// The counts since the last call, without the first refusal of each kind. If no refusal of a kind has come since, its next
+    /// one is the first again.
     func take() -> [Kind: Int] {
         counts.withLock { counts in
             let taken = counts.filter { $0.value > 0 }

@@ -4,30 +4,30 @@ import Lookups
 import RateLimiting
 import Tenancy
 
-/// Holds requests to the limits of their key and of their client.
+/// Applies the rate limits of keys and clients.
 ///
-/// A client that is refused has used up nothing of its key's: one that asks too much does not take the key from others.
+/// A request that the client's limit refuses does not count against the key's limit, so that one client cannot exhaust the key.
 struct RequestLimiter: Sendable {
-    /// For tenants that have none of their own.
+    /// The limits of tenants that have none of their own.
     let defaults: RequestLimits
     private let keys = RateLimiter<TenantKey>()
     private let clients = RateLimiter<TenantClient>()
-    /// Those that have brought a token of App Attest.
+    /// Installations with a token of App Attest.
     private let installations = RateLimiter<TenantInstallation>()
-    /// All of these of one address together.
+    /// All attested installations of an address together.
     private let crowds = RateLimiter<TenantClient>()
     let newInstances: AdditionLimiter
     let newAttestKeys: AdditionLimiter
-    /// Of those who have no valid key.
+    /// Clients without a valid key.
     private let strangers = RateLimiter<Client.Address>()
-    /// Of those who read what needs no key.
+    /// Clients that read documents that need no key.
     private let readers = RateLimiter<Reader>()
     private let pauses: Pause.Count
     private let now: @Sendable () -> ContinuousClock.Instant
 
     /// - Parameters:
-    ///   - now: The clock, which a test can stop.
-    ///   - sleep: Its other half.
+    ///   - now: The current time; a test can replace it.
+    ///   - sleep: Waits; a test can replace it.
     init(
         defaults: RequestLimits, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
         sleep: @escaping @Sendable (Duration) async -> Void = Pause.sleep
@@ -39,10 +39,10 @@ struct RequestLimiter: Sendable {
         pauses = Pause.Count(sleep: sleep)
     }
 
-    /// Counts a request of a key. A secret key is used by its tenant's servers, which are no clients in this sense.
-    /// - Parameter installation: The ID of the key of App Attest that it came by: a client of its own, whatever its address; those
-    ///   of one address together have ``crowd`` clients' limit, since one device can attest many keys.
-    /// - Throws: 429 when a limit is reached.
+    /// Counts a request of a key. Requests by secret keys have no client's limit, because they come from the tenant's servers.
+    /// - Parameter installation: The ID of the attested key of App Attest. It is a client of its own, whatever its address. All
+    ///   installations of an address together have the limit of ``crowd`` clients, because one device can attest many keys.
+    /// - Throws: 429 if a limit is reached.
     func admit(
         _ caller: KeyHolder, from client: Client, by installation: [UInt8]? = nil
     ) throws(Problem) -> RequestAllowance {
@@ -73,8 +73,8 @@ struct RequestLimiter: Sendable {
         return standing
     }
 
-    /// Counts more for a request that was admitted, because the response has cost more than one request does.
-    /// - Returns: How the caller stands to its limits then.
+    /// Counts further requests for an admitted request whose response costs more than one.
+    /// - Returns: The caller's remaining requests.
     func charge(
         _ count: Int, to caller: KeyHolder, from client: Client, by installation: [UInt8]? = nil
     ) -> RequestAllowance {
@@ -97,10 +97,10 @@ struct RequestLimiter: Sendable {
         return standing
     }
 
-    /// How many clients' limit the installations of one address have together. [ours]
+    /// The installations of one address together have the limit of this many clients. [ours]
     private static let crowd = 10
 
-    /// What an installation has left; or its address, where that has nothing left.
+    /// Counts a request of an installation. Returns the installation's state, or the address's if its limit is reached.
     private func take(
         _ installation: TenantInstallation, of address: TenantClient, _ limit: RateLimit,
         at now: ContinuousClock.Instant
@@ -115,8 +115,8 @@ struct RequestLimiter: Sendable {
         return state
     }
 
-    /// Counts a request of somebody who scanned a code, as those of a publishable key are.
-    /// - Throws: 429 when the client sends too many of these.
+    /// Counts a visitor's request of a landing page, as a request of a publishable key.
+    /// - Throws: 429 if the client's limit is reached.
     func admitVisitor(of host: LookupIndex.ProvedHost, from client: Client) throws(Problem) {
         guard let limit = (host.limits.client ?? defaults.client).counted else { return }
         let state = clients.take(
@@ -127,10 +127,10 @@ struct RequestLimiter: Sendable {
         }
     }
 
-    // MARK: Strangers
+    // MARK: Requests without a key
 
-    /// Counts a request without a valid key, or for what is not there: neither needs a key.
-    /// - Throws: 429 when the client sends too many of these.
+    /// Counts a request without a valid key, or for a path or method that does not exist.
+    /// - Throws: 429 if the client's limit is reached.
     func admitAnonymous(from client: Client) throws(Problem) {
         guard let limit = defaults.client.counted else { return }
         let state = strangers.take(client.address, limit, at: now())
@@ -143,8 +143,8 @@ struct RequestLimiter: Sendable {
     // MARK: Documents for everyone
 
     /// Counts a request for a document that needs no key.
-    /// - Parameter factor: How many times the usual limit holds.
-    /// - Throws: 429 when the client sends too many of these.
+    /// - Parameter factor: The factor by which the usual limit is multiplied.
+    /// - Throws: 429 if the client's limit is reached.
     func admitReader(from client: Client, times factor: Int) throws(Problem) {
         guard let limit = defaults.client.counted?.times(factor) else { return }
         let state = readers.take(Reader(address: client.address, factor: factor), limit, at: now())
@@ -154,10 +154,10 @@ struct RequestLimiter: Sendable {
         }
     }
 
-    /// How many bytes of a document count as one request. [ours]
+    /// The bytes of a document that count as one request. [ours]
     private static let bytesOfRequest = 16_384
 
-    /// Counts the length of a document, of which one request is counted already.
+    /// Counts the length of a document whose request has been counted.
     func chargeReader(_ bytes: Int, from client: Client, times factor: Int) {
         let count = bytes / Self.bytesOfRequest
         guard count > 0, let limit = defaults.client.counted?.times(factor) else { return }
@@ -169,8 +169,7 @@ struct RequestLimiter: Sendable {
         let factor: Int
     }
 
-    /// The problem, with its answer held back where more of its kind cost more than what they ask for: too many at once, or a
-    /// database that does not answer.
+    /// The problem, with a delay if too many requests run at once or the database does not respond (see ``Pause``).
     func holdingBack(_ problem: Problem, from client: Client) -> Problem {
         guard problem.pause == nil,
             problem.status == .tooManyRequests || problem.code == Problem.unavailable.code
@@ -184,13 +183,13 @@ struct RequestLimiter: Sendable {
         let tenant: TenantID
         let key: KeyID
 
-        /// An ID is random, so that one of two hashes as well as both.
+        /// The ID alone is hashed: it is random, so that it distributes as well as both.
         func hash(into hasher: inout Hasher) { hasher.combine(key) }
     }
 
     private struct TenantInstallation: Hashable {
         let tenant: TenantID
-        /// The ID of its key of App Attest: a hash, of which nobody chooses whose place in a table it shares.
+        /// The ID of the installation's key of App Attest. It is a hash, so that clients cannot choose IDs that collide in a table.
         let key: [UInt8]
     }
 
@@ -200,29 +199,29 @@ struct RequestLimiter: Sendable {
     }
 }
 
-/// How much of its limits a request has left.
+/// The caller's remaining requests.
 ///
-/// Told in the fields `RateLimit-Policy` and `RateLimit`. Source: IETF, draft-ietf-httpapi-ratelimit-headers-10.
+/// Responses show them in the fields `RateLimit-Policy` and `RateLimit`. Source: IETF, draft-ietf-httpapi-ratelimit-headers-10.
 struct RequestAllowance: Sendable, Equatable {
     var client: RateLimitState?
     var key: RateLimitState?
 
     var isLimited: Bool { client != nil || key != nil }
 
-    /// Of either field's value.
+    /// The longest value of either field.
     static var maximumLength: Int { 2 * (FieldValue.maximumItemLength + 2) }
 
-    /// Each limit's name, how many requests it admits at once (`q`) and in how many seconds these are there again (`w`).
+    /// Writes each limit's name, the requests that it admits at once (`q`), and the seconds until all are available again (`w`).
     func writePolicy(to bytes: UnsafeMutableBufferPointer<UInt8>) -> Int {
         list(to: bytes) { $0.write("q=", Int($1.limit.burst), ";w=", $1.limit.window) }
     }
 
-    /// Of each limit, how many requests may follow at once (`r`), and in how many seconds all may again (`t`).
+    /// Writes each limit's name, the remaining requests (`r`), and the seconds until all are available again (`t`).
     func writeRemaining(to bytes: UnsafeMutableBufferPointer<UInt8>) -> Int {
         list(to: bytes) { $0.write("r=", $1.remaining, ";t=", $1.secondsUntilFull) }
     }
 
-    /// Made with each answer, where it is to stand.
+    /// Writes the list directly into the response's header, because every response has it.
     @inline(__always)
     private func list(
         to bytes: UnsafeMutableBufferPointer<UInt8>, _ write: (inout FieldValue, RateLimitState) -> Void
@@ -240,7 +239,7 @@ struct RequestAllowance: Sendable, Equatable {
     }
 
     private struct FieldValue {
-        /// A name, two parameters' names and two numbers.
+        /// The length of a name, two parameters' names and two numbers.
         static let maximumItemLength = 64
 
         private let bytes: UnsafeMutableBufferPointer<UInt8>
@@ -271,7 +270,7 @@ struct RequestAllowance: Sendable, Equatable {
 }
 
 extension Problem {
-    /// By the name that a refusal tells.
+    /// The limits, by their names in problems.
     enum Limit: String {
         case client, key
         case clientNewInstances = "client_new_instances"
@@ -304,7 +303,7 @@ extension Problem {
         return problem
     }
 
-    /// What one tenant has under way at once is limited too, where requests wait for anything.
+    /// Refuses a request because too many of its tenant's or client's requests wait for bodies or the database.
     static let tooManyAtOnce = Problem(
         .tooManyRequests, "rate_limited",
         "too many requests of the tenant or the client are running at once",

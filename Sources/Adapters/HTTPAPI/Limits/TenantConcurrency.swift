@@ -1,20 +1,20 @@
 import Synchronization
 import Tenancy
 
-/// How many requests each tenant has under way that wait for their bodies or for the database.
+/// Limits the requests of each tenant that wait for their bodies or for the database at once.
 ///
-/// Answers from memory never wait, so that nothing else of a tenant's can pile up. Publishable keys are anyone's to use: one
-/// client has a tenth of its tenant's, so that it cannot take all of them from the others.
+/// Responses from memory never wait, so no other requests can accumulate. Anyone can use a publishable key, so one client has at
+/// most a tenth of its tenant's limit: it cannot block the other clients.
 final class TenantConcurrency: Sendable {
     fileprivate struct Holder: Hashable {
         let tenant: TenantID
-        /// Nil for all of the tenant's.
+        /// Nil for all clients of the tenant.
         let client: Client.Identity?
     }
 
     private struct State {
         var counts: [Holder: Int] = [:]
-        /// Of all tenants together.
+        /// The running requests of all tenants together.
         var total = 0
     }
 
@@ -25,8 +25,8 @@ final class TenantConcurrency: Sendable {
     private let totalRefusal: Problem
 
     /// - Parameters:
-    ///   - maximum: how many a tenant may have.
-    ///   - total: how many all may have together.
+    ///   - maximum: The most running requests of a tenant.
+    ///   - total: The most running requests of all tenants together.
     init(
         maximum: Int, refusal: Problem = .tooManyAtOnce, ofAll total: Int = .max,
         refusalOfAll totalRefusal: Problem = .tooManyAtOnce
@@ -37,7 +37,7 @@ final class TenantConcurrency: Sendable {
         self.totalRefusal = totalRefusal
     }
 
-    /// One that is under way, until it is let go.
+    /// A running request. It counts until this is released.
     final class Permit: Sendable {
         private let concurrency: TenantConcurrency
         private let holders: [Holder]
@@ -50,8 +50,8 @@ final class TenantConcurrency: Sendable {
         deinit { concurrency.end(holders) }
     }
 
-    /// - Parameter client: who uses a publishable key; nil for a secret one.
-    /// - Throws: A refusal, 429 unless said, when as many of the tenant's, of the client's, or of all are under way as may be.
+    /// - Parameter client: The client, if the key is publishable; nil for a secret key.
+    /// - Throws: The refusal if the limit of the tenant, of the client or of all tenants is reached; 429 by default.
     func permit(_ tenant: TenantID, client: Client.Identity? = nil) throws(Problem) -> Permit {
         var holders = [Holder(tenant: tenant, client: nil)]
         if client != nil { holders.append(Holder(tenant: tenant, client: client)) }
@@ -79,7 +79,7 @@ final class TenantConcurrency: Sendable {
         }
     }
 
-    /// Does something under a ``permit(_:client:)``.
+    /// Runs a closure with a ``permit(_:client:)``.
     func with<Result>(
         _ tenant: TenantID, client: Client.Identity? = nil, _ body: () async throws -> Result
     ) async throws -> Result {
