@@ -10,11 +10,16 @@ struct Exchange: Sendable {
     /// Ends a streamed response; false if the rest of it cannot be had.
     let end: @Sendable (_ isComplete: Bool) -> Void
 
-    /// - Returns: The task, which the connection cancels if the client no longer waits for the response.
+    /// Starts the task. It runs to its end also if the client no longer waits for the response: a cancelled change has an unknown
+    /// result, and a cancelled statement costs a connection to the database. The body ends with the connection, and a streamed
+    /// response cannot be written any more.
     func run(
-        _ responder: any ServerResponder, _ request: ServerRequest, _ body: ServerRequestBody
-    ) -> Task<Void, Never> {
+        _ responder: any ServerResponder, _ request: ServerRequest, _ body: ServerRequestBody,
+        counting tasks: RunningTasks
+    ) {
+        tasks.begin()
         Task {
+            defer { tasks.end() }
             let response = await responder.respond(to: request, body: body)
             loop.execute { begin(response) }
             guard let (length, stream) = response.streamedBody(for: request.method) else { return }
@@ -36,6 +41,16 @@ struct Exchange: Sendable {
             }
         }
     }
+}
+
+/// The number of tasks that respond to requests of a server.
+final class RunningTasks: Sendable {
+    private let count = Atomic(0)
+
+    var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
+
+    func begin() { count.wrappingAdd(1, ordering: .relaxed) }
+    func end() { count.wrappingSubtract(1, ordering: .releasing) }
 }
 
 /// A streamed body that is longer than its response announced.

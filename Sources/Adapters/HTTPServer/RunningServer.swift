@@ -46,18 +46,21 @@ struct ConnectionSettings: Sendable {
     var idleTimeoutNow: (@Sendable () -> TimeAmount)?
     var handshakeTimeout = TimeAmount.seconds(10)
     var responseTimeout = TimeAmount.seconds(30)
+    let tasks = RunningTasks()
 }
 
 /// A server of HTTP/1.1, and of HTTP/2 over TLS, that accepts connections until it is drained or stopped.
 package final class RunningServer: Sendable {
     private let channel: any Channel
     private let connections: OpenConnections
+    private let tasks: RunningTasks
 
     package var port: Int { channel.localAddress?.port ?? 0 }
 
-    private init(_ channel: any Channel, _ connections: OpenConnections) {
+    private init(_ channel: any Channel, _ connections: OpenConnections, _ tasks: RunningTasks) {
         self.channel = channel
         self.connections = connections
+        self.tasks = tasks
     }
 
     /// How many bytes are read of a connection at once. [ours]
@@ -119,7 +122,7 @@ package final class RunningServer: Sendable {
             }
         do {
             let channel = try await bootstrap.bind(host: settings.host, port: settings.port).get()
-            return RunningServer(channel, connections)
+            return RunningServer(channel, connections, connectionSettings.tasks)
         } catch {
             throw ListenFailure(host: settings.host, port: settings.port, error)
         }
@@ -161,18 +164,27 @@ package final class RunningServer: Sendable {
 
     // MARK: Ends
 
-    /// Accepts no more connections, and ends those that are open once their requests are over.
+    /// How long tasks may go on whose connections were cut. [ours]
+    private static let taskTime = Duration.seconds(5)
+
+    /// Accepts no more connections, ends those that are open once their requests are over, and waits for all tasks, also those
+    /// whose clients have left.
     /// - Parameter limit: How long that may take; connections that are open then are cut.
     /// - Returns: The number of connections that were cut.
     package func drain(within limit: Duration) async -> Int {
         try? await channel.close()
         connections.drainAll()
-        let clock = ContinuousClock()
-        let end = clock.now + limit
-        while !connections.isEmpty, clock.now < end, !Task.isCancelled {
+        let end = ContinuousClock.now + limit
+        await wait(until: end) { connections.isEmpty && tasks.isEmpty }
+        let cut = connections.cutAll()
+        await wait(until: .now + Self.taskTime) { tasks.isEmpty }
+        return cut
+    }
+
+    private func wait(until end: ContinuousClock.Instant, _ isOver: () -> Bool) async {
+        while !isOver(), ContinuousClock.now < end, !Task.isCancelled {
             try? await Task.sleep(for: .milliseconds(10))
         }
-        return connections.cutAll()
     }
 
     /// Accepts no more connections, and cuts those that are open.

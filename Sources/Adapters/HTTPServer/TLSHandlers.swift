@@ -33,7 +33,10 @@ extension Channel {
     /// Cuts the connection after all earlier bytes were sent.
     ///
     /// To be called on the channel's event loop.
-    func cutOnceWritten() {
+    /// - Parameter limit: the connection is cut then in any case, because the client may never read the earlier bytes.
+    func cutOnceWritten(within limit: TimeAmount) {
+        let deadline = eventLoop.assumeIsolated().scheduleTask(in: limit) { self.cut() }
+        closeFuture.whenComplete { _ in deadline.cancel() }
         guard let tls = try? pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self) else {
             return close(promise: nil)
         }

@@ -176,48 +176,6 @@ import Testing
         }
     }
 
-    /// A client that closes its connection can ask for the response again.
-    @Test func cancelledRequestIsCarriedOut() async throws {
-        let store = MemoryIdempotencyStore()
-        let (started, isStarted) = AsyncStream.makeStream(of: Void.self)
-        let (gate, open) = AsyncStream.makeStream(of: Void.self)
-        let runs = Mutex(0)
-        let endpoint = Endpoint(
-            .post, "/v1/things",
-            .stored(.manage) { _ in
-                runs.withLock { $0 += 1 }
-                isStarted.yield()
-                for await _ in gate { break }
-                return APIResponse(Task.isCancelled ? .ok : .created, uncached: Array("{}".utf8))
-            }, idempotency: .storedResponse
-        ).storingResponses(in: store)
-        guard case .stored(_, let handler) = endpoint.handler else {
-            Issue.record("the route has another handler")
-            return
-        }
-        let api = TestAPI()
-        let access = api.responder.access
-        func request() throws -> AdmittedRequest {
-            let fields = RequestFields(
-                authorization: "Bearer \(api.manager.text)", contentType: "application/json",
-                idempotencyKeys: ["a"])
-            return try access.admit(
-                APIRequest(
-                    client: Client(address: Client.Address(nil), isBehindProxy: false), target: "/v1/things",
-                    fields: fields), for: .manage, by: endpoint,
-                at: Date())
-        }
-        let first = try request()
-        let task = Task { try await handler(first) }
-        for await _ in started { break }
-        task.cancel()
-        open.yield()
-        #expect(try await task.value.status == .created)
-        let again = try await handler(try request())
-        #expect(again.status == .created && again.headers[.idempotentReplayed] == "true")
-        #expect(runs.withLock(\.self) == 1)
-    }
-
     /// The document lists the field where it is supported, and nowhere else.
     @Test func documentListsTheField() throws {
         let api = TestAPI()

@@ -461,13 +461,24 @@ import Testing
         #expect(!connection.server.isActive)
     }
 
-    @Test func idleConnectionEndsAtOnceOnDrainAndForRoom() throws {
-        for event: any Sendable in [ChannelShouldQuiesceEvent(), RoomIsWanted()] as [any Sendable] {
-            let connection = try Connection()
-            connection.server.pipeline.fireUserInboundEventTriggered(event)
-            try connection.pump()
-            #expect(!connection.server.isActive)
-            #expect(connection.goAways == [.noError])
-        }
+    @Test func idleConnectionEndsAtOnceForRoom() throws {
+        let connection = try Connection()
+        connection.server.pipeline.fireUserInboundEventTriggered(RoomIsWanted())
+        try connection.pump()
+        #expect(!connection.server.isActive)
+        #expect(connection.goAways == [.noError])
+    }
+
+    /// A request may be on its way: its client must be able to read the good-bye.
+    @Test func idleConnectionLingersAfterItsGoodbyeOnDrain() throws {
+        let connection = try Connection()
+        let closes = CloseRecorder()
+        try connection.server.pipeline.syncOperations.addHandler(closes, position: .first)
+        connection.server.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+        try connection.pump()
+        #expect(connection.goAways == [.noError])
+        #expect(closes.modes == [.output] && connection.server.isActive)
+        connection.server.embeddedEventLoop.advanceTime(by: HTTP1Connection.discardingTime)
+        #expect(closes.modes == [.output, .all] && !connection.server.isActive)
     }
 }

@@ -15,8 +15,8 @@ final class ScriptedResponder: ServerResponder {
     let replies = Atomic(0)
     /// The most bytes of a body that were read and not yet responded to.
     let read = Atomic(0)
-    /// How many tasks were cancelled.
-    let cancelled = Atomic(0)
+    /// How many tasks of `/work` reached their end without being cancelled.
+    let worked = Atomic(0)
     private let gate = Mutex<[CheckedContinuation<Void, Never>]?>([])
 
     static let maximumBodyLength = 64
@@ -57,14 +57,9 @@ final class ScriptedResponder: ServerResponder {
         case "/wait-long":
             await waitAtGate()
             return ServerResponse(.ok, fields, body: .buffer(ByteBuffer(repeating: 1, count: 1 << 20)))
-        case "/until-cancelled":
-            let (ended, end) = AsyncStream<Void>.makeStream()
-            await withTaskCancellationHandler {
-                for await _ in ended {}
-            } onCancel: {
-                end.finish()
-            }
-            cancelled.wrappingAdd(1, ordering: .relaxed)
+        case "/work":
+            await waitAtGate()
+            if !Task.isCancelled { worked.wrappingAdd(1, ordering: .relaxed) }
             return ServerResponse(.ok, fields)
         // A body whose length is not the announced one.
         case "/short", "/long":

@@ -214,13 +214,15 @@ import X509
         }
     }
 
-    @Test func resetStreamCancelsItsTask() async throws {
+    @Test func taskOfLostStreamRunsToItsEndBeforeTheDrainIsOver() async throws {
         try await withServer { server, responder in
-            async let response = send("/until-cancelled", body: nil, to: server)
+            async let response = send("/work", body: nil, to: server)
             while responder.tasks.load(ordering: .relaxed) == 0 { await Task.yield() }
-            _ = await server.drain(within: .zero)
+            async let cut = server.drain(within: .zero)
             _ = try await response
-            while responder.cancelled.load(ordering: .relaxed) == 0 { await Task.yield() }
+            responder.openGate()
+            #expect(await cut == 1)
+            #expect(responder.worked.load(ordering: .relaxed) == 1)
         }
     }
 
@@ -334,15 +336,17 @@ import X509
         }
     }
 
-    /// A connection of HTTP/1.1 whose bytes the test moves.
-    private func embedded(_ certificate: String, _ key: String) throws -> (EmbeddedChannel, EmbeddedChannel) {
+    /// A connection whose bytes the test moves.
+    private func embedded(
+        _ certificate: String, _ key: String, speaking protocol: String = "http/1.1"
+    ) throws -> (EmbeddedChannel, EmbeddedChannel) {
         let (server, client) = (EmbeddedChannel(), EmbeddedChannel())
         try RunningServer.configure(
             tls: try TLSIdentity(certificate: certificate, key: key).context, server, ScriptedResponder(),
             ConnectionSettings())
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.certificateVerification = .none
-        configuration.applicationProtocols = ["http/1.1"]
+        configuration.applicationProtocols = [`protocol`]
         try client.pipeline.syncOperations.addHandler(
             try NIOSSLClientHandler(
                 context: NIOSSLContext(configuration: configuration), serverHostname: nil))
@@ -383,6 +387,20 @@ import X509
             #expect(String(buffer: response).hasPrefix("HTTP/1.1 200 OK\r\n"))
             // The server says good-bye, and does not wait for the answer for long.
             server.embeddedEventLoop.advanceTime(by: .seconds(70))
+            #expect(!server.isActive)
+        }
+    }
+
+    @Test func connectionWhoseClientReadsNothingIsCut() async throws {
+        try await withCertificate { certificate, key in
+            let (server, _) = try embedded(certificate, key, speaking: "h2")
+            let recorder = CloseRecorder()
+            recorder.holdsWrites = true
+            try server.pipeline.syncOperations.addHandler(recorder, position: .first)
+            server.pipeline.fireUserInboundEventTriggered(RoomIsWanted())
+            server.embeddedEventLoop.run()
+            #expect(server.isActive)
+            server.embeddedEventLoop.advanceTime(by: .seconds(30))
             #expect(!server.isActive)
         }
     }

@@ -18,8 +18,7 @@ extension Endpoint {
         endpoint.handler = .stored(scope) { [method] request in
             guard let text = try request.idempotencyKey() else { return try await handler(request) }
             let repeatable = try RepeatableRequest(request, method, text)
-            // The request continues if its client closes the connection, so that a repetition gets the response.
-            return try await Task { try await repeatable.response(from: store, or: handler) }.value
+            return try await repeatable.response(from: store, or: handler)
         }
         return endpoint
     }

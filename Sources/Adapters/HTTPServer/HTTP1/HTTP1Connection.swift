@@ -67,7 +67,6 @@ final class HTTP1Connection: ChannelDuplexHandler, RemovableChannelHandler {
     /// Whether a task has written the head of a streamed response, and not its end.
     private var hasBegunResponse = false
     private var source: BodySource?
-    private var task: Task<Void, Never>?
     /// Distinguishes the requests that tasks respond to.
     private var number = 0
     private var isReadDelayed = false
@@ -191,7 +190,6 @@ final class HTTP1Connection: ChannelDuplexHandler, RemovableChannelHandler {
         cutOff?.cancel()
         source?.fail(ChannelError.inputClosed)
         source = nil
-        cancelTask()
         context.fireChannelInactive()
     }
 
@@ -312,12 +310,7 @@ final class HTTP1Connection: ChannelDuplexHandler, RemovableChannelHandler {
             begin: { [number] in connection.value.respond(with: $0, number) },
             write: { [number] in connection.value.write($0, $1, number) },
             end: { [number] in connection.value.endResponse(number, isComplete: $0) })
-        task = exchange.run(responder, request, body)
-    }
-
-    private func cancelTask() {
-        task?.cancel()
-        task = nil
+        exchange.run(responder, request, body, counting: settings.tasks)
     }
 
     /// Tells a client that waits for it that it may send its body.
@@ -370,7 +363,6 @@ final class HTTP1Connection: ChannelDuplexHandler, RemovableChannelHandler {
         flush(context)
         hasBegunResponse = false
         source = nil
-        task = nil
         // No more is read of a connection that ends.
         let isOver = isReceived || awaitsContinue
         state = isOver ? .idle : .handled(isReceived: false, isAnswered: true)
@@ -445,7 +437,6 @@ final class HTTP1Connection: ChannelDuplexHandler, RemovableChannelHandler {
         number += 1
         source?.fail(error)
         source = nil
-        cancelTask()
         isHead = false
         refuse(error == .headerOverflow ? .headerLength : .syntax, context)
     }

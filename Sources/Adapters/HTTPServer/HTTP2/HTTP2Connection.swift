@@ -28,7 +28,6 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
         let maximumBodyLength: Int
         var body = ByteBuffer()
         var source: BodySource?
-        var task: Task<Void, Never>?
         /// The body for the task that starts once there is room for its response.
         var bodyOfWaiting: ServerRequestBody?
         /// Whether a task responds, or the event loop after a delay.
@@ -243,7 +242,7 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
         case is NIOHTTP2Errors.StreamError, is NIOHTTP2Errors.NoSuchStream, is NIOHTTP2Errors.StreamClosed:
             break
         // The library has told the client why.
-        default: context.channel.cutOnceWritten()
+        default: context.channel.cutOnceWritten(within: settings.responseTimeout)
         }
     }
 
@@ -333,7 +332,7 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
             begin: { connection.value.respond(with: $0, id) },
             write: { connection.value.write($0, $1, id) },
             end: { connection.value.endResponse(id, isComplete: $0) })
-        stream.task = exchange.run(responder, stream.request, body)
+        exchange.run(responder, stream.request, body, counting: settings.tasks)
     }
 
     /// Responds to requests that have waited, as far as there is room.
@@ -353,7 +352,6 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
     /// Ends what is under way for a stream that has ended.
     private static func abandon(_ stream: Stream) {
         stream.source?.fail(ChannelError.inputClosed)
-        stream.task?.cancel()
     }
 
     private func wantBody(_ id: HTTP2StreamID) {
@@ -552,12 +550,13 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
     /// Ends the connection once its streams are over. The library refuses further ones, which clients may repeat on another
     /// connection (RFC 9113 §6.8, §8.7).
     private func beginDrain(_ context: ChannelHandlerContext) {
-        guard !streams.isEmpty else { return end(context) }
+        // Requests may be on their way: their client must read the good-bye, to repeat them on another connection.
+        guard !streams.isEmpty else { return end(context, lingers: true) }
         sayGoodbye(context)
     }
 
-    /// - Parameter lingers: Whether a response has just been written. Its client would lose it if the connection were closed both
-    ///   ways while it still sends.
+    /// - Parameter lingers: Whether the client may still be sending: it would lose what it has not read if the connection were
+    ///   closed both ways.
     private func end(_ context: ChannelHandlerContext, lingers: Bool = false) {
         guard !isOver else { return }
         isOver = true
@@ -566,7 +565,9 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
         context.eventLoop.assumeIsolated().execute { [weak self] in
             guard let self, let context = self.context else { return }
             self.flush(context)
-            guard lingers else { return context.channel.cutOnceWritten() }
+            guard lingers else {
+                return context.channel.cutOnceWritten(within: self.settings.responseTimeout)
+            }
             context.close(mode: .output, promise: nil)
             context.eventLoop.assumeIsolated().scheduleTask(in: HTTP1Connection.discardingTime) {
                 [weak self] in
