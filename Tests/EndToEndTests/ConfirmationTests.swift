@@ -95,7 +95,7 @@ import Testing
 
                     // Nonsense in the file takes nothing away.
                     try Data("{".utf8).write(to: URL(fileURLWithPath: file))
-                    try await server.log.line(saying: "those of before are used")
+                    try await server.log.line(saying: "the previous keys stay in use")
                     let after = try await server.post(
                         "/v1/confirmations", key: installation.publishable, Self.body)
                     #expect(after["receipt"] != nil)

@@ -108,7 +108,7 @@ import Testing
                 try await load.lookUps(more: 100)
 
                 try kill(directory)
-                try await server.log.line(saying: "serving the last table")
+                try await server.log.line(saying: "serving the last lookup index")
                 try await load.lookUps(more: 300)
                 let ready = try await server.get("/readyz")
                 #expect(ready.status == 200)
@@ -158,7 +158,7 @@ import Testing
             try postgres.leave()
 
             let (log, status) = try await RunningServer.lend(binary) { server in
-                #expect(server.log.text.contains("serving what was saved"))
+                #expect(server.log.text.contains("serving the saved lookup index"))
                 let answered = try await server.lookUp(MainPathTests.order, key: installation.publishable)
                 #expect(answered.status == 200)
                 let unknown = try await server.lookUp(
@@ -207,13 +207,14 @@ import Testing
         for age in ["26", "off"] {
             binary.environment["DOORSTEP_TABLE_MAX_AGE"] = age
             let (_, status) = try await RunningServer.lend(binary) { server in
-                #expect(server.log.text.contains("serving what was saved"))
+                #expect(server.log.text.contains("serving the saved lookup index"))
             }
             #expect(status == 0)
         }
         try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: path)
         let exposed = try await binary.run("serve", "--port", "0")
-        #expect(exposed.status == 1 && exposed.errors.contains("others may write it"), "\(exposed.errors)")
+        #expect(
+            exposed.status == 1 && exposed.errors.contains("other users can write it"), "\(exposed.errors)")
     }
 
     @Test func damagedFileIsRejected() async throws {

@@ -56,7 +56,8 @@ import Testing
                             "\(scheme)://\(host):\(server.port)/", limit: 8)
                     }
                     let reason = error?.reason ?? ""
-                    #expect(reason.contains("is not public") || reason.contains("no address"), "\(reason)")
+                    #expect(
+                        reason.contains("is neither public") || reason.contains("no address"), "\(reason)")
                 }
             }
         }

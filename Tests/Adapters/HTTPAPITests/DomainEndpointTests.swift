@@ -53,7 +53,9 @@ import Testing
 
             let missing = try await client.post(Self.verification, key: api.manager, [:])
             #expect(missing.status == 200 && missing["status"] == "claimed" && missing["answered"] == true)
-            #expect(missing["detail"]?.stringValue?.contains("no TXT record") == true)
+            #expect(
+                missing["detail"]?.stringValue?.contains(
+                    "TXT record _doorstep-challenge.shop.example.com not found") == true)
             #expect(missing["record"] == claimed["record"])
             api.records.publish(
                 "_doorstep-challenge.shop.example.com", "doorstep-verification=\(challenge)")
