@@ -21,95 +21,95 @@ public struct APIServer: Service {
     private let dependencies: Dependencies
     private let logger: Logger
 
-    /// Where to listen, and how long to wait.
+    /// Addresses, limits and timeouts.
     public struct Settings: Sendable {
         public var host = "127.0.0.1"
-        /// 0 takes any free port; ``APIServer/init(_:_:logger:onListening:)`` tells which.
+        /// 0 means any free port, which `onListening` reports.
         public var port = 8080
-        /// Where the server tells how it does, instead of the port above: in plain HTTP, whatever `tls` says.
+        /// The address for monitors, whose endpoints are then not at the port above. It always uses plain HTTP.
         public var operations: (host: String, port: Int)?
-        /// With it the server speaks TLS, HTTP/2 and HTTP/1.1.
+        /// The certificate and key. With them the server uses TLS, with HTTP/2 and HTTP/1.1.
         package var tls: TLSIdentity?
-        /// How long a connection may be silent.
+        /// The longest silence of a connection.
         public var idleTimeout = Duration.seconds(60)
-        /// How long the two sides may take to agree on TLS.
+        /// The longest time of a TLS handshake.
         public var handshakeTimeout = Duration.seconds(10)
-        /// How long a client may take nothing of an answer. [ours]
+        /// The longest time in which a client reads nothing of a response. [ours]
         public var responseTimeout = Duration.seconds(30)
-        /// How many connections are open at once, a tenth of them of one client; a few more for a moment, because several are
-        /// accepted at a time. When nearly all are open, idle ones are closed for new ones.
+        /// The most open connections, of which one client may have a tenth. A few more can be open for a moment, because several
+        /// are accepted at a time. If nearly all are open, idle ones are closed for new ones.
         public var maximumConnections = 10_000
-        /// How long requests under way may take when the server ends; what is not over then is cut.
+        /// The longest time for running requests at shutdown. Then the remaining connections are closed.
         public var shutdownTimeout = Duration.seconds(25)
-        /// How long the server goes on accepting connections when it ends, while `/readyz` returns 503.
+        /// The time at shutdown in which the server still accepts connections, while `/readyz` returns 503.
         public var shutdownDelay = Duration.zero
-        /// How long a request's head may take to arrive, and then its body.
+        /// The longest time in which a request's head may arrive, and then its body.
         public var bodyTimeout = Duration.seconds(10)
-        /// What tenants without limits of their own are held to [ours].
+        /// The limits of tenants that have none of their own. [ours]
         public var limits = RequestLimits(
             key: RateLimit(perSecond: 5_000, burst: 20_000), client: RateLimit(perSecond: 50, burst: 1_000),
             newInstances: RateLimit(perSecond: 50, burst: 20_000),
             clientNewInstances: RateLimit(perSecond: 1, burst: 2_000),
             newAttestKeys: RateLimit(perSecond: 50, burst: 20_000),
             clientNewAttestKeys: RateLimit(perSecond: 1, burst: 2_000))
-        /// The proxies whose `X-Forwarded-For` is believed.
+        /// The proxies whose `X-Forwarded-For` the server trusts.
         public var trustedProxies: [AddressRange] = []
-        /// How many requests of one tenant may wait for their bodies or the database at once.
+        /// The most requests of a tenant that wait for their bodies or the database at once.
         public var tenantConcurrency = 1_000
 
         public init() {}
     }
 
-    /// What the API stands on.
+    /// The dependencies of the API.
     public struct Dependencies: Sendable {
         public var responses: APIResponses
-        /// Nil for a server without a secret for challenges and tokens.
+        /// Nil if the server has no secret for challenges and tokens.
         public var attestation: AppVerifier?
-        /// The fingerprint of the root that attestations are traced back to, where it is not Apple's.
+        /// The fingerprint of the root certificate of attestations, if it is not Apple's.
         public var foreignAttestationRoot: String?
-        /// What is answered from.
+        /// The lookup index.
         public var table: LiveLookupIndex
-        /// Learns which keys are used.
+        /// Records the use of keys.
         public var usage: any KeyUsageRecorder
-        /// Nil where push tokens cannot be sealed.
+        /// Nil if push tokens cannot be sealed.
         public var instances: InstanceRegistrar?
-        /// Nil where push tokens cannot be opened.
+        /// Nil if push tokens cannot be opened.
         public var notifications: NotificationIntake?
-        /// Has broadcast channels made; nil where APNs cannot be reached.
+        /// Creates and deletes broadcast channels; nil if the server has no keys for APNs.
         public var channels: ChannelDirectory?
-        /// Nil where webhooks' secrets cannot be sealed.
+        /// Nil if webhooks' secrets cannot be sealed.
         public var webhooks: (any WebhookRegistry)?
         /// Stores the responses to requests with an `Idempotency-Key`.
         public var idempotency: any IdempotencyStore
-        /// What keys manage.
+        /// The resources that keys manage.
         public var catalogue: ManagedCatalogue
-        /// Looks for the proof of a claim, for a key by its name in the audit log; bounded in time.
+        /// Looks for the proof of a claim, within a time limit. The actor is the key's name in the audit log.
         public var proveDomain:
             @Sendable (DomainName, TenantID, _ actor: String, Date) async throws -> DomainVerification.Outcome
-        /// Tells what becomes of an invocation URL.
+        /// Diagnoses an invocation URL.
         public var diagnose: Diagnose
-        /// What keys read of confirmations.
+        /// The recorded confirmations.
         public var confirmations: any ConfirmationHistory
-        /// What keys read of notifications, instances and channels.
+        /// The lists of notifications, instances and channels.
         public var history: any NotificationHistory
-        /// What keys read and retry of deliveries.
+        /// The deliveries, which keys list and retry.
         public var deliveries: any DeliveryLedger
-        /// What keys read of what App Store Connect has.
+        /// The results of the last checks at App Store Connect.
         public var appStore: any LatestChecks
-        /// Shows people what is at a proved host; nil for a server that has no pages.
+        /// The landing pages of proved hosts; nil if the server has none.
         public var landingPages: LandingPages?
-        /// Metrics in Prometheus' text format.
+        /// Returns the metrics in Prometheus' text format.
         public var metrics: @Sendable () -> String
         /// Whether the server wants new clients.
         let readiness = Readiness()
 
-        /// Answers a GET or HEAD of a host at which pages are shown, from memory.
+        /// Responds to GET or HEAD at a host with landing pages, from memory.
         public typealias LandingPages =
             @Sendable (HTTPRequest, LookupIndex.ProvedHost, LiveLookupIndex.State) -> (
                 response: HTTPResponse, body: [UInt8]
             )
 
-        /// Gives the points of a diagnosis by what a table says; where the site is to be asked, bounded in time.
+        /// Returns the points of a diagnosis by a tenant's table. If `asksSite`, it also requests the site, within a time limit.
         public typealias Diagnose =
             @Sendable (_ url: String, TenantTable, _ asksSite: Bool) async throws -> JSONObject
 
@@ -149,10 +149,10 @@ public struct APIServer: Service {
         }
     }
 
-    /// Where requests come in.
+    /// The ports of the server.
     public enum Listener: Sendable {
         case api
-        /// For monitors; without one they ask at the other.
+        /// The port for monitors. Without it, their endpoints are at the API's port.
         case operations
     }
 
@@ -169,7 +169,7 @@ public struct APIServer: Service {
         self.onListening = onListening
     }
 
-    /// Listens until graceful shutdown. No new connections are accepted then, and requests under way are answered.
+    /// Listens until graceful shutdown. Then the server accepts no new connections, and finishes the running requests.
     /// - Throws: If an address, certificate or key cannot be used.
     public func run() async throws {
         let observer = RequestObserver()
@@ -185,7 +185,7 @@ public struct APIServer: Service {
             throw error
         }
         for (listener, server) in zip(listeners, servers) { await onListening(listener.name, server.port) }
-        // Ends with the servers.
+        // The task ends with the servers.
         async let _: Void = observer.tellOfRefusals(to: logger)
         try? await gracefulShutdown()
         dependencies.readiness.end()
@@ -209,7 +209,7 @@ public struct APIServer: Service {
             metadata: ["connections": "\(count)"])
     }
 
-    /// How many connections monitors have at once. [ours]
+    /// The most open connections of monitors. [ours]
     private static let maximumMonitors = 64
 
     private func listeners(
@@ -226,7 +226,7 @@ public struct APIServer: Service {
         guard let place = settings.operations else { return [(.api, api, responder)] }
         var plain = settings
         (plain.host, plain.port, plain.tls) = (place.host, place.port, nil)
-        // Monitors neither wait for clients nor count as they do. They may all have one address.
+        // Monitors have connections of their own, so that clients cannot exhaust them. They may all have one address.
         plain.maximumConnections = Self.maximumMonitors
         var operations = ServerSettings(plain)
         operations.maximumConnectionsOfClient = Self.maximumMonitors
@@ -236,7 +236,7 @@ public struct APIServer: Service {
         return [(.api, api, responder), (.operations, operations, monitors)]
     }
 
-    /// All that the server answers; what monitors ask is left out where they have a port of their own.
+    /// All endpoints of the API's port. The monitors' endpoints are left out if they have a port of their own.
     static func endpoints(
         _ access: AccessControl, _ settings: Settings, _ dependencies: Dependencies
     ) -> [Endpoint] {
@@ -264,7 +264,7 @@ public struct APIServer: Service {
         return endpoints.map { $0.storingResponses(in: dependencies.idempotency) }
     }
 
-    /// The endpoints by which a tenant is managed: of a server for keys, of ``LocalAPI`` for operators.
+    /// The endpoints that manage a tenant: in a server for keys, in ``LocalAPI`` for operators.
     static func managementEndpoints(
         _ parts: ManagementParts, limits: CollectionLimits = CollectionLimits()
     ) -> [Endpoint] {
@@ -316,7 +316,7 @@ extension ServerSettings {
 }
 
 extension APIResponder {
-    /// What answers everything that the server does.
+    /// The responder for all endpoints of the API's port.
     convenience init(
         _ settings: APIServer.Settings, _ dependencies: APIServer.Dependencies, _ observer: RequestObserver,
         logger: Logger, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },

@@ -1,11 +1,11 @@
 import Lookups
 
-/// What tells an answer's content from another (RFC 9110 §8.8.3): the same for the same bytes on every server; 64 bits tell
-/// answers apart that nobody makes alike on purpose.
+/// The entity tag of a response's content (RFC 9110 §8.8.3). The same bytes have the same tag on every server. 64 bits suffice for
+/// content that nobody crafts to collide.
 struct EntityTag {
     private let hash: UInt64
 
-    /// In ASCII, with its quotation marks.
+    /// The length of the tag in ASCII, including the quotation marks.
     static let length = 18
 
     init(of body: [UInt8]) {
@@ -16,7 +16,7 @@ struct EntityTag {
 
     var text: String { String(unsafeUninitializedCapacity: Self.length, initializingUTF8With: write) }
 
-    /// Writes it to the beginning of what has room for it; tells how long it is.
+    /// Writes the tag to the start of a buffer. Returns its length.
     func write(to bytes: UnsafeMutableBufferPointer<UInt8>) -> Int {
         bytes[0] = UInt8(ascii: "\"")
         bytes.writeHexadecimal(hash, at: 1)

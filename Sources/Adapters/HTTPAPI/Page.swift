@@ -2,10 +2,10 @@ import Administration
 import HTTPSyntax
 import JSON
 
-/// Lists come a page at a time. What a page ends with is opaque to clients: the name of its last item.
+/// Lists are returned in pages. The cursor is the name of a page's last item, which is opaque to clients.
 extension QueryParameters {
-    /// Where a page begins, from `after`; nil for the first.
-    /// - Parameter read: nil for a name that no item of the list has.
+    /// The cursor in `after`; nil for the first page.
+    /// - Parameter read: Reads the cursor's name; nil if no item of the list can have it.
     func cursor<Value>(_ read: (String) -> Value?) throws(Problem) -> Value? {
         guard let text = optional("after") else { return nil }
         guard let value = PageCursor.name(in: text).flatMap(read) else {
@@ -15,7 +15,7 @@ extension QueryParameters {
         return value
     }
 
-    /// The order of a list, from `order`.
+    /// The order of a list in `order`.
     /// - Parameter orders: The first is the default.
     func order(_ orders: [String]) throws(Problem) -> String {
         guard let text = optional("order") else { return orders[0] }
@@ -29,12 +29,12 @@ extension QueryParameters {
 }
 
 extension APIResponse {
-    /// A page ends early where its items are long, so that no answer holds much memory until it is read; and it is read in
-    /// parts, so that no more is read for it than a part.
+    /// A page of a list. It ends early if its items are long, so that slow clients do not occupy much memory. Items are read in
+    /// parts, so that at most one part is read in vain.
     /// - Parameters:
-    ///   - head: what the answer says beside the page.
-    ///   - place: where an item stands in the list.
-    ///   - read: the items after a place, up to so many.
+    ///   - head: The members of the response beside the page.
+    ///   - place: Returns an item's position in the list.
+    ///   - read: Reads at most a number of items after a position.
     static func page<Item, Place>(
         head: JSONObject = [:], after: Place?, limit: Int, _ json: (Item) -> JSONObject,
         place: (Item) -> Place,
@@ -67,9 +67,9 @@ extension APIResponse {
         return APIResponse(uncached: bytes)
     }
 
-    /// How many items are read at once. [ours]
+    /// The most items that are read at once. [ours]
     static let partLength = 100
 
-    /// After how many bytes a page takes no further item, 1 MiB [ours].
+    /// The bytes after which a page takes no further item. [ours]
     private static let pageSize = 1_048_576
 }

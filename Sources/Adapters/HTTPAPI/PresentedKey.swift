@@ -2,14 +2,14 @@ import Crypto
 import HTTPSyntax
 import Tenancy
 
-/// What a request presents as its key, and what a key is known by.
+/// The key in a request's `Authorization`, with its digest.
 ///
-/// A connection keeps the last one, so that a client that sends its key with every request has it hashed once. Whose key
-/// it is, and whether it still is one, is asked of the table for each request.
+/// A connection remembers its last key, so that a key in every request is hashed once. The table is still asked for each request
+/// whether the key is valid.
 final class PresentedKey: Sendable {
-    /// Nil for what is no key, or has more around it than a key: it would be kept for nothing, as long as its connection is open.
+    /// The field; nil if it is no key or is longer than a key needs, so that a connection does not remember useless bytes.
     private let field: String?
-    /// The SHA-256; nil where the field holds nothing that could be a key.
+    /// The key's SHA-256; nil if the field has no possible key.
     let digest: SHA256.Digest?
 
     /// - Parameter field: `Authorization`, with a bearer token.
@@ -18,8 +18,8 @@ final class PresentedKey: Sendable {
         self.field = digest != nil && field.utf8.count <= Self.maximumKeptLength ? field : nil
     }
 
-    /// Whether it is what the field presents. Looks at all of both where they are of a length: how long it takes tells nothing
-    /// of a key.
+    /// Whether the field is the same. Compares all bytes of fields of the same length, so that the time reveals nothing about a
+    /// key.
     func isSame(as field: String) -> Bool {
         guard let known = self.field else { return false }
         let (mine, other) = (known.utf8.span, field.utf8.span)
@@ -29,7 +29,7 @@ final class PresentedKey: Sendable {
         return difference == 0
     }
 
-    /// A key's checksum is for those who would have to ask a database: here it costs more than it saves.
+    /// Does not verify the key's checksum, which would cost more than the lookup in memory that it could save.
     private static func digest(_ field: Span<UInt8>) -> SHA256.Digest? {
         guard let token = field.bearerToken, token.count == APIKey.length else { return nil }
         return field.extracting(token).withUnsafeBytes { SHA256.hash(data: $0) }

@@ -2,9 +2,9 @@ import HTTPSyntax
 import HTTPTypes
 
 extension APIRequest {
-    /// - Parameter names: those that the route reads.
+    /// - Parameter names: The names that the endpoint reads.
     /// - Throws: `unknown_parameter` for another name, `invalid_parameter` for malformed percent-encoding, text that is not
-    ///   UTF-8, or a repeated name: whichever comes first.
+    ///   UTF-8, or a repeated name. The first error is thrown.
     func queryParameters(named names: [String]) throws(Problem) -> QueryParameters {
         do throws(QueryRefusal) {
             return try QueryParameters(query.utf8.span, named: names)
@@ -21,7 +21,7 @@ extension AdmittedRequest {
 }
 
 extension QueryParameters {
-    /// - Returns: UTF-8.
+    /// - Returns: The value as UTF-8.
     func required(_ name: String) throws(Problem) -> [UInt8] {
         guard let value = self[name] else {
             throw .field(name, code: "missing_parameter", "the parameter is missing")
@@ -29,12 +29,12 @@ extension QueryParameters {
         return value
     }
 
-    /// - Returns: The text; nil when the parameter is not there.
+    /// - Returns: The text; nil without the parameter.
     func optional(_ name: String) -> String? {
         self[name].map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// How many items a page has at most, from `limit`.
+    /// The most items of a page, from `limit`.
     func pageLength() throws(Problem) -> Int {
         guard let text = optional("limit") else { return Self.pageLength }
         guard let limit = Int(text), Self.pageLengths.contains(limit) else {
@@ -49,7 +49,7 @@ extension QueryParameters {
     private static let pageLength = 100
     static let pageLengths = 1...1_000
 
-    /// True or false, which it is without the parameter.
+    /// The value of a flag; false without the parameter.
     func flag(_ name: String) throws(Problem) -> Bool {
         switch optional(name) {
         case nil, "false": return false

@@ -1,17 +1,17 @@
 import HTTPSyntax
 import Synchronization
 
-/// What tells a request from others in answers and logs.
+/// The ID of a request in responses and logs.
 enum RequestID {
     private static let next = Atomic<UInt64>(.random(in: .min ... .max))
     private static let process = UInt64.random(in: .min ... .max)
 
-    /// The caller's own ID where it is safe to repeat, or one of ours.
+    /// The caller's ID if it is safe to repeat; otherwise a new ID.
     static func of(_ field: String?) -> String {
         field.flatMap { $0.utf8.span.isRequestID ? $0 : nil } ?? make()
     }
 
-    /// 32 hexadecimal digits that no other request of any server has.
+    /// A new ID of 32 hexadecimal digits, which is unique over all servers.
     static func make() -> String {
         let number = next.wrappingAdd(1, ordering: .relaxed).newValue
         return String(unsafeUninitializedCapacity: 32) { bytes in
@@ -23,7 +23,7 @@ enum RequestID {
 }
 
 extension UnsafeMutableBufferPointer<UInt8> {
-    /// Writes 16 digits.
+    /// Writes 16 hexadecimal digits.
     func writeHexadecimal(_ value: UInt64, at start: Int) {
         for index in 0..<16 {
             let digit = UInt8(truncatingIfNeeded: value >> UInt64(60 - 4 * index)) & 0xF
@@ -31,9 +31,9 @@ extension UnsafeMutableBufferPointer<UInt8> {
         }
     }
 
-    /// Writes as many digits as there are, 19 at most.
+    /// Writes the decimal digits of a number, at most 19.
     /// - Parameter value: 0 or more.
-    /// - Returns: Where they end.
+    /// - Returns: The index after the last digit.
     func writeDecimal(_ value: Int, at start: Int) -> Int {
         var end = start + 1
         var rest = value / 10

@@ -6,9 +6,9 @@ import Synchronization
 
 /// Counts and times requests, and logs them.
 ///
-/// The log has the route and never the URL: query values, keys and coordinates are in neither. What was answered as
-/// asked, and what nobody's key asked for, is logged at `debug` only: the metrics tell of it, and a line each would cost
-/// more than the answer. Of a kind of refusals the first is logged, and the others by count: ``RefusalCounts``.
+/// The log has the endpoint's path and never the URL, so that it contains no query values, keys and coordinates. Successful
+/// requests, and refused ones without a valid key, are logged at `debug` only: the metrics count them, and a line for each would
+/// cost more than the response. The first refusal of each kind is logged, and the others by count (``RefusalCounts``).
 final class RequestObserver: Sendable {
     private struct Series: Hashable {
         let endpoint: String
@@ -17,7 +17,7 @@ final class RequestObserver: Sendable {
     }
 
     private let refusals = RefusalCounts()
-    /// Kept, because finding a metric by its label and dimensions costs more than using it.
+    /// The metrics in use, because finding a metric by its label and dimensions costs more than using it.
     private let known = Mutex(Known())
 
     private struct Known {
@@ -75,7 +75,7 @@ final class RequestObserver: Sendable {
         logger.log(level: level, "answered", metadata: metadata)
     }
 
-    /// What strangers and monitors ask for, and are told that there is not, says nothing of how the server does.
+    /// Refused requests without a valid key are at `debug`, because they say nothing about the server's health.
     private static func level(of status: HTTPResponse.Status, isOfCaller: Bool) -> Logger.Level {
         switch status.code {
         case ..<400: .debug
@@ -85,7 +85,7 @@ final class RequestObserver: Sendable {
         }
     }
 
-    /// Tells the log how often requests were refused, again and again until the task is cancelled, and once more then.
+    /// Logs the counts of refusals at intervals until the task is cancelled, and then once more.
     func tellOfRefusals(to logger: Logger) async {
         repeat {
             try? await Task.sleep(for: RefusalCounts.interval)
@@ -93,7 +93,7 @@ final class RequestObserver: Sendable {
         } while !Task.isCancelled
     }
 
-    /// Tells how many came since it was last told, one line for all of a kind.
+    /// Logs the counts since the last call, with a line for each kind.
     func tellOfRefusalsNow(to logger: Logger) {
         for (kind, count) in refusals.take() {
             var metadata: Logger.Metadata = [

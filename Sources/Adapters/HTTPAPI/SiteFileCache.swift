@@ -3,9 +3,9 @@ package import Lookups
 import Synchronization
 import Tenancy
 
-/// The association files that were asked for, as long as the table they were written from stays.
+/// Caches the requested association files until the lookup index changes.
 ///
-/// Anyone can ask, and to write a large file takes far longer than to look something up.
+/// Anyone can request them, and writing a large file takes much longer than a lookup.
 final class SiteFileCache: Sendable {
     private struct State {
         var version: Int?
@@ -14,7 +14,7 @@ final class SiteFileCache: Sendable {
 
     private let state = Mutex(State())
 
-    /// Nil for a host that nobody has proved.
+    /// The file of a host; nil if no tenant has proved the host.
     func file(of host: String, in table: LiveLookupIndex.State) -> APIResponse.Shared? {
         let known = state.withLock { $0.version == table.version ? $0.files[host] : nil }
         if let known { return known }
@@ -39,7 +39,7 @@ extension SiteAssociation {
         self.init(
             clips: clips,
             links: site.links?.compactMap { link in ids[link.clip.text].map { (link.group, $0) } },
-            // Checked when it was stored: a version that refuses it serves the rest.
+            // The content was checked when it was stored. If this version refuses it, the rest is served.
             content: site.content.flatMap { try? AssociationContent(parsing: $0.utf8) })
     }
 }

@@ -5,25 +5,25 @@ import HTTPTypes
 import Lookups
 import Tenancy
 
-/// Holds requests to what the clip that they are for asks of App Attest.
+/// Enforces the App Attest policy of a request's clip.
 ///
-/// Asked of publishable keys alone: a secret key is on its tenant's servers. What a tenant's clips ask for is in the routing
-/// table, so that a tenant without any pays for one look there.
+/// The policy applies only to publishable keys, because secret keys are on the tenant's servers. Policies are in the lookup index,
+/// so that a tenant without a policy pays for one check in memory.
 struct AttestationControl: Sendable {
-    /// Nil for a server without a secret for challenges and tokens.
+    /// Nil if the server has no secret for challenges and tokens.
     let verifier: AppVerifier?
     let counters: AttestationCounters
 
-    /// What a token is. In a box of its own, since most requests have none.
+    /// The result of verifying a token. Indirect, because most requests have none.
     indirect enum Token {
         case held(AttestationToken)
         case refused(AttestationRefusal)
 
-        /// Of the key that it was given for; nil for one that does not hold.
+        /// The ID of the token's key; nil if the token was refused.
         var keyID: [UInt8]? { if case .held(let token) = self { token.keyID } else { nil } }
     }
 
-    /// What a signature is, once the store was asked.
+    /// The result of verifying a signature by the database.
     enum Signature {
         case signed(RequestSignature)
         case refused(AttestationRefusal)
@@ -31,11 +31,10 @@ struct AttestationControl: Sendable {
         case unavailable
     }
 
-    /// Gives a request that has `Doorstep-Assertion` what that proves, if the clip that it is for looks at it. Waits for the
-    /// database then.
+    /// Verifies a request's `Doorstep-Assertion` if the policy of its clip uses it. Waits for the database in this case.
     /// - Parameters:
-    ///   - body: As it was sent.
-    ///   - find: The clip that it is for, nil where it is for none.
+    ///   - body: The body as received.
+    ///   - find: Finds the request's clip; nil if there is none.
     func verifyingSignature(
         of request: AdmittedRequest, for operation: ClipAttestation.Operation, method: HTTPRequest.Method,
         body: [UInt8], _ find: (AdmittedRequest) -> BundleID?
@@ -58,9 +57,9 @@ struct AttestationControl: Sendable {
         return request
     }
 
-    /// How well a request is attested that may be answered.
-    /// - Parameter find: The clip that it is for, nil where it is for none; asked only where it matters.
-    /// - Throws: What it is refused with that does not bring what the clip requires.
+    /// The attestation of a request that its clip's policy admits.
+    /// - Parameter find: Finds the request's clip; nil if there is none. Called only if a policy can apply.
+    /// - Throws: The problem of a request without the attestation that the clip requires.
     func attestation(
         of request: AdmittedRequest, for operation: ClipAttestation.Operation, _ find: () -> BundleID?
     ) throws(Problem) -> RequestAttestation {
@@ -91,7 +90,7 @@ struct AttestationControl: Sendable {
         }
     }
 
-    /// What a request brings.
+    /// The evidence of App Attest in a request.
     enum Evidence {
         case attested(RequestAttestation)
         case missing
@@ -100,7 +99,7 @@ struct AttestationControl: Sendable {
         case unavailable
         case notConfigured
 
-        /// What of it holds; nil where the server cannot check it.
+        /// The grade of the verified evidence; nil if the server cannot verify it.
         var grade: RequestAttestation.Grade? {
             switch self {
             case .attested(let attestation): attestation.grade
@@ -110,8 +109,8 @@ struct AttestationControl: Sendable {
         }
     }
 
-    /// A signature counts before a token, since it says more; but where the database is away a token is enough, unless a
-    /// signature is asked for.
+    /// A signature precedes a token, because it proves more. If the database does not respond, a token suffices unless the policy
+    /// requires a signature.
     private func evidence(
         of request: AdmittedRequest, for clip: AttestedClip, _ operation: ClipAttestation.Operation
     ) -> Evidence {
@@ -137,7 +136,7 @@ struct AttestationControl: Sendable {
 
     // MARK: Challenges
 
-    /// A challenge for the next request, for a clip that signs its requests or is to.
+    /// A challenge for the next request, if the clip signs its requests or must sign them.
     func nextChallenge(
         to find: () -> BundleID?, after request: AdmittedRequest
     ) -> HTTPFields {
@@ -165,12 +164,12 @@ struct AttestationControl: Sendable {
 }
 
 extension AdmittedRequest {
-    /// Whether anything is asked of it.
+    /// Whether a policy can apply to the request.
     var requiresAttestation: Bool { caller.kind == .publishable && table.asksForAttestations }
 }
 
 extension HTTPField.Name {
-    // Ours, all three. A name in the header of an answer is a token (RFC 9110 §5.6.2), as these are.
+    // [ours] All three names are tokens (RFC 9110 §5.6.2).
     static let doorstepChallenge = Self(ours: "Doorstep-Challenge")
     static let doorstepAttestation = Self(ours: "Doorstep-Attestation")
     static let doorstepAssertion = Self(ours: "Doorstep-Assertion")
@@ -182,7 +181,7 @@ extension HTTPField.Name {
 }
 
 extension Problem {
-    /// Only the metrics say what exactly is wrong, so that an attacker learns nothing.
+    /// Only the metrics contain the exact cause, so that attackers do not learn it.
     static let attestationRequired = Problem(
         .forbidden, "attestation_required",
         "this App Clip requires attested requests: send a token as 'Doorstep-Attestation'")

@@ -1,17 +1,17 @@
 import AppAttest
 import Metrics
 
-/// Counts what requests bring of App Attest, by what they ask for and what became of it.
+/// Counts checks of App Attest by operation and result.
 ///
-/// The counters are found once.
+/// The counters are looked up once, because a lookup costs more than an increment.
 struct AttestationCounters: Sendable {
-    /// What is asked for, beside what a clip's policy is about.
+    /// The operations beside those of a clip's policy.
     enum Exchange: String, CaseIterable {
-        /// A key is attested.
+        /// A clip attests a key.
         case attest
-        /// A token is asked for.
+        /// A clip requests a token.
         case token
-        /// An attested key tells of an instance, which is to be its own.
+        /// An attested key registers an instance, which must be its own.
         case bind
     }
 
@@ -21,9 +21,9 @@ struct AttestationCounters: Sendable {
         case wrongEnvironment = "wrong_environment"
         case unknownKey = "unknown_key"
         case revoked
-        /// An instance that is another key's.
+        /// The instance belongs to another key.
         case otherKey = "other_key"
-        /// One more than a key may have.
+        /// The key has reached its maximum of instances.
         case tooManyInstances = "too_many_instances"
 
         fileprivate init(_ refusal: AttestationRefusal) {
@@ -58,7 +58,7 @@ struct AttestationCounters: Sendable {
             })
     }
 
-    /// Not where the server cannot check it.
+    /// Counts a request's evidence, unless the server cannot verify it.
     func count(_ operation: ClipAttestation.Operation, _ evidence: AttestationControl.Evidence) {
         switch evidence {
         case .attested: counters[operation.rawValue]?[.verified]?.increment()
@@ -68,12 +68,12 @@ struct AttestationCounters: Sendable {
         }
     }
 
-    /// - Parameter refusal: Nil for what was verified.
+    /// - Parameter refusal: Nil if the check succeeded.
     func count(_ exchange: Exchange, _ refusal: AttestationRefusal?) {
         counters[exchange.rawValue]?[refusal.map(Result.init) ?? .verified]?.increment()
     }
 
-    /// Also where it was only monitored, and nothing was refused.
+    /// Counts the binding of an instance to a key, also if the policy only monitors it.
     func count(bindingOf result: Result) {
         counters[Exchange.bind.rawValue]?[result]?.increment()
     }
