@@ -27,7 +27,7 @@ struct AttestationControl: Sendable {
     enum Signature {
         case signed(RequestSignature)
         case refused(AttestationRefusal)
-        /// The database did not answer.
+        /// The database did not respond.
         case unavailable
     }
 
@@ -95,7 +95,7 @@ struct AttestationControl: Sendable {
         case attested(RequestAttestation)
         case missing
         case refused(AttestationRefusal)
-        /// The database did not answer.
+        /// The database did not respond.
         case unavailable
         case notConfigured
 

@@ -1,7 +1,7 @@
 public import Metrics
 public import Notifications
 
-/// Counts what was decided for each instance; the counters are found once.
+/// Counts the decisions for instances. The counters are looked up once.
 public struct DecisionCounters: Sendable {
     private let queued: Counter
     private let skipped: [String: Counter]

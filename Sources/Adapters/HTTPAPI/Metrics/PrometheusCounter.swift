@@ -13,7 +13,7 @@ final class PrometheusCounter: PrometheusInstrument, CounterHandler, FloatingPoi
         increment(by: Double(amount))
     }
 
-    /// Ignores what would not let the counter grow: negative amounts, infinity and NaN.
+    /// Ignores amounts by which a counter cannot grow: negative ones, infinity and NaN.
     func increment(by amount: Double) {
         guard amount > 0, amount.isFinite else { return }
         value.add(amount)

@@ -3,7 +3,7 @@ import Synchronization
 
 /// How many values were at most each of a few fixed bounds, with their sum and their number.
 final class PrometheusHistogram: PrometheusInstrument, RecorderHandler, TimerHandler {
-    /// From ten microseconds, which is what an answer from memory takes, to ten seconds.
+    /// From ten microseconds, the time of a response from memory, to ten seconds.
     static let seconds = [
         0.000_01, 0.000_025, 0.000_05, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,
         0.25, 0.5, 1, 2.5, 5, 10,
@@ -16,7 +16,7 @@ final class PrometheusHistogram: PrometheusInstrument, RecorderHandler, TimerHan
     private let state: Mutex<State>
 
     private struct State {
-        /// One more than there are bounds: the last is for what is beyond them all.
+        /// The counts of the buckets, and last the count of the values above all bounds.
         var counts: [UInt64]
         var sum = 0.0
     }
