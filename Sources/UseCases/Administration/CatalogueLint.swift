@@ -10,8 +10,8 @@ public import Tenancy
 /// - `missingDefaultExperience`: a clip has no default experience, which every clip needs [Apple].
 /// - `unpublished`: according to App Store Connect, no version of the app with the clip is on the App Store.
 /// - `unbound`: an advanced or default experience of a clip that serves many businesses has neither location nor rule.
-/// - `notBusinessSpecific`: an advanced experience of such a clip reads the business from the URL. Notifications are
-///   refused unless a more specific experience is bound to the location.
+/// - `notBusinessSpecific`: an advanced experience of such a clip reads the business from the URL. Notifications
+///   for everyone at the business are refused unless a more specific experience is bound to the location.
 /// - `unknownIdentifier`: the rule reads from the experience's own URL neither a location's identifier nor a short code.
 /// - `deadShortCode`: the URL that a code stands for leads to no location.
 /// - `unreachableLocation`: no bound URL, no short code and no URL made by an experience's rule leads to the location. If there
@@ -132,8 +132,8 @@ public struct CatalogueLint: Sendable {
                 CatalogueFinding(
                     .notBusinessSpecific, url: experience.url.canonical,
                     """
-                    \(experience.clip) serves many businesses, but \(experience.url) is bound to no location: notifications for it are \
-                    refused; register an advanced experience bound to the location
+                    \(experience.clip) serves many businesses, but \(experience.url) is bound to no location: notifications for everyone \
+                    at its business are refused; register an advanced experience bound to the location
                     """)
             }
     }

@@ -114,9 +114,13 @@ private struct Judge {
     }
 
     mutating func say(_ point: PageCheck.Point, _ passes: Bool, _ detail: String) {
+        say(point, passes ? .passed : .failed, detail)
+    }
+
+    mutating func say(_ point: PageCheck.Point, _ verdict: SiteCheck.Verdict, _ detail: String) {
         // Much of it is the page's own words.
         verdicts[point] = .init(
-            point: point, verdict: passes ? .passed : .failed,
+            point: point, verdict: verdict,
             detail: String(detail.escapingControlCharacters.prefix(400)))
     }
 
@@ -143,7 +147,7 @@ private struct Judge {
                 : "\(page.body.count) of \(PageCheck.maximumSize) bytes")
         if let coding = page.contentCoding {
             return say(
-                .contentType, false,
+                .contentType, .unknown,
                 "the site sent the page with the content coding \(coding), although the request asked for none: not checked"
             )
         }

@@ -58,6 +58,15 @@ import Testing
         #expect(check.findings.contains { $0.detail == "og:title is A & B" })
     }
 
+    @Test func unrequestedContentCodingIsNotJudged() async throws {
+        let page = Page(
+            status: 200, contentType: "text/html", body: [0x1F, 0x8B], contentCoding: "gzip")
+        let check = try await Self.check(page)
+        let finding = try #require(check.findings.first { $0.point == .contentType })
+        #expect(finding.verdict == .unknown && finding.detail.contains("content coding gzip"))
+        #expect(!check.hasFailed, "\(check.findings)")
+    }
+
     /// Each with another text in the place of one.
     @Test(
         arguments: [

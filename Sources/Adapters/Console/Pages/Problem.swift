@@ -33,7 +33,7 @@ struct Problem: Sendable {
             case .notBusinessSpecific:
                 Problem(
                     code.rawValue, "no notifications",
-                    "Register an advanced experience that is bound to the location. Without it, notifications are refused."
+                    "Register an advanced experience that is bound to the location. Without it, notifications for everyone at the business are refused."
                 )
             case .missingDefaultExperience:
                 Problem(

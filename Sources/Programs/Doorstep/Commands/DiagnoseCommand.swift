@@ -21,7 +21,7 @@ struct DiagnoseCommand: AsyncParsableCommand {
             and the page at the URL.
 
             Exit status: 1 if the URL leads to no location, or the association file prevents a launch; else 0. \
-            Warnings concern codes, banners and notifications, which an invocation does not need.
+            Warnings do not change it.
 
             Example: doorstep diagnose https://appclip.example.com/shop/42 --live
             """)

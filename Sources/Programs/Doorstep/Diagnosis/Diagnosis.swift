@@ -167,7 +167,7 @@ struct Diagnosis {
             return .unknown(
                 .association, "not_asked", clip.appID.text,
                 "Doorstep serves no association file for \(host), because the tenant has not "
-                    + (evidence.domain == nil ? "claimed" : "proved") + "it; use --live to check the site")
+                    + (evidence.domain == nil ? "claimed" : "proved") + " it; use --live to check the site")
         }
         return .ok(
             .association, clip.appID.text, "in the association file that Doorstep serves for the domain")
