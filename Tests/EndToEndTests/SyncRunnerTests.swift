@@ -707,7 +707,7 @@ import Testing
         }
     }
 
-    /// By the characters that Apple documents and by their size, and only of what was looked at.
+    /// The plan names URLs with characters that Apple excludes and URLs that are too long, among the compared experiences only.
     @Test func urlsUnfitForAppClipCodesAreNamed() async throws {
         try await RegisteredTenant.lend { tenant in
             let long = String(repeating: "xyz", count: 7)

@@ -1,7 +1,7 @@
 import Lookups
 
 /// The entity tag of a response's content (RFC 9110 §8.8.3). The same bytes have the same tag on every server. 64 bits suffice for
-/// content that nobody crafts to collide.
+/// content that is not made to collide.
 struct EntityTag {
     private let hash: UInt64
 

@@ -125,7 +125,7 @@ import Testing
         _ = try? busy.finish()
     }
 
-    /// Nobody asks again while the server is full, so that two busy connections must not be the only ones that are asked.
+    /// A full server asks only once, so it must ask more than two busy connections.
     @Test func fullServerClosesTheIdleConnectionAmongBusyOnes() throws {
         let connections = Self.connections(maximum: 10, share: 8)
         let channels = try (0..<10).map { try Self.channel(of: "127.0.0.\($0 < 8 ? 1 : $0)") }

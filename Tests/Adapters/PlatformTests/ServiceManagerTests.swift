@@ -5,7 +5,7 @@ import Testing
 @testable import Platform
 
 @Suite struct ServiceManagerTests {
-    /// Where a service manager receives, and what it receives there.
+    /// A service manager's socket, and the messages that it receives.
     @Test func datagramReachesSocket() throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("n-\(UUID())").path
         let receiver = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)

@@ -349,7 +349,7 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
         if isUnflushed { flush(context) }
     }
 
-    /// Ends what is under way for a stream that has ended.
+    /// Fails the request body of a stream that has ended.
     private static func abandon(_ stream: Stream) {
         stream.source?.fail(ChannelError.inputClosed)
     }
@@ -555,8 +555,8 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
         sayGoodbye(context)
     }
 
-    /// - Parameter lingers: Whether the client may still be sending: it would lose what it has not read if the connection were
-    ///   closed both ways.
+    /// - Parameter lingers: Whether only the output is closed at first. If the client still sends, closing both directions at once
+    ///   would discard bytes that the client has not read yet.
     private func end(_ context: ChannelHandlerContext, lingers: Bool = false) {
         guard !isOver else { return }
         isOver = true

@@ -55,7 +55,7 @@ extension CodeCommand {
             }
         }
 
-        /// Runs the generator for one URL; `errors` is what it wrote to standard error.
+        /// Runs the generator for one URL. `errors` is its standard error.
         private func attempt(_ url: String, in folder: URL) throws -> (fits: Bool, errors: String) {
             let file = folder.appending(path: "code.svg")
             try? FileManager.default.removeItem(at: file)

@@ -3,7 +3,7 @@ public import Tenancy
 /// Where notifications and their deliveries are kept.
 public protocol NotificationStore: Sendable {
     /// Finds the audience of a notification, decides for each instance, and stores notification, deliveries and idempotency
-    /// key: all or nothing. Of a large audience, only the first part is added so; ``continueAudience(of:)`` adds the rest.
+    /// key: all or nothing. A large audience is added in parts: the first here, the others by ``continueAudience(of:)``.
     /// - Parameter key: By which the request is known again.
     /// - Throws: `StoreUnavailable`; a request with an idempotency key can then be repeated.
     func add(
