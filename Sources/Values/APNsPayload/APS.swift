@@ -18,7 +18,7 @@ public struct APS: Sendable {
     public var contentAvailable: Bool
     public var mutableContent: Bool
     /// For an App Clip, a URL that matches one of its advanced experiences: it routes the notification to the
-    /// right instance when one App Clip serves many businesses.
+    /// right experience when one App Clip serves many businesses.
     public var targetContentID: String?
     public var interruptionLevel: InterruptionLevel?
     /// From 0 to 1; any finite number for a Live Activity.

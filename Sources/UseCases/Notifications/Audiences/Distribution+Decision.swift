@@ -24,7 +24,7 @@ extension Distribution {
     /// holds, in the order of ``SkipReason``.
     ///
     /// The full app has replaced the clip and has all that the clip had: it is one, whatever businesses there are, so
-    /// that nothing has to find the right instance [Apple, "Choosing the right functionality for your App Clip"].
+    /// that nothing has to find the right experience [Apple, "Choosing the right functionality for your App Clip"].
     /// Permission and the 8 hours are about notifications: a Live Activity has its own token, which ends with it [ours].
     public func decide(_ candidate: Candidate) -> Decision {
         let now = notification.createdAt
@@ -78,7 +78,7 @@ extension Distribution {
 
     /// Whether the audience is one instance. If its latest launch led to no location, it is reached whatever business the
     /// notification is of, by the URL of that launch: a person who launches the clip by a generic URL and then chooses a
-    /// business is at that business. [ours; WWDC20-10118: the instance with the longest matching prefix receives it]
+    /// business is at that business. [ours; WWDC20-10118: the experience with the longest matching prefix receives it]
     public var namesInstance: Bool {
         switch audience {
         case .instance, .activity: true

@@ -61,8 +61,8 @@ public struct Distribution: Sendable {
 
     /// The URL by which the instance was launched, where the notification's own URL is of another experience.
     ///
-    /// On a device each experience of a clip has an instance of its own, so a target of another one would lead past it
-    /// [ours]. The full app is one, whatever launched it.
+    /// iOS routes a notification to one experience of the clip, so a target of another experience would miss this launch
+    /// [ours]. The full app has no experiences that iOS tells apart.
     func target(of candidate: Candidate) -> String? {
         guard receiver == .device, candidate.app == .clip, let launch = candidate.launch,
             launch.experienceURL != notification.experienceURL

@@ -5,7 +5,7 @@ import JSON
 public import Lookups
 import Tenancy
 
-/// Composes the payload and headers of a notification so that it reaches the right instance of an App Clip.
+/// Composes the payload and headers of a notification so that it reaches the right experience of an App Clip.
 ///
 /// `target-content-id` is the whole canonical invocation URL: for clips of several businesses, Apple requires a URL that
 /// matches an advanced experience and is "as specific as possible" ("Enabling notifications in App Clips"). Other clips need
