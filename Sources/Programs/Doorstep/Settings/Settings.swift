@@ -35,11 +35,14 @@ enum Settings {
         range:
             "an https URL such as https://doorstep.example.com; http only for this machine: localhost, 127.0.0.1 or [::1]",
         """
-        Server to use over HTTP instead of a database. The key is DOORSTEP_KEY, or one that 'doorstep login' stored; \
-        it decides the tenant
+        Server to use over HTTP instead of a database, with the key in DOORSTEP_KEY or from 'doorstep login'
         """)
     static let key = Setting<String, Void>(
-        nil, "DOORSTEP_KEY", isSecret: true, "Secret key for requests to the server")
+        nil, "DOORSTEP_KEY", isSecret: true,
+        """
+        Secret key for requests to the server; it decides the tenant. Without it, the key that 'doorstep login' stored \
+        is used
+        """)
     static let tenant = Setting<TenantSlug, Void>(
         "tenant", "DOORSTEP_TENANT", value: "slug",
         range: "1 to 63 lower-case letters, digits and hyphens, with no hyphen at either end",
@@ -47,8 +50,8 @@ enum Settings {
     static let authorities = Setting<String, Void>(
         "ca-file", nil, value: "file", otherwise: "the system's",
         """
-        Certificates (PEM) to trust instead, for an internal server; 'serve' uses them for webhooks and domain \
-        proofs
+        File with CA certificates (PEM) to trust in place of the system's, for connections to internal servers; \
+        'serve' uses it for webhooks and domain proofs
         """)
     static let resolver = Setting<NameServer, Void>(
         "resolver", "DOORSTEP_RESOLVER", value: "address[:port]", otherwise: "those of /etc/resolv.conf",
@@ -190,8 +193,8 @@ enum Settings {
     static let poolSize = Setting(
         "pool-size", "DOORSTEP_POOL_SIZE", default: 4, in: 1...1_000,
         """
-        Maximum number of connections to PostgreSQL, not counting those for notifications of changes, deliveries and \
-        management
+        Maximum number of connections to PostgreSQL for requests; connections for LISTEN, deliveries and management \
+        are additional
         """
     )
     static let managementPoolSize = Setting(
@@ -219,7 +222,7 @@ enum Settings {
         in: NotificationRetention.retentions, "Days before a notification and its deliveries are deleted")
     static let auditRetention = Setting<Int, Void>(
         "audit-retention", "DOORSTEP_AUDIT_RETENTION", in: AuditLogRetention.retentions,
-        otherwise: "for ever",
+        otherwise: "forever",
         "Days before an entry of the audit log is deleted")
 
     // MARK: Limits
@@ -285,7 +288,7 @@ enum Settings {
     static let apnsTimeout = Setting(
         "apns-timeout", "DOORSTEP_APNS_TIMEOUT", default: Int(apns.requestTimeout.components.seconds),
         in: 1...300,
-        "Seconds to wait for a response from APNs; a server's lease of a delivery lasts twice as long")
+        "Seconds to wait for a response from APNs; after twice as long, another server may send the delivery")
     static let apnsProduction = Setting<HostAndPort, Void>(
         "apns-production", "DOORSTEP_APNS_PRODUCTION", value: "host:port", otherwise: "Apple",
         "APNs server for production notifications, such as a simulator")
