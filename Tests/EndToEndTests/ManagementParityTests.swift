@@ -86,11 +86,11 @@ import Testing
                     command: [
                         "location", "create", "new/ +", "--name", "Neu \u{fc}", "--latitude", "1.5",
                         "--longitude=-2", "--radius", "100", "--detail", "phone=1 & 2", "--metadata",
-                        "floor=1",
+                        "own-note=1",
                     ], method: .PUT, path: "/v1/locations/new%2F%20%2B",
                     body: """
                         {"name":"Neu \u{fc}","latitude":1.5,"longitude":-2,"radius":100,
-                        "details":{"phone":"1 & 2"},"metadata":{"floor":"1"}}
+                        "details":{"phone":"1 & 2"},"metadata":{"own-note":"1"}}
                         """),
                 Step(
                     command: ["location", "update", "new/ +", "--radius", "250", "--detail", "phone="],

@@ -49,7 +49,7 @@ import Testing
         ["clip", "update", "com.example.Other.Clip", "--multi-business"], ["clip", "list"],
         [
             "location", "create", "a", "--name", "Café", "--latitude=-1.5", "--longitude", "2", "--radius",
-            "100", "--metadata", "floor=1", "--detail", "phone=1 & 2",
+            "100", "--metadata", "own-note=1", "--detail", "phone=1 & 2",
         ],
         [
             "location", "create", "b/ %2F+", "--name", "B", "--latitude", "0", "--longitude", "2", "--radius",
@@ -58,7 +58,7 @@ import Testing
         ["location", "create", "a", "--name", "A", "--latitude", "0", "--longitude", "2", "--radius", "1"],
         ["location", "create", "c", "--name", "A", "--latitude", "0", "--longitude", "2", "--radius", "501"],
         ["location", "show", "b/ %2F+"], ["location", "show", "none"],
-        ["location", "update", "a", "--radius", "250", "--detail", "phone=", "--metadata", "floor=2"],
+        ["location", "update", "a", "--radius", "250", "--detail", "phone=", "--metadata", "own-note=2"],
         ["location", "update", "none", "--radius", "250"],
         ["location", "list"], ["location", "list", "--limit", "1"], ["location", "list", "--after", "a"],
         ["location", "list", "--format", "json"],
@@ -126,7 +126,7 @@ import Testing
     }
 
     private static let places = """
-        identifier,name,latitude,longitude,radius,details.phone,floor
+        identifier,name,latitude,longitude,radius,details.phone,own-note
         a,Café,1,2,100,1 & 2,"1, or 2"
         b/ %2F+,B,1,2,100,,
         c,"C ""c"" d",1,2,100,,
