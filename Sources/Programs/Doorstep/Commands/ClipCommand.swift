@@ -158,7 +158,7 @@ struct ClipCommand: AsyncParsableCommand {
         var environments: [AttestationEnvironment] = []
         @Option(
             name: .customLong("category"),
-            help: "Accepted distribution of builds, such as testflight; can be repeated.")
+            help: "Accepted distribution of builds, such as test_flight; can be repeated.")
         var categories: [ValidationCategory] = []
         @Flag(
             name: .customLong("require-statements"), inversion: .prefixedNo,
