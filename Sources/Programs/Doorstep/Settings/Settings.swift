@@ -21,14 +21,14 @@ enum Settings {
     static let databaseURL = Setting<String, Void>(
         "database-url", "DATABASE_URL", value: "conninfo", isSecret: true,
         """
-        libpq connection string; can name several hosts. Other users can read a password among a command's \
-        arguments, and Doorstep warns about it: use the variable, a service file ('service=NAME') or ~/.pgpass
+        libpq connection string; can name several hosts. Other users can read a password on a command line: use \
+        the variable, a service file ('service=NAME') or ~/.pgpass instead
         """)
     static let embeddedPostgres = Setting<String, Void>(
         "embedded-postgres", nil, value: "dir",
         """
-        Start an embedded PostgreSQL in this directory instead, or join the one that runs there, and migrate its \
-        schema
+        Directory of an embedded PostgreSQL to use instead of DATABASE_URL; Doorstep starts it if it does not run, \
+        and migrates its schema
         """)
     static let server = Setting<ServerURL, Void>(
         "server", "DOORSTEP_SERVER", value: "url",
@@ -75,7 +75,7 @@ enum Settings {
         them; 0 for any
         """)
     static let operationsHost = Setting<String, Void>(
-        "operations-host", "DOORSTEP_OPERATIONS_HOST", otherwise: "that of --host",
+        "operations-host", "DOORSTEP_OPERATIONS_HOST", otherwise: "as --host",
         "Address to listen on at the operations port")
     static let tlsCertificate = Setting<String, Void>(
         "tls-certificate", "DOORSTEP_TLS_CERTIFICATE", value: "file",
@@ -304,7 +304,7 @@ enum Settings {
     static let driftInterval = Setting(
         "drift-interval", "DOORSTEP_DRIFT_INTERVAL", default: 24, in: 0...8_760,
         """
-        Hours between two checks that the experiences at App Store Connect match the applied ones; 0 turns the \
+        Hours between two checks for drift: changes at App Store Connect that Doorstep did not make; 0 turns the \
         checks off
         """)
     static let appStore = Setting<StoreURL, Void>(
@@ -325,8 +325,8 @@ enum Settings {
         "log-level", "DOORSTEP_LOG_LEVEL", default: Logger.Level.info, value: "level",
         range: Logger.Level.allCases.map(\.rawValue).joined(separator: ", "),
         """
-        Minimum level of log messages. Successful requests and refusals of unauthenticated clients are logged at \
-        debug. For other refusals, the first of each kind is logged, then counts
+        Minimum level of log messages. Successful requests, and refusals without a valid key, are logged at debug. \
+        Of other refusals, the first of each kind is logged, then their number
         """, show: \.rawValue, parse: { Logger.Level(rawValue: $0) })
     static let logFormat = Setting<LogFormat, Void>(
         "log-format", "DOORSTEP_LOG_FORMAT", value: "format", otherwise: "json; text at a terminal",
@@ -346,9 +346,9 @@ enum Settings {
     static let signingSecret = Setting<String, Void>(
         nil, "DOORSTEP_SIGNING_SECRET", isSecret: true,
         """
-        Secret that the tenants' keys for signed URLs, and for App Attest challenges and tokens, are derived from: \
-        32 bytes or more. Several are separated by commas while one is replaced. Without it, the server refuses \
-        signed URLs and attestations
+        Secret that signs locations in URLs, and the challenges and tokens of App Attest: 32 bytes or more. Several \
+        are separated by commas: the first signs, all verify. Without it, the server refuses signed URLs and \
+        attestations
         """)
 
     /// In the order of the guide.
