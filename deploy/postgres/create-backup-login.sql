@@ -2,9 +2,10 @@
 -- backups. It cannot write. Protect its password like the database itself.
 -- Run this as a superuser (here as root, who becomes postgres) in the database that Doorstep uses:
 --
---   BACKUP_PASSWORD=... runuser -u postgres -- psql --dbname=doorstep --file=deploy/postgres/create-backup-login.sql
+--   (set -a; . /root/doorstep-backup-password; runuser -u postgres -- \
+--       psql --dbname=doorstep --file=deploy/postgres/create-backup-login.sql)
 --
--- The environment variable BACKUP_PASSWORD holds the password.
+-- The file sets the variable BACKUP_PASSWORD, so that the password is not on a command line.
 
 \set ON_ERROR_STOP on
 \getenv backup_password BACKUP_PASSWORD

@@ -1,11 +1,13 @@
 -- Creates one login for each job, with only the roles of sql/roles.sql that the job needs. A leaked password of the server
--- therefore gives access neither to the administration nor to the schema. Run this as a superuser (here as root, who becomes postgres), after sql/roles.sql, in the
--- database that Doorstep uses. If you run it again, it sets all passwords and therefore needs all of them.
+-- therefore gives access neither to the administration nor to the schema. Run this as a superuser (here as root, who becomes
+-- postgres), after sql/roles.sql, in the database that Doorstep uses. If you run it again, it sets all passwords and therefore
+-- needs all of them.
 --
---   MIGRATE_PASSWORD=... ADMIN_PASSWORD=... SERVE_PASSWORD=... runuser -u postgres -- \
---       psql --dbname=doorstep --file=sql/roles.sql --file=deploy/postgres/create-logins.sql
+--   (set -a; . /root/doorstep-passwords; runuser -u postgres -- \
+--       psql --dbname=doorstep --file=sql/roles.sql --file=deploy/postgres/create-logins.sql)
 --
--- These environment variables hold the passwords. With CONSOLE_PASSWORD, the script also creates the console's login.
+-- The file sets the variables MIGRATE_PASSWORD, ADMIN_PASSWORD and SERVE_PASSWORD, so that no password is on a command line.
+-- With CONSOLE_PASSWORD, the script also creates the console's login.
 
 \set ON_ERROR_STOP on
 \getenv migrate_password MIGRATE_PASSWORD
