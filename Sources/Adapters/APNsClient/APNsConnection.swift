@@ -99,8 +99,13 @@ final class APNsConnection: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
     }
 
     private func prepareToken(at now: ProviderTokens.Time) {
-        guard !isTokenComing, let token else { return }
+        guard let token else { return }
         let age = now.age(of: token)
+        if isTokenComing {
+            // APNs refuses the old token if it becomes too old before the new one comes.
+            if age.map({ $0 >= ProviderTokens.maximumAge }) ?? true { pool.hold(id, for: .token) }
+            return
+        }
         let isUsable: Bool
         if let tokenShownAt {
             if let age, age < token.renewalAge { return }

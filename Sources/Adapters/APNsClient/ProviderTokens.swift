@@ -139,20 +139,23 @@ final class ProviderTokens: Sendable {
         return newest != refused || now.age(of: refused).map { $0 >= Self.minimumAge } ?? true
     }
 
-    /// Signs a token. Of several that are signed at once, one is kept, and everybody has that. Where the key was replaced
-    /// meanwhile, the token is one of the new key.
+    /// Signs a token. If several are signed at once, all callers get the one that is kept. If the key was replaced meanwhile,
+    /// or the token is no longer new, another is signed.
     private func sign(_ key: APNsKey, for place: Place, at now: Time) async -> ProviderToken? {
         let name = Name(team: key.team, keyID: key.id)
         let authorization = await Self.sign(key, at: now.date)
+        // On a busy machine signing takes long, and another connection may have a newer token.
+        let end = clock()
         let (isCurrent, token) = contents.withLock { contents -> (Bool, ProviderToken?) in
             guard key.isSame(as: contents.key(at: place)) else { return (false, nil) }
-            if let other = contents.tokens[name], let age = now.age(of: other), age < Self.minimumAge {
+            if let other = contents.tokens[name], let age = end.age(of: other), age < Self.minimumAge {
                 return (true, other)
             }
             guard let authorization else { return (true, nil) }
             let token = ProviderToken(
                 keyID: key.id, authorization: authorization, issuedAt: now.date, issuedUptime: now.uptime,
                 renewalAge: .random(in: Self.renewalAge))
+            guard let age = end.age(of: token), age < Self.minimumAge else { return (false, nil) }
             contents.tokens[name] = token
             return (true, token)
         }

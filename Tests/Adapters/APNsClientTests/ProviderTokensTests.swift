@@ -63,6 +63,25 @@ import Testing
         #expect(all.count == 1)
     }
 
+    @Test func tokenSignedSlowlyIsSignedAgain() async throws {
+        let isFirstReading = Mutex(true)
+        let tokens = ProviderTokens(
+            [try SimulatedService.clientKey()], now: { [time] in time.now },
+            uptime: { [time] in
+                defer {
+                    // Between the first reading of the clock and the end of the signature.
+                    if isFirstReading.withLock({ isFirst in
+                        defer { isFirst = false }; return isFirst
+                    }) {
+                        time.advance(minutes: 20)
+                    }
+                }
+                return time.uptime
+            })
+        let token = try #require(await tokens.token(at: place))
+        #expect(token.issuedAt == time.now)
+    }
+
     @Test func refusedTokenIsReplaceableAfterTwentyMinutesOrIfNewerExists() async throws {
         let tokens = try tokens()
         let first = try #require(await tokens.token(at: place))
