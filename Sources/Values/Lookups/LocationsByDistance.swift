@@ -23,13 +23,13 @@ struct LocationsByDistance {
     private let mostSteps: Int
 
     /// The number of steps after which a search ends: the work of nine lookups. [ours]
-    static let mostSteps = 900
+    static let mostSteps = 630
     /// The number of steps that take as long as one lookup over HTTP, measured.
-    static let stepsOfLookup = 100
+    static let stepsOfLookup = 70
     /// The cost in steps of finding out whether a URL leads to a location.
     static let stepsOfTry = 8
     /// The number of probes of a lookup for query items that take as long as a step.
-    static let probesOfStep = 16
+    static let probesOfStep = 4
     /// The cost in steps of dividing a cell.
     private static let stepsOfDivision = 4
     /// The maximum number of locations of a cell that is not divided.

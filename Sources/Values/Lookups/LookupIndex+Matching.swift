@@ -41,20 +41,24 @@ extension LookupIndex {
         var hash = hostHash(tenant)
         hash.combine(url.bytes.span.extracting(url.hostRange))
         if let depths = hosts[hash.value] {
-            let search = Search(
-                tenant: tenant, prefersAdvanced: prefersAdvanced, locations: locations, other: other)
-            if let place = deepest(search, url, depths, hash, probesLeft: &probesLeft) {
-                return Found(place: place, isByDefaultLink: false)
+            let place = withQueryItems(of: url, hash: hostHash(tenant), ifUsed: depths.queries != 0) {
+                let search = Search(
+                    tenant: tenant, items: $0, prefersAdvanced: prefersAdvanced, locations: locations,
+                    other: other)
+                return deepest(search, url, depths, hash, probesLeft: &probesLeft)
             }
+            if let place { return Found(place: place, isByDefaultLink: false) }
         }
         return DefaultLink(url).flatMap {
             defaultExperience(of: $0.clip, tenant, boundTo: locations, otherThan: other)
         }
     }
 
-    /// The number of combinations of query items that are tried for one URL, so that no catalogue blocks an
-    /// event loop. A URL with eight items and a short path never reaches it. [ours]
+    /// The maximum number of combinations of query items that are tried for one URL: the work of ten lookups over
+    /// HTTP, so that no catalogue blocks an event loop. A URL with eight items and a short path never reaches it. [ours]
     static let mostProbes = 4_096
+    /// The number of probes that a registered combination counts as: its experiences are compared.
+    static let probesOfRegistered = 4
 
     /// The hash state that experiences' hashes begin with.
     func hostHash(_ tenant: TenantIndex) -> ByteHash {
@@ -63,8 +67,16 @@ extension LookupIndex {
         return hash
     }
 
+    /// A query item of an invocation.
+    fileprivate struct QueryItem {
+        let hash: UInt64
+        let range: Range<Int>
+    }
+
     private struct Search {
         let tenant: TenantIndex
+        /// The invocation's items, sorted by hash; empty if the host has no experiences with queries.
+        let items: UnsafeBufferPointer<QueryItem>
         let prefersAdvanced: Bool
         let locations: Set<LocationIdentifier>?
         let other: Place?
@@ -117,50 +129,59 @@ extension LookupIndex {
         }
     }
 
+    /// Hashes and sorts the items once: each path and each candidate needs them.
+    private func withQueryItems<Result>(
+        of url: InvocationURL, hash: ByteHash, ifUsed isUsed: Bool,
+        _ body: (UnsafeBufferPointer<QueryItem>) -> Result
+    ) -> Result {
+        let query = url.queryRange
+        guard isUsed, !query.isEmpty else { return body(UnsafeBufferPointer(start: nil, count: 0)) }
+        let bytes = url.bytes.span
+        var itemCount = 0
+        bytes.forEachQueryItem(in: query) { _ in
+            itemCount += 1
+            return true
+        }
+        return withUnsafeTemporaryAllocation(of: QueryItem.self, capacity: itemCount) { buffer in
+            var count = 0
+            bytes.forEachQueryItem(in: query) { range in
+                buffer[count] = QueryItem(hash: hash.item(bytes.extracting(range)), range: range)
+                count += 1
+                return true
+            }
+            var items = UnsafeMutableBufferPointer(rebasing: buffer[..<count])
+            items.sort { $0.hash < $1.hash }
+            return body(UnsafeBufferPointer(items))
+        }
+    }
+
     /// The best experience of one path, by its query.
     private func best(
         _ search: Search, _ url: InvocationURL, _ prefix: Prefix, hasQueries: Bool, probesLeft: inout Int
     ) -> Best {
         var best = Best()
         choose(search, url, prefix, node: prefix.hash, among: &best)
-        guard hasQueries, !url.queryRange.isEmpty else { return best }
-
-        let bytes = url.bytes.span
-        let query = url.queryRange
-        var itemCount = 0
-        bytes.forEachQueryItem(in: query) { _ in
-            itemCount += 1
-            return true
-        }
-        return withUnsafeTemporaryAllocation(of: UInt64.self, capacity: itemCount) { items in
-            let item = hostHash(search.tenant)
-            var count = 0
-            bytes.forEachQueryItem(in: query) { range in
-                items[count] = item.item(bytes.extracting(range))
-                count += 1
-                return true
-            }
-            var found = UnsafeMutableBufferPointer(rebasing: items[..<count])
-            found.sort()
-            descend(
-                search, url, prefix, ByteHash(seed: prefix.hash), UnsafeBufferPointer(found)[...],
-                probesLeft: &probesLeft, among: &best)
-            return best
-        }
+        guard hasQueries else { return best }
+        descend(
+            search, url, prefix, ByteHash(seed: prefix.hash), search.items[...], probesLeft: &probesLeft,
+            among: &best)
+        return best
     }
 
     /// Visits the nodes below one, each of which has one more of the items.
     private func descend(
         _ search: Search, _ url: InvocationURL, _ prefix: Prefix, _ node: ByteHash,
-        _ items: Slice<UnsafeBufferPointer<UInt64>>,
+        _ items: Slice<UnsafeBufferPointer<QueryItem>>,
         probesLeft: inout Int, among best: inout Best
     ) {
-        for index in items.indices where index == items.startIndex || items[index] != items[index - 1] {
+        for index in items.indices
+        where index == items.startIndex || items[index].hash != items[index - 1].hash {
             guard probesLeft > 0 else { return }
             probesLeft -= 1
             var child = node
-            child.combine(items[index])
+            child.combine(items[index].hash)
             guard let reaching = queryNodes.first(child.value, { count, _, _ in count }) else { continue }
+            probesLeft = max(0, probesLeft - (Self.probesOfRegistered - 1))
             let ending = choose(search, url, prefix, node: child.value, among: &best)
             // If all experiences on this node end here, no further item can match.
             if ending < reaching {
@@ -182,7 +203,7 @@ extension LookupIndex {
         var count: UInt32 = 0
         _ = experiences.first(node) { header, text, place in
             count += 1
-            guard isMatch(header, text, search.tenant, url, prefix),
+            guard isMatch(header, text, search, url, prefix),
                 Self.isBound(header, text, to: search.locations), place != search.other
             else { return nil as Never? }
             let found = (place, header)
@@ -210,16 +231,18 @@ extension LookupIndex {
 
     /// Whether a record with the hash is the experience that the hash stands for, and may be launched.
     private func isMatch(
-        _ header: ExperienceHeader, _ text: Span<UInt8>, _ tenant: TenantIndex, _ url: InvocationURL,
+        _ header: ExperienceHeader, _ text: Span<UInt8>, _ search: Search, _ url: InvocationURL,
         _ prefix: Prefix
     ) -> Bool {
         let length = Int(header.matchLength)
         let bytes = url.bytes.span
-        guard header.tenant == tenant, length == prefix.length,
+        guard header.tenant == search.tenant, length == prefix.length,
             text.extracting(0..<length).isEqual(to: bytes.extracting(0..<length))
         else { return false }
         let registered = text.extracting(0..<Int(header.urlLength))
-        if header.queryItemCount > 0, !Self.hasItems(url, of: registered, from: length + 1) { return false }
+        if header.queryItemCount > 0, !hasItems(search, url, of: registered, from: length + 1) {
+            return false
+        }
         switch ExperienceKind(header.kind) {
         case .advanced: return true
         case .demo:
@@ -243,16 +266,17 @@ extension LookupIndex {
     }
 
     /// Whether each query item of a registered URL is among the invocation's.
-    private static func hasItems(_ url: InvocationURL, of registered: Span<UInt8>, from start: Int) -> Bool {
+    private func hasItems(
+        _ search: Search, _ url: InvocationURL, of registered: Span<UInt8>, from start: Int
+    ) -> Bool {
         let bytes = url.bytes.span
+        let itemHash = hostHash(search.tenant)
         var hasAll = true
-        registered.forEachQueryItem(in: start..<registered.count) { wanted in
-            var isFound = false
-            bytes.forEachQueryItem(in: url.queryRange) { item in
-                isFound = bytes.extracting(item).isEqual(to: registered.extracting(wanted))
-                return !isFound
-            }
-            hasAll = isFound
+        registered.forEachQueryItem(in: start..<registered.count) { range in
+            let wanted = registered.extracting(range)
+            let hash = itemHash.item(wanted)
+            let equals = search.items[search.items.firstIndex(notBelow: hash)...].prefix { $0.hash == hash }
+            hasAll = equals.contains { bytes.extracting($0.range).isEqual(to: wanted) }
             return hasAll
         }
         return hasAll
@@ -293,6 +317,19 @@ extension LookupIndex {
             else { return nil }
             return Found(place: place, isByDefaultLink: true)
         }
+    }
+}
+
+extension UnsafeBufferPointer<LookupIndex.QueryItem> {
+    /// The index of the first item whose hash is at least this one, by binary search.
+    fileprivate func firstIndex(notBelow hash: UInt64) -> Int {
+        var range = 0..<count
+        while !range.isEmpty {
+            let middle = range.lowerBound + range.count / 2
+            range =
+                self[middle].hash < hash ? middle + 1..<range.upperBound : range.lowerBound..<middle
+        }
+        return range.lowerBound
     }
 }
 
