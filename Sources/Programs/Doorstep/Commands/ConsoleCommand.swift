@@ -14,13 +14,13 @@ struct ConsoleCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "console", abstract: "Serve the operators' console, and manage its sessions.",
         discussion: """
-            The console has its own listener and the rights of the administration commands; 'doorstep serve' has \
-            neither. Everyone who can write to the database can sign in, with a link from 'doorstep console link'. \
-            DATABASE_URL's login must be a member of doorstep_admin, doorstep_app and doorstep_router.
+            The console has its own port, and the rights of the administration commands, which 'doorstep serve' does \
+            not have. Everyone who can run 'doorstep console link' with such a login can sign in. The login in \
+            DATABASE_URL must be a member of doorstep_admin, doorstep_app and doorstep_router.
 
-            By default the console listens on this machine only. To reach it from elsewhere, forward a port by ssh, \
-            or put a TLS proxy in front that passes Host on, and name its origin with --console-origin. If the proxy \
-            authenticates users, it can pass their names: --console-user-header.
+            By default the console listens on the loopback address only. To reach it from another machine, forward a \
+            port by ssh. Or put a TLS proxy in front that passes Host on, and name its origin with --console-origin. \
+            If the proxy authenticates users, it can pass their names: --console-user-header.
 
             Example: doorstep console serve
             """,
