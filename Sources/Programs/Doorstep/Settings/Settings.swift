@@ -54,7 +54,7 @@ enum Settings {
         'serve' uses it for webhooks and domain proofs
         """)
     static let resolver = Setting<NameServer, Void>(
-        "resolver", "DOORSTEP_RESOLVER", value: "address[:port]", otherwise: "those of /etc/resolv.conf",
+        "resolver", "DOORSTEP_RESOLVER", value: "address[:port]", otherwise: "as in /etc/resolv.conf",
         "DNS server for domain proofs")
     static let outboundAllow = ranges(
         "outbound-allow", "DOORSTEP_OUTBOUND_ALLOW",
