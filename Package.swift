@@ -160,7 +160,7 @@ let package = Package(
                 .define("DOORSTEP_COMMIT", to: Context.environment["DOORSTEP_COMMIT"] ?? "unknown"),
                 .define("DOORSTEP_COMMIT_DATE", to: Context.environment["DOORSTEP_COMMIT_DATE"] ?? "unknown"),
             ]),
-        Layer.adapters.library("Platform", ["CBuild"]),
+        Layer.adapters.library("Platform", ["CBuild", "CZlib"]),
         Layer.adapters.library(
             "HTTPServer",
             [
@@ -229,7 +229,8 @@ let package = Package(
         Layer.adapters.library(
             "LandingPages",
             [
-                "Cards", "Encodings", "HTML", "HTTPSyntax", "Invocation", "QRCode", "Lookups", "Tenancy",
+                "Cards", "Encodings", "HTML", "HTTPSyntax", "Invocation", "Platform", "QRCode", "Lookups",
+                "Tenancy",
                 crypto, httpTypes,
             ]),
         Layer.adapters.library(

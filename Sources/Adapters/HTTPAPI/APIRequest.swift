@@ -6,6 +6,7 @@ import HTTPTypes
 import JSON
 import Lookups
 import NIOCore
+import Platform
 import Tenancy
 
 /// A request as endpoints see it, over HTTP or from this process.
@@ -160,6 +161,14 @@ extension RequestFields {
         default: break
         }
     }
+}
+
+extension RequestFields {
+    /// Whether the client accepts `gzip`, and does not prefer a body without coding.
+    var acceptsGzip: Bool { acceptEncoding?.utf8.span.prefersGzip == true }
+
+    /// Whether a compressible body of this length is sent compressed.
+    func selectsGzip(for length: Int) -> Bool { length > GzipEncoder.longestPlainLength && acceptsGzip }
 }
 
 extension HTTPField.Name {

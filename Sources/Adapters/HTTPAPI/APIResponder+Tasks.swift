@@ -44,15 +44,18 @@ extension APIResponder {
                 try refuseHiddenPath(request)
                 guard let match else { throw Problem.notFound }
                 guard let endpoint else { throw Problem.methodNotAllowed(match.methods) }
-                let found = try await self.response(
+                var found = try await self.response(
                     to: received, method, body, from: request.peer, by: endpoint, &observed)
+                found.compress(for: received.fields)
                 response = ServerResponse(found, requestID: requestID)
             }
         } catch {
             let problem = problem(for: error, from: client, requestID: requestID)
             observed.limit = problem.limit
             await problem.pause?.wait()
-            response = ServerResponse(APIResponse(problem, requestID: requestID), requestID: requestID)
+            var refusal = APIResponse(problem, requestID: requestID)
+            refusal.compress(for: received.fields)
+            response = ServerResponse(refusal, requestID: requestID)
         }
         observer.record(
             response.status, method, endpoint: observed.endpoint, caller: observed.caller,

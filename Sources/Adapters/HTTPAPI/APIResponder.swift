@@ -82,6 +82,8 @@ final class APIResponder: ServerResponder {
         }
         let fields = RequestFields(request)
         guard fields.assertion == nil, fields.contentEncoding == nil else { return .later }
+        // A task compresses long bodies, so that the event loop can respond to others.
+        if endpoint.endpoint.hasLongResponses, fields.acceptsGzip { return .later }
         let memory = memory(of: connection)
         let client =
             memory.client ?? proxies.client(behind: connection.peer, forwardedFor: fields.forwardedFor)
@@ -109,7 +111,7 @@ final class APIResponder: ServerResponder {
         let requestID = RequestID.of(request.fields.requestID)
         let endpoint = memoryEndpoint.endpoint
         var caller: KeyHolder?
-        let response: APIResponse
+        var response: APIResponse
         do throws(Problem) {
             let admitted = try access.admit(request, for: memoryEndpoint.scope, by: endpoint, at: Date())
             caller = admitted.caller
@@ -120,6 +122,7 @@ final class APIResponder: ServerResponder {
             caller = error.caller
             response = APIResponse(error, requestID: requestID)
         }
+        response.compress(for: request.fields)
         observer.record(
             response.status, endpoint.method, endpoint: endpoint.path,
             responses: response.status == .ok ? memoryEndpoint.successes : nil, caller: caller,

@@ -2,6 +2,7 @@ import HTTPServer
 import HTTPSyntax
 import HTTPTypes
 import NIOCore
+import Platform
 
 /// An endpoint's response, before it is written to the connection.
 struct APIResponse {
@@ -19,6 +20,14 @@ struct APIResponse {
     var lookups = 1
     /// Further header fields of a response that is no problem.
     var headers: HTTPFields = [:]
+    /// Whether a client that accepts `gzip` gets a long body compressed.
+    ///
+    /// The length of a compressed body can reveal a secret in it to a caller who chooses other parts of the body (BREACH). So this is
+    /// false unless the body has no secret. Responses with API keys, webhook secrets, tokens, challenges or receipts never set it.
+    var isCompressible = false
+    /// Whether another client may get the body in another coding, and whether this body is compressed.
+    private var variesByCoding = false
+    private var isCompressed = false
 
     enum Body {
         /// The bytes of this response alone.
@@ -64,7 +73,9 @@ struct APIResponse {
             self.tag = tag
             gzip =
                 isCompressed
-                ? GzipEncoder.encode(bytes).map { (ByteBuffer(bytes: $0), tag.dropLast() + "-gzip\"") } : nil
+                ? GzipEncoder.encode(bytes, .best).map {
+                    (ByteBuffer(bytes: $0), EntityTag.ofCompressed(tag))
+                } : nil
         }
     }
 
@@ -80,7 +91,7 @@ struct APIResponse {
     }
 
     /// `Vary` of tagged responses: the request fields that they depend on (RFC 9110 §12.5.5).
-    static let varyingFields = "Authorization, Doorstep-Attestation"
+    static let varyingFields = "Authorization, Doorstep-Attestation, Accept-Encoding"
 
     /// The seconds for which a clip may use a location without revalidation. [ours]
     static let maximumAge = 60
@@ -103,9 +114,10 @@ struct APIResponse {
     }
 
     /// The response with its entity tag, or 304 if the client has it (RFC 9110 §13.1.2).
-    init(cacheable body: [UInt8], ifNoneMatch: String?) {
-        let tag = EntityTag(of: body)
-        self.init(.own(body), tag.text, .tagged(tag), ifNoneMatch: ifNoneMatch)
+    init(cacheable body: [UInt8], for fields: borrowing RequestFields) {
+        let tag = EntityTag(of: body, isCompressed: fields.selectsGzip(for: body.count))
+        self.init(.own(body), tag.text, .tagged(tag), ifNoneMatch: fields.ifNoneMatch)
+        isCompressible = true
     }
 
     /// A response that is the same for every client, or 304.
@@ -114,14 +126,14 @@ struct APIResponse {
         _ body: Shared, as contentType: String = "application/json", to request: APIRequest,
         maximumAge: Int = sharedMaximumAge
     ) {
-        let gzip = GzipEncoder.isAccepted(request.fields.acceptEncoding) ? body.gzip : nil
+        let gzip = request.fields.acceptsGzip ? body.gzip : nil
         let tag = gzip?.tag ?? body.tag
         self.init(
             .shared(gzip?.bytes ?? body.bytes), tag, .shared(maximumAge: maximumAge, tag: tag),
             ifNoneMatch: request.fields.ifNoneMatch)
         self.contentType = contentType
         if body.isCompressed { headers[.vary] = "Accept-Encoding" }
-        if gzip != nil, self.body != nil { headers[.contentEncoding] = "gzip" }
+        isCompressed = gzip != nil && self.body != nil
     }
 
     /// A response that is written piece by piece.
@@ -153,16 +165,32 @@ struct APIResponse {
         caching = .none
         self.problem = problem
         standing = problem.standing
+        isCompressible = true
+    }
+
+    /// Compresses a long body for a client that accepts `gzip`.
+    mutating func compress(for fields: borrowing RequestFields) {
+        guard isCompressible, let body, body.count > GzipEncoder.longestPlainLength,
+            case .own(let bytes) = body
+        else { return }
+        variesByCoding = true
+        guard fields.acceptsGzip, let encoded = GzipEncoder.encode(bytes, .fast) else { return }
+        isCompressed = true
+        self.body = .own(encoded)
+        if let tag = headers[.eTag] { headers[.eTag] = EntityTag.ofCompressed(tag) }
     }
 
     /// Writes its header fields.
     func write(to header: inout FieldWriter) {
         for field in problem?.headers ?? headers { header.append(field.name, field.value) }
         if body != nil || pieces != nil { header.append(.contentType, contentType) }
+        if isCompressed { header.append(.contentEncoding, "gzip") }
         switch caching {
-        case .none: header.append(.cacheControl, "no-store")
+        case .none:
+            header.append(.cacheControl, "no-store")
+            if variesByCoding { header.append(.vary, "Accept-Encoding") }
         case .tagged(let tag):
-            header.append(.eTag, upTo: EntityTag.length, tag.write)
+            header.append(.eTag, upTo: EntityTag.maximumLength, tag.write)
             header.append(.cacheControl, Self.privateCaching)
             header.append(.vary, Self.varyingFields)
         case .shared(let maximumAge, let tag):

@@ -12,6 +12,7 @@ extension APIResponses {
                 request.url, from: request.coordinate, within: request.reach, limit: request.limit)
             var response = APIResponse(uncached: search.response)
             response.lookups = search.lookups
+            response.isCompressible = true
             return response
         } catch {
             throw Problem(.notFound, error)

@@ -64,7 +64,9 @@ extension APIResponse {
         }
         let next = hasMore ? last.map { JSONValue.string(PageCursor.text(of: name($0))) } : nil
         bytes += Array(#"],"next":"#.utf8) + (next ?? .null).serialized() + [UInt8(ascii: "}")]
-        return APIResponse(uncached: bytes)
+        var response = APIResponse(uncached: bytes)
+        response.isCompressible = true
+        return response
     }
 
     /// The most items that are read at once. [ours]

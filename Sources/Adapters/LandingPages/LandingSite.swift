@@ -36,10 +36,9 @@ public struct LandingSite: Sendable {
     ) -> Response {
         let target = request.path ?? ""
         if Self.isIcon(target) { return Self.noIcon }
-        let ifNoneMatch = request.headerFields[.ifNoneMatch]
         let key = PageCache.Key(host: host.name, target: target)
         if let key, let page = cache.page(key, in: state.version) {
-            return page.response(ifNoneMatch: ifNoneMatch)
+            return page.response(to: request.headerFields)
         }
         guard !host.tenantIsSuspended, target.hasPrefix("/"),
             let url = try? InvocationURL("https://\(host.name)\(target)")
@@ -53,7 +52,7 @@ public struct LandingSite: Sendable {
         guard let page = landingPage(at: url, of: host, in: table) else { return Self.notFound }
         let written = WrittenPage(page, Self.pageFields)
         if let key { cache.keep(written, as: key, in: state.version) }
-        return written.response(ifNoneMatch: ifNoneMatch)
+        return written.response(to: request.headerFields)
     }
 
     /// The landing page at a URL of a host with landing pages; nil if there is none.

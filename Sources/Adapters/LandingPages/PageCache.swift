@@ -48,7 +48,7 @@ final class PageCache: Sendable {
 
     func keep(_ page: WrittenPage, as key: Key, in version: Int) {
         // Approximate overhead of the key and the entry.
-        let size = page.body.count + key.target.utf8.count + 1_024
+        let size = page.byteCount + key.target.utf8.count + 1_024
         state.withLock { state in
             if state.version != version { state = State(version: version) }
             guard state.hosts[key.host]?.pages[key] == nil else { return }

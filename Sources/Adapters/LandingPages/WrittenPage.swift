@@ -1,28 +1,40 @@
 import HTTPSyntax
 import HTTPTypes
 import Lookups
+import Platform
 
 /// A page with its header fields, ready to send.
 struct WrittenPage: Sendable {
-    let fields: HTTPFields
-    let body: [UInt8]
+    private let fields: HTTPFields
+    private let body: [UInt8]
     private let tag: String
+    /// The compressed page with its entity tag; nil for a short page.
+    private let gzip: (body: [UInt8], tag: String)?
 
     init(_ page: LandingPage, _ fields: HTTPFields) {
         body = page.html()
-        tag = Self.tag(of: body)
+        let tag = Self.tag(of: body)
+        self.tag = tag
+        gzip = GzipEncoder.encode(body, .fast).map { ($0, "\(tag.dropLast())-gzip\"") }
         var fields = fields
         fields[.contentLanguage] = page.language
-        fields[.eTag] = tag
+        fields[.vary] = "Accept-Encoding"
         self.fields = fields
     }
 
-    /// - Parameter ifNoneMatch: the field of the request.
-    func response(ifNoneMatch: String?) -> LandingSite.Response {
-        guard let ifNoneMatch, ifNoneMatch.utf8.span.hasEntityTag(tag) else {
-            return (HTTPResponse(status: .ok, headerFields: fields), body)
-        }
+    /// The bytes of the page in memory.
+    var byteCount: Int { body.count + (gzip?.body.count ?? 0) }
+
+    /// - Parameter request: The header fields of the request.
+    func response(to request: HTTPFields) -> LandingSite.Response {
+        let gzip = request[.acceptEncoding]?.utf8.span.prefersGzip == true ? gzip : nil
+        let tag = gzip?.tag ?? tag
         var fields = fields
+        fields[.eTag] = tag
+        guard let known = request[.ifNoneMatch], known.utf8.span.hasEntityTag(tag) else {
+            if gzip != nil { fields[.contentEncoding] = "gzip" }
+            return (HTTPResponse(status: .ok, headerFields: fields), gzip?.body ?? body)
+        }
         fields[.contentType] = nil
         return (HTTPResponse(status: .notModified, headerFields: fields), [])
     }

@@ -63,6 +63,56 @@ extension Span<UInt8> {
         return isFound
     }
 
+    /// Whether `Accept-Encoding` accepts `gzip` and does not prefer a body without coding (RFC 9110 §12.5.3).
+    ///
+    /// The weight of `gzip` precedes that of `*`. An invalid weight counts as 0, which means "not acceptable".
+    package var prefersGzip: Bool {
+        var gzip: Int?
+        var any = 0
+        var identity = 0
+        forEachPart(separatedBy: UInt8(ascii: ",")) { item in
+            let item = extracting(item)
+            var coding: Range<Int>?
+            var weight = 1_000
+            item.forEachPart(separatedBy: UInt8(ascii: ";")) { part in
+                let parameter = item.extracting(part)
+                if coding == nil {
+                    coding = part
+                } else if parameter.count > 1, parameter[0] | 0x20 == UInt8(ascii: "q"),
+                    parameter[1] == UInt8(ascii: "=")
+                {
+                    weight = parameter.extracting(2..<parameter.count).weight
+                }
+                return true
+            }
+            guard let coding else { return true }
+            let name = item.extracting(coding)
+            if name.isEqualIgnoringCase(to: "gzip") || name.isEqualIgnoringCase(to: "x-gzip") {
+                gzip = max(gzip ?? 0, weight)
+            } else if name.isEqualIgnoringCase(to: "identity") {
+                identity = weight
+            } else if name.isEqual(to: "*") {
+                any = weight
+            }
+            return true
+        }
+        let weight = gzip ?? any
+        return weight > 0 && weight >= identity
+    }
+
+    /// A weight in thousandths (RFC 9110 §12.4.2); 0 if it is invalid.
+    private var weight: Int {
+        guard (1...5).contains(count), count == 1 || self[1] == UInt8(ascii: ".") else { return 0 }
+        var (value, unit) = (0, 1_000)
+        for index in 0..<count where index != 1 {
+            let digit = self[index] &- UInt8(ascii: "0")
+            guard digit <= (index == 0 ? 1 : 9) else { return 0 }
+            value += Int(digit) * unit
+            unit /= 10
+        }
+        return value <= 1_000 ? value : 0
+    }
+
     /// Whether the client requests the changed representation in the response, by `Prefer` (RFC 7240 §4.2).
     package var prefersRepresentation: Bool {
         var isFound = false

@@ -138,6 +138,10 @@ struct LinearWorkTests {
             let field = "Bearer " + repeated(" ", count)
             return { _ = field.utf8.span.bearerToken }
         },
+        Subject("Accept-Encoding with many weights", from: 4) { count in
+            let field = repeated("br;q=0.1, ", count)
+            return { _ = field.utf8.span.prefersGzip }
+        },
         Subject("Prefer with many preferences", from: 4) { count in
             let field = repeated("wait=1, ", count)
             return { _ = field.utf8.span.prefersRepresentation }
@@ -157,7 +161,7 @@ struct LinearWorkTests {
     }
 
     private static func ifNoneMatch(_ text: String) -> () -> Void {
-        { _ = APIResponse(cacheable: [], ifNoneMatch: text).status }
+        { _ = APIResponse(cacheable: [], for: RequestFields([.ifNoneMatch: text])).status }
     }
 
     private static func forwardedFor(_ text: String) -> () -> Void {

@@ -144,7 +144,7 @@ import Testing
         func count(at host: Int, upTo limit: Int) throws -> Int {
             try (0..<limit).count { cache.page(try key($0, at: host), in: 1) != nil }
         }
-        let limit = PageCache.maximumByteCountOfHost / page.body.count
+        let limit = PageCache.maximumByteCountOfHost / page.byteCount
         let others = 1...PageCache.maximumByteCount / PageCache.maximumByteCountOfHost + 1
         // Of a host the pages of the others are not let go for one that asks for more than its share.
         cache.keep(page, as: try key(0, at: 1), in: 1)

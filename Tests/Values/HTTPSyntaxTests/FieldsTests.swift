@@ -51,6 +51,20 @@ import Testing
     }
 
     @Test(arguments: [
+        ("gzip", true), ("x-gzip", true), ("br, GZIP;q=0.5", true), ("*", true), ("gzip;q=0.001", true),
+        ("gzip, deflate, br", true), ("gzip;Q=1.000", true), ("gzip ; q=0.8 , identity;q=0.2", true),
+        ("identity;q=0, *;q=0.1", true), ("*;q=0, gzip", true), ("identity, gzip", true),
+        ("*;q=0.3, gzip;q=0, x-gzip", true),
+        ("", false), ("identity", false), ("br", false), ("gzip;q=0", false), ("gzip; q=0.000, *", false),
+        ("*;q=0", false), ("identity;q=1, gzip;q=0.5", false), ("identity, *;q=0.9", false),
+        ("gzip;q=x", false), ("gzip;q=", false), ("gzip;q=1.5", false), ("gzip;q=-1", false),
+        ("gzip;q=0.0001", false), ("gzipped", false), (";,;q=1,", false), ("identity;q=0", false),
+    ])
+    func gzipPreferenceFollowsWeights(field: String, prefersGzip: Bool) {
+        #expect(field.utf8.span.prefersGzip == prefersGzip)
+    }
+
+    @Test(arguments: [
         ("return=representation", true), ("Return = \"representation\"", true),
         ("wait=10, return=representation", true), ("return=minimal", false), ("return", false), ("", false),
         ("return=representations", false),

@@ -3,7 +3,9 @@ import Encodings
 import Foundation
 import HTML
 import HTTPServer
+import HTTPSyntax
 import HTTPTypes
+import Platform
 
 /// The files that pages load: the console's own files, which are part of the binary, and Leaflet's, which the start reads.
 struct Assets: Sendable {
@@ -43,6 +45,9 @@ struct Assets: Sendable {
             for (_, bytes) in file.encoded.sorted(by: { $0.key < $1.key }) { hash.update(data: bytes) }
         }
         let bundle = Base16.text(hash.finalize().prefix(8))
+        for (name, file) in files where file.encoded.isEmpty {
+            files[name]?.encoded["gzip"] = GzipEncoder.encode(file.plain, .best)
+        }
         self.files = files
         self.bundle = bundle
         leaflet = hasLeaflet ? HTMLLink(to: "assets", bundle, "leaflet.js") : nil
@@ -63,7 +68,8 @@ struct Assets: Sendable {
         ]
         var bytes = file.plain
         if !file.encoded.isEmpty { headers[.vary] = "Accept-Encoding" }
-        if let encoded = file.encoded["gzip"], file.plain.isEmpty || acceptEncoding?.contains("gzip") == true
+        if let encoded = file.encoded["gzip"],
+            file.plain.isEmpty || acceptEncoding?.utf8.span.prefersGzip == true
         {
             bytes = encoded
             headers[.contentEncoding] = "gzip"

@@ -207,9 +207,11 @@ extension AdmittedRequest {
     /// - Parameter tag: The entity tag of the current item; nil if there is none.
     func checkConditions(onTag tag: String?) throws(Problem) {
         if let field = request.fields.ifMatch {
-            guard let tag, field.utf8.span.hasEntityTag(tag, weakly: false) else { throw .isOtherwise }
+            guard let tag, field.utf8.span.hasEntityTag(ofState: tag, weakly: false) else {
+                throw .isOtherwise
+            }
         }
-        if let field = request.fields.ifNoneMatch, let tag, field.utf8.span.hasEntityTag(tag) {
+        if let field = request.fields.ifNoneMatch, let tag, field.utf8.span.hasEntityTag(ofState: tag) {
             throw .isOtherwise
         }
     }
@@ -229,11 +231,15 @@ extension APIResponse {
     /// The item, or 304 if the client has it. An item whose tag does not cover all members is sent each time.
     init(reading item: some Resource, for request: AdmittedRequest) {
         self.init(.ok, showing: item)
+        isCompressible = true
         guard let field = request.request.fields.ifNoneMatch,
-            field.utf8.span.hasEntityTag(Self.tag(of: JSONValue.object(item.json).serialized()))
+            field.utf8.span.hasEntityTag(ofState: Self.tag(of: JSONValue.object(item.json).serialized()))
         else { return }
         var unchanged = APIResponse(.notModified)
         unchanged.headers = headers
+        if let tag = headers[.eTag], request.request.fields.selectsGzip(for: body?.count ?? 0) {
+            unchanged.headers[.eTag] = EntityTag.ofCompressed(tag)
+        }
         self = unchanged
     }
 

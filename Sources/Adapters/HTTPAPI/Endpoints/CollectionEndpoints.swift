@@ -112,6 +112,7 @@ extension APIResponse {
         var members = members
         if !isVisible { members["visible"] = false }
         self.init(isVisible ? .ok : .accepted, uncached: JSONValue.object(members).serialized())
+        isCompressible = true
     }
 }
 

@@ -42,8 +42,10 @@ struct ConfirmationEndpoints: Sendable {
         let parameters = try request.queryParameters(named: Self.filters)
         let counts = try await history.counts(
             parameters.selection(within: locations), of: request.tenant)
-        return APIResponse(
+        var response = APIResponse(
             uncached: JSONValue.object(["data": .array(counts.map { .object($0.json) })]).serialized())
+        response.isCompressible = true
+        return response
     }
 }
 

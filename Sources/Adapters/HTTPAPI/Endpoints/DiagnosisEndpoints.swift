@@ -29,6 +29,8 @@ struct DiagnosisEndpoints: Sendable {
             try parameters.flag("live")
             ? try await questions.with(request.tenant) { try await diagnose(url, request.table, true) }
             : try await diagnose(url, request.table, false)
-        return APIResponse(uncached: JSONValue.object(diagnosis).serialized())
+        var response = APIResponse(uncached: JSONValue.object(diagnosis).serialized())
+        response.isCompressible = true
+        return response
     }
 }

@@ -20,6 +20,8 @@ struct Endpoint: Sendable {
     let idempotency: Idempotency
     /// The factor of the client's rate limit, for endpoints that need no key.
     let limitFactor: Int
+    /// Whether responses from memory can be too long to be compressed on an event loop.
+    let hasLongResponses: Bool
     /// The declared problems. ``problems`` adds those that the endpoint's kind implies.
     let ownProblems: [ProblemType]
     /// Verifies a signed request by the database, before a memory handler gets it. Nil if the endpoint accepts no signatures.
@@ -73,11 +75,13 @@ struct Endpoint: Sendable {
     init(
         _ method: HTTPRequest.Method, _ path: String, _ handler: Handler, taking types: [BodyType]? = nil,
         isBodyOptional: Bool = false, idempotency: Idempotency = .refused, limitFactor: Int = 1,
-        verifyingSignatureBy verifySignature: SignatureCheck? = nil, problems: [ProblemType] = []
+        hasLongResponses: Bool = false, verifyingSignatureBy verifySignature: SignatureCheck? = nil,
+        problems: [ProblemType] = []
     ) {
         self.isBodyOptional = isBodyOptional
         self.idempotency = idempotency
         self.limitFactor = limitFactor
+        self.hasLongResponses = hasLongResponses
         ownProblems = problems
         if idempotency == .storedResponse {
             guard case .stored = handler else { preconditionFailure("\(path) cannot store responses") }

@@ -18,7 +18,7 @@ struct LocationEndpoints: Sendable {
                     .missingParameter, .invalidURL, .doesNotMatch, .noIdentifier, .unknownIdentifier,
                 ]),
             Endpoint(
-                .post, "/v1/nearby", .memory(.lookup, nearby),
+                .post, "/v1/nearby", .memory(.lookup, nearby), hasLongResponses: true,
                 problems: .attested + [.invalidURL, .doesNotMatch]),
             Endpoint(
                 .post, "/v1/confirmations", .memory(.confirm, confirm),
@@ -39,8 +39,7 @@ struct LocationEndpoints: Sendable {
         let url = try Problem.url(text.span)
         _ = try attestation.attestation(of: request, for: .lookup) { request.clip(leadingFrom: url) }
         return APIResponse(
-            cacheable: try APIResponses.lookUp(url, in: request.table),
-            ifNoneMatch: request.request.fields.ifNoneMatch)
+            cacheable: try APIResponses.lookUp(url, in: request.table), for: request.request.fields)
     }
 
     private func nearby(_ request: AdmittedRequest) throws(Problem) -> APIResponse {

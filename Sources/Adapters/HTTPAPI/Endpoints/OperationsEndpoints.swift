@@ -72,7 +72,10 @@ struct OperationsEndpoints: Sendable {
     }
 
     private func metrics(_ request: APIRequest) -> APIResponse {
-        APIResponse(uncached: Array(exposition().utf8), as: "text/plain; version=0.0.4; charset=utf-8")
+        var response = APIResponse(
+            uncached: Array(exposition().utf8), as: "text/plain; version=0.0.4; charset=utf-8")
+        response.isCompressible = true
+        return response
     }
 
     /// Returns 200 for a host that a tenant has proved, so that a proxy requests certificates for no other hosts.
