@@ -135,8 +135,8 @@ let package = Package(
         Layer.useCases.library(
             "Notifications",
             [
-                "APNsPayload", "AppAttest", "Encodings", "IPAddresses", "Invocation", "JSON", "Receipts",
-                "Lookups", "Tenancy",
+                "APNsPayload", "AppAttest", "Encodings", "HTTPSyntax", "IPAddresses", "Invocation", "JSON",
+                "Receipts", "Lookups", "Tenancy",
             ]),
         Layer.useCases.library(
             "Attestation", ["AppAttest", "AppSiteAssociation", "Lookups", "Tenancy"]),
@@ -184,12 +184,14 @@ let package = Package(
             ["Cards", "JSON", "OutboundHTTP", "AppStoreSync", "Tenancy", asyncHTTPClient, jwtKit, nioHTTP1]),
         Layer.adapters.library(
             "WebhookClient",
-            ["Encodings", "Notifications", "OutboundHTTP", asyncHTTPClient, crypto, nioHTTP1]),
+            [
+                "Encodings", "HTTPSyntax", "Notifications", "OutboundHTTP", asyncHTTPClient, crypto, nioHTTP1,
+            ]),
         Layer.adapters.library(
             "Persistence",
             [
                 "APNsPayload", "Administration", "AppAttest", "AppSiteAssociation", "Attestation",
-                "Cards", "Encodings", "Geodesy", "Invocation",
+                "Cards", "Encodings", "Geodesy", "HTTPSyntax", "Invocation",
                 "IPAddresses", "JSON", "Locations", "Notifications", "Platform", "PostgreSQL", "RateLimiting",
                 "Receipts", "AppStoreSync",
                 "Lookups", "Tenancy", crypto,
@@ -366,7 +368,10 @@ let package = Package(
             ["Administration", "DomainProof", "IPAddresses", "LocalServers", "OutboundHTTP"]),
         Layer.adapters.tests(
             "WebhookClientTests",
-            ["Encodings", "IPAddresses", "LocalServers", "Notifications", "OutboundHTTP", "WebhookClient"]),
+            [
+                "Encodings", "HTTPSyntax", "IPAddresses", "LocalServers", "Notifications", "OutboundHTTP",
+                "WebhookClient",
+            ]),
         Layer.adapters.tests(
             "AppStoreConnectTests",
             [
@@ -393,7 +398,7 @@ let package = Package(
             "PersistenceTests",
             [
                 "APNsPayload", "Administration", "AppAttest", "AppAttestSimulator", "AppSiteAssociation",
-                "Attestation", "Cards", "EmbeddedPostgreSQL", "Geodesy",
+                "Attestation", "Cards", "EmbeddedPostgreSQL", "Geodesy", "HTTPSyntax",
                 "IPAddresses", "Invocation", "JSON", "Locations", "Notifications", "Persistence",
                 "PostgreSQL",
                 "ProcessSupport", "PropertyTesting", "RateLimiting", "Receipts", "AppStoreSync", "Lookups",

@@ -1500,12 +1500,14 @@ CREATE TABLE doorstep.notifications (
     warnings jsonb DEFAULT '[]'::jsonb NOT NULL,
     experience_kind text DEFAULT 'advanced'::text NOT NULL COLLATE pg_catalog."C",
     skipped jsonb DEFAULT '{}'::jsonb NOT NULL,
+    trace_context text DEFAULT NULLIF(current_setting('doorstep.trace_context'::text, true), ''::text) COLLATE pg_catalog."C",
     CONSTRAINT notifications_collapse_id_length CHECK (((octet_length(collapse_id) >= 1) AND (octet_length(collapse_id) <= 64))),
     CONSTRAINT notifications_experience_kind CHECK ((experience_kind = ANY (ARRAY['default'::text, 'advanced'::text, 'demo'::text]))),
     CONSTRAINT notifications_expiration_range CHECK ((expiration >= 0)),
     CONSTRAINT notifications_payload_length CHECK (((octet_length(payload) >= 1) AND (octet_length(payload) <= 5120))),
     CONSTRAINT notifications_priority CHECK ((priority = ANY (ARRAY[1, 5, 10]))),
     CONSTRAINT notifications_push_type CHECK ((push_type = ANY (ARRAY['alert'::text, 'liveactivity'::text]))),
+    CONSTRAINT notifications_trace_context CHECK ((trace_context ~ '^[0-9a-f]{32}-[0-9a-f]{2}$'::text)),
     CONSTRAINT notifications_url_length CHECK ((octet_length(url) <= 2048))
 )
 PARTITION BY RANGE (created_at);
@@ -1674,9 +1676,11 @@ CREATE TABLE doorstep.webhook_messages (
     state text DEFAULT 'waiting'::text NOT NULL COLLATE pg_catalog."C",
     queued_at timestamp with time zone DEFAULT now() NOT NULL,
     attempts jsonb DEFAULT '[]'::jsonb NOT NULL,
+    trace_context text DEFAULT NULLIF(current_setting('doorstep.trace_context'::text, true), ''::text) COLLATE pg_catalog."C",
     CONSTRAINT webhook_messages_attempts_are_a_list CHECK ((jsonb_typeof(attempts) = 'array'::text)),
     CONSTRAINT webhook_messages_due CHECK (((due_at IS NOT NULL) = (state = 'waiting'::text))),
     CONSTRAINT webhook_messages_state CHECK ((state = ANY (ARRAY['waiting'::text, 'taken'::text, 'given_up'::text]))),
+    CONSTRAINT webhook_messages_trace_context CHECK ((trace_context ~ '^[0-9a-f]{32}-[0-9a-f]{2}$'::text)),
     CONSTRAINT webhook_messages_type_length CHECK (((char_length(type) >= 1) AND (char_length(type) <= 64)))
 );
 

@@ -119,6 +119,7 @@ struct RequestFields: ~Copyable {
     var acceptEncoding: String?
     var forwardedFor: String?
     var requestID: String?
+    var traceparent: String?
     /// The value of each field, because a value may contain a comma.
     var idempotencyKeys: [String] = []
     /// A token of App Attest.
@@ -147,6 +148,7 @@ extension RequestFields {
         switch bytes.count {
         case 6 where isNamed("prefer"): add(to: &prefer)
         case 8 where isNamed("if-match"): add(to: &ifMatch)
+        case 11 where isNamed("traceparent"): add(to: &traceparent)
         case 12 where isNamed("content-type"): add(to: &contentType)
         case 12 where isNamed("x-request-id"): add(to: &requestID)
         case 13 where isNamed("authorization"): add(to: &authorization)
@@ -164,6 +166,9 @@ extension RequestFields {
 }
 
 extension RequestFields {
+    /// The trace that the caller named; nil without a valid `traceparent`.
+    var trace: TraceContext? { traceparent.flatMap(TraceContext.init(traceparent:)) }
+
     /// Whether the client accepts `gzip`, and does not prefer a body without coding.
     var acceptsGzip: Bool { acceptEncoding?.utf8.span.prefersGzip == true }
 

@@ -35,6 +35,7 @@ extension APIResponder {
             parameters: endpoint.flatMap { match?.parameters(in: $0.path) } ?? [:],
             authority: request.authority, target: request.target, fields: fields)
         let requestID = RequestID.of(received.fields.requestID)
+        let trace = received.fields.trace
         var observed = Observed(endpoint: match?.path ?? "none")
         let response: ServerResponse
         do {
@@ -44,13 +45,15 @@ extension APIResponder {
                 try refuseHiddenPath(request)
                 guard let match else { throw Problem.notFound }
                 guard let endpoint else { throw Problem.methodNotAllowed(match.methods) }
-                var found = try await self.response(
-                    to: received, method, body, from: request.peer, by: endpoint, &observed)
+                var found = try await TraceContext.$current.withValue(trace) {
+                    try await self.response(
+                        to: received, method, body, from: request.peer, by: endpoint, &observed)
+                }
                 found.compress(for: received.fields)
                 response = ServerResponse(found, requestID: requestID)
             }
         } catch {
-            let problem = problem(for: error, from: client, requestID: requestID)
+            let problem = problem(for: error, from: client, requestID: requestID, trace)
             observed.limit = problem.limit
             await problem.pause?.wait()
             var refusal = APIResponse(problem, requestID: requestID)
@@ -59,15 +62,20 @@ extension APIResponder {
         }
         observer.record(
             response.status, method, endpoint: observed.endpoint, caller: observed.caller,
-            limit: observed.limit, requestID: requestID, duration: start.duration(to: .now), logger)
+            limit: observed.limit, requestID: requestID, trace: trace, duration: start.duration(to: .now),
+            logger)
         return response
     }
 
     /// A request for something that does not exist needs no key, and counts as a request without a valid one. The client learns
     /// nothing about unexpected errors.
-    private func problem(for error: any Error, from client: Client, requestID: String) -> Problem {
+    private func problem(
+        for error: any Error, from client: Client, requestID: String, _ trace: TraceContext?
+    ) -> Problem {
         guard let problem = error as? Problem else {
-            logger.error("a request failed", metadata: ["error": "\(error)", "request_id": "\(requestID)"])
+            var metadata: Logger.Metadata = ["error": "\(error)", "request_id": "\(requestID)"]
+            metadata["trace_id"] = trace.map { "\($0.id)" }
+            logger.error("a request failed", metadata: metadata)
             return .internalError
         }
         guard problem.caller == nil, [.notFound, .methodNotAllowed].contains(problem.status) else {

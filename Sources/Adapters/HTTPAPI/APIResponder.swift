@@ -126,7 +126,8 @@ final class APIResponder: ServerResponder {
         observer.record(
             response.status, endpoint.method, endpoint: endpoint.path,
             responses: response.status == .ok ? memoryEndpoint.successes : nil, caller: caller,
-            limit: response.problem?.limit, requestID: requestID, duration: start.duration(to: .now), logger)
+            limit: response.problem?.limit, requestID: requestID, trace: request.fields.trace,
+            duration: start.duration(to: .now), logger)
         let delay = response.problem?.pause.map { ServerResponse.Delay($0.duration, holding: $0) }
         var sent = ServerResponse(response, requestID: requestID)
         sent.delay = delay

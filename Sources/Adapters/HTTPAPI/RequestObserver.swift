@@ -1,3 +1,4 @@
+import HTTPSyntax
 import HTTPTypes
 import Logging
 import Lookups
@@ -46,10 +47,11 @@ final class RequestObserver: Sendable {
     /// - Parameters:
     ///   - responses: The result of ``responses(_:_:endpoint:)`` for these, if the caller has kept it.
     ///   - limit: the limit that refused the request; for a status of 500 and above, the cause.
+    ///   - trace: The trace that the caller named. It is read only for a line of the log.
     func record(
         _ status: HTTPResponse.Status, _ method: HTTPRequest.Method, endpoint: String,
         responses: Responses? = nil, caller: KeyHolder?, limit: String? = nil,
-        requestID: String, duration: Duration, _ logger: Logger
+        requestID: String, trace: @autoclosure () -> TraceContext? = nil, duration: Duration, _ logger: Logger
     ) {
         (responses ?? self.responses(status, method, endpoint: endpoint)).record(duration)
         if let limit, status.code < 500 { refusals(by: limit).increment() }
@@ -67,6 +69,7 @@ final class RequestObserver: Sendable {
             "status": "\(status.code)",
             "duration_us": "\(Int64(duration / .microseconds(1)))",
         ]
+        if let trace = trace() { metadata["trace_id"] = "\(trace.id)" }
         if let caller {
             metadata["tenant"] = "\(caller.tenant)"
             metadata["key"] = "\(caller.key)"

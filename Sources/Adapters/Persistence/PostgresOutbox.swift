@@ -90,7 +90,8 @@ public struct PostgresOutbox: Outbox {
                 if hasWebhook {
                     try await transaction.tell(
                         completions.filter { completed.contains($0.delivery.id.uuid) }.compactMap(
-                            OutcomeEvent.init))
+                            OutcomeEvent.init),
+                        from: completions.map(\.delivery.notification.createdAt).bounds)
                 }
                 return completed.count
             }
@@ -181,12 +182,21 @@ extension TenantTransaction {
                     state: state, reason: reason, attempts: Int(attempt)), isWanted
             )
         }
-        if ended.first?.1 == true { try await tell(ended.map(\.0)) }
+        if ended.first?.1 == true { try await tell(ended.map(\.0), from: (first, last)) }
     }
 
-    /// Creates the webhook messages about finished deliveries.
-    fileprivate func tell(_ outcomes: [OutcomeEvent]) async throws {
+    /// Creates the webhook messages about finished deliveries. They belong to a trace if all their notifications do.
+    /// - Parameter times: When the first and the last notification were created.
+    fileprivate func tell(_ outcomes: [OutcomeEvent], from times: (first: Date, last: Date)) async throws {
         try await limitLockWaits()
+        try await execute(
+            """
+            SELECT set_config('doorstep.trace_context', coalesce(min(trace_context), ''), true)
+            FROM doorstep.notifications
+            WHERE tenant_id = \(tenant.uuid) AND notification_id = ANY(\(Array(Set(outcomes.map(\.notification)))))
+                AND created_at >= \(times.first) AND created_at <= \(times.last)
+            HAVING count(trace_context) = count(*) AND min(trace_context) = max(trace_context)
+            """)
         try await tell(
             .deliveryFinished,
             WebhookMessage.messages(.deliveryFinished, "deliveries", outcomes.map(\.json), at: Date()))

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPSyntax
 import JSON
 public import Notifications
 public import PostgreSQL
@@ -82,15 +83,20 @@ public struct PostgresWebhookStore: WebhookStore {
                     FROM due
                     WHERE m.tenant_id = \(webhook.tenant.uuid) AND m.webhook_id = \(webhook.id.uuid)
                         AND m.message_id = due.message_id AND NOT due.is_over
-                    RETURNING m.message_id, m.body, m.attempt
+                    RETURNING m.message_id, m.body, m.attempt, m.trace_context
                 )
-                SELECT due.message_id, lent.body, lent.attempt FROM due LEFT JOIN lent USING (message_id)
+                SELECT due.message_id, lent.body, lent.attempt, lent.trace_context FROM due LEFT JOIN lent USING (message_id)
                 WHERE due.is_over OR lent.message_id IS NOT NULL
                 """)
             let messages = try rows.compactMap { row in
-                let (id, body, attempt) = try row.decode(UUID.self, [UInt8]?.self, Int16?.self)
+                let (id, body, attempt, trace) = try row.decode(
+                    UUID.self, [UInt8]?.self, Int16?.self, String?.self)
                 return body.flatMap { body in
-                    attempt.map { WebhookMessage(id: id, body: body, attempt: Int($0)) }
+                    attempt.map {
+                        WebhookMessage(
+                            id: id, body: body, attempt: Int($0),
+                            trace: trace.flatMap(TraceContext.init(stored:)))
+                    }
                 }
             }
             return WebhookClaim(

@@ -60,6 +60,9 @@ public enum Schema {
         Migration(
             version: 27, name: "settlements_on_standbys",
             sql: text(PackageResources._027_settlements_on_standbys_sql), compatibleFrom: 25),
+        Migration(
+            version: 28, name: "trace_contexts", sql: text(PackageResources._028_trace_contexts_sql),
+            compatibleFrom: 25),
     ]
 
     /// Creates missing roles and the schema, then applies pending migrations as `doorstep_owner`.

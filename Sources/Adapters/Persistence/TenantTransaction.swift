@@ -1,3 +1,4 @@
+import HTTPSyntax
 import Lookups
 import Notifications
 import PostgreSQL
@@ -37,6 +38,8 @@ extension ConnectionPool {
     /// If the task carries out a request with an idempotency key, a read-write transaction records that the request was performed,
     /// or is rolled back if another attempt has replaced this one.
     ///
+    /// The notifications and webhook messages that it creates belong to the trace of the task's request.
+    ///
     /// Throws `QuotaExceeded` if the transaction would exceed a quota of the tenant.
     /// - Parameter locks: Numbers of advisory locks, held until the end. All are taken in one order before any row is locked,
     ///   so that two transactions never wait for each other. They are taken by their own statement, because at read committed
@@ -54,7 +57,7 @@ extension ConnectionPool {
                            set_config('doorstep.tenant_id', \(tenant.description), true),
                            set_config('doorstep.actor', \(actor), true),
                            -- PostgreSQL starts JIT by estimated cost, and compiling takes longer than any statement here.
-                           set_config('jit', 'off', true)\(locking: Set(locks).sorted())
+                           set_config('jit', 'off', true)\(trace: TraceContext.current)\(locking: Set(locks).sorted())
                     """)
                 let tenantTransaction = TenantTransaction(tenant: tenant, transaction: transaction)
                 let result = try await body(tenantTransaction)
@@ -82,6 +85,14 @@ extension ConnectionPool {
 }
 
 extension Query.StringInterpolation {
+    /// The default of the columns `trace_context`.
+    fileprivate mutating func appendInterpolation(trace: TraceContext?) {
+        guard let trace else { return }
+        appendLiteral(", set_config('doorstep.trace_context', ")
+        appendInterpolation(trace.stored)
+        appendLiteral(", true)")
+    }
+
     fileprivate mutating func appendInterpolation(locking locks: [Int64]) {
         guard !locks.isEmpty else { return }
         appendLiteral(", (SELECT count(pg_advisory_xact_lock(lock)) FROM unnest(")

@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Crypto
 import Encodings
 public import Foundation
+import HTTPSyntax
 import NIOHTTP1
 public import Notifications
 public import OutboundHTTP
@@ -31,6 +32,7 @@ public struct StandardWebhookSender: WebhookSender {
                 Self.signature(id: id, time: time, body: message.body, secret: webhook.secret)
             ),
         ])
+        if let trace = message.trace { request.headers.add(name: "traceparent", value: trace.traceparent()) }
         request.body = .bytes(message.body)
         do throws(OutboundError) {
             let response = try await client.execute(request, limit: Self.responseLimit, needsBody: false)

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPServer
+import HTTPSyntax
 import HTTPTypes
 import IPAddresses
 import Logging
@@ -141,6 +142,50 @@ import Testing
         let memory = try await lines(fromMemory: true)
         #expect(memory.count == Self.fromMemory.count)
         #expect(try await memory == lines(fromMemory: false))
+    }
+
+    @Test(arguments: [true, false]) func logNamesTraceThatCallerNamed(fromMemory: Bool) async throws {
+        let id = "4bf92f3577b34da6a3ce929d0e0e4736"
+        let valid = "traceparent: 00-\(id)-00f067aa0ba902b7-01"
+        for (fields, isNamed) in [
+            ([valid], true), (["Traceparent: 00-\(id)-00f067aa0ba902b7-00"], true), ([], false),
+            (["traceparent: 00-\(id)-0000000000000000-01"], false), ([valid, valid], false),
+        ] {
+            let log = LogCapture()
+            let logger = Logger(label: "test") { _ in log }
+            try await Self.serve(Self.api, fromMemory: fromMemory, logger: logger) { port in
+                for target in [Self.found, "/v1/nothing"] {
+                    _ = try await Self.send([Self.exchange("id", "GET \(target)", fields).text], to: port)
+                }
+            }
+            let lines = log.lines.withLock { $0 }.filter { $0.contains(" answered ") }
+            #expect(lines.count == 2)
+            for line in lines { #expect(line.contains("\"trace_id\": \(id)") == isNamed, "\(line)") }
+        }
+    }
+
+    /// Stores learn of the trace by the task, without a parameter.
+    @Test func handlerRunsInTraceThatCallerNamed() async throws {
+        let api = TestAPI()
+        let traces = Mutex<[TraceContext?]>([])
+        let base = api.responder
+        let endpoint = Endpoint(
+            .get, "/v1/probe",
+            .stored(.read) { _ in
+                traces.withLock { $0.append(TraceContext.current) }
+                return APIResponse(.noContent)
+            })
+        let responder = APIResponder(
+            [endpoint], base.access, base.observer, api.settings, logger: base.logger)
+        let field = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+        for fields in [["traceparent": field], ["traceparent": "00-x"], [:]] {
+            var header: HTTPFields = [.authorization: "Bearer \(api.reader.text)"]
+            for (name, value) in fields { header[try #require(HTTPField.Name(name))] = value }
+            let response = await responder.respond(
+                to: ServerRequest(.get, "/v1/probe", fields: header), body: ServerRequestBody())
+            #expect(response.status == .noContent)
+        }
+        #expect(traces.withLock { $0 } == [TraceContext(traceparent: field), nil, nil])
     }
 
     /// The network may join the parts again; `HTTP1ConnectionTests` splits for certain.

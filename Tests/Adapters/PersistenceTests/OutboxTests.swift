@@ -1,6 +1,7 @@
 import APNsPayload
 import Administration
 import Foundation
+import HTTPSyntax
 import JSON
 import Lookups
 import Notifications
@@ -134,6 +135,36 @@ import Testing
             let told = try await restaurants.stores.count(
                 "SELECT count(*) FROM doorstep.webhook_messages WHERE type = 'delivery.finished'")
             #expect(told == 2)
+        }
+    }
+
+    /// The webhook message about deliveries belongs to the trace of the request that sent them, if there is one such trace.
+    @Test(
+        arguments: [
+            ([1, 1], 1), ([1, 2], nil), ([1, nil], nil), ([nil, nil], nil),
+        ] as [([Int?], Int?)])
+    func webhookMessageHasTraceOfNotifications(sent: [Int?], expected: Int?) async throws {
+        func trace(_ number: Int?) -> TraceContext? {
+            number.flatMap { TraceContext(stored: "\(String(repeating: "\($0)", count: 32))-01") }
+        }
+        try await Restaurants.withRestaurants { restaurants in
+            let (outbox, tenant) = (restaurants.outbox, restaurants.tenant)
+            let registry = PostgresWebhookRegistry(restaurants.stores.adminPool, keys: Restaurants.keys)
+            let webhook = try await registry.create(
+                Webhook(url: try WebhookURL("https://example.com/hooks"), secret: WebhookSecret.generate()),
+                events: [.deliveryFinished], of: tenant, by: "operator:alice")
+            try await restaurants.register(Restaurants.Instance())
+            for number in sent {
+                _ = try await TraceContext.$current.withValue(trace(number)) { try await restaurants.send() }
+            }
+            let claimed = try await outbox.claim(10, of: tenant, for: Self.minute)
+            #expect(claimed.count == sent.count)
+            let completions = claimed.map { Completion.answered($0, APNsResponse(status: 200)) }
+            #expect(try await outbox.complete(completions, of: tenant) == sent.count)
+            let messages = try await PostgresWebhookStore(restaurants.pool, keys: Restaurants.keys).claim(
+                of: WebhookReference(webhook.id, of: tenant), limit: 10, lease: Self.minute,
+                maximumAge: Self.minute)?.messages
+            #expect(messages?.map(\.trace) == [trace(expected)])
         }
     }
 

@@ -1,5 +1,6 @@
 import Administration
 import Foundation
+import HTTPSyntax
 import IPAddresses
 import Invocation
 import JSON
@@ -95,6 +96,28 @@ import Testing
                         stores: stores, serverPool: pool, tenant: tenant,
                         registry: PostgresWebhookRegistry(stores.adminPool, keys: keys),
                         store: PostgresWebhookStore(pool, keys: keys)))
+            }
+        }
+    }
+
+    // MARK: Traces
+
+    @Test func messageHasTraceOfTheRequestThatCausedIt() async throws {
+        let trace = try #require(
+            TraceContext(traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"))
+        try await Self.withFixture { fixture in
+            let webhook = try await fixture.create(events: [.locationChanged])
+            func addLocation(_ name: String) async throws {
+                try await fixture.stores.administration.createLocation(.sample(name), of: fixture.tenant)
+            }
+            try await addLocation("untraced")
+            try await TraceContext.$current.withValue(trace) { try await addLocation("traced") }
+            try await addLocation("later")
+            let messages = try await fixture.claim(webhook)
+            #expect(messages.count == 3)
+            for message in messages {
+                let isTraced = String(decoding: message.body, as: UTF8.self).contains(#""traced""#)
+                #expect(message.trace == (isTraced ? trace : nil))
             }
         }
     }

@@ -1,5 +1,6 @@
 import Encodings
 import Foundation
+import HTTPSyntax
 import IPAddresses
 import LocalServers
 import Notifications
@@ -20,7 +21,8 @@ import Testing
     }
 
     private static func send(
-        to url: String, authorities: String? = nil, timeout: Duration = .seconds(20)
+        to url: String, authorities: String? = nil, timeout: Duration = .seconds(20),
+        message: WebhookMessage = Self.message
     ) async throws -> WebhookReply {
         let settings = OutboundClient.Settings(
             authorities: authorities, allowed: ["127.0.0.0/8", "::1"].compactMap { AddressRange($0) },
@@ -61,6 +63,25 @@ import Testing
         #expect(fields["webhook-timestamp"] == "1700000000")
         // python3: hmac.new(b"\7"*32, b'01020304-0506-0708-090a-0b0c0d0e0f10.1700000000.{"a":1}', "sha256"), in Base64.
         #expect(fields["webhook-signature"] == "v1,L5ZYcNuhWJpkd7YgEmE8AG0YVmD3kVsskMk2GcQLBbY=")
+    }
+
+    @Test(arguments: [nil, "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"])
+    func traceIsPassedOnWithANewSpan(field: String?) async throws {
+        let trace = field.flatMap { TraceContext(traceparent: $0) }
+        let message = WebhookMessage(
+            id: Self.message.id, body: Self.message.body, attempt: 1, trace: trace)
+        let requests = Mutex<[LocalWebServer.Request]>([])
+        try await LocalWebServer.lend({ request in
+            requests.withLock { $0.append(request) }
+            return .init("", status: 204)
+        }) { server in
+            #expect(
+                try await Self.send(to: "http://127.0.0.1:\(server.port)/", message: message) == .status(204))
+        }
+        let request = try #require(requests.withLock { $0.first })
+        let sent = request.headers.filter { $0.name.lowercased() == "traceparent" }.map(\.value)
+        #expect(sent.count == (field == nil ? 0 : 1) && sent.first != field)
+        #expect(sent.first.flatMap { TraceContext(traceparent: $0) } == trace)
     }
 
     @Test(arguments: [200, 299, 301, 404, 410, 500]) func everyStatusIsAReply(status: Int) async throws {

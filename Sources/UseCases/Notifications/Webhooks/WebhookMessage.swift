@@ -1,5 +1,6 @@
 import Encodings
 public import Foundation
+public import HTTPSyntax
 public import JSON
 
 /// A message on its way to a tenant.
@@ -10,11 +11,14 @@ public struct WebhookMessage: Sendable, Hashable {
     public let body: [UInt8]
     /// 1 for the first attempt. A lease names it, and results with another number are ignored.
     public let attempt: Int
+    /// The trace of the request that caused the event; nil if its caller named none.
+    public let trace: TraceContext?
 
-    public init(id: UUID, body: [UInt8], attempt: Int) {
+    public init(id: UUID, body: [UInt8], attempt: Int, trace: TraceContext? = nil) {
         self.id = id
         self.body = body
         self.attempt = attempt
+        self.trace = trace
     }
 
     /// A new one, which was not sent yet.
