@@ -1632,11 +1632,13 @@ CREATE TABLE doorstep.tenants (
     client_new_instance_rate integer,
     client_new_instance_burst integer,
     quotas jsonb DEFAULT '{}'::jsonb NOT NULL,
+    cors_origins text[] DEFAULT '{}'::text[] NOT NULL COLLATE pg_catalog."C",
     CONSTRAINT tenants_client_limit_is_whole CHECK ((num_nonnulls(client_rate, client_burst) <> 1)),
     CONSTRAINT tenants_client_limit_range CHECK ((((client_rate >= 1) AND (client_rate <= 1000000)) AND ((client_burst >= 1) AND (client_burst <= 1000000)))),
     CONSTRAINT tenants_client_new_instance_limit_is_whole CHECK ((num_nonnulls(client_new_instance_rate, client_new_instance_burst) <> 1)),
     CONSTRAINT tenants_client_new_instance_limit_range CHECK ((((client_new_instance_rate >= 1) AND (client_new_instance_rate <= 1000000)) AND ((client_new_instance_burst >= 1) AND (client_new_instance_burst <= 1000000)))),
     CONSTRAINT tenants_collapse_policy CHECK ((collapse_policy = ANY (ARRAY['none'::text, 'business'::text, 'url'::text]))),
+    CONSTRAINT tenants_cors_origins CHECK (((cardinality(cors_origins) <= 16) AND (octet_length(array_to_string(cors_origins, ' '::text, '*'::text)) <= 4095) AND (array_to_string(cors_origins, ' '::text, '*'::text) ~ '^(https?://[a-z0-9.:-]+( https?://[a-z0-9.:-]+)*)?$'::text))),
     CONSTRAINT tenants_key_limit_is_whole CHECK ((num_nonnulls(key_rate, key_burst) <> 1)),
     CONSTRAINT tenants_key_limit_range CHECK ((((key_rate >= 1) AND (key_rate <= 1000000)) AND ((key_burst >= 1) AND (key_burst <= 1000000)))),
     CONSTRAINT tenants_name_length CHECK (((char_length(name) >= 1) AND (char_length(name) <= 128))),
@@ -2720,7 +2722,7 @@ CREATE TRIGGER record_routing_update AFTER UPDATE ON doorstep.short_codes REFERE
 -- Name: tenants record_routing_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
 --
 
-CREATE TRIGGER record_routing_update AFTER UPDATE ON doorstep.tenants REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('', 'name, suspended_at, key_rate, key_burst, client_rate, client_burst, new_instance_rate, new_instance_burst, client_new_instance_rate, client_new_instance_burst');
+CREATE TRIGGER record_routing_update AFTER UPDATE ON doorstep.tenants REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('', 'name, suspended_at, key_rate, key_burst, client_rate, client_burst, new_instance_rate, new_instance_burst, client_new_instance_rate, client_new_instance_burst, cors_origins');
 
 --
 -- Name: api_keys record_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
@@ -5463,6 +5465,14 @@ GRANT SELECT(client_new_instance_burst) ON TABLE doorstep.tenants TO doorstep_ro
 
 GRANT UPDATE(quotas) ON TABLE doorstep.tenants TO doorstep_admin;
 GRANT SELECT(quotas) ON TABLE doorstep.tenants TO doorstep_router;
+
+--
+-- Name: COLUMN tenants.cors_origins; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(cors_origins) ON TABLE doorstep.tenants TO doorstep_admin;
+GRANT UPDATE(cors_origins) ON TABLE doorstep.tenants TO doorstep_manager;
+GRANT SELECT(cors_origins) ON TABLE doorstep.tenants TO doorstep_router;
 
 --
 -- Name: TABLE webhook_messages; Type: ACL; Schema: doorstep; Owner: doorstep_owner

@@ -219,7 +219,7 @@ import Testing
 
     @Test func damagedFileIsRejected() async throws {
         let directory = try TemporaryDirectory()
-        try Data("doorstep routing table 8\nnot really".utf8).write(
+        try Data("doorstep routing table 9\nnot really".utf8).write(
             to: URL(fileURLWithPath: directory.path("table")))
         var binary = DoorstepBinary(databaseURL: "host=127.0.0.1 port=1 dbname=none")
         binary.environment["DOORSTEP_TABLE_FILE"] = directory.path("table")

@@ -7,7 +7,7 @@ public import Tenancy
 extension IndexRow {
     public static func tenant(
         _ id: TenantID, isSuspended: Bool = false, limits: RequestLimits = RequestLimits(),
-        name: String = "A tenant"
+        name: String = "A tenant", corsOrigins: String = ""
     ) -> IndexRow {
         func field(_ value: Int32?) -> [UInt8]? { value.map { [UInt8](bigEndian: UInt64($0)) } }
         return IndexRow(of: TenantColumn.self) { column in
@@ -23,6 +23,7 @@ extension IndexRow {
             case .clientNewInstanceRate: field(limits.clientNewInstances?.perSecond)
             case .clientNewInstanceBurst: field(limits.clientNewInstances?.burst)
             case .name: Array(name.utf8)
+            case .corsOrigins: Array(corsOrigins.utf8)
             }
         }
     }

@@ -120,6 +120,10 @@ struct RequestFields: ~Copyable {
     var forwardedFor: String?
     var requestID: String?
     var traceparent: String?
+    /// The origin of a page in a browser.
+    var origin: String?
+    /// The method of the request that a preflight asks about.
+    var requestedMethod: String?
     /// The value of each field, because a value may contain a comma.
     var idempotencyKeys: [String] = []
     /// A token of App Attest.
@@ -147,6 +151,7 @@ extension RequestFields {
         func add(to field: inout String?) { field = field.map { "\($0), \(value)" } ?? value }
         switch bytes.count {
         case 6 where isNamed("prefer"): add(to: &prefer)
+        case 6 where isNamed("origin"): add(to: &origin)
         case 8 where isNamed("if-match"): add(to: &ifMatch)
         case 11 where isNamed("traceparent"): add(to: &traceparent)
         case 12 where isNamed("content-type"): add(to: &contentType)
@@ -160,6 +165,7 @@ extension RequestFields {
         case 16 where isNamed("content-encoding"): add(to: &contentEncoding)
         case 18 where isNamed("doorstep-assertion"): add(to: &assertion)
         case 20 where isNamed("doorstep-attestation"): add(to: &attestation)
+        case 29 where isNamed("access-control-request-method"): add(to: &requestedMethod)
         default: break
         }
     }

@@ -44,12 +44,17 @@ extension APIResponder {
             } else {
                 try refuseHiddenPath(request)
                 guard let match else { throw Problem.notFound }
-                guard let endpoint else { throw Problem.methodNotAllowed(match.methods) }
-                var found = try await TraceContext.$current.withValue(trace) {
-                    try await self.response(
-                        to: received, method, body, from: request.peer, by: endpoint, &observed)
+                var found: APIResponse
+                if let endpoint {
+                    found = try await TraceContext.$current.withValue(trace) {
+                        try await self.response(
+                            to: received, method, body, from: request.peer, by: endpoint, &observed)
+                    }
+                    found.compress(for: received.fields)
+                    found.allowedOrigin = allowedOrigin(received, endpoint, observed)
+                } else {
+                    found = try preflight(received, method, match)
                 }
-                found.compress(for: received.fields)
                 response = ServerResponse(found, requestID: requestID)
             }
         } catch {
@@ -58,12 +63,35 @@ extension APIResponder {
             await problem.pause?.wait()
             var refusal = APIResponse(problem, requestID: requestID)
             refusal.compress(for: received.fields)
+            refusal.allowedOrigin = allowedOrigin(received, endpoint, observed)
             response = ServerResponse(refusal, requestID: requestID)
         }
         observer.record(
             response.status, method, endpoint: observed.endpoint, caller: observed.caller,
             limit: observed.limit, requestID: requestID, trace: trace, duration: start.duration(to: .now),
             logger)
+        return response
+    }
+
+    private func allowedOrigin(
+        _ request: APIRequest, _ endpoint: Endpoint?, _ observed: Observed
+    ) -> String? {
+        request.fields.allowedOrigin(at: endpoint, for: observed.caller, in: access.table.current)
+    }
+
+    /// Responds to the preflight of a browser from memory. Any other method that the path does not have is refused.
+    private func preflight(
+        _ request: APIRequest, _ method: HTTPRequest.Method, _ match: PathTree<Endpoint>.Match
+    ) throws(Problem) -> APIResponse {
+        guard method == .options,
+            let requested = request.fields.requestedMethod.flatMap({ HTTPRequest.Method($0) }),
+            let endpoint = match.endpoint(for: requested),
+            let origin = request.fields.allowedOrigin(at: endpoint, for: nil, in: access.table.current)
+        else { throw Problem.methodNotAllowed(match.methods) }
+        try access.limiter.admitReader(from: request.client, times: endpoint.limitFactor)
+        var response = CrossOrigin.preflight(
+            match.elements.filter(\.admitsPublishableKeys).map(\.method))
+        response.allowedOrigin = origin
         return response
     }
 

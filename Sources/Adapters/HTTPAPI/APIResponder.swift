@@ -123,6 +123,8 @@ final class APIResponder: ServerResponder {
             response = APIResponse(error, requestID: requestID)
         }
         response.compress(for: request.fields)
+        response.allowedOrigin = request.fields.allowedOrigin(
+            at: endpoint, for: caller, in: access.table.current)
         observer.record(
             response.status, endpoint.method, endpoint: endpoint.path,
             responses: response.status == .ok ? memoryEndpoint.successes : nil, caller: caller,

@@ -20,6 +20,8 @@ struct APIResponse {
     var lookups = 1
     /// Further header fields of a response that is no problem.
     var headers: HTTPFields = [:]
+    /// The origin of the page that may read the response; nil for none.
+    var allowedOrigin: String?
     /// Whether a client that accepts `gzip` gets a long body compressed.
     ///
     /// The length of a compressed body can reveal a secret in it to a caller who chooses other parts of the body (BREACH). So this is
@@ -91,7 +93,7 @@ struct APIResponse {
     }
 
     /// `Vary` of tagged responses: the request fields that they depend on (RFC 9110 §12.5.5).
-    static let varyingFields = "Authorization, Doorstep-Attestation, Accept-Encoding"
+    static let varyingFields = "Authorization, Doorstep-Attestation, Accept-Encoding, Origin"
 
     /// The seconds for which a clip may use a location without revalidation. [ours]
     static let maximumAge = 60
@@ -185,10 +187,12 @@ struct APIResponse {
         for field in problem?.headers ?? headers { header.append(field.name, field.value) }
         if body != nil || pieces != nil { header.append(.contentType, contentType) }
         if isCompressed { header.append(.contentEncoding, "gzip") }
+        if let allowedOrigin { CrossOrigin.write(allowing: allowedOrigin, to: &header) }
         switch caching {
         case .none:
             header.append(.cacheControl, "no-store")
             if variesByCoding { header.append(.vary, "Accept-Encoding") }
+            if allowedOrigin != nil { header.append(.vary, "Origin") }
         case .tagged(let tag):
             header.append(.eTag, upTo: EntityTag.maximumLength, tag.write)
             header.append(.cacheControl, Self.privateCaching)

@@ -122,6 +122,7 @@ extension FieldValue {
         case .flag(let flag): flag ? "t" : "f"
         case .date(let date): date.rfc3339
         case .members(let members): JSONValue.object(members).text
+        case .list(let texts): JSONValue.array(texts.map(JSONValue.string)).text
         case .serialized(let bytes): String(decoding: bytes, as: UTF8.self)
         case .card(let card): JSONValue.object(card.json).text
         }

@@ -89,7 +89,8 @@ extension PostgresAdministrationStore {
                     """
                     INSERT INTO doorstep.tenants
                         (tenant_id, slug, name, suspended_at, key_rate, key_burst, client_rate, client_burst,
-                        new_instance_rate, new_instance_burst, client_new_instance_rate, client_new_instance_burst, quotas)
+                        new_instance_rate, new_instance_burst, client_new_instance_rate, client_new_instance_burst, quotas,
+                        cors_origins)
                     VALUES (\(id.uuid), \(slug.text), \(archived.name.text),
                         CASE WHEN \(archived.isSuspended) THEN now() END,
                         \(archived.limits.key?.perSecond), \(archived.limits.key?.burst),
@@ -97,7 +98,8 @@ extension PostgresAdministrationStore {
                         \(archived.limits.newInstances?.perSecond), \(archived.limits.newInstances?.burst),
                         \(archived.limits.clientNewInstances?.perSecond),
                         \(archived.limits.clientNewInstances?.burst),
-                        \(JSONValue.object(archived.quotas.json).text)::jsonb)
+                        \(JSONValue.object(archived.quotas.json).text)::jsonb,
+                        \(archived.corsOrigins.map(\.text)))
                     """)
                 var load = ArchiveLoad(transaction: transaction, archive: archive)
                 let counts = try await load.run()

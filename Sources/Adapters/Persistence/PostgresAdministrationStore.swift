@@ -265,7 +265,7 @@ extension Tenant {
             SELECT jsonb_object_agg(kind, jsonb_build_object(
                 'rows', jsonb_build_object('used', row_count, 'limit', maximum_rows),
                 'bytes', jsonb_build_object('used', byte_count, 'limit', maximum_bytes)))
-            FROM doorstep.tenant_quotas(tenants.tenant_id))
+            FROM doorstep.tenant_quotas(tenants.tenant_id)), cors_origins
         """
 
     /// Takes ``columns``.
@@ -284,6 +284,7 @@ extension Tenant {
         let (quotas, usage) = (
             try row.decode(at: 14, as: JSONText.self), try row.decode(at: 15, as: JSONText?.self)
         )
+        let origins = try row.decode(at: 16, as: [String].self)
         self = try PersistenceError.reading("tenants") {
             var quotas = try JSONObjectReader(JSONValue(parsing: quotas.text.utf8))
             var usage = try JSONObjectReader(
@@ -291,7 +292,7 @@ extension Tenant {
             return Tenant(
                 id: TenantID(id), slug: try TenantSlug(slug), name: try DisplayName(stored: name),
                 createdAt: createdAt, suspendedAt: suspendedAt, limits: limits,
-                collapsePolicy: collapsePolicy,
+                collapsePolicy: collapsePolicy, corsOrigins: try WebOrigin.list(origins),
                 ownQuotas: try [QuotaKind: Quota](&quotas), usage: try [QuotaKind: QuotaUsage](&usage))
         }
     }

@@ -26,7 +26,8 @@ struct PostgresTenantStore: TenantStore {
                 try await transaction.execute(
                     """
                     UPDATE doorstep.tenants
-                    SET name = \(after.name.text), collapse_policy = \(after.collapsePolicy.rawValue)
+                    SET name = \(after.name.text), collapse_policy = \(after.collapsePolicy.rawValue),
+                        cors_origins = \(after.corsOrigins.map(\.text))
                     WHERE tenant_id = \(id.uuid)
                     """)
             }

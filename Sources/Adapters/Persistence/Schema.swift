@@ -63,6 +63,9 @@ public enum Schema {
         Migration(
             version: 28, name: "trace_contexts", sql: text(PackageResources._028_trace_contexts_sql),
             compatibleFrom: 25),
+        Migration(
+            version: 29, name: "cors_origins", sql: text(PackageResources._029_cors_origins_sql),
+            compatibleFrom: 25),
     ]
 
     /// Creates missing roles and the schema, then applies pending migrations as `doorstep_owner`.

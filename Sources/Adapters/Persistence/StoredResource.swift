@@ -213,6 +213,7 @@ extension Query.StringInterpolation {
         case .flag(let flag): appendInterpolation(flag)
         case .date(let date): appendInterpolation(date)
         case .members(let members): appendInterpolation(JSONText(JSONValue.object(members).text))
+        case .list(let texts): appendInterpolation(texts)
         case .serialized(let bytes): appendInterpolation(JSONText(String(decoding: bytes, as: UTF8.self)))
         case .card(let card):
             let stored = card.stored

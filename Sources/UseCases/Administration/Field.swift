@@ -91,7 +91,7 @@ public enum FieldType: Sendable, Hashable {
     case date
     /// An object of texts by name.
     case texts
-    /// An object of the OpenAPI schema of this name.
+    /// An object, or a list, of the OpenAPI schema of this name.
     case object(String)
     /// A card, stored in two columns; see `Card`.
     case card
@@ -105,6 +105,7 @@ public enum FieldValue: Sendable {
     case flag(Bool)
     case date(Date)
     case members(JSONObject)
+    case list([String])
     /// An object as JSON in UTF-8, which is parsed only where its members are needed.
     case serialized([UInt8])
     case card(Card)
@@ -117,6 +118,7 @@ public enum FieldValue: Sendable {
         case .flag(let flag): .bool(flag)
         case .date(let date): JSONValue(date)
         case .members(let members): .object(members)
+        case .list(let texts): .array(texts.map(JSONValue.string))
         case .serialized(let bytes): (try? JSONValue(parsing: bytes)) ?? .null
         case .card(let card): .object(card.json)
         }

@@ -14,6 +14,8 @@ public protocol FieldValues {
     mutating func optionalFlag(_ field: String) throws -> Bool?
     mutating func optionalDate(_ field: String) throws -> Date?
     mutating func optionalMembers(_ field: String) throws -> JSONObject?
+    /// Texts in a JSON array. Other sources have no such fields.
+    mutating func optionalList(_ field: String) throws -> [String]?
     /// The card; an empty one if the source does not have it.
     mutating func card() throws -> Card
 
@@ -27,6 +29,7 @@ public protocol FieldValues {
 }
 
 extension FieldValues {
+    public mutating func optionalList(_ field: String) throws -> [String]? { nil }
     public mutating func text(_ field: String) throws -> String { try present(optionalText(field), field) }
     public mutating func number(_ field: String) throws -> Double {
         try present(optionalNumber(field), field)
@@ -120,6 +123,7 @@ struct JSONFieldValues: FieldValues {
     mutating func optionalFlag(_ field: String) throws -> Bool? { try reader.optionalBool(field) }
     mutating func optionalDate(_ field: String) throws -> Date? { try reader.optionalDate(field) }
     mutating func optionalMembers(_ field: String) throws -> JSONObject? { try reader.optionalMembers(field) }
+    mutating func optionalList(_ field: String) throws -> [String]? { try reader.optionalTexts(field) }
     mutating func card() throws -> Card { try reader.card() }
 
     func name(of field: String) -> String { field }

@@ -24,6 +24,10 @@ extension Tenant: Resource {
                 "Which notifications of a location replace each other.", column: "collapse_policy",
                 default: .string(CollapsePolicy.none.rawValue)
             ) { .text($0.collapsePolicy.rawValue) },
+            Field(
+                "corsOrigins", .object("CORSOrigins"), .optional,
+                "The origins whose pages may use publishable keys.", column: "cors_origins"
+            ) { .list($0.corsOrigins.map(\.text)) },
             Field("quotas", .object("Quotas"), .readOnly, "The quotas with their usage.") {
                 .members($0.usage.json)
             },
@@ -43,6 +47,7 @@ extension Tenant: Resource {
             name: try values.displayName("name"), createdAt: try values.date("createdAt"),
             suspendedAt: try values.optionalDate("suspendedAt"), limits: try RequestLimits(&values),
             collapsePolicy: try values.choice("collapsePolicy", of: CollapsePolicy.self),
+            corsOrigins: try Self.corsOrigins(values.optionalList("corsOrigins")),
             usage: try values.optionalMembers("quotas").map { members in
                 var quotas = JSONObjectReader(members, path: "quotas")
                 return try [QuotaKind: QuotaUsage](&quotas)
@@ -62,7 +67,7 @@ extension Tenant: Resource {
         return json
     }
 
-    /// The tenant after a merge patch (RFC 7396), which can change its name and which notifications collapse.
+    /// The tenant after a merge patch (RFC 7396), which can change its name, which notifications collapse, and its origins.
     /// - Throws: `JSONFieldError` or ``RowRefusal``, which name the field.
     public func patched(by patch: JSONObject) throws -> Tenant {
         let current = json
@@ -71,7 +76,7 @@ extension Tenant: Resource {
         guard try Self.quotas(in: members) == Self.quotas(in: current) else {
             throw JSONFieldError.invalid(path: "quotas", reason: "is the operator's to change")
         }
-        for (name, _) in patch where !["name", "collapsePolicy", "quotas"].contains(name) {
+        for (name, _) in patch where !["name", "collapsePolicy", "corsOrigins", "quotas"].contains(name) {
             guard let own = current[name] else {
                 throw JSONFieldError.unknown(path: JSONPath.member(name, of: ""))
             }
@@ -86,7 +91,13 @@ extension Tenant: Resource {
         }
         tenant.collapsePolicy =
             try fields.optionalCase("collapsePolicy", of: CollapsePolicy.self) ?? CollapsePolicy.none
+        tenant.corsOrigins = try Self.corsOrigins(fields.optionalTexts("corsOrigins"))
         return tenant
+    }
+
+    fileprivate static func corsOrigins(_ texts: [String]?) throws -> [WebOrigin] {
+        try RowRefusal.naming("corsOrigins") { () throws(WebOrigin.Refusal) in try WebOrigin.list(texts ?? [])
+        }
     }
 }
 
@@ -106,8 +117,11 @@ extension ArchivedTenant {
             "id": .string(id.description), "slug": .string(slug.text), "name": .string(name.text),
             "suspended": .bool(isSuspended),
         ])
-        // Without quotas of its own, older versions can read the archive.
+        // Without quotas and origins of its own, older versions can read the archive.
         if !quotas.isEmpty { json["quotas"] = .object(quotas.json) }
+        if !corsOrigins.isEmpty {
+            json["corsOrigins"] = .array(corsOrigins.map { .string($0.text) })
+        }
         return json
     }
 
@@ -125,7 +139,20 @@ extension ArchivedTenant {
             quotas: try fields.optionalObject("quotas").map { fields in
                 var fields = fields
                 return try [QuotaKind: Quota](&fields)
-            } ?? [:])
+            } ?? [:],
+            corsOrigins: try Tenant.corsOrigins(fields.optionalTexts("corsOrigins")))
+    }
+}
+
+extension JSONObjectReader {
+    /// The texts of an array.
+    mutating func optionalTexts(_ field: String) throws(JSONFieldError) -> [String]? {
+        guard let values = try optionalArray(field) else { return nil }
+        let texts = values.compactMap(\.stringValue)
+        guard texts.count == values.count else {
+            throw .invalid(path: path(of: field), reason: "must have strings only")
+        }
+        return texts
     }
 }
 

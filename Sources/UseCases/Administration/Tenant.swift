@@ -13,6 +13,8 @@ public struct Tenant: Sendable, Hashable {
     /// The tenant's own limits; nil for those of the server.
     public let limits: RequestLimits
     public internal(set) var collapsePolicy: CollapsePolicy
+    /// The origins whose pages may use the tenant's publishable keys (CORS).
+    public internal(set) var corsOrigins: [WebOrigin]
     /// The tenant's own quotas; missing ones have the default. Empty for a tenant that was read from a server.
     public let ownQuotas: [QuotaKind: Quota]
     /// The usage and limits of its storage.
@@ -20,8 +22,8 @@ public struct Tenant: Sendable, Hashable {
 
     public init(
         id: TenantID, slug: TenantSlug, name: DisplayName, createdAt: Date, suspendedAt: Date?,
-        limits: RequestLimits, collapsePolicy: CollapsePolicy, ownQuotas: [QuotaKind: Quota] = [:],
-        usage: [QuotaKind: QuotaUsage] = [:]
+        limits: RequestLimits, collapsePolicy: CollapsePolicy, corsOrigins: [WebOrigin] = [],
+        ownQuotas: [QuotaKind: Quota] = [:], usage: [QuotaKind: QuotaUsage] = [:]
     ) {
         self.id = id
         self.slug = slug
@@ -30,6 +32,7 @@ public struct Tenant: Sendable, Hashable {
         self.suspendedAt = suspendedAt
         self.limits = limits
         self.collapsePolicy = collapsePolicy
+        self.corsOrigins = corsOrigins
         self.ownQuotas = ownQuotas
         self.usage = usage
     }

@@ -38,6 +38,7 @@ public struct ArchivedTenant: Sendable, Hashable {
     public let isSuspended: Bool
     public let limits: RequestLimits
     public let quotas: [QuotaKind: Quota]
+    public let corsOrigins: [WebOrigin]
 }
 
 /// A domain's record in an archive: the claim, the additional content of its association file, and whether pages are shown.

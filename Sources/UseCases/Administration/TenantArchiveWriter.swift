@@ -8,7 +8,8 @@ extension CatalogueReader {
             .tenant(
                 ArchivedTenant(
                     id: tenant.id, slug: tenant.slug, name: tenant.name,
-                    isSuspended: tenant.suspendedAt != nil, limits: tenant.limits, quotas: tenant.ownQuotas)))
+                    isSuspended: tenant.suspendedAt != nil, limits: tenant.limits, quotas: tenant.ownQuotas,
+                    corsOrigins: tenant.corsOrigins)))
         try await eachImage { image in
             if let file = image.file { try writer.append(.image(ArchivedImage(file: file))) }
         }

@@ -36,6 +36,8 @@ public enum TenantColumn: Int, IndexColumn {
     case keyRate, keyBurst, clientRate, clientBurst
     case newInstanceRate, newInstanceBurst, clientNewInstanceRate, clientNewInstanceBurst
     case name
+    /// Origins separated by spaces.
+    case corsOrigins
 
     public static var keyLength: Int { 0 }
 
@@ -43,6 +45,7 @@ public enum TenantColumn: Int, IndexColumn {
         switch self {
         case .tenantId, .name: column
         case .suspendedAt: "\(column) IS NOT NULL"
+        case .corsOrigins: "array_to_string(\(column), ' ')"
         default: "\(column)::bigint"
         }
     }

@@ -11,7 +11,7 @@ import Tenancy
 extension LookupIndex {
     /// Ends with the number of the format and the names of the locations' texts.
     private static let fileSignature: [UInt8] = {
-        let words = ["doorstep routing table 8"] + LocationColumn.texts.map { "\($0)" }
+        let words = ["doorstep routing table 9"] + LocationColumn.texts.map { "\($0)" }
         return Array((words.joined(separator: " ") + "\n").utf8)
     }()
 
@@ -222,6 +222,7 @@ extension LookupIndex {
             case .clientNewInstanceRate: field(limits.clientNewInstances?.perSecond)
             case .clientNewInstanceBurst: field(limits.clientNewInstances?.burst)
             case .name: Array(tenant.name.utf8)
+            case .corsOrigins: Array(tenant.corsOrigins.sorted().joined(separator: " ").utf8)
             }
         }
     }

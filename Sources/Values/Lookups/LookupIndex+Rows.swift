@@ -39,7 +39,7 @@ extension LookupIndex {
     public mutating func remove(_ relation: IndexRelation, of tenant: TenantID, key: [String]) {
         guard let tenant = tenantIndices[tenant] else { return }
         switch (relation, key.count) {
-        case (.tenants, _): tenants[Int(tenant)].isPresent = false
+        case (.tenants, _): removeTenant(tenant)
         case (.clips, 1):
             guard let clip = clipIndices[ClipName(tenant: tenant, bundleID: key[0])] else { return }
             setOwner(nil, of: clip)
@@ -71,7 +71,7 @@ extension LookupIndex {
     public mutating func removeAll(_ relation: IndexRelation, of tenant: TenantID) {
         guard let tenant = tenantIndices[tenant] else { return }
         switch relation {
-        case .tenants: tenants[Int(tenant)].isPresent = false
+        case .tenants: removeTenant(tenant)
         case .clips:
             for index in clips.indices where clips[index].tenant == tenant {
                 setOwner(nil, of: ClipIndex(index))
@@ -109,6 +109,11 @@ extension LookupIndex {
         }
     }
 
+    private mutating func removeTenant(_ tenant: TenantIndex) {
+        tenants[Int(tenant)].isPresent = false
+        setOrigins([], of: tenant)
+    }
+
     // MARK: Rows
 
     private mutating func setTenant(_ row: borrowing IndexRow, _ id: TenantID) -> Bool {
@@ -126,6 +131,9 @@ extension LookupIndex {
             key: keyLimit, client: clientLimit, newInstances: newInstanceLimit,
             clientNewInstances: clientNewInstanceLimit)
         tenants[tenant].isPresent = true
+        // If they cannot be read, no page may use the tenant's keys.
+        let origins = row.text(TenantColumn.corsOrigins)?.split(separator: " ").map(String.init)
+        setOrigins(Set(origins ?? []), of: TenantIndex(tenant))
         return true
     }
 

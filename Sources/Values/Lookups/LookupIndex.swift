@@ -22,6 +22,7 @@ public struct LookupIndex: Sendable {
         var name = ""
         var isSuspended = false
         var limits = RequestLimits()
+        var corsOrigins: Set<String> = []
         /// The number of its clips that require attestation.
         var attestedClipCount = 0
         /// False after its row is deleted; its remaining data cannot be found then.
@@ -166,6 +167,8 @@ public struct LookupIndex: Sendable {
     let seed: UInt64
     var tenants: [TenantEntry] = []
     var tenantIndices: [TenantID: TenantIndex] = [:]
+    /// How many tenants list an origin.
+    var corsOrigins: [String: Int] = [:]
     var clips: [ClipEntry] = []
     var clipIndices: [ClipName: ClipIndex] = [:]
     var rules: [IdentifierRule] = []
@@ -201,6 +204,20 @@ public struct LookupIndex: Sendable {
         self.seed = seed
         experiences = RecordTable(expectedCount: expected)
         locations = RecordTable(expectedCount: expected)
+    }
+
+    // MARK: Origins
+
+    /// Whether any tenant lists a web origin.
+    public func allows(origin: String) -> Bool { corsOrigins[origin] != nil }
+
+    mutating func setOrigins(_ origins: Set<String>, of tenant: TenantIndex) {
+        for origin in tenants[Int(tenant)].corsOrigins {
+            let count = corsOrigins[origin, default: 0] - 1
+            corsOrigins[origin] = count > 0 ? count : nil
+        }
+        for origin in origins { corsOrigins[origin, default: 0] += 1 }
+        tenants[Int(tenant)].corsOrigins = origins
     }
 
     // MARK: Sizes

@@ -35,6 +35,11 @@ public struct TenantTable: Sendable {
         restriction.map { $0.filter { location($0) != nil } }
     }
 
+    /// Whether the tenant lists a web origin, whose pages may use its publishable keys.
+    public func allows(origin: String) -> Bool {
+        index.map { snapshot.table.tenants[Int($0)].corsOrigins.contains(origin) } ?? false
+    }
+
     /// An experience that an invocation URL launches.
     public struct Match: Sendable {
         fileprivate enum Choice: Sendable {

@@ -51,6 +51,29 @@ import Testing
         #expect(api.tenants.actors == Array(repeating: "key:\(KeyID(UUID(number: 5)))", count: 2))
     }
 
+    @Test func webOriginsAreReplaced() async throws {
+        let api = TestAPI()
+        try await api.test(over: [.task]) { client in
+            #expect(try await client.send(.get, Self.path, key: api.reader)["corsOrigins"] == [])
+            let set = try await Self.patch(
+                client, ["corsOrigins": ["https://b.example", "https://a.example", "https://b.example"]])
+            #expect(set.status == 200 && set["corsOrigins"] == ["https://a.example", "https://b.example"])
+            let named = try await Self.patch(client, ["name": "Named"])
+            #expect(named["corsOrigins"] == set["corsOrigins"])
+            for origins in [
+                ["*"], ["null"], ["https://a.example/"], [1], "https://a.example", 7,
+                .array((0...WebOrigin.maximumCount).map { .string("https://a\($0).example") }),
+            ] as [JSONValue] {
+                let refused = try await Self.patch(client, ["corsOrigins": origins])
+                #expect(
+                    refused.status == 400 && refused.code == "invalid_field"
+                        && refused.field == "corsOrigins",
+                    "\(refused.text)")
+            }
+            #expect(try await Self.patch(client, ["corsOrigins": .null])["corsOrigins"] == [])
+        }
+    }
+
     @Test func operatorSettingsCannotBeChanged() async throws {
         let api = TestAPI()
         try await api.test(over: [.task]) { client in

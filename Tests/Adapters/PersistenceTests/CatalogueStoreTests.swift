@@ -525,10 +525,12 @@ import Testing
             let other = try await stores.createTenant("other")
             let before = try await store.tenant(tenant)
             let change = try await store.change(tenant, by: "key:1") {
-                try $0.patched(by: ["name": "New", "collapsePolicy": "url"])
+                try $0.patched(
+                    by: ["name": "New", "collapsePolicy": "url", "corsOrigins": ["https://a.example"]])
             }
             #expect(change.before == before && change.isVisible)
             #expect(change.after.name.text == "New" && change.after.collapsePolicy == .url)
+            #expect(try await store.tenant(tenant).corsOrigins.map(\.text) == ["https://a.example"])
             #expect(try await store.tenant(tenant) == change.after)
             #expect(try await stores.administration.tenants().contains(change.after))
             #expect(try await store.tenant(other).collapsePolicy == CollapsePolicy.none)

@@ -279,6 +279,14 @@ import Testing
         "tenants_collapse_policy": (
             "tenants", [["collapse_policy": "''"], ["collapse_policy": "'other'"]]
         ),
+        "tenants_cors_origins": (
+            "tenants",
+            [
+                "ARRAY['*']", "ARRAY['https://a.example', NULL]", "ARRAY['https://a.example/']",
+                "array_fill('https://a.example'::text, ARRAY[17])",
+                "array_fill('https://' || repeat('a', 4088), ARRAY[1])",
+            ].map { ["cors_origins": $0] }
+        ),
         "instances_app": ("instances", [["app": "'widget'"]]),
         "instances_environment": ("instances", [["environment": "'development'"]]),
         "instances_permission": (
@@ -426,6 +434,12 @@ import Testing
         ),
         "webhook_messages_due": (
             "webhook_messages", [["due_at": "NULL"], ["state": "'taken'"], ["state": "'given_up'"]]
+        ),
+        "webhook_messages_trace_context": (
+            "webhook_messages", [["trace_context": "''"], ["trace_context": "repeat('A', 32) || '-01'"]]
+        ),
+        "notifications_trace_context": (
+            "notifications", [["trace_context": "''"], ["trace_context": "repeat('a', 32) || '-1'"]]
         ),
         "webhook_messages_attempts_are_a_list": (
             "webhook_messages", ["'{}'", "'null'", "'1'"].map { ["attempts": $0] }

@@ -122,7 +122,7 @@ enum Grants {
         doorstep_admin UPDATE locations (card, card_image, details, latitude, longitude, metadata, name, radius)
         doorstep_admin UPDATE quota_defaults (maximum_bytes, maximum_rows)
         doorstep_admin UPDATE short_codes (url)
-        doorstep_admin UPDATE tenants (client_burst, client_new_instance_burst, client_new_instance_rate, client_rate, collapse_policy, key_burst, key_rate, name, new_instance_burst, new_instance_rate, quotas, suspended_at)
+        doorstep_admin UPDATE tenants (client_burst, client_new_instance_burst, client_new_instance_rate, client_rate, collapse_policy, cors_origins, key_burst, key_rate, name, new_instance_burst, new_instance_rate, quotas, suspended_at)
         doorstep_admin UPDATE webhook_messages (attempt, due_at, queued_at, state)
         doorstep_admin UPDATE webhooks (disabled_at, disabled_reason, events, failing_since, sealed_secret, secret_changed_at, url)
         doorstep_admin USAGE doorstep
@@ -265,7 +265,7 @@ enum Grants {
         doorstep_manager UPDATE idempotency_keys (performed_at)
         doorstep_manager UPDATE locations (card, card_image, details, latitude, longitude, metadata, name, radius)
         doorstep_manager UPDATE short_codes (url)
-        doorstep_manager UPDATE tenants (collapse_policy, name)
+        doorstep_manager UPDATE tenants (collapse_policy, cors_origins, name)
         doorstep_manager UPDATE webhook_messages (attempt, due_at, queued_at, state)
         doorstep_manager UPDATE webhooks (disabled_at, disabled_reason, events, failing_since, sealed_secret, secret_changed_at, url)
         doorstep_manager USAGE doorstep
@@ -298,7 +298,7 @@ enum Grants {
         doorstep_router SELECT revoked_attest_keys (key_id, revoked_at, tenant_id)
         doorstep_router SELECT short_codes (code, tenant_id, url)
         doorstep_router SELECT tenant_usage
-        doorstep_router SELECT tenants (client_burst, client_new_instance_burst, client_new_instance_rate, client_rate, key_burst, key_rate, name, new_instance_burst, new_instance_rate, quotas, slug, suspended_at, tenant_id)
+        doorstep_router SELECT tenants (client_burst, client_new_instance_burst, client_new_instance_rate, client_rate, cors_origins, key_burst, key_rate, name, new_instance_burst, new_instance_rate, quotas, slug, suspended_at, tenant_id)
         doorstep_router SELECT webhook_messages (created_at, due_at, tenant_id, webhook_id)
         doorstep_router USAGE doorstep
         public EXECUTE current_tenant_id()

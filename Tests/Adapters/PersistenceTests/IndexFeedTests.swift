@@ -155,6 +155,24 @@ import Testing
         }
     }
 
+    @Test func webOriginsOfTenantAreFollowed() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let followed = FollowedTable(stores.routerPool)
+            _ = try await followed.refreshed()
+            for origins in [["https://a.example", "https://b.example"], ["https://b.example"], []] {
+                let list = origins.map { "'\($0)'" }.joined(separator: ", ")
+                try await stores.administer(
+                    tenant, "UPDATE doorstep.tenants SET cors_origins = ARRAY[\(list)]::text[]")
+                _ = try await followed.refreshed()
+                let state = try #require(followed.live.current)
+                for origin in ["https://a.example", "https://b.example"] {
+                    #expect(state.table.allows(origin: origin) == origins.contains(origin))
+                    #expect(state.table(of: tenant).allows(origin: origin) == origins.contains(origin))
+                }
+            }
+        }
+    }
+
     /// The owner alone may change keys, and must not leave the row that was.
     @Test func changedKeyMovesTheRow() async throws {
         try await Stores.withTenant { stores, tenant in

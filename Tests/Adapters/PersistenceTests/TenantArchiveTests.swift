@@ -171,6 +171,8 @@ import Testing
         try await Stores.withTenant { stores, tenant in
             try await stores.importLocations([.sample("a")], of: tenant)
             _ = try await stores.administration.setSuspended(true, TenantSlug("acme"))
+            try await stores.administer(
+                tenant, "UPDATE doorstep.tenants SET cors_origins = ARRAY['https://order.example']")
             let archive = try await Self.archive(of: "acme", stores)
             let store = stores.administration
             let slug = try TenantSlug("acme")
@@ -189,6 +191,7 @@ import Testing
                 return
             }
             #expect(copy.id != tenant && copy.slug.text == "copy" && copy.suspendedAt != nil)
+            #expect(copy.corsOrigins.map(\.text) == ["https://order.example"])
             for id in [tenant, copy.id] {
                 #expect(
                     try await store.locations(of: id, after: nil, limit: 9).map(\.identifier.text) == ["a"])

@@ -16,13 +16,17 @@ import Testing
         clientNewInstances: RateLimit(perSecond: 5, burst: 6))
     private static let digest = [UInt8](repeating: 7, count: 32)
     private static let image = String(repeating: "0f", count: 32)
-    /// `doorstep routing table 8` and its line feed.
+    /// `doorstep routing table 9` and its line feed.
     private static let signatureLength = 25
 
     /// One row of each relation.
     private static func small() throws -> LookupIndex {
         var table = LookupIndex()
-        try table.set(.tenants, .tenant(tenant, isSuspended: true, limits: limits, name: "Té"))
+        try table.set(
+            .tenants,
+            .tenant(
+                tenant, isSuspended: true, limits: limits, name: "Té", corsOrigins: "https://a.b https://c.d")
+        )
         try table.set(
             .clips,
             .clip(

@@ -116,6 +116,14 @@ enum TenantPage {
                         if let time = tenant.suspendedAt { dd.time(time) } else { dd.text("no") }
                     }
                 ), ("Notifications collapse by", { $0.text(tenant.collapsePolicy.rawValue) }),
+                (
+                    "Web origins",
+                    {
+                        $0.text(
+                            tenant.corsOrigins.isEmpty
+                                ? "none" : tenant.corsOrigins.map(\.text).joined(separator: ", "))
+                    }
+                ),
             ])
             main.element(.h2, text: "Limits")
             guard request.mayChange else {

@@ -72,6 +72,16 @@ struct Endpoint: Sendable {
         }
     }
 
+    /// Whether publishable keys may use this endpoint, and so may pages in browsers (CORS).
+    var admitsPublishableKeys: Bool {
+        switch handler {
+        case .memory(let scope, _), .stored(let scope, _), .streamed(let scope, _),
+            .storedWithin(let scope, _):
+            KeyKind.publishable.scopes.contains(scope)
+        case .open, .openStored, .anySecretKey: false
+        }
+    }
+
     init(
         _ method: HTTPRequest.Method, _ path: String, _ handler: Handler, taking types: [BodyType]? = nil,
         isBodyOptional: Bool = false, idempotency: Idempotency = .refused, limitFactor: Int = 1,

@@ -74,24 +74,45 @@ struct TenantCommand: AsyncParsableCommand {
 
     struct Update: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Change a tenant's name.",
+            abstract: "Change a tenant's name or web origins.",
             discussion:
                 """
+                Pages of the origins may use the tenant's publishable keys in browsers (CORS). --cors-origin replaces all origins.
+
                 Use 'tenant limit', 'collapse', 'suspend' and 'resume' to change the rest. A slug cannot change.
 
-                Example: doorstep tenant update donut-shop --name 'Donut Shop'
+                Example: doorstep tenant update donut-shop --cors-origin https://order.example.com
                 """
         )
 
         @OptionGroup var tenant: TenantArgument
         @OptionGroup var output: OutputOptions
-        @Option(help: "Name for people.") var name: String
+        @Option(help: "Name for people.") var name: String?
+        @Option(
+            name: .customLong("cors-origin"),
+            help: ArgumentHelp(
+                "Origin of a web page, such as https://order.example.com. Can be repeated.",
+                valueName: "origin"))
+        var corsOrigins: [WebOrigin] = []
+        @Flag(name: .customLong("no-cors-origins"), help: "Remove all web origins.")
+        var removesOrigins = false
+
+        func validate() throws {
+            guard name != nil || !corsOrigins.isEmpty || removesOrigins else {
+                throw ValidationError("name a change: --name, --cors-origin or --no-cors-origins")
+            }
+            guard corsOrigins.isEmpty || !removesOrigins else {
+                throw ValidationError("--cors-origin and --no-cors-origins exclude each other")
+            }
+        }
 
         func run() async throws {
-            let name = try DisplayName(name)
-            let tenant = try await tenant.withAPI {
-                try await $0.changeTenant(["name": .string(name.text)])
+            var patch: JSONObject = [:]
+            if let name { patch["name"] = .string(try DisplayName(name).text) }
+            if !corsOrigins.isEmpty || removesOrigins {
+                patch["corsOrigins"] = .array(corsOrigins.map { .string($0.text) })
             }
+            let tenant = try await tenant.withAPI { [patch] in try await $0.changeTenant(patch) }
             output.print(tenant.json, line: "Updated tenant \(tenant.slug)")
         }
     }

@@ -23,6 +23,10 @@ extension TenantSlug: ExpressibleByArgument {
     public init?(argument: String) { try? self.init(argument) }
 }
 
+extension WebOrigin: ExpressibleByArgument {
+    public init?(argument: String) { try? self.init(argument) }
+}
+
 /// A quota to set, as `KIND=ROWS[:BYTES]`; `KIND=default` returns the kind to its default.
 struct QuotaSetting: Sendable, ExpressibleByArgument {
     let kind: QuotaKind
