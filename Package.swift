@@ -164,8 +164,8 @@ let package = Package(
         Layer.adapters.library(
             "HTTPServer",
             [
-                "HTTPSyntax", "IPAddresses", httpTypes, logging, nioCore, nioHPACK, nioHTTP1, nioHTTP2,
-                nioPosix, nioSSL, nioTLS,
+                "HTTPSyntax", "IPAddresses", "Platform", httpTypes, logging, nioCore, nioHPACK, nioHTTP1,
+                nioHTTP2, nioPosix, nioSSL, nioTLS,
             ]),
         Layer.adapters.systemLibrary("CResolv", package: "libc6-dev"),
         Layer.adapters.library(
@@ -410,7 +410,7 @@ let package = Package(
         Layer.adapters.tests(
             "ConsoleTests",
             [
-                "Administration", "AppSiteAssociation", "Cards", "Console", "Encodings", "Geodesy",
+                "Administration", "AppSiteAssociation", "Cards", "Console", "Encodings", "Geodesy", "HTML",
                 "HTTPAPI", "HTTPServer", "HTTPSyntax", "HTTPTestClient", "IPAddresses", "Invocation", "JSON",
                 "LandingPages",
                 "Locations",

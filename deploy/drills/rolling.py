@@ -19,6 +19,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.request
 import uuid
 
 from installation import SITE, START_LIMIT, Arguments, Client, Failure, Installation, Unanswered, free_port, say, table
@@ -26,6 +27,8 @@ from installation import SITE, START_LIMIT, Arguments, Client, Failure, Installa
 LOCATIONS = [f"table-{number}" for number in range(20)]
 # A server sends its last response within the drain's limit, and an idle HAProxy needs two checks to take it back.
 STOP_LIMIT, RETURN_LIMIT = 60, 30
+# HAProxy's checks of a server that count as its state after a restart: the first response may not be evaluated yet.
+CHECKS = 2
 
 
 class Proxy:
@@ -143,6 +146,14 @@ class Requests:
         idle.append(client)
 
 
+def checks(server):
+    """The successful responses of a server to readiness checks since its start."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{server.port}/metrics", timeout=5) as answer:
+        lines = answer.read().decode().splitlines()
+    return sum(int(float(line.split()[-1])) for line in lines
+               if line.startswith("doorstep_http_requests_total{") and 'endpoint="/readyz"' in line and 'status="200"' in line)
+
+
 class Drill:
     def __init__(self, options):
         self.options, scratch = options, pathlib.Path(options.scratch)
@@ -188,11 +199,19 @@ class Drill:
             self.problems.append(f"a server that is told to end ends with {status}")
         ended = time.monotonic()
         await asyncio.to_thread(server.start_server)
-        # At least one check after its start: until then HAProxy may still have the state of before.
-        await asyncio.sleep(2.5)
+        # Until HAProxy's next check it may still have the server's state of before.
+        await self.wait_for_checks(server)
         await self.proxy.wait_until_up()
         self.rows.append((number + 1, index + 1, f"{ended - start:.1f}", f"{time.monotonic() - ended:.1f}",
                           sum(requests.sent.values()) - sent, len(requests.failures) - failed))
+
+    async def wait_for_checks(self, server):
+        """Waits until the server, which has just been started, has responded to some checks of HAProxy."""
+        start, deadline = checks(server), time.monotonic() + RETURN_LIMIT
+        while (count := checks(server) - start) < CHECKS:
+            if time.monotonic() > deadline:
+                raise Failure(f"HAProxy has checked the server {count} times in {RETURN_LIMIT} s")
+            await asyncio.sleep(0.1)
 
     def close(self):
         if self.proxy:

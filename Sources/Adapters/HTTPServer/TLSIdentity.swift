@@ -1,5 +1,6 @@
 package import Foundation
 import NIOSSL
+import Platform
 import Synchronization
 
 /// The certificate and key of a server. They can be read again while the server runs.
@@ -25,13 +26,13 @@ package final class TLSIdentity: Sendable {
         .TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, .TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
     ]
 
-    /// - Throws: ``Failure`` if a file cannot be read, or if the key does not belong to the certificate.
+    /// - Throws: ``Failure`` if a file cannot be read, if other users can read the key, or if the key does not belong to the certificate.
     package init(certificate: String, key: String) throws(Failure) {
         self.certificate = certificate
         self.key = key
+        let keyBytes = try Self.bytes(key, isSecret: true)
         current = Mutex(
-            try Self.pair(
-                of: try Self.bytes(certificate), try Self.bytes(key), named: certificate, key))
+            try Self.pair(of: try Self.bytes(certificate), keyBytes, named: certificate, key))
     }
 
     /// When the certificate of the server itself expires.
@@ -44,17 +45,25 @@ package final class TLSIdentity: Sendable {
     /// - Returns: Whether the pair has changed.
     /// - Throws: ``Failure``.
     package func reread() throws(Failure) -> Bool {
-        let (newCertificate, newKey) = (try Self.bytes(certificate), try Self.bytes(key))
+        let (newCertificate, newKey) = (try Self.bytes(certificate), try Self.bytes(key, isSecret: true))
         guard current.withLock({ $0.certificate != newCertificate || $0.key != newKey }) else { return false }
         let pair = try Self.pair(of: newCertificate, newKey, named: certificate, key)
         current.withLock { $0 = pair }
         return true
     }
 
-    private static func bytes(_ path: String) throws(Failure) -> [UInt8] {
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw Failure("cannot read \(path)")
+    private static func bytes(_ path: String, isSecret: Bool = false) throws(Failure) -> [UInt8] {
+        guard let file = FileHandle(forReadingAtPath: path) else { throw Failure("cannot read \(path)") }
+        defer { try? file.close() }
+        // A group may read it, because secrets reach containers in this way.
+        guard
+            !isSecret
+                || FileStatus(descriptor: file.fileDescriptor).map({ $0.permissions & 0o027 == 0 }) == true
+        else {
+            throw Failure(
+                "\(path) contains secrets, but other users can read or change it: run 'chmod 600' on it")
         }
+        guard let data = try? file.readToEnd() else { throw Failure("cannot read \(path)") }
         return Array(data)
     }
 

@@ -137,7 +137,12 @@ import X509
             issuerPrivateKey: .init(key))
         try certificate.serializeAsPEM().pemString.write(
             toFile: certificatePath, atomically: true, encoding: .utf8)
-        try key.pemRepresentation.write(toFile: keyPath, atomically: true, encoding: .utf8)
+        try write(key.pemRepresentation, toKey: keyPath)
+    }
+
+    private static func write(_ text: String, toKey path: String, mode: Int = 0o640) throws {
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
     }
 
     private func withServer(_ body: (RunningServer, ScriptedResponder) async throws -> Void) async throws {
@@ -260,13 +265,13 @@ import X509
                 ),
                 ("x", "\(key) is not an unencrypted private key in PEM format"),
             ] {
-                try text.write(toFile: key, atomically: true, encoding: .utf8)
+                try Self.write(text, toKey: key)
                 #expect(throws: TLSIdentity.Failure(message)) { try identity.reread() }
                 #expect(throws: TLSIdentity.Failure(message)) {
                     try TLSIdentity(certificate: certificate, key: key)
                 }
             }
-            try good.write(toFile: key, atomically: true, encoding: .utf8)
+            try Self.write(good, toKey: key)
             try "x".write(toFile: certificate, atomically: true, encoding: .utf8)
             #expect(
                 throws: TLSIdentity.Failure("\(certificate) is not a certificate chain in PEM format")
@@ -274,6 +279,25 @@ import X509
             try FileManager.default.removeItem(atPath: certificate)
             #expect(throws: TLSIdentity.Failure("cannot read \(certificate)")) { try identity.reread() }
             #expect(identity.expiresAt == before)
+        }
+    }
+
+    /// A start with such a key file is refused, so a reload is too.
+    @Test(arguments: [0o644, 0o604, 0o660, 0o602]) func keyThatOthersCanAccessIsRefused(
+        mode: Int
+    ) async throws {
+        try await withCertificate { certificate, key in
+            let identity = try TLSIdentity(certificate: certificate, key: key)
+            let before = identity.expiresAt
+            try Self.writePair(certificate, key, lasting: 7_200)
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: key)
+            let failure = TLSIdentity.Failure(
+                "\(key) contains secrets, but other users can read or change it: run 'chmod 600' on it")
+            #expect(throws: failure) { try identity.reread() }
+            #expect(throws: failure) { try TLSIdentity(certificate: certificate, key: key) }
+            #expect(identity.expiresAt == before)
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: key)
+            #expect(try identity.reread() && identity.expiresAt > before)
         }
     }
 
@@ -290,13 +314,13 @@ import X509
             for hours in [0, 23, 24] { follower.look(at: now + 7 * 86_400 + Double(hours * 3_600)) }
             #expect(log.take() == Array(repeating: "warning: the certificate expires soon", count: 2))
             let good = try String(contentsOfFile: key, encoding: .utf8)
-            try "x".write(toFile: key, atomically: true, encoding: .utf8)
+            try Self.write("x", toKey: key)
             for _ in 0..<2 { follower.look(at: now) }
             #expect(
                 log.take() == [
                     "error: the changed certificate or key cannot be used: the previous pair stays in use"
                 ])
-            try good.write(toFile: key, atomically: true, encoding: .utf8)
+            try Self.write(good, toKey: key)
             for _ in 0..<2 { follower.look(at: now) }
             #expect(log.take() == ["notice: the certificate and its key can be used again"])
             try Self.writePair(certificate, key, lasting: -60)

@@ -51,6 +51,7 @@ struct ConsoleHost {
                 })
             var services: [any Service] = [
                 routing, MemoryService(table: routing.table, logger: logger), server,
+                HangupService(message: "SIGHUP: the console follows no files", logger: logger),
             ]
             if let retention {
                 services.append(RetentionService(sessions, retention: retention, logger: logger))

@@ -30,12 +30,13 @@ enum FollowedFiles {
 
 /// Takes SIGHUP, which would end the process, and logs it.
 struct HangupService: Service {
+    let message: Logger.Message
     let logger: Logger
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
             for await _ in await UnixSignalsSequence(trapping: .sighup) {
-                logger.notice("SIGHUP: certificate and key files are read again")
+                logger.notice(message)
             }
         }
     }

@@ -217,7 +217,8 @@ struct Server {
                     },
                 ]
             }
-            services.append(HangupService(logger: logger))
+            services.append(
+                HangupService(message: "SIGHUP: certificate and key files are read again", logger: logger))
             if let identity = api.tls {
                 services.append(CertificateService(identity: identity, logger: logger))
             }

@@ -34,8 +34,6 @@ struct ListenOptions: ParsableArguments {
         switch (try Settings.tlsCertificate.value(tlsCertificate), try Settings.tlsKey.value(tlsKey)) {
         case (nil, nil): break
         case (let certificate?, let key?):
-            // Checks whether other users can read it.
-            _ = try SecretFile(path: key).bytes()
             settings.tls = try TLSIdentity(certificate: certificate, key: key)
         default: throw ValidationError("--tls-certificate and --tls-key require each other")
         }
