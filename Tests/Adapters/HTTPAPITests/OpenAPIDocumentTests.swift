@@ -2,6 +2,7 @@ import Administration
 import Foundation
 import JSON
 import NIOCore
+import Notifications
 import Receipts
 import Testing
 
@@ -95,6 +96,61 @@ import Testing
             }
         }
         #expect(reached.contains("ManagedLocation") && reached.contains("Problem"))
+    }
+
+    @Test func documentDescribesEachWebhookMessage() throws {
+        let document = try Self.document()
+        let webhooks = try #require(document["webhooks"]?.objectValue)
+        #expect(Set(webhooks.map(\.key)) == Set(WebhookEvent.messageTypes))
+        for (type, webhook) in webhooks {
+            let operation = try #require(webhook["post"])
+            #expect(operation["description"]?.stringValue?.isEmpty == false, "\(type)")
+            #expect(operation["parameters"]?.arrayValue?.count == 3, "\(type)")
+        }
+        let names = document["components"]?["schemas"]?["WebhookEventName"]?["x-extensible-enum"]?.arrayValue
+        #expect(names == WebhookEvent.allCases.map { .string($0.rawValue) })
+    }
+
+    @Test(arguments: WebhookEvent.allCases) func sampleMatchesTheSchemaOfItsEvent(event: WebhookEvent) throws
+    {
+        let document = try Self.document()
+        let content = document["webhooks"]?[event.rawValue]?["post"]?["requestBody"]?["content"]
+        let media = try #require(content?["application/json"])
+        let example = try #require(media["example"])
+        #expect(example["data"] == .object(event.sample))
+        let schemas = try #require(document["components"]?["schemas"]?.objectValue)
+        /// Compares members, required members, types and known values.
+        func check(_ value: JSONValue, _ schema: JSONValue, _ place: String) throws {
+            if let name = schema["$ref"]?.stringValue?.split(separator: "/").last {
+                return try check(value, try #require(schemas[String(name)]), place)
+            }
+            if let known = schema["x-extensible-enum"]?.arrayValue {
+                #expect(known.contains(value), "\(place): \(value)")
+            }
+            let types = schema["type"]?.arrayValue ?? schema["type"].map { [$0] } ?? []
+            let type: JSONValue =
+                switch value {
+                case .object: "object"
+                case .array: "array"
+                case .string: "string"
+                case .number: "integer"
+                case .null: "null"
+                default: "boolean"
+                }
+            #expect(types.contains(type), "\(place): \(value)")
+            for item in value.arrayValue ?? [] {
+                try check(item, try #require(schema["items"]), "\(place)[]")
+            }
+            guard let object = value.objectValue else { return }
+            for name in schema["required"]?.arrayValue ?? [] {
+                #expect(object[try #require(name.stringValue)] != nil, "\(place) lacks \(name)")
+            }
+            for (name, member) in object {
+                let property = schema["properties"]?[name] ?? schema["additionalProperties"]
+                try check(member, try #require(property, "\(place).\(name)"), "\(place).\(name)")
+            }
+        }
+        try check(example, try #require(media["schema"]), event.rawValue)
     }
 
     @Test func requestSchemasAreClosed() throws {

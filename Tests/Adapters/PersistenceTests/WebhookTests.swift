@@ -787,6 +787,10 @@ import Testing
             #expect(message.id.uuidString.dropFirst(14).first == "7")
             let time = try #require(object["timestamp"]?.stringValue)
             #expect(time.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/) != nil)
+            // The sample, and so the OpenAPI document, has the members of real messages.
+            let event = try #require(object["type"]?.stringValue.flatMap(WebhookEvent.init))
+            let data = try #require(object["data"]?.objectValue)
+            #expect(Set(data.map(\.key)) == Set(event.sample.map(\.key)), "\(event)")
             told.append([
                 "type": object["type"] ?? .null, "data": object["data"] ?? .null,
             ])

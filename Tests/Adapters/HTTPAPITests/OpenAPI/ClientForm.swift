@@ -21,11 +21,14 @@ struct ClientForm {
         var reached: Set<String> = []
         let paths = mapResponses(of: result["paths"] ?? [:]) { collect($0, schemas, &reached) }
         let shared = mapContent(of: components["responses"] ?? [:]) { collect($0, schemas, &reached) }
+        // Clients read webhooks' messages, as they read responses.
+        let webhooks = mapMessages(of: result["webhooks"] ?? [:]) { collect($0, schemas, &reached) }
         for name in reached { schemas[name] = schemas[name].map(opened) }
         components["schemas"] = .object(schemas)
         components["responses"] = shared
         result["components"] = .object(components)
         result["paths"] = paths
+        result["webhooks"] = webhooks
         return result
     }
 
@@ -109,6 +112,18 @@ struct ClientForm {
                     return operation
                 }
                 object["responses"] = mapContent(of: responses, change)
+                return .object(object)
+            }
+        }
+    }
+
+    private static func mapMessages(of webhooks: JSONValue, _ change: (JSONValue) -> JSONValue) -> JSONValue {
+        mapped(webhooks) { operations in
+            mapped(operations) { operation in
+                guard var object = operation.objectValue, let body = object["requestBody"] else {
+                    return operation
+                }
+                object["requestBody"] = mapContent(of: ["message": body], change).objectValue?["message"]
                 return .object(object)
             }
         }

@@ -2,6 +2,7 @@ import Administration
 import Foundation
 import HTTPTypes
 import JSON
+import Notifications
 
 @testable import HTTPAPI
 @testable import Lookups
@@ -9,7 +10,8 @@ import JSON
 /// Makes the OpenAPI document from the endpoints and the fragments in `Sources/Adapters/HTTPAPI/OpenAPI`.
 ///
 /// A fragment holds what only people can write: summaries, schemas, responses of success, examples. The generator adds what an
-/// ``Endpoint`` and its problems already say: security, path parameters, header fields, media types and errors.
+/// ``Endpoint`` and its problems already say: security, path parameters, header fields, media types and errors. Each type of a
+/// webhook's messages has a fragment with the schema of its data; examples are the samples of `doorstep webhook trigger`.
 struct OpenAPIGenerator {
     struct Failure: Error, CustomStringConvertible {
         let description: String
@@ -20,6 +22,8 @@ struct OpenAPIGenerator {
     /// Members, header fields and an example for each problem's code.
     private let problems: JSONObject
     private var operations: [String: Operation] = [:]
+    /// The fragments of webhooks' messages, by their types.
+    private var messages: JSONObject = [:]
     private var tags: [JSONValue] = []
     private var schemas: JSONObject
     private var responses: JSONObject
@@ -60,6 +64,7 @@ struct OpenAPIGenerator {
                 fragment: try Self.object(fragment), tag: tag["name"] ?? .null,
                 pathParameters: file["pathParameters"]?.objectValue ?? [:])
         }
+        for (type, message) in file["webhooks"]?.objectValue ?? [:] { messages[type] = message }
         for (key, schema) in file["schemas"]?.objectValue ?? [:] {
             guard schemas[key] == nil else {
                 throw Failure(description: "\(name): schema \(key) exists already")
@@ -76,6 +81,8 @@ struct OpenAPIGenerator {
         case "location shown": object.add(LocationRecord.fields, as: .shown)
         case "location written": object.add(LocationRecord.fields, as: .written)
         case "location patched": object.add(LocationRecord.fields, as: .patched)
+        case "webhook events":
+            object["enum"] = .array(WebhookEvent.allCases.map { .string($0.rawValue) })
         case "location in lookups":
             let texts = Set(LocationColumn.texts.map { "\($0)" })
             object.add(LocationRecord.fields.filter { texts.contains($0.name) }, as: .omitted)
@@ -117,6 +124,7 @@ struct OpenAPIGenerator {
         guard operations.isEmpty else {
             throw Failure(description: "fragments without an endpoint: \(operations.keys.sorted())")
         }
+        document["webhooks"] = .object(try webhooks())
         var components = try Self.object(document["components"])
         components["schemas"] = .object(
             try schemas.reduce(into: JSONObject()) { $0[$1.key] = try completed($1.value) })
@@ -193,6 +201,69 @@ struct OpenAPIGenerator {
             content["\(type.name)"] = index == 0 ? .object(body) : ["schema": body["schema"] ?? true]
         }
         return content
+    }
+
+    // MARK: Webhooks
+
+    /// - Throws: If a type of messages has no fragment, or a fragment no type.
+    private mutating func webhooks() throws -> JSONObject {
+        var webhooks: JSONObject = [:]
+        for type in WebhookEvent.messageTypes {
+            guard let fragment = messages[type]?.objectValue,
+                let data = fragment["data"]?.objectValue, let summary = fragment["summary"],
+                let description = fragment["description"]
+            else { throw Failure(description: "no fragment describes the webhook message \(type)") }
+            messages[type] = nil
+            let name = Self.pascalCase(type)
+            if data["$ref"] == nil { schemas["\(name)Data"] = .object(data) }
+            schemas["\(name)Message"] = [
+                "type": "object",
+                "properties": [
+                    "id": ["type": "string", "format": "uuid", "description": "The `webhook-id`."],
+                    "type": ["enum": [.string(type)]],
+                    "timestamp": [
+                        "type": "string", "format": "date-time", "description": "The time of the event.",
+                    ],
+                    "sample": [
+                        "type": "boolean", "description": "True for a sample, absent for a real event.",
+                    ],
+                    "data": data["$ref"] == nil ? Self.reference("schemas", "\(name)Data") : .object(data),
+                ],
+                "required": ["id", "type", "timestamp", "data"], "additionalProperties": false,
+            ]
+            let example: JSONValue = [
+                "id": "0195511f-d940-7000-8000-0000000000a1", "type": .string(type),
+                "timestamp": "2026-03-01T12:30:00Z",
+                "data": .object(WebhookEvent(rawValue: type)?.sample ?? [:]),
+            ]
+            webhooks[type] = [
+                "post": [
+                    "operationId": .string("receive\(name)"), "tags": ["Webhooks"], "security": [],
+                    "summary": summary, "description": description,
+                    "parameters": .array(
+                        ["WebhookID", "WebhookTimestamp", "WebhookSignature"].map {
+                            Self.reference("parameters", $0)
+                        }),
+                    "requestBody": [
+                        "required": true,
+                        "content": [
+                            "application/json": [
+                                "schema": Self.reference("schemas", "\(name)Message"), "example": example,
+                            ]
+                        ],
+                    ],
+                    "responses": [
+                        "2XX": ["description": "The message is accepted."],
+                        "410": ["description": "The webhook is switched off."],
+                        "default": ["description": "The message is sent again later."],
+                    ],
+                ]
+            ]
+        }
+        guard messages.isEmpty else {
+            throw Failure(description: "fragments without a webhook event: \(messages.map(\.key).sorted())")
+        }
+        return webhooks
     }
 
     // MARK: Responses
@@ -295,6 +366,7 @@ struct OpenAPIGenerator {
     }
 
     private static func pascalCase(_ code: String) -> String {
-        code.split(separator: "_").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+        code.split(whereSeparator: { "_.".contains($0) }).map { $0.prefix(1).uppercased() + $0.dropFirst() }
+            .joined()
     }
 }
