@@ -68,12 +68,12 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
         try await read(webhook.tenant) { transaction in
             try await transaction.execute(
                 """
-                SELECT url, sealed_secret FROM doorstep.webhooks
+                SELECT \(unsafeSQL: Webhook.columns) FROM doorstep.webhooks
                 WHERE tenant_id = \(webhook.tenant.uuid) AND webhook_id = \(webhook.id.uuid)
                 """
             ).first.map { row in
-                let (url, sealed) = try row.decode(String.self, [UInt8].self)
-                return try Webhook(url, sealed, openedBy: keys.of(webhook.tenant))
+                let (url, sealed, previous) = try row.decode(String.self, [UInt8].self, [UInt8]?.self)
+                return try Webhook(url, sealed, previous, openedBy: keys.of(webhook.tenant))
             }
         }
     }
@@ -144,14 +144,18 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
     }
 
     public func replaceSecret(
-        of webhook: WebhookReference, by secret: WebhookSecret, actor: String
+        of webhook: WebhookReference, by secret: WebhookSecret, overlap: Duration, actor: String
     ) async throws -> RegisteredWebhook {
-        try await write(webhook.tenant, by: actor) { transaction in
+        let seconds = overlap > .zero ? overlap / .seconds(1) : nil
+        return try await write(webhook.tenant, by: actor) { transaction in
             let sealed = try keys.of(webhook.tenant).seal(secret.bytes, at: Webhook.place)
             try await transaction.execute(
                 """
                 UPDATE doorstep.webhooks
-                SET sealed_secret = \(sealed), secret_changed_at = now(), failing_since = NULL
+                SET sealed_secret = \(sealed), secret_changed_at = now(), failing_since = NULL,
+                    previous_sealed_secret =
+                        CASE WHEN \(seconds)::double precision IS NOT NULL THEN sealed_secret END,
+                    previous_secret_ends_at = now() + make_interval(secs => \(seconds))
                 WHERE tenant_id = \(webhook.tenant.uuid) AND webhook_id = \(webhook.id.uuid)
                 """)
             return try await transaction.known(webhook.id)
@@ -166,20 +170,32 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
             // A replacement of the secret meanwhile waits, and uses the newest secret anyway.
             let rows = try await transaction.execute(
                 """
-                SELECT webhook_id, sealed_secret FROM doorstep.webhooks
+                SELECT webhook_id, 'sealed_secret' AS name, sealed_secret FROM doorstep.webhooks
                 WHERE tenant_id = \(tenant.uuid) ORDER BY webhook_id FOR UPDATE
                 """
-            ).map { try $0.decode(UUID.self, [UInt8].self) }
+            ).map { try $0.decode(UUID.self, String.self, [UInt8].self) }
+            try await transaction.execute(
+                """
+                UPDATE doorstep.webhooks SET previous_sealed_secret = NULL
+                WHERE tenant_id = \(tenant.uuid) AND previous_secret_ends_at <= now()
+                """)
+            let previous = try await transaction.execute(
+                """
+                SELECT webhook_id, 'previous_sealed_secret', previous_sealed_secret FROM doorstep.webhooks
+                WHERE tenant_id = \(tenant.uuid) AND previous_sealed_secret IS NOT NULL
+                """
+            ).map { try $0.decode(UUID.self, String.self, [UInt8].self) }
             var result = TokenResealing.Result()
             let sealing = keys.of(tenant)
-            for (id, sealed) in rows where !keys.isNewest(sealed) {
+            for (id, column, sealed) in rows + previous where !keys.isNewest(sealed) {
                 guard let secret = sealing.open(sealed, at: Webhook.place) else {
                     result.unreadable += 1
                     continue
                 }
                 try await transaction.execute(
                     """
-                    UPDATE doorstep.webhooks SET sealed_secret = \(try sealing.seal(secret, at: Webhook.place))
+                    UPDATE doorstep.webhooks
+                    SET \(unsafeSQL: column) = \(try sealing.seal(secret, at: Webhook.place))
                     WHERE tenant_id = \(tenant.uuid) AND webhook_id = \(id)
                     """)
                 result.resealed += 1
@@ -399,20 +415,23 @@ extension RegisteredWebhook {
         (SELECT count(*) FROM (
             SELECT FROM doorstep.webhook_messages AS m
             WHERE m.tenant_id = w.tenant_id AND m.webhook_id = w.webhook_id AND m.due_at IS NOT NULL
-            LIMIT \(RegisteredWebhook.countLimit)) AS m)
+            LIMIT \(RegisteredWebhook.countLimit)) AS m),
+        CASE WHEN previous_secret_ends_at > now() THEN previous_secret_ends_at END
         """
 
     /// Takes ``columns``.
     fileprivate init(row: Row) throws {
-        let (id, url, events, createdAt, failingSince, disabledAt, reason, waitingCount) = try row.decode(
-            UUID.self, String.self, [String].self, Date.self, Date?.self, Date?.self, String?.self, Int.self)
+        let (id, url, events, createdAt, failingSince, disabledAt, reason, waitingCount, endsAt) =
+            try row.decode(
+                UUID.self, String.self, [String].self, Date.self, Date?.self, Date?.self, String?.self,
+                Int.self, Date?.self)
         self = try PersistenceError.reading("webhooks") {
             RegisteredWebhook(
                 id: WebhookID(id), url: try WebhookURL(url),
                 events: Set(events.compactMap(WebhookEvent.init(rawValue:))), createdAt: createdAt,
                 failingSince: failingSince,
                 switchOff: disabledAt.map { SwitchOff(at: $0, reason: reason ?? "") },
-                waitingCount: waitingCount)
+                waitingCount: waitingCount, previousSecretEndsAt: endsAt)
         }
     }
 }

@@ -52,17 +52,18 @@ public struct PostgresWebhookStore: WebhookStore {
         try await pool.withTenantTransaction(webhook.tenant, as: .app) { transaction in
             let row = try await transaction.execute(
                 """
-                SELECT url, sealed_secret, disabled_at IS NOT NULL FROM doorstep.webhooks
+                SELECT \(unsafeSQL: Webhook.columns), disabled_at IS NOT NULL FROM doorstep.webhooks
                 WHERE tenant_id = \(webhook.tenant.uuid) AND webhook_id = \(webhook.id.uuid)
                 """
             ).first
             guard let row else { return nil }
-            let (url, sealed, isDisabled) = try row.decode(String.self, [UInt8].self, Bool.self)
+            let (url, sealed, previous, isDisabled) = try row.decode(
+                String.self, [UInt8].self, [UInt8]?.self, Bool.self)
             if isDisabled {
                 let count = try await transaction.giveUpMessages(of: webhook.id)
                 return WebhookClaim(webhook: nil, messages: [], outdatedCount: count)
             }
-            let receiver = try Webhook(url, sealed, openedBy: keys.of(webhook.tenant))
+            let receiver = try Webhook(url, sealed, previous, openedBy: keys.of(webhook.tenant))
             let rows = try await transaction.execute(
                 """
                 WITH due AS (
@@ -289,14 +290,22 @@ extension WebhookReply {
 extension Webhook {
     static let place = ["webhooks"]
 
+    /// The URL, the sealed secret and, during an overlap, the sealed previous secret.
+    static let columns = """
+        url, sealed_secret, CASE WHEN previous_secret_ends_at > now() THEN previous_sealed_secret END
+        """
+
+    /// A previous secret that none of the keys opens is left out: receivers must know the new secret anyway.
     /// - Throws: ``PersistenceError/sealed(_:)`` for a secret that none of the keys opens.
-    init(_ url: String, _ sealed: [UInt8], openedBy keys: TenantSealingKeys) throws {
+    init(_ url: String, _ sealed: [UInt8], _ previous: [UInt8]?, openedBy keys: TenantSealingKeys) throws {
         guard let opened = keys.open(sealed, at: Self.place) else {
             throw PersistenceError.sealed("webhooks")
         }
         self = try PersistenceError.reading("webhooks") {
             guard let secret = WebhookSecret(opened) else { throw PersistenceError.unreadable("webhooks") }
-            return Webhook(url: try WebhookURL(url), secret: secret)
+            return Webhook(
+                url: try WebhookURL(url), secret: secret,
+                previousSecret: previous.flatMap { keys.open($0, at: Self.place) }.flatMap { WebhookSecret($0) })
         }
     }
 }

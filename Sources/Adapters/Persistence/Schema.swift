@@ -66,6 +66,9 @@ public enum Schema {
         Migration(
             version: 29, name: "cors_origins", sql: text(PackageResources._029_cors_origins_sql),
             compatibleFrom: 25),
+        Migration(
+            version: 30, name: "webhook_overlaps", sql: text(PackageResources._030_webhook_overlaps_sql),
+            compatibleFrom: 25),
     ]
 
     /// Creates missing roles and the schema, then applies pending migrations as `doorstep_owner`.

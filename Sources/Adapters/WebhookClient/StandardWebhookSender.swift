@@ -29,7 +29,10 @@ public struct StandardWebhookSender: WebhookSender {
             ("Content-Type", "application/json"), ("webhook-id", id), ("webhook-timestamp", String(time)),
             (
                 "webhook-signature",
-                Self.signature(id: id, time: time, body: message.body, secret: webhook.secret)
+                // Standard Webhooks 1.0, "Verifying signatures": several signatures are separated by spaces.
+                [webhook.secret, webhook.previousSecret].compactMap(\.self).map { secret in
+                    Self.signature(id: id, time: time, body: message.body, secret: secret)
+                }.joined(separator: " ")
             ),
         ])
         if let trace = message.trace { request.headers.add(name: "traceparent", value: trace.traceparent()) }

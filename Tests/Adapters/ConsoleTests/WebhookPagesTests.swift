@@ -48,7 +48,14 @@ import Testing
             }
             let receiver = try await console.webhooks.receiver(
                 WebhookReference(webhook.id, of: console.acme.id))
-            #expect(receiver?.secret.text == second)
+            #expect(receiver?.secret.text == second && receiver?.previousSecret == nil)
+            let invalid = try await console.post("\(path)/rotate", form(["overlap": "x"]), cookie)
+            #expect(invalid.status == .badRequest)
+            let overlapping = try await console.post("\(path)/rotate", form(["overlap": "2"]), cookie)
+            let third = try await console.webhooks.receiver(
+                WebhookReference(webhook.id, of: console.acme.id))
+            #expect(third?.secret.text == secret(in: overlapping))
+            #expect(third?.previousSecret?.text == second)
             let events = try await console.sessions.events(before: nil, limit: 2)
             #expect(events.map(\.kind) == [.keyShown, .keyShown])
         }

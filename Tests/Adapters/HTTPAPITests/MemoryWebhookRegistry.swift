@@ -89,13 +89,17 @@ final class MemoryWebhookRegistry: WebhookRegistry {
     }
 
     func replaceSecret(
-        of webhook: WebhookReference, by secret: WebhookSecret, actor: String
+        of webhook: WebhookReference, by secret: WebhookSecret, overlap: Duration, actor: String
     ) async throws -> RegisteredWebhook {
         try state.withLock { state in
             let known = try Self.known(webhook, in: state)
             state.secrets[webhook] = secret
             state.actors.append(actor)
-            return known
+            let endsAt = Date(timeIntervalSince1970: 1_772_368_200).addingTimeInterval(overlap / .seconds(1))
+            return RegisteredWebhook(
+                id: known.id, url: known.url, events: known.events, createdAt: known.createdAt,
+                failingSince: nil, switchOff: known.switchOff, waitingCount: known.waitingCount,
+                previousSecretEndsAt: overlap > .zero ? endsAt : nil)
         }
     }
 

@@ -83,6 +83,24 @@ import Testing
         }
     }
 
+    @Test func rotationReturnsTheEndOfTheOverlap() async throws {
+        let api = TestAPI()
+        try await api.test(over: [.task]) { client in
+            let (path, _) = try await Self.created(client)
+            func rotate(_ body: JSONValue) async throws -> TestAPI.APIResponse {
+                try await client.post("\(path)/rotate", key: api.manager, body)
+            }
+            #expect(try await rotate([:])["previousSecretEndsAt"] == .null)
+            let overlapping = try await rotate(["overlapHours": 1.5])
+            #expect(overlapping["previousSecretEndsAt"] == "2026-03-01T14:00:00Z")
+            #expect(overlapping["secret"]?.stringValue?.hasPrefix("whsec_") == true)
+            for hours in [-1, 8_761, "2"] as [JSONValue] {
+                let refused = try await rotate(["overlapHours": hours])
+                #expect(refused.status == 400 && refused.field == "overlapHours", "\(refused.text)")
+            }
+        }
+    }
+
     @Test(arguments: [("test", 202), ("rotate", 200)])
     func actionWithoutArgumentsNeedsNoBody(action: String, status: Int) async throws {
         let api = TestAPI()

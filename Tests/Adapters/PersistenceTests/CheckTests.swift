@@ -414,6 +414,15 @@ import Testing
                 ["sealed_secret": "convert_to(repeat('a', 513), 'UTF8')"],
             ]
         ),
+        "webhooks_previous_sealed_secret_length": (
+            "webhooks",
+            ["sha256('')", "convert_to(repeat('a', 513), 'UTF8')"].map {
+                ["previous_sealed_secret": $0, "previous_secret_ends_at": "now()"]
+            }
+        ),
+        "webhooks_previous_secret_ends": (
+            "webhooks", [["previous_sealed_secret": "sha512('s')"]]
+        ),
         "webhooks_events": (
             "webhooks",
             ["'{}'", "'{other}'", "'{key.revoked,other}'", "'{doorstep.test}'"].map { ["events": $0] }

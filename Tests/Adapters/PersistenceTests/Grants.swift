@@ -124,7 +124,7 @@ enum Grants {
         doorstep_admin UPDATE short_codes (url)
         doorstep_admin UPDATE tenants (client_burst, client_new_instance_burst, client_new_instance_rate, client_rate, collapse_policy, cors_origins, key_burst, key_rate, name, new_instance_burst, new_instance_rate, quotas, suspended_at)
         doorstep_admin UPDATE webhook_messages (attempt, due_at, queued_at, state)
-        doorstep_admin UPDATE webhooks (disabled_at, disabled_reason, events, failing_since, sealed_secret, secret_changed_at, url)
+        doorstep_admin UPDATE webhooks (disabled_at, disabled_reason, events, failing_since, previous_sealed_secret, previous_secret_ends_at, sealed_secret, secret_changed_at, url)
         doorstep_admin USAGE doorstep
         doorstep_app DELETE app_store_budget
         doorstep_app DELETE app_store_check_rows
@@ -267,7 +267,7 @@ enum Grants {
         doorstep_manager UPDATE short_codes (url)
         doorstep_manager UPDATE tenants (collapse_policy, cors_origins, name)
         doorstep_manager UPDATE webhook_messages (attempt, due_at, queued_at, state)
-        doorstep_manager UPDATE webhooks (disabled_at, disabled_reason, events, failing_since, sealed_secret, secret_changed_at, url)
+        doorstep_manager UPDATE webhooks (disabled_at, disabled_reason, events, failing_since, previous_sealed_secret, previous_secret_ends_at, sealed_secret, secret_changed_at, url)
         doorstep_manager USAGE doorstep
         doorstep_router EXECUTE add_confirmation_days()
         doorstep_router EXECUTE add_notification_days()

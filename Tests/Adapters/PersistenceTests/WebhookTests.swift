@@ -182,6 +182,66 @@ import Testing
         }
     }
 
+    @Test func previousSecretEndsWithTheOverlap() async throws {
+        try await Self.withFixture { fixture in
+            let (registry, store) = (fixture.registry, fixture.store)
+            let (first, second, third) = (
+                WebhookSecret.generate(), WebhookSecret.generate(), WebhookSecret.generate()
+            )
+            let webhook = try await fixture.create(secret: first)
+            func claimed() async throws -> Webhook? {
+                let claim = try await store.claim(
+                    of: webhook, limit: 1, lease: .zero, maximumAge: Fixture.age)
+                return claim?.webhook
+            }
+            func rotate(to secret: WebhookSecret, hours: Int) async throws -> Date? {
+                try await registry.replaceSecret(
+                    of: webhook, by: secret, overlap: .seconds(hours * 3_600), actor: Fixture.actor
+                ).previousSecretEndsAt
+            }
+            #expect(try await claimed()?.previousSecret == nil)
+            let end = try #require(try await rotate(to: second, hours: 2))
+            #expect((7_190...7_210).contains(end.timeIntervalSinceNow))
+            #expect(try await registry.webhook(webhook)?.previousSecretEndsAt == end)
+            for webhook in [try await claimed(), try await registry.receiver(webhook)] {
+                #expect(webhook?.secret == second && webhook?.previousSecret == first)
+            }
+            // A second rotation ends the first secret.
+            _ = try await rotate(to: third, hours: 1)
+            #expect(try await claimed()?.secret == third)
+            #expect(try await claimed()?.previousSecret == second)
+
+            let sealedAgain = PostgresWebhookRegistry(fixture.stores.adminPool, keys: try Self.keys("b", "a"))
+            #expect(try await sealedAgain.resealSecrets(of: fixture.tenant) == .init(resealed: 2))
+            let newest = PostgresWebhookRegistry(fixture.stores.adminPool, keys: try Self.keys("b"))
+            #expect(try await newest.receiver(webhook)?.previousSecret == second)
+            let strange = PostgresWebhookRegistry(fixture.stores.adminPool, keys: try Self.keys("c"))
+            #expect(try await strange.resealSecrets(of: fixture.tenant) == .init(unreadable: 2))
+
+            func execute(_ query: Query) async throws {
+                try await fixture.stores.adminPool.withTransaction { transaction in
+                    try await transaction.setTenant(fixture.tenant.description)
+                    try await transaction.execute(query)
+                }
+            }
+            try await execute("UPDATE doorstep.webhooks SET previous_secret_ends_at = now()")
+            #expect(try await newest.receiver(webhook)?.previousSecret == nil)
+            #expect(try await newest.webhook(webhook)?.previousSecretEndsAt == nil)
+            // The next resealing deletes what has ended.
+            #expect(try await sealedAgain.resealSecrets(of: fixture.tenant) == .init())
+            #expect(
+                try await fixture.stores.count(
+                    "SELECT count(*) FROM doorstep.webhooks WHERE previous_sealed_secret IS NOT NULL") == 0)
+
+            // A rotation without an overlap ends the previous secret at once.
+            _ = try await rotate(to: first, hours: 1)
+            #expect(try await rotate(to: second, hours: 0) == nil)
+            #expect(
+                try await fixture.stores.count(
+                    "SELECT count(*) FROM doorstep.webhooks WHERE previous_sealed_secret IS NOT NULL") == 0)
+        }
+    }
+
     /// As `doorstep_manager`, which is all that a request is.
     @Test func managerRoleManagesWebhooks() async throws {
         try await Self.withFixture { fixture in
@@ -272,6 +332,7 @@ import Testing
             _ = try await fixture.registry.replaceSecret(of: webhook, by: canary, actor: Fixture.actor)
             let rotated = try await entries()
             #expect(rotated.count == 1 && rotated[0].contains("secret_changed_at"))
+            #expect(!rotated[0].contains("previous_sealed_secret"))
             #expect(rotated[0].contains(Fixture.actor))
             #expect(!rotated[0].contains("sealed") && !rotated[0].contains("canary"))
             #expect(!rotated[0].contains("63616e617279"))

@@ -84,6 +84,34 @@ import Testing
         #expect(sent.first.flatMap { TraceContext(traceparent: $0) } == trace)
     }
 
+    @Test func messageIsSignedWithBothSecretsDuringAnOverlap() async throws {
+        let headers = Mutex<[String]>([])
+        let new = try #require(WebhookSecret(Array(repeating: 8, count: 32)))
+        let old = try #require(WebhookSecret(Array(repeating: 7, count: 32)))
+        try await LocalWebServer.lend({ request in
+            headers.withLock {
+                $0 += request.headers.filter { $0.name.lowercased() == "webhook-signature" }.map(\.value)
+            }
+            return .init("", status: 204)
+        }) { server in
+            let settings = OutboundClient.Settings(
+                allowed: ["127.0.0.0/8", "::1"].compactMap { AddressRange($0) }, timeout: .seconds(20))
+            let url = try WebhookURL("http://127.0.0.1:\(server.port)/")
+            try await OutboundClient.withClient(settings) { client in
+                let reply = await StandardWebhookSender(client).send(
+                    Self.message, to: Webhook(url: url, secret: new, previousSecret: old),
+                    at: Date(timeIntervalSince1970: 1_700_000_000))
+                #expect(reply == .status(204))
+            }
+        }
+        let signatures = [new, old].map { secret in
+            StandardWebhookSender.signature(
+                id: "01020304-0506-0708-090a-0b0c0d0e0f10", time: 1_700_000_000, body: Self.message.body,
+                secret: secret)
+        }
+        #expect(headers.withLock { $0 } == [signatures.joined(separator: " ")])
+    }
+
     @Test(arguments: [200, 299, 301, 404, 410, 500]) func everyStatusIsAReply(status: Int) async throws {
         try await LocalWebServer.lend({ _ in
             .init("x", status: status, headers: [("Location", "http://127.0.0.1:1/")])

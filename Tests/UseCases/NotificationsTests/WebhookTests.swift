@@ -91,7 +91,8 @@ import Testing
         let secret = WebhookSecret.generate()
         #expect(secret.text.hasPrefix("whsec_"))
         #expect(Data(base64Encoded: String(secret.text.dropFirst(6))) == Data(secret.bytes))
-        let webhook = Webhook(url: try WebhookURL("https://example.com"), secret: secret)
+        let webhook = Webhook(
+            url: try WebhookURL("https://example.com"), secret: secret, previousSecret: secret)
         var dumped = ""
         dump(webhook, to: &dumped)
         for text in ["\(webhook)", String(reflecting: webhook), dumped] {

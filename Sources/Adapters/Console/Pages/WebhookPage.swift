@@ -76,9 +76,13 @@ struct WebhookPage: Sendable {
     @Sendable func rotate(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let subject = try await subject(request)
         let secret = WebhookSecret.generate()
+        guard let hours = Double(decimal: request.form["overlap"] ?? "0"),
+            RegisteredWebhook.overlaps.contains(hours)
+        else { throw ConsoleRefusal.malformed("Enter hours from 0 to 8760. The secret was not replaced.") }
         let webhook = try await forms.once(request) {
             try await subject.registry.replaceSecret(
-                of: subject.reference, by: secret, actor: request.session.access.actor)
+                of: subject.reference, by: secret, overlap: .seconds(hours * 3_600),
+                actor: request.session.access.actor)
         }
         return .page(list.shown(secret, webhook, subject.tenant, "Secret replaced"))
     }
@@ -271,8 +275,11 @@ struct WebhookPage: Sendable {
                 if isOn { p.text(" Doorstep gives up all waiting messages.") }
             }
         }
-        html.element(.form, .post, .action(action(subject, "rotate"))) { form in
+        html.element(.form, .class("stack"), .post, .action(action(subject, "rotate"))) { form in
             form.formNumber()
+            form.field(
+                "Overlap in hours", name: "overlap", value: "0",
+                hint: "During the overlap, Doorstep signs messages with both secrets.", inputmode: "decimal")
             form.element(.p) { p in
                 p.element(.button, .class("danger"), text: "Replace the secret and show it once")
                 p.text(" Doorstep signs all later messages with the new secret.")

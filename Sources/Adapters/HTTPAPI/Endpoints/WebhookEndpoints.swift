@@ -123,10 +123,16 @@ struct WebhookEndpoints: Sendable {
         try request.refuseParameters()
         let registry = try configured()
         return try await refusing {
-            try JSONObjectReader(request.body).finish()
+            var body = JSONObjectReader(request.body)
+            let overlap = try body.optionalDouble("overlapHours") ?? 0
+            try body.finish()
+            guard RegisteredWebhook.overlaps.contains(overlap) else {
+                throw JSONFieldError.invalid(path: "overlapHours", reason: "must be from 0 to 8760")
+            }
             let secret = WebhookSecret.generate()
             let registered = try await registry.replaceSecret(
-                of: reference(request), by: secret, actor: request.actor.name)
+                of: reference(request), by: secret, overlap: .seconds(overlap * 3_600),
+                actor: request.actor.name)
             return APIResponse(.ok, showing: registered, secret)
         }
     }

@@ -156,21 +156,35 @@ struct WebhookCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Replace the secret, and show the new one once.",
             discussion: """
-                Messages are signed with the new secret from now on. This works even if no secret in \
-                DOORSTEP_TOKEN_SECRET decrypts the old one.
+                Messages are signed with the new secret from now on. With --overlap, they are also signed with the \
+                old secret, which ends by itself. A rotation ends the overlap of an earlier one. This works even if no \
+                secret in DOORSTEP_TOKEN_SECRET decrypts the old one.
 
-                Example: doorstep webhook rotate WEBHOOK-ID
+                Example: doorstep webhook rotate WEBHOOK-ID --overlap 24
                 """)
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
         @OptionGroup var webhook: WebhookArgument
+        @Option(help: "Hours in which messages are signed with both secrets.") var overlap = 0.0
+
+        func validate() throws {
+            guard RegisteredWebhook.overlaps.contains(overlap) else {
+                throw ValidationError("--overlap must be from 0 to 8760 hours")
+            }
+        }
 
         func run() async throws {
             let changed = try await tenant.withWebhookAPI {
-                try await $0.post("\(webhook.path)/rotate", [:])
+                try await $0.post(
+                    "\(webhook.path)/rotate",
+                    overlap > 0 ? ["overlapHours": JSONValue(finite: overlap)] : [:])
             }
-            output.print(changed, line: "The secret is now \(changed.text("secret"))")
+            let end = changed["previousSecretEndsAt"]?.stringValue
+            output.print(
+                changed,
+                line: "The secret is now \(changed.text("secret"))"
+                    + (end.map { "; the previous one signs messages too until \($0)" } ?? ""))
         }
     }
 

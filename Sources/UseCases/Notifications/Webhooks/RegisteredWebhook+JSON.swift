@@ -10,6 +10,7 @@ extension RegisteredWebhook {
             "disabledAt": (switchOff?.at).map { JSONValue($0) } ?? .null,
             "disabledReason": (switchOff?.reason).map(JSONValue.string) ?? .null,
             "waiting": JSONValue(waitingCount),
+            "previousSecretEndsAt": previousSecretEndsAt.map { JSONValue($0) } ?? .null,
         ]
     }
 

@@ -13,6 +13,8 @@ public struct RegisteredWebhook: Sendable, Hashable {
     public let switchOff: SwitchOff?
     /// How many messages wait, up to ``countLimit``.
     public let waitingCount: Int
+    /// The end of the overlap in which the previous secret signs messages too; nil without one.
+    public let previousSecretEndsAt: Date?
 
     /// Since when a webhook has been disabled, and why.
     public struct SwitchOff: Sendable, Hashable {
@@ -30,7 +32,7 @@ public struct RegisteredWebhook: Sendable, Hashable {
 
     public init(
         id: WebhookID, url: WebhookURL, events: Set<WebhookEvent>, createdAt: Date, failingSince: Date?,
-        switchOff: SwitchOff?, waitingCount: Int
+        switchOff: SwitchOff?, waitingCount: Int, previousSecretEndsAt: Date? = nil
     ) {
         self.id = id
         self.url = url
@@ -39,7 +41,11 @@ public struct RegisteredWebhook: Sendable, Hashable {
         self.failingSince = failingSince
         self.switchOff = switchOff
         self.waitingCount = waitingCount
+        self.previousSecretEndsAt = previousSecretEndsAt
     }
+
+    /// The allowed overlaps of a rotation, in hours. [ours]
+    public static let overlaps = 0.0...8_760
 
     /// How many a tenant has, at most. [ours]
     public static let limit = 16

@@ -29,9 +29,10 @@ public protocol WebhookRegistry: Sendable {
         checking check: @Sendable (RegisteredWebhook) throws -> Void
     ) async throws -> RegisteredWebhook
 
-    /// Replaces the secret, even one that cannot be opened any more; it is as one that never failed.
+    /// Replaces the secret, even one that cannot be opened any more. The webhook then counts as one that never failed.
+    /// - Parameter overlap: How long the present secret signs messages too. A secret of an earlier overlap ends at once.
     func replaceSecret(
-        of webhook: WebhookReference, by secret: WebhookSecret, actor: String
+        of webhook: WebhookReference, by secret: WebhookSecret, overlap: Duration, actor: String
     ) async throws -> RegisteredWebhook
 
     /// Its messages go first, in parts: where that ends before its time, the webhook is still there.
@@ -61,6 +62,13 @@ public protocol WebhookRegistry: Sendable {
 }
 
 extension WebhookRegistry {
+    /// Without an overlap.
+    public func replaceSecret(
+        of webhook: WebhookReference, by secret: WebhookSecret, actor: String
+    ) async throws -> RegisteredWebhook {
+        try await replaceSecret(of: webhook, by: secret, overlap: .zero, actor: actor)
+    }
+
     /// Whatever the webhook is.
     public func change(
         _ webhook: WebhookReference, _ change: WebhookChange, by actor: String
