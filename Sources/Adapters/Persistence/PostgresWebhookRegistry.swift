@@ -274,6 +274,30 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
         }
     }
 
+    public func message(_ id: UUID, of webhook: WebhookReference) async throws -> LoggedMessage? {
+        try await read(webhook.tenant) { transaction in
+            _ = try await transaction.known(webhook.id)
+            let row = try await transaction.execute(
+                """
+                SELECT message_id, type, state, created_at, due_at, attempts, body FROM doorstep.webhook_messages
+                WHERE tenant_id = \(webhook.tenant.uuid) AND webhook_id = \(webhook.id.uuid)
+                    AND message_id = \(id)
+                """
+            ).first
+            guard let row else { return nil }
+            let responses = try await transaction.execute(
+                """
+                SELECT at, body FROM doorstep.webhook_responses
+                WHERE tenant_id = \(webhook.tenant.uuid) AND webhook_id = \(webhook.id.uuid)
+                    AND message_id = \(id)
+                """
+            ).map { try $0.decode(String.self, [UInt8].self) }
+            let message = try RecordedMessage(
+                row: row, responses: Dictionary(responses, uniquingKeysWith: { $1 }))
+            return LoggedMessage(message: message, body: try row.decode(at: 6))
+        }
+    }
+
     public func replay(
         _ selection: ReplaySelection, of webhook: WebhookReference, by actor: String
     ) async throws -> (count: Int, last: UUID?) {
@@ -437,16 +461,25 @@ extension RegisteredWebhook {
 }
 
 extension RecordedMessage {
-    fileprivate init(row: Row) throws {
-        let (id, type, state, createdAt, dueAt, attempts) = try row.decode(
-            UUID.self, String.self, String.self, Date.self, Date?.self, JSONText.self)
+    /// Takes the first six columns.
+    /// - Parameter responses: The stored responses by the times of their attempts.
+    fileprivate init(row: Row, responses: [String: [UInt8]] = [:]) throws {
+        let (id, type, state): (UUID, String, String) = try (
+            row.decode(at: 0), row.decode(at: 1), row.decode(at: 2)
+        )
+        let (createdAt, dueAt, attempts): (Date, Date?, JSONText) = try (
+            row.decode(at: 3), row.decode(at: 4), row.decode(at: 5)
+        )
         self = try PersistenceError.reading("webhook_messages") {
             guard let state = State(rawValue: state),
                 let attempts = try JSONValue(parsing: attempts.text.utf8).arrayValue
             else { throw PersistenceError.unreadable("webhook_messages") }
             return RecordedMessage(
                 id: id, type: type, state: state, createdAt: createdAt, dueAt: dueAt,
-                attempts: try attempts.map { try WebhookAttempt($0) })
+                attempts: try attempts.map { stored in
+                    let time = stored.objectValue?["at"]?.stringValue ?? ""
+                    return try WebhookAttempt(stored).with(response: responses[time] ?? [])
+                })
         }
     }
 }

@@ -135,6 +135,7 @@ public struct PostgresWebhookStore: WebhookStore {
                 RETURNING w.has_url
                 """
             ).first
+            if row != nil { try await transaction.keep(attempt, at: message, of: webhook.id) }
             guard let row, try row.decode(at: 0, as: Bool.self) else { return .outdated }
             let isSwitchedOff = try await transaction.note(attempt, of: webhook.id, patience: patience)
             return isSwitchedOff ? .switchedOff : .current
@@ -191,6 +192,27 @@ extension TenantTransaction {
                 FOR KEY SHARE) AS w,
                 unnest(\(messages.map(\.id)), \(messages.map { String(decoding: $0.body, as: UTF8.self) }))
                     AS m (id, body)
+            """)
+    }
+
+    /// Stores an attempt's response, and deletes the webhook's oldest beyond ``WebhookAttempt/maximumResponses``. The webhook
+    /// must be locked.
+    fileprivate func keep(
+        _ attempt: WebhookAttempt, at message: WebhookMessage, of webhook: WebhookID
+    ) async throws {
+        guard !attempt.response.isEmpty, let at = attempt.json["at"]?.stringValue else { return }
+        try await execute(
+            """
+            WITH added AS (
+                INSERT INTO doorstep.webhook_responses (tenant_id, webhook_id, number, message_id, at, body)
+                SELECT \(tenant.uuid), \(webhook.uuid), coalesce((
+                        SELECT number FROM doorstep.webhook_responses
+                        WHERE tenant_id = \(tenant.uuid) AND webhook_id = \(webhook.uuid)
+                        ORDER BY number DESC LIMIT 1), 0) + 1, \(message.id), \(at), \(attempt.response)
+                RETURNING number)
+            DELETE FROM doorstep.webhook_responses AS r USING added
+            WHERE r.tenant_id = \(tenant.uuid) AND r.webhook_id = \(webhook.uuid)
+                AND r.number <= added.number - \(WebhookAttempt.maximumResponses)
             """)
     }
 
@@ -305,7 +327,9 @@ extension Webhook {
             guard let secret = WebhookSecret(opened) else { throw PersistenceError.unreadable("webhooks") }
             return Webhook(
                 url: try WebhookURL(url), secret: secret,
-                previousSecret: previous.flatMap { keys.open($0, at: Self.place) }.flatMap { WebhookSecret($0) })
+                previousSecret: previous.flatMap { keys.open($0, at: Self.place) }.flatMap {
+                    WebhookSecret($0)
+                })
         }
     }
 }

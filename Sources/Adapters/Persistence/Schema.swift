@@ -69,6 +69,9 @@ public enum Schema {
         Migration(
             version: 30, name: "webhook_overlaps", sql: text(PackageResources._030_webhook_overlaps_sql),
             compatibleFrom: 25),
+        Migration(
+            version: 31, name: "webhook_responses", sql: text(PackageResources._031_webhook_responses_sql),
+            compatibleFrom: 25),
     ]
 
     /// Creates missing roles and the schema, then applies pending migrations as `doorstep_owner`.

@@ -20,7 +20,9 @@ public struct StandardWebhookSender: WebhookSender {
         self.client = client
     }
 
-    public func send(_ message: WebhookMessage, to webhook: Webhook, at now: Date) async -> WebhookReply {
+    public func send(
+        _ message: WebhookMessage, to webhook: Webhook, at now: Date
+    ) async -> (reply: WebhookReply, response: [UInt8]) {
         let id = message.id.uuidString.lowercased()
         let time = Int(now.timeIntervalSince1970)
         var request = HTTPClientRequest(url: webhook.url.text)
@@ -39,11 +41,13 @@ public struct StandardWebhookSender: WebhookSender {
         request.body = .bytes(message.body)
         do throws(OutboundError) {
             let response = try await client.execute(request, limit: Self.responseLimit, needsBody: false)
-            return .status(
-                response.status,
-                retryAfter: response.values(of: "Retry-After").first.flatMap { Self.pause($0, at: Date()) })
+            let retryAfter = response.values(of: "Retry-After").first.flatMap { Self.pause($0, at: Date()) }
+            return (
+                .status(response.status, retryAfter: retryAfter),
+                Array(response.body.prefix(WebhookAttempt.maximumResponseLength))
+            )
         } catch {
-            return .noResponse(error.reason)
+            return (.noResponse(error.reason), [])
         }
     }
 

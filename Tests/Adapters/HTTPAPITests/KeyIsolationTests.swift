@@ -566,6 +566,9 @@ import Testing
         probes["GET \(path)/{id}/messages"] = { ids, _ in
             [Request(path: "\(path)/\(ids.webhook)/messages")]
         }
+        probes["GET \(path)/{id}/messages/{message}"] = { ids, own in
+            [ids.webhook, own.webhook].map { Request(path: "\(path)/\($0)/messages/\(ids.message)") }
+        }
         probes["POST \(path)/{id}/replay"] = { ids, own in
             [ids.webhook, own.webhook].map { webhook in
                 Request(path: "\(path)/\(webhook)/replay", body: ["message": .string(ids.message)])

@@ -10,6 +10,7 @@ final class MemoryWebhookRegistry: WebhookRegistry {
         var webhooks: [WebhookReference: RegisteredWebhook] = [:]
         var secrets: [WebhookReference: WebhookSecret] = [:]
         var messages: [WebhookReference: [RecordedMessage]] = [:]
+        var bodies: [UUID: [UInt8]] = [:]
         var replays: [ReplaySelection] = []
         var replayLimit = ReplaySelection.limit
         var actors: [String] = []
@@ -123,6 +124,7 @@ final class MemoryWebhookRegistry: WebhookRegistry {
                     id: test.id, type: WebhookEvent.test, state: .waiting,
                     createdAt: Date(timeIntervalSince1970: 0), dueAt: Date(timeIntervalSince1970: 0),
                     attempts: []))
+            state.bodies[test.id] = test.body
         }
     }
 
@@ -134,6 +136,15 @@ final class MemoryWebhookRegistry: WebhookRegistry {
             return (state.messages[webhook] ?? []).sorted { $0.id.uuidString > $1.id.uuidString }
                 .filter { message in before.map { message.id.uuidString < $0.uuidString } ?? true }
                 .prefix(limit).map(\.self)
+        }
+    }
+
+    func message(_ id: UUID, of webhook: WebhookReference) async throws -> LoggedMessage? {
+        try state.withLock { state in
+            _ = try Self.known(webhook, in: state)
+            return state.messages[webhook]?.first { $0.id == id }.map {
+                LoggedMessage(message: $0, body: state.bodies[id] ?? Array("{}".utf8))
+            }
         }
     }
 

@@ -14,7 +14,7 @@ import Testing
     /// Those that this suite holds to their tenants.
     static let operations: Set = [
         "listWebhooks", "createWebhook", "getWebhook", "patchWebhook", "deleteWebhook", "rotateWebhookSecret",
-        "testWebhook", "listWebhookMessages", "replayWebhookMessages",
+        "testWebhook", "listWebhookMessages", "getWebhookMessage", "replayWebhookMessages",
     ]
 
     private static let tenant = TenantID(number: 1)
@@ -225,6 +225,35 @@ import Testing
         }
     }
 
+    @Test func messageIsShownWithBodyAndResponses() async throws {
+        let api = TestAPI()
+        try await api.test(over: [.task]) { client in
+            let (path, reference) = try await Self.created(client)
+            let test = try await client.post("\(path)/test", key: api.manager, [:])
+            let id = try #require(test["message"]?.stringValue)
+            let sent = try await client.send(.get, "\(path)/messages/\(id)", key: api.reader)
+            #expect(sent.status == 200 && sent["attempts"] == [], "\(sent.text)")
+            #expect(sent["body"]?.objectValue?["type"] == "doorstep.test")
+            #expect(sent["body"]?.objectValue?["id"] == .string(id))
+            let attempts = [Array("no\u{0}t now é".utf8.dropLast()), []].map { response in
+                WebhookAttempt(
+                    at: Date(timeIntervalSince1970: 1_772_368_200), duration: .zero, reply: .status(503),
+                    response: response)
+            }
+            let message = Self.message(.waiting, attempts)
+            api.webhooks.add(message, of: reference)
+            let shown = try await client.send(
+                .get, "\(path)/messages/\(message.id.uuidString.lowercased())", key: api.reader)
+            #expect(
+                shown["attempts"]?.arrayValue?.map { $0.objectValue?["response"] }
+                    == ["no\u{0}t now \u{FFFD}", .null])
+            for unknown in [UUID(number: 9).uuidString, "x"] {
+                let response = try await client.send(.get, "\(path)/messages/\(unknown)", key: api.reader)
+                #expect(response.status == 404 && response.code == "not_found")
+            }
+        }
+    }
+
     @Test func messagesAreReplayed() async throws {
         let api = TestAPI()
         try await api.test(over: [.task]) { client in
@@ -323,7 +352,8 @@ import Testing
         try await api.test(over: [.task]) { client in
             let (path, reference) = try await Self.created(client)
             api.webhooks.add(Self.message(.taken), of: reference)
-            let reading = [path, "\(path)/messages", "/v1/webhooks"]
+            let id = UUID(number: 7).uuidString.lowercased()
+            let reading = [path, "\(path)/messages", "\(path)/messages/\(id)", "/v1/webhooks"]
             let writing: [(HTTPRequest.Method, String, JSONValue?)] = [
                 (.post, "/v1/webhooks", ["url": Self.url]), (.patch, path, ["enabled": false]),
                 (.post, "\(path)/rotate", [:]), (.post, "\(path)/test", [:]),

@@ -453,6 +453,12 @@ import Testing
         "webhook_messages_attempts_are_a_list": (
             "webhook_messages", ["'{}'", "'null'", "'1'"].map { ["attempts": $0] }
         ),
+        "webhook_responses_at_length": (
+            "webhook_responses", ["'2026-03-01'", "repeat('1', 33)"].map { ["at": $0] }
+        ),
+        "webhook_responses_body_length": (
+            "webhook_responses", ["''", "convert_to(repeat('a', 4097), 'UTF8')"].map { ["body": $0] }
+        ),
         "audit_log_action": (
             "audit_log", [["action": "'truncate'", "before": "'{}'"]]
         ),

@@ -105,6 +105,7 @@ enum Grants {
         doorstep_admin SELECT tenant_usage
         doorstep_admin SELECT tenants
         doorstep_admin SELECT webhook_messages
+        doorstep_admin SELECT webhook_responses
         doorstep_admin SELECT webhooks
         doorstep_admin UPDATE api_keys (expires_at, revoked_at, successor_id)
         doorstep_admin UPDATE app_store_budget (spent)
@@ -138,6 +139,7 @@ enum Grants {
         doorstep_app DELETE push_tokens
         doorstep_app DELETE revoked_attest_keys
         doorstep_app DELETE webhook_messages
+        doorstep_app DELETE webhook_responses
         doorstep_app INSERT app_store_budget
         doorstep_app INSERT app_store_check_rows
         doorstep_app INSERT app_store_checks
@@ -154,6 +156,7 @@ enum Grants {
         doorstep_app INSERT notifications
         doorstep_app INSERT push_tokens
         doorstep_app INSERT webhook_messages
+        doorstep_app INSERT webhook_responses
         doorstep_app SELECT api_keys (key_id, last_used_on, tenant_id)
         doorstep_app SELECT app_store_budget
         doorstep_app SELECT app_store_check_rows
@@ -185,6 +188,7 @@ enum Grants {
         doorstep_app SELECT short_codes
         doorstep_app SELECT tenants
         doorstep_app SELECT webhook_messages
+        doorstep_app SELECT webhook_responses
         doorstep_app SELECT webhooks
         doorstep_app UPDATE api_keys (last_used_on)
         doorstep_app UPDATE app_store_budget (spent)
@@ -256,6 +260,7 @@ enum Grants {
         doorstep_manager SELECT tenant_usage
         doorstep_manager SELECT tenants
         doorstep_manager SELECT webhook_messages
+        doorstep_manager SELECT webhook_responses
         doorstep_manager SELECT webhooks
         doorstep_manager UPDATE api_keys (expires_at, revoked_at, successor_id)
         doorstep_manager UPDATE clips (android_url, app_id_prefix, app_store_id, attestation, card, card_image, multi_business, parent_bundle_id, site_name, team_id)

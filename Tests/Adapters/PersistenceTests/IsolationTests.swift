@@ -191,7 +191,7 @@ import Testing
                     "attest_keys", "revoked_attest_keys", "attestation_days", "push_tokens", "launches",
                     "instances", "channels", "audience_cursors",
                     "idempotency_keys",
-                    "webhook_messages",
+                    "webhook_responses", "webhook_messages",
                 ],
             ]
             for (login, tables) in deleted {

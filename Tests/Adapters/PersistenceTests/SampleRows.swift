@@ -236,6 +236,14 @@ enum SampleRows {
             ],
             change: "attempt = 1", key: "message_id = '00000000-0000-0000-0000-000000000006'"),
         Table(
+            name: "webhook_responses", login: .app,
+            row: [
+                "webhook_id": "'00000000-0000-0000-0000-000000000007'", "number": "1",
+                "message_id": "'00000000-0000-0000-0000-000000000006'",
+                "at": "'2026-03-01T12:30:00.000Z'", "body": "'r'",
+            ],
+            change: nil, key: "number = 1"),
+        Table(
             name: "audit_log", login: .migrate,
             row: ["actor": "'x'", "action": "'insert'", "relation": "'x'", "after": "'{}'"],
             change: nil, key: "relation = 'x'"),

@@ -524,6 +524,76 @@ import Testing
         }
     }
 
+    @Test func logKeepsBodiesAndResponses() async throws {
+        try await Self.withFixture { fixture in
+            let webhook = try await fixture.create()
+            try await fixture.addMessages(1, of: webhook)
+            var sent: [WebhookMessage] = []
+            let long = (0..<5_000).map { UInt8($0 % 251) }
+            for (index, response) in [long, [], [0x6F, 0x6B, 0]].enumerated() {
+                let message = try #require(try await fixture.claim(webhook).first)
+                sent.append(message)
+                let attempt = WebhookAttempt(
+                    at: Date(timeIntervalSince1970: 1_772_368_200 + Double(index)),
+                    duration: .milliseconds(12), reply: .status(500 - index), response: response)
+                _ = try await fixture.store.record(
+                    attempt, at: message, of: webhook, to: WebhookURL("https://example.com/hooks"),
+                    again: .zero, patience: .seconds(86_400))
+            }
+            let id = sent[0].id
+            try await fixture.stores.database.withPool(as: .manager) { pool in
+                let registry = PostgresWebhookRegistry(managing: pool, keys: try Self.keys("a"))
+                let logged = try #require(try await registry.message(id, of: webhook))
+                #expect(logged.body == sent[0].body && logged.message.id == id)
+                #expect(
+                    logged.message.attempts.map(\.response) == [
+                        Array(long.prefix(4_096)), [], [0x6F, 0x6B, 0],
+                    ])
+                #expect(logged.message.attempts.map(\.reply) == [.status(500), .status(499), .status(498)])
+                let listed = try await registry.messages(of: webhook, before: nil, limit: 1)
+                #expect(listed.first?.attempts.map(\.response) == [[], [], []])
+                #expect(try await registry.message(UUID(), of: webhook) == nil)
+                let neighbour = try await fixture.stores.createTenant("neighbour")
+                await #expect(throws: WebhookRefusal.unknownWebhook) {
+                    try await registry.message(id, of: WebhookReference(webhook.id, of: neighbour))
+                }
+            }
+            #expect(try await fixture.stores.count("SELECT count(*) FROM doorstep.webhook_responses") == 2)
+            _ = try await fixture.registry.delete(webhook, by: Fixture.actor)
+            #expect(try await fixture.stores.count("SELECT count(*) FROM doorstep.webhook_responses") == 0)
+        }
+    }
+
+    @Test func logKeepsTheLastThousandResponsesOfAWebhook() async throws {
+        try await Self.withFixture { fixture in
+            let webhook = try await fixture.create()
+            try await fixture.addMessages(1, of: webhook)
+            let message = try #require(try await fixture.claim(webhook).first)
+            try await fixture.stores.appPool.withTransaction { transaction in
+                try await transaction.setTenant(webhook.tenant.description)
+                try await transaction.execute(
+                    """
+                    INSERT INTO doorstep.webhook_responses (tenant_id, webhook_id, number, message_id, at, body)
+                    SELECT \(webhook.tenant.uuid), \(webhook.id.uuid), n, \(message.id),
+                        '2026-03-01T12:30:00.000Z', 'old'
+                    FROM generate_series(1, 1000) AS n
+                    """)
+            }
+            let attempt = WebhookAttempt(
+                at: Date(), duration: .zero, reply: .status(200), response: Array("new".utf8))
+            _ = try await fixture.store.record(
+                attempt, at: message, of: webhook, to: WebhookURL("https://example.com/hooks"), again: nil,
+                patience: .seconds(86_400))
+            let count = "SELECT count(*) FROM doorstep.webhook_responses"
+            #expect(try await fixture.stores.count("\(unsafeSQL: count)") == 1_000)
+            #expect(
+                try await fixture.stores.count("\(unsafeSQL: count) WHERE number BETWEEN 2 AND 1001") == 1_000
+            )
+            let logged = try await fixture.registry.message(message.id, of: webhook)
+            #expect(logged?.message.attempts.map(\.response) == [Array("new".utf8)])
+        }
+    }
+
     @Test func replayOfWaitingMessageKeepsItsAttempts() async throws {
         try await Self.withFixture { fixture in
             let webhook = try await fixture.create()

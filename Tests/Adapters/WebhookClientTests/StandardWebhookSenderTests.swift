@@ -29,7 +29,8 @@ import Testing
             timeout: timeout)
         return try await OutboundClient.withClient(settings) { client in
             await StandardWebhookSender(client).send(
-                message, to: try webhook(url), at: Date(timeIntervalSince1970: 1_700_000_000))
+                message, to: try webhook(url), at: Date(timeIntervalSince1970: 1_700_000_000)
+            ).reply
         }
     }
 
@@ -100,7 +101,8 @@ import Testing
             try await OutboundClient.withClient(settings) { client in
                 let reply = await StandardWebhookSender(client).send(
                     Self.message, to: Webhook(url: url, secret: new, previousSecret: old),
-                    at: Date(timeIntervalSince1970: 1_700_000_000))
+                    at: Date(timeIntervalSince1970: 1_700_000_000)
+                ).reply
                 #expect(reply == .status(204))
             }
         }
@@ -127,6 +129,22 @@ import Testing
             let reply = try await Self.send(
                 to: "http://127.0.0.1:\(server.port)/", timeout: .milliseconds(200))
             #expect(reply == .noResponse("no response in time"))
+        }
+    }
+
+    @Test(arguments: [(0, 0), (3, 3), (4_096, 4_096), (4_097, 4_096), (70_000, 4_096)])
+    func beginningOfTheResponseIsReturned(length: Int, kept: Int) async throws {
+        try await LocalWebServer.lend({ _ in .init(String(repeating: "é", count: length / 2 + length % 2)) })
+        {
+            server in
+            let settings = OutboundClient.Settings(
+                allowed: ["127.0.0.0/8", "::1"].compactMap { AddressRange($0) }, timeout: .seconds(20))
+            let response = try await OutboundClient.withClient(settings) { client in
+                await StandardWebhookSender(client).send(
+                    Self.message, to: try Self.webhook("http://127.0.0.1:\(server.port)/"), at: Date())
+            }
+            #expect(response.reply == .status(200))
+            #expect(response.response.count == min(kept + length % 2, 4_096))
         }
     }
 
@@ -230,7 +248,8 @@ import Testing
                         continue
                     }
                     let reply = await StandardWebhookSender(client).send(
-                        Self.message, to: webhook, at: Date())
+                        Self.message, to: webhook, at: Date()
+                    ).reply
                     #expect(Self.refusals.contains(reply), "\(scheme): \(reply)")
                 }
             }
@@ -251,6 +270,7 @@ import Testing
                     only, resolver: { _ in ["127.0.0.2", "::1"] }
                 ) {
                     await StandardWebhookSender($0).send(Self.message, to: try Self.webhook(url), at: Date())
+                        .reply
                 }
                 #expect(inside == .noResponse("the host's address is not public"))
                 let turning: BoundHosts.Resolver = { _ in
@@ -263,8 +283,8 @@ import Testing
                 let replies = try await OutboundClient.withClient(only, resolver: turning) { client in
                     let sender = StandardWebhookSender(client)
                     return [
-                        await sender.send(Self.message, to: try Self.webhook(url), at: Date()),
-                        await sender.send(Self.message, to: try Self.webhook(url), at: Date()),
+                        await sender.send(Self.message, to: try Self.webhook(url), at: Date()).reply,
+                        await sender.send(Self.message, to: try Self.webhook(url), at: Date()).reply,
                     ]
                 }
                 #expect(replies == [.status(200), .status(200)])

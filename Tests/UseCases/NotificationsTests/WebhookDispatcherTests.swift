@@ -374,7 +374,9 @@ extension WebhookMessage {
 private struct Replies: WebhookSender {
     let reply: @Sendable (WebhookMessage) async -> WebhookReply
 
-    func send(_ message: WebhookMessage, to webhook: Webhook, at now: Date) async -> WebhookReply {
-        await reply(message)
+    func send(
+        _ message: WebhookMessage, to webhook: Webhook, at now: Date
+    ) async -> (reply: WebhookReply, response: [UInt8]) {
+        (await reply(message), Array("response".utf8))
     }
 }

@@ -43,6 +43,9 @@ struct WebhookEndpoints: Sendable {
                 .get, "\(webhook)/messages", .stored(.read, messages),
                 problems: .parameters + [.unknownWebhook, .notificationsNotConfigured]),
             Endpoint(
+                .get, "\(webhook)/messages/{message}", .stored(.read, message),
+                problems: .parameters + [.unknownWebhook, .notFound, .notificationsNotConfigured]),
+            Endpoint(
                 .post, "\(webhook)/replay", .stored(.manage, replay),
                 problems: .parameters + [
                     .unknownWebhook, .webhookDisabled, .unknownMessage, .notificationsNotConfigured,
@@ -163,6 +166,18 @@ struct WebhookEndpoints: Sendable {
             try await APIResponse.page(
                 after: last, limit: limit, \.json, place: \.id, name: { $0.uuidString.lowercased() }
             ) { try await registry.messages(of: reference(request), before: $0, limit: $1) }
+        }
+    }
+
+    private func message(_ request: AdmittedRequest) async throws -> APIResponse {
+        try request.refuseParameters()
+        let registry = try configured()
+        return try await refusing {
+            let reference = try reference(request)
+            guard let id = UUID(text: request.parameter("message")),
+                let message = try await registry.message(id, of: reference)
+            else { throw Problem(.notFound, "not_found", WebhookRefusal.unknownMessage.description) }
+            return APIResponse(uncached: JSONValue.object(message.json).serialized())
         }
     }
 

@@ -42,8 +42,8 @@ extension ProblemType {
         "not_found", .notFound,
         title: "The path does not exist",
         cause: """
-            The server has no endpoint at this path or host, or the path names an instance that the tenant does not \
-            have.
+            The server has no endpoint at this path or host, or the path names an instance or a webhook message that \
+            the tenant does not have.
             """,
         remedy: "Compare the path with `/openapi.json`, including its version and spelling.")
     static let methodNotAllowed = ProblemType(

@@ -221,7 +221,8 @@ struct WebhookCommand: AsyncParsableCommand {
             let now = Date()
             let reply = try await OutboundClient.withClient(outbound.settings()) { client in
                 await StandardWebhookSender(client).send(
-                    WebhookMessage(WebhookEvent.test, [:], at: now), to: receiver, at: now)
+                    WebhookMessage(WebhookEvent.test, [:], at: now), to: receiver, at: now
+                ).reply
             }
             guard reply.isTaken else { throw CommandError.webhookNotTaken(reply) }
             output.print(
@@ -233,18 +234,33 @@ struct WebhookCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:
                 "List a webhook's messages of the last seven days and their attempts, the newest first.",
-            discussion: "Example: doorstep webhook messages WEBHOOK-ID")
+            discussion: """
+                With --message, show one message as JSON: its body, and of each response the first 4 KiB. The log \
+                keeps the last 1,000 responses of a webhook.
+
+                Example: doorstep webhook messages WEBHOOK-ID --message MESSAGE-ID
+                """)
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
         @OptionGroup var webhook: WebhookArgument
         @Option(help: "Maximum number of messages.") var limit = 1_000
+        @Option(help: "ID of one message, to show it with its body and the responses.") var message: String?
 
         func validate() throws {
             guard limit > 0 else { throw ValidationError("--limit must be 1 or more") }
+            guard message.map({ UUID(text: $0) != nil }) ?? true else {
+                throw ValidationError("--message must be a message's ID, a UUID")
+            }
         }
 
         func run() async throws {
+            if let message {
+                let shown = try await tenant.withWebhookAPI {
+                    try await $0.read("\(webhook.path)/messages/\(message)")
+                }
+                return JSONValue.object(shown).printPretty()
+            }
             let messages = try await tenant.withWebhookAPI {
                 try await $0.list("\(webhook.path)/messages", limit: limit)
             }

@@ -14,7 +14,7 @@ extension RecordedMessage {
 }
 
 extension WebhookAttempt {
-    /// The form in the log and in storage.
+    /// The form in the log and in storage, without the response's body.
     public var json: JSONObject {
         var json: JSONObject = [
             "at": .string(at.rfc3339WithMilliseconds),

@@ -5,11 +5,24 @@ public struct WebhookAttempt: Sendable, Hashable {
     public let at: Date
     public let duration: Duration
     public let reply: WebhookReply
+    /// The first bytes of the response's body, at most ``maximumResponseLength``; empty if there are none.
+    public let response: [UInt8]
 
-    public init(at: Date, duration: Duration, reply: WebhookReply) {
+    public init(at: Date, duration: Duration, reply: WebhookReply, response: [UInt8] = []) {
         self.at = at
         self.duration = duration
         self.reply = reply
+        self.response = Array(response.prefix(Self.maximumResponseLength))
+    }
+
+    /// How many bytes of a response the log keeps. [ours]
+    public static let maximumResponseLength = 4_096
+    /// How many responses of a webhook the log keeps. [ours]
+    public static let maximumResponses = 1_000
+
+    /// With the response that the log has for it.
+    public func with(response: [UInt8]) -> WebhookAttempt {
+        WebhookAttempt(at: at, duration: duration, reply: reply, response: response)
     }
 }
 

@@ -116,11 +116,12 @@ extension WebhookDispatcher: LeasedWork {
     ) async -> Ending {
         guard !Task.isCancelled else { return .cutOff }
         let start = now()
-        let reply = await sender.send(message, to: receiver, at: start)
+        let (reply, response) = await sender.send(message, to: receiver, at: start)
         if case .noResponse = reply, Task.isCancelled { return .cutOff }
         onEvent(.replied(webhook, reply, attempt: message.attempt))
         let attempt = WebhookAttempt(
-            at: start, duration: .seconds(max(0, now().timeIntervalSince(start))), reply: reply)
+            at: start, duration: .seconds(max(0, now().timeIntervalSince(start))), reply: reply,
+            response: response)
         if reply.isTaken { return .tried(attempt, again: nil) }
         var wish: Duration?
         if case .status(_, let retryAfter) = reply { wish = retryAfter }

@@ -52,6 +52,9 @@ public protocol WebhookRegistry: Sendable {
         of webhook: WebhookReference, before: UUID?, limit: Int
     ) async throws -> [RecordedMessage]
 
+    /// One message with its content and responses; nil if the log does not have it.
+    func message(_ id: UUID, of webhook: WebhookReference) async throws -> LoggedMessage?
+
     /// Sends messages now, unchanged and with the same IDs: waiting ones before their time, all others once more. Messages in
     /// progress, or due within a minute, stay as they are.
     /// - Returns: The number of messages; at the maximum, also the last message, after which to continue.
