@@ -239,21 +239,23 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
 
     // MARK: Messages
 
-    public func add(_ test: WebhookMessage, to webhook: WebhookReference, by actor: String) async throws {
+    public func add(
+        _ message: WebhookMessage, type: String, to webhook: WebhookReference, by actor: String
+    ) async throws {
         try await write(webhook.tenant, by: actor) { transaction in
             try await transaction.requireEnabled(webhook.id)
             try await transaction.execute(
                 """
                 INSERT INTO doorstep.webhook_messages (tenant_id, webhook_id, message_id, type, body, due_at)
-                VALUES (\(webhook.tenant.uuid), \(webhook.id.uuid), \(test.id), \(WebhookEvent.test),
-                    \(test.body), now())
+                VALUES (\(webhook.tenant.uuid), \(webhook.id.uuid), \(message.id), \(type),
+                    \(message.body), now())
                 """)
             try await transaction.record(
                 .insert, "webhook_messages",
                 after: [
                     "webhook_id": .string("\(webhook.id)"),
-                    "message_id": .string(test.id.uuidString.lowercased()),
-                    "type": .string(WebhookEvent.test),
+                    "message_id": .string(message.id.uuidString.lowercased()),
+                    "type": .string(type),
                 ])
         }
     }

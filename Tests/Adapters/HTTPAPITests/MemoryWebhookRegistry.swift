@@ -116,12 +116,14 @@ final class MemoryWebhookRegistry: WebhookRegistry {
         }
     }
 
-    func add(_ test: WebhookMessage, to webhook: WebhookReference, by actor: String) async throws {
+    func add(
+        _ test: WebhookMessage, type: String, to webhook: WebhookReference, by actor: String
+    ) async throws {
         try state.withLock { state in
             try Self.requireEnabled(webhook, in: state)
             state.messages[webhook, default: []].append(
                 RecordedMessage(
-                    id: test.id, type: WebhookEvent.test, state: .waiting,
+                    id: test.id, type: type, state: .waiting,
                     createdAt: Date(timeIntervalSince1970: 0), dueAt: Date(timeIntervalSince1970: 0),
                     attempts: []))
             state.bodies[test.id] = test.body

@@ -225,6 +225,33 @@ import Testing
         }
     }
 
+    @Test(arguments: WebhookEvent.allCases) func sampleOfEachEventIsQueued(event: WebhookEvent) async throws {
+        let api = TestAPI()
+        try await api.test(over: [.task]) { client in
+            // The webhook receives other events only.
+            let (path, _) = try await Self.created(client)
+            let queued = try await client.post(
+                "\(path)/test", key: api.manager, ["event": .string(event.rawValue)])
+            #expect(queued.status == 202, "\(queued.text)")
+            let id = try #require(queued["message"]?.stringValue)
+            let shown = try await client.send(.get, "\(path)/messages/\(id)", key: api.reader)
+            #expect(shown["type"] == .string(event.rawValue) && shown["state"] == "waiting")
+            let body = try #require(shown["body"]?.objectValue)
+            #expect(body["type"] == .string(event.rawValue) && body["id"] == .string(id))
+            #expect(body["sample"] == true && body["data"] == .object(event.sample))
+        }
+    }
+
+    @Test(arguments: ["doorstep.test", "x", 1] as [JSONValue])
+    func unknownEventOfASampleIsRefused(event: JSONValue) async throws {
+        let api = TestAPI()
+        try await api.test(over: [.task]) { client in
+            let (path, _) = try await Self.created(client)
+            let refused = try await client.post("\(path)/test", key: api.manager, ["event": event])
+            #expect(refused.status == 400 && refused.field == "event", "\(refused.text)")
+        }
+    }
+
     @Test func messageIsShownWithBodyAndResponses() async throws {
         let api = TestAPI()
         try await api.test(over: [.task]) { client in
@@ -235,6 +262,7 @@ import Testing
             #expect(sent.status == 200 && sent["attempts"] == [], "\(sent.text)")
             #expect(sent["body"]?.objectValue?["type"] == "doorstep.test")
             #expect(sent["body"]?.objectValue?["id"] == .string(id))
+            #expect(sent["body"]?.objectValue?["sample"] == nil)
             let attempts = [Array("no\u{0}t now é".utf8.dropLast()), []].map { response in
                 WebhookAttempt(
                     at: Date(timeIntervalSince1970: 1_772_368_200), duration: .zero, reply: .status(503),

@@ -182,6 +182,17 @@ import Testing
         }
     }
 
+    @Test func sampleIsQueuedWithTheTypeOfItsEvent() async throws {
+        try await Self.withFixture { fixture in
+            let webhook = try await fixture.create()
+            let sample = WebhookMessage(sampleOf: .domainProved, at: Date())
+            try await fixture.registry.add(sample, type: "domain.proved", to: webhook, by: Fixture.actor)
+            let logged = try #require(try await fixture.registry.message(sample.id, of: webhook))
+            #expect(logged.message.type == "domain.proved" && logged.body == sample.body)
+            #expect(try await fixture.claim(webhook).map(\.body) == [sample.body])
+        }
+    }
+
     @Test func previousSecretEndsWithTheOverlap() async throws {
         try await Self.withFixture { fixture in
             let (registry, store) = (fixture.registry, fixture.store)
@@ -203,8 +214,8 @@ import Testing
             let end = try #require(try await rotate(to: second, hours: 2))
             #expect((7_190...7_210).contains(end.timeIntervalSinceNow))
             #expect(try await registry.webhook(webhook)?.previousSecretEndsAt == end)
-            for webhook in [try await claimed(), try await registry.receiver(webhook)] {
-                #expect(webhook?.secret == second && webhook?.previousSecret == first)
+            for receiver in [try await claimed(), try await registry.receiver(webhook)] {
+                #expect(receiver?.secret == second && receiver?.previousSecret == first)
             }
             // A second rotation ends the first secret.
             _ = try await rotate(to: third, hours: 1)

@@ -142,14 +142,20 @@ struct WebhookEndpoints: Sendable {
 
     // MARK: Messages
 
-    /// Sends a test message as any other. Its result is in the list of messages.
+    /// Sends a test message, or a sample of an event, like any other message. Its result is in the list of messages.
     private func test(_ request: AdmittedRequest) async throws -> APIResponse {
         try request.refuseParameters()
         let registry = try configured()
         return try await refusing {
-            try JSONObjectReader(request.body).finish()
-            let message = WebhookMessage(WebhookEvent.test, [:], at: request.now)
-            try await registry.add(message, to: reference(request), by: request.actor.name)
+            var body = JSONObjectReader(request.body)
+            let event = try body.optionalEvent("event")
+            try body.finish()
+            let message =
+                event.map { WebhookMessage(sampleOf: $0, at: request.now) }
+                ?? WebhookMessage(WebhookEvent.test, [:], at: request.now)
+            try await registry.add(
+                message, type: event?.rawValue ?? WebhookEvent.test, to: reference(request),
+                by: request.actor.name)
             return APIResponse(
                 .accepted,
                 uncached: JSONValue.object(["message": .string(message.id.uuidString.lowercased())])
@@ -264,17 +270,29 @@ extension JSONObjectReader {
         }
     }
 
+    fileprivate mutating func optionalEvent(_ key: String) throws(JSONFieldError) -> WebhookEvent? {
+        guard let name = try optionalString(key) else { return nil }
+        guard let event = WebhookEvent(rawValue: name) else {
+            throw .invalid(path: path(of: key), reason: "must be one of \(WebhookEvent.allNames)")
+        }
+        return event
+    }
+
     /// Reads at least one event, each once.
     fileprivate mutating func optionalEvents() throws(JSONFieldError) -> Set<WebhookEvent>? {
         guard let values = try optionalArray("events") else { return nil }
         let names = values.prefix(WebhookEvent.allCases.count + 1).compactMap(\.stringValue)
         let events = Set(names.compactMap(WebhookEvent.init(rawValue:)))
         guard !events.isEmpty, events.count == values.count else {
-            let all = WebhookEvent.allCases.map(\.rawValue).joined(separator: ", ")
-            throw .invalid(path: path(of: "events"), reason: "must be some of \(all), each once")
+            throw .invalid(
+                path: path(of: "events"), reason: "must be some of \(WebhookEvent.allNames), each once")
         }
         return events
     }
+}
+
+extension WebhookEvent {
+    fileprivate static var allNames: String { allCases.map(\.rawValue).joined(separator: ", ") }
 }
 
 extension ReplaySelection {

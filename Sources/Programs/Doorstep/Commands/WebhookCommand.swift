@@ -25,9 +25,8 @@ struct WebhookCommand: AsyncParsableCommand {
             Example: doorstep webhook create https://example.com/hook --event delivery.finished
             """,
         subcommands: [
-            Create.self, List.self, Show.self, Update.self, Delete.self, Rotate.self, Test.self,
-            Messages.self,
-            Replay.self,
+            Create.self, List.self, Show.self, Update.self, Delete.self, Rotate.self, Test.self, Trigger.self,
+            Messages.self, Replay.self,
         ])
 
     fileprivate static let columns = [
@@ -227,6 +226,31 @@ struct WebhookCommand: AsyncParsableCommand {
             guard reply.isTaken else { throw CommandError.webhookNotTaken(reply) }
             output.print(
                 ["url": .string(receiver.url.text), "taken": true], line: "\(receiver.url) took it")
+        }
+    }
+
+    struct Trigger: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Send a sample of an event to a webhook.",
+            discussion: """
+                The message has invented data and the member "sample": true. A server sends it like any other, \
+                whether or not the webhook receives such events; 'webhook messages' shows its result.
+
+                Example: doorstep webhook trigger location.changed WEBHOOK-ID
+                """)
+
+        @OptionGroup var tenant: TenantOptions
+        @OptionGroup var output: OutputOptions
+        @Argument(help: "Event.") var event: WebhookEvent
+        @OptionGroup var webhook: WebhookArgument
+
+        func run() async throws {
+            let queued = try await tenant.withWebhookAPI {
+                try await $0.post("\(webhook.path)/test", ["event": .string(event.rawValue)])
+            }
+            output.print(
+                queued, line: "The server sends the message \(queued.text("message")): see 'webhook messages'"
+            )
         }
     }
 

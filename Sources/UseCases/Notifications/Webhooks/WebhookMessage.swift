@@ -24,15 +24,22 @@ public struct WebhookMessage: Sendable, Hashable {
     /// A new one, which was not sent yet.
     ///
     /// Source: Standard Webhooks 1.0, "Payload structure": `type`, `timestamp`, `data`; `id` is also the field `webhook-id`.
-    /// - Parameter now: The time of the event.
-    public init(_ type: String, _ data: JSONObject, at now: Date) {
+    /// - Parameters:
+    ///   - isSample: Whether no such event happened. The message then has `sample: true`.
+    ///   - now: The time of the event.
+    public init(_ type: String, _ data: JSONObject, isSample: Bool = false, at now: Date) {
         let id = UUID.timeOrdered(at: now)
-        self.init(
-            id: id,
-            body: JSONValue.object([
-                "id": .string(id.uuidString.lowercased()), "type": .string(type),
-                "timestamp": .string(now.rfc3339), "data": .object(data),
-            ]).serialized(), attempt: 0)
+        var body: JSONObject = [
+            "id": .string(id.uuidString.lowercased()), "type": .string(type),
+            "timestamp": .string(now.rfc3339), "data": .object(data),
+        ]
+        if isSample { body["sample"] = true }
+        self.init(id: id, body: JSONValue.object(body).serialized(), attempt: 0)
+    }
+
+    /// A sample of an event.
+    public init(sampleOf event: WebhookEvent, at now: Date) {
+        self.init(event.rawValue, event.sample, isSample: true, at: now)
     }
 
     /// Maximum number of items in one message.

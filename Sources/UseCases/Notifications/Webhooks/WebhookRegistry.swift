@@ -43,9 +43,12 @@ public protocol WebhookRegistry: Sendable {
         checking check: @Sendable (RegisteredWebhook) throws -> Void
     ) async throws -> Int
 
-    /// Adds a message of the type ``WebhookEvent/test``, which is sent as any other.
+    /// Adds a test message or a sample, which is sent like any other.
+    /// - Parameter type: One of ``WebhookEvent/messageTypes``.
     /// - Throws: ``WebhookRefusal/webhookDisabled``.
-    func add(_ test: WebhookMessage, to webhook: WebhookReference, by actor: String) async throws
+    func add(
+        _ message: WebhookMessage, type: String, to webhook: WebhookReference, by actor: String
+    ) async throws
 
     /// The newest first, from before one on, up to `limit`.
     func messages(
@@ -70,6 +73,11 @@ extension WebhookRegistry {
         of webhook: WebhookReference, by secret: WebhookSecret, actor: String
     ) async throws -> RegisteredWebhook {
         try await replaceSecret(of: webhook, by: secret, overlap: .zero, actor: actor)
+    }
+
+    /// Adds a message of the type ``WebhookEvent/test``.
+    public func add(_ test: WebhookMessage, to webhook: WebhookReference, by actor: String) async throws {
+        try await add(test, type: WebhookEvent.test, to: webhook, by: actor)
     }
 
     /// Whatever the webhook is.
