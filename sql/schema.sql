@@ -344,6 +344,30 @@ $$;
 ALTER FUNCTION doorstep.index_confirmation_days() OWNER TO doorstep_owner;
 
 --
+-- Name: note_token_secret(); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE FUNCTION doorstep.note_token_secret() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+DECLARE
+    sealed bytea;
+    id bytea;
+BEGIN
+    IF TG_TABLE_NAME = 'push_tokens' THEN sealed := NEW.sealed; ELSE sealed := NEW.sealed_secret; END IF;
+    id := substr(sealed, 2, 4);
+    -- The first byte is the version of the format.
+    IF get_byte(sealed, 0) = 1 AND NOT EXISTS (SELECT FROM doorstep.token_secrets WHERE secret_id = id) THEN
+        INSERT INTO doorstep.token_secrets (secret_id) VALUES (id) ON CONFLICT DO NOTHING;
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION doorstep.note_token_secret() OWNER TO doorstep_owner;
+
+--
 -- Name: prune_audit_log(integer); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -459,7 +483,8 @@ CREATE FUNCTION doorstep.record_change() RETURNS trigger
     AS $_$
 DECLARE
     actor text := coalesce(nullif(current_setting('doorstep.actor', true), ''), session_user);
-    hidden text[] := ARRAY['digest', 'last_used_on', 'sealed_secret', 'failing_since', 'checked_at'];
+    hidden text[] := ARRAY[
+        'digest', 'last_used_on', 'sealed_secret', 'previous_sealed_secret', 'failing_since', 'checked_at'];
 BEGIN
     IF TG_OP = 'INSERT' THEN
         INSERT INTO doorstep.audit_log (tenant_id, actor, login, action, relation, after)
@@ -639,10 +664,15 @@ DECLARE
     END;
     -- Of version 7 (RFC 9562), so that messages are listed in the order of time.
     id bytea := int8send(floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint);
+    is_recorded boolean := EXISTS (
+        SELECT FROM doorstep.event_recordings
+        WHERE tenant_id = doorstep.current_tenant_id() AND ends_at > now());
+    message uuid;
+    message_body bytea;
     count bigint;
     names jsonb;
 BEGIN
-    IF NOT EXISTS (
+    IF NOT is_recorded AND NOT EXISTS (
         SELECT FROM doorstep.webhooks
         WHERE tenant_id = doorstep.current_tenant_id() AND disabled_at IS NULL AND TG_ARGV[0] = ANY (events)
     ) THEN
@@ -656,18 +686,32 @@ BEGIN
     IF count > 0 THEN
         id := substr(id, 3) || substr(uuid_send(gen_random_uuid()), 7);
         id := set_byte(id, 6, get_byte(id, 6) & 15 | 112);
-        INSERT INTO doorstep.webhook_messages (tenant_id, webhook_id, message_id, type, body, due_at)
-        SELECT w.tenant_id, w.webhook_id, m.id, TG_ARGV[0], convert_to(
+        message := encode(id, 'hex')::uuid;
+        message_body := convert_to(
             jsonb_build_object(
-                'id', m.id, 'type', TG_ARGV[0],
+                'id', message, 'type', TG_ARGV[0],
                 'timestamp', to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
                 'data', jsonb_build_object('action', lower(TG_OP), 'count', count, TG_ARGV[1], names))::text,
-            'UTF8'), now()
+            'UTF8');
+        INSERT INTO doorstep.webhook_messages (tenant_id, webhook_id, message_id, type, body, due_at)
+        SELECT w.tenant_id, w.webhook_id, message, TG_ARGV[0], message_body, now()
         -- Locked, so that one that is being deleted is waited for and left out, in place of failing the change.
         FROM (
             SELECT tenant_id, webhook_id FROM doorstep.webhooks
             WHERE tenant_id = doorstep.current_tenant_id() AND disabled_at IS NULL AND TG_ARGV[0] = ANY (events)
-            FOR KEY SHARE) AS w, (SELECT encode(id, 'hex')::uuid) AS m (id);
+            FOR KEY SHARE) AS w;
+        IF is_recorded THEN
+            INSERT INTO doorstep.events (tenant_id, message_id, type, body)
+            SELECT r.tenant_id, message, TG_ARGV[0], message_body
+            -- Locked, so that one that is being deleted is waited for and left out, too.
+            FROM (
+                SELECT tenant_id FROM doorstep.event_recordings
+                WHERE tenant_id = doorstep.current_tenant_id() FOR KEY SHARE) AS r
+            -- As many as the servers record at most.
+            WHERE 10000 > (
+                SELECT count(*) FROM (
+                    SELECT FROM doorstep.events WHERE tenant_id = doorstep.current_tenant_id() LIMIT 10000) AS e);
+        END IF;
     END IF;
     RETURN NULL;
 END
@@ -1352,6 +1396,38 @@ ALTER TABLE ONLY doorstep.domains FORCE ROW LEVEL SECURITY;
 ALTER TABLE doorstep.domains OWNER TO doorstep_owner;
 
 --
+-- Name: event_recordings; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.event_recordings (
+    tenant_id uuid NOT NULL,
+    ends_at timestamp with time zone NOT NULL,
+    first_xid xid8 NOT NULL
+);
+
+ALTER TABLE ONLY doorstep.event_recordings FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE doorstep.event_recordings OWNER TO doorstep_owner;
+
+--
+-- Name: events; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.events (
+    tenant_id uuid NOT NULL,
+    xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    message_id uuid NOT NULL,
+    type text NOT NULL COLLATE pg_catalog."C",
+    body bytea NOT NULL,
+    recorded_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT events_type_length CHECK (((char_length(type) >= 1) AND (char_length(type) <= 64)))
+);
+
+ALTER TABLE ONLY doorstep.events FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE doorstep.events OWNER TO doorstep_owner;
+
+--
 -- Name: experiences; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1653,6 +1729,18 @@ ALTER TABLE ONLY doorstep.tenants FORCE ROW LEVEL SECURITY;
 ALTER TABLE doorstep.tenants OWNER TO doorstep_owner;
 
 --
+-- Name: token_secrets; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.token_secrets (
+    secret_id bytea NOT NULL,
+    first_used_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT token_secrets_secret_id_length CHECK ((octet_length(secret_id) = 4))
+);
+
+ALTER TABLE doorstep.token_secrets OWNER TO doorstep_owner;
+
+--
 -- Name: usage_settlements; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1691,6 +1779,25 @@ ALTER TABLE ONLY doorstep.webhook_messages FORCE ROW LEVEL SECURITY;
 ALTER TABLE doorstep.webhook_messages OWNER TO doorstep_owner;
 
 --
+-- Name: webhook_responses; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.webhook_responses (
+    tenant_id uuid NOT NULL,
+    webhook_id uuid NOT NULL,
+    number bigint NOT NULL,
+    message_id uuid NOT NULL,
+    at text NOT NULL COLLATE pg_catalog."C",
+    body bytea NOT NULL,
+    CONSTRAINT webhook_responses_at_length CHECK (((octet_length(at) >= 20) AND (octet_length(at) <= 32))),
+    CONSTRAINT webhook_responses_body_length CHECK (((octet_length(body) >= 1) AND (octet_length(body) <= 4096)))
+);
+
+ALTER TABLE ONLY doorstep.webhook_responses FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE doorstep.webhook_responses OWNER TO doorstep_owner;
+
+--
 -- Name: webhooks; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1705,8 +1812,12 @@ CREATE TABLE doorstep.webhooks (
     failing_since timestamp with time zone,
     disabled_at timestamp with time zone,
     disabled_reason text,
+    previous_sealed_secret bytea,
+    previous_secret_ends_at timestamp with time zone,
     CONSTRAINT webhooks_disabled_reason CHECK ((((disabled_at IS NULL) = (disabled_reason IS NULL)) AND ((char_length(disabled_reason) >= 1) AND (char_length(disabled_reason) <= 200)))),
     CONSTRAINT webhooks_events CHECK (((cardinality(events) > 0) AND (events <@ ARRAY['delivery.finished'::text, 'location.changed'::text, 'experience.changed'::text, 'domain.proved'::text, 'domain.contested'::text, 'domain.lapsed'::text, 'domain.withdrawn'::text, 'key.revoked'::text, 'confirmation.recorded'::text, 'webhook.disabled'::text, 'appstore.drift'::text]))),
+    CONSTRAINT webhooks_previous_sealed_secret_length CHECK (((octet_length(previous_sealed_secret) >= 33) AND (octet_length(previous_sealed_secret) <= 512))),
+    CONSTRAINT webhooks_previous_secret_ends CHECK (((previous_sealed_secret IS NULL) OR (previous_secret_ends_at IS NOT NULL))),
     CONSTRAINT webhooks_sealed_secret_length CHECK (((octet_length(sealed_secret) >= 33) AND (octet_length(sealed_secret) <= 512))),
     CONSTRAINT webhooks_url_length CHECK (((octet_length(url) >= 8) AND (octet_length(url) <= 2048)))
 );
@@ -1953,6 +2064,20 @@ ALTER TABLE ONLY doorstep.domains
     ADD CONSTRAINT domains_pkey PRIMARY KEY (tenant_id, host);
 
 --
+-- Name: event_recordings event_recordings_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.event_recordings
+    ADD CONSTRAINT event_recordings_pkey PRIMARY KEY (tenant_id);
+
+--
+-- Name: events events_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.events
+    ADD CONSTRAINT events_pkey PRIMARY KEY (tenant_id, xid, message_id);
+
+--
 -- Name: experiences experiences_card_is_object; Type: CHECK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -2086,6 +2211,13 @@ ALTER TABLE ONLY doorstep.tenants
     ADD CONSTRAINT tenants_slug_key UNIQUE (slug);
 
 --
+-- Name: token_secrets token_secrets_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.token_secrets
+    ADD CONSTRAINT token_secrets_pkey PRIMARY KEY (secret_id);
+
+--
 -- Name: usage_settlements usage_settlements_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -2098,6 +2230,13 @@ ALTER TABLE ONLY doorstep.usage_settlements
 
 ALTER TABLE ONLY doorstep.webhook_messages
     ADD CONSTRAINT webhook_messages_pkey PRIMARY KEY (tenant_id, webhook_id, message_id);
+
+--
+-- Name: webhook_responses webhook_responses_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.webhook_responses
+    ADD CONSTRAINT webhook_responses_pkey PRIMARY KEY (tenant_id, webhook_id, number);
 
 --
 -- Name: webhooks webhooks_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
@@ -2281,6 +2420,12 @@ CREATE INDEX webhook_messages_age ON doorstep.webhook_messages USING btree (tena
 CREATE INDEX webhook_messages_due ON doorstep.webhook_messages USING btree (tenant_id, webhook_id, due_at) WHERE (due_at IS NOT NULL);
 
 --
+-- Name: webhook_responses_message; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE INDEX webhook_responses_message ON doorstep.webhook_responses USING btree (tenant_id, webhook_id, message_id);
+
+--
 -- Name: confirmations_default_pkey; Type: INDEX ATTACH; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -2447,6 +2592,24 @@ CREATE TRIGGER delete_confirmations AFTER DELETE ON doorstep.tenants FOR EACH RO
 --
 
 CREATE TRIGGER delete_notifications AFTER DELETE ON doorstep.tenants FOR EACH ROW EXECUTE FUNCTION doorstep.delete_notifications_of_tenant();
+
+--
+-- Name: app_store_connections note_token_secret; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER note_token_secret AFTER INSERT OR UPDATE OF sealed_secret ON doorstep.app_store_connections FOR EACH ROW EXECUTE FUNCTION doorstep.note_token_secret();
+
+--
+-- Name: push_tokens note_token_secret; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER note_token_secret AFTER INSERT OR UPDATE OF sealed ON doorstep.push_tokens FOR EACH ROW EXECUTE FUNCTION doorstep.note_token_secret();
+
+--
+-- Name: webhooks note_token_secret; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER note_token_secret AFTER INSERT OR UPDATE OF sealed_secret ON doorstep.webhooks FOR EACH ROW EXECUTE FUNCTION doorstep.note_token_secret();
 
 --
 -- Name: api_keys record_delete; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
@@ -3022,6 +3185,20 @@ ALTER TABLE ONLY doorstep.domains
     ADD CONSTRAINT domains_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES doorstep.tenants(tenant_id);
 
 --
+-- Name: event_recordings event_recordings_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.event_recordings
+    ADD CONSTRAINT event_recordings_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES doorstep.tenants(tenant_id) ON DELETE CASCADE;
+
+--
+-- Name: events events_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.events
+    ADD CONSTRAINT events_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES doorstep.event_recordings(tenant_id) ON DELETE CASCADE;
+
+--
 -- Name: experiences experiences_card_image; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -3118,6 +3295,13 @@ ALTER TABLE ONLY doorstep.tenant_usage
 
 ALTER TABLE ONLY doorstep.webhook_messages
     ADD CONSTRAINT webhook_messages_tenant_id_webhook_id_fkey FOREIGN KEY (tenant_id, webhook_id) REFERENCES doorstep.webhooks(tenant_id, webhook_id) ON DELETE CASCADE;
+
+--
+-- Name: webhook_responses webhook_responses_tenant_id_webhook_id_message_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.webhook_responses
+    ADD CONSTRAINT webhook_responses_tenant_id_webhook_id_message_id_fkey FOREIGN KEY (tenant_id, webhook_id, message_id) REFERENCES doorstep.webhook_messages(tenant_id, webhook_id, message_id) ON DELETE CASCADE;
 
 --
 -- Name: webhooks webhooks_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
@@ -3283,6 +3467,18 @@ ALTER TABLE doorstep.domain_checks ENABLE ROW LEVEL SECURITY;
 ALTER TABLE doorstep.domains ENABLE ROW LEVEL SECURITY;
 
 --
+-- Name: event_recordings; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.event_recordings ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: events; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.events ENABLE ROW LEVEL SECURITY;
+
+--
 -- Name: experiences; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -3431,6 +3627,12 @@ CREATE POLICY router_reads ON doorstep.domain_checks FOR SELECT TO doorstep_rout
 --
 
 CREATE POLICY router_reads ON doorstep.domains FOR SELECT TO doorstep_router USING (true);
+
+--
+-- Name: event_recordings router_reads; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY router_reads ON doorstep.event_recordings FOR SELECT TO doorstep_router USING (true);
 
 --
 -- Name: experiences router_reads; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
@@ -3643,6 +3845,18 @@ CREATE POLICY tenant_isolation ON doorstep.domain_checks USING ((tenant_id = ( S
 CREATE POLICY tenant_isolation ON doorstep.domains USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
 
 --
+-- Name: event_recordings tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY tenant_isolation ON doorstep.event_recordings USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
+
+--
+-- Name: events tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY tenant_isolation ON doorstep.events USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
+
+--
 -- Name: experiences tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -3715,6 +3929,12 @@ CREATE POLICY tenant_isolation ON doorstep.tenants USING ((tenant_id = ( SELECT 
 CREATE POLICY tenant_isolation ON doorstep.webhook_messages USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
 
 --
+-- Name: webhook_responses tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY tenant_isolation ON doorstep.webhook_responses USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
+
+--
 -- Name: webhooks tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -3737,6 +3957,12 @@ ALTER TABLE doorstep.tenants ENABLE ROW LEVEL SECURITY;
 --
 
 ALTER TABLE doorstep.webhook_messages ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: webhook_responses; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.webhook_responses ENABLE ROW LEVEL SECURITY;
 
 --
 -- Name: webhooks; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
@@ -3817,6 +4043,12 @@ GRANT ALL ON FUNCTION doorstep.drop_notification_days(retention integer) TO door
 
 REVOKE ALL ON FUNCTION doorstep.index_confirmation_days() FROM PUBLIC;
 GRANT ALL ON FUNCTION doorstep.index_confirmation_days() TO doorstep_router;
+
+--
+-- Name: FUNCTION note_token_secret(); Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+REVOKE ALL ON FUNCTION doorstep.note_token_secret() FROM PUBLIC;
 
 --
 -- Name: FUNCTION prune_audit_log(retention integer); Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -4877,6 +5109,44 @@ GRANT UPDATE(contested_at) ON TABLE doorstep.domains TO doorstep_manager;
 GRANT SELECT(contested_at) ON TABLE doorstep.domains TO doorstep_router;
 
 --
+-- Name: TABLE event_recordings; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT,DELETE ON TABLE doorstep.event_recordings TO doorstep_app;
+GRANT SELECT,INSERT ON TABLE doorstep.event_recordings TO doorstep_admin;
+GRANT SELECT,INSERT ON TABLE doorstep.event_recordings TO doorstep_manager;
+
+--
+-- Name: COLUMN event_recordings.tenant_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(tenant_id) ON TABLE doorstep.event_recordings TO doorstep_router;
+
+--
+-- Name: COLUMN event_recordings.ends_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(ends_at) ON TABLE doorstep.event_recordings TO doorstep_router;
+GRANT UPDATE(ends_at) ON TABLE doorstep.event_recordings TO doorstep_app;
+GRANT UPDATE(ends_at) ON TABLE doorstep.event_recordings TO doorstep_admin;
+GRANT UPDATE(ends_at) ON TABLE doorstep.event_recordings TO doorstep_manager;
+
+--
+-- Name: COLUMN event_recordings.first_xid; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(first_xid) ON TABLE doorstep.event_recordings TO doorstep_admin;
+GRANT UPDATE(first_xid) ON TABLE doorstep.event_recordings TO doorstep_manager;
+
+--
+-- Name: TABLE events; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT,INSERT ON TABLE doorstep.events TO doorstep_app;
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.events TO doorstep_admin;
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.events TO doorstep_manager;
+
+--
 -- Name: TABLE experiences; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -5475,6 +5745,13 @@ GRANT UPDATE(cors_origins) ON TABLE doorstep.tenants TO doorstep_manager;
 GRANT SELECT(cors_origins) ON TABLE doorstep.tenants TO doorstep_router;
 
 --
+-- Name: TABLE token_secrets; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT,DELETE ON TABLE doorstep.token_secrets TO doorstep_admin;
+GRANT SELECT ON TABLE doorstep.token_secrets TO doorstep_router;
+
+--
 -- Name: TABLE webhook_messages; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -5539,6 +5816,14 @@ GRANT UPDATE(queued_at) ON TABLE doorstep.webhook_messages TO doorstep_manager;
 GRANT UPDATE(attempts) ON TABLE doorstep.webhook_messages TO doorstep_app;
 
 --
+-- Name: TABLE webhook_responses; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.webhook_responses TO doorstep_app;
+GRANT SELECT ON TABLE doorstep.webhook_responses TO doorstep_admin;
+GRANT SELECT ON TABLE doorstep.webhook_responses TO doorstep_manager;
+
+--
 -- Name: TABLE webhooks; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -5597,6 +5882,20 @@ GRANT UPDATE(disabled_at) ON TABLE doorstep.webhooks TO doorstep_manager;
 GRANT UPDATE(disabled_reason) ON TABLE doorstep.webhooks TO doorstep_app;
 GRANT UPDATE(disabled_reason) ON TABLE doorstep.webhooks TO doorstep_admin;
 GRANT UPDATE(disabled_reason) ON TABLE doorstep.webhooks TO doorstep_manager;
+
+--
+-- Name: COLUMN webhooks.previous_sealed_secret; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(previous_sealed_secret) ON TABLE doorstep.webhooks TO doorstep_admin;
+GRANT UPDATE(previous_sealed_secret) ON TABLE doorstep.webhooks TO doorstep_manager;
+
+--
+-- Name: COLUMN webhooks.previous_secret_ends_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(previous_secret_ends_at) ON TABLE doorstep.webhooks TO doorstep_admin;
+GRANT UPDATE(previous_secret_ends_at) ON TABLE doorstep.webhooks TO doorstep_manager;
 
 --
 -- PostgreSQL database dump complete

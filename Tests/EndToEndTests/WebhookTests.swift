@@ -194,6 +194,65 @@ import Testing
         }
     }
 
+    @Test func listenersReceiveEachEventOnceAcrossARestart() async throws {
+        try await Self.withInstallation { installation, key in
+            let secret = "whsec_" + Data(repeating: 7, count: 32).base64EncodedString()
+            let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+            try Data(secret.utf8).write(to: file)
+            defer { try? FileManager.default.removeItem(at: file) }
+            let requests = Shared<[LocalWebServer.Request]>([])
+            try await LocalWebServer.lend({ request in
+                requests.change { $0.append(request) }
+                return .init("", status: 204)
+            }) { hooks in
+                func rename(_ name: JSONValue, at server: RunningServer) async throws {
+                    let renamed = try await server.patch(
+                        "/v1/locations/restaurant_a", key: key, ["name": name])
+                    #expect(renamed.status == 200, "\(renamed)")
+                }
+                let (start, _) = try await RunningServer.lend(installation.binary) { server in
+                    let first = try await server.get("/v1/events", key: key)
+                    #expect(first.status == 200 && first["data"] == [] && first["missed"] == false)
+                    try await rename("One", at: server)
+                    return try #require(first["next"]?.stringValue)
+                }
+                _ = try await RunningServer.lend(installation.binary) { server in
+                    try await rename("Two", at: server)
+                    var remote = DoorstepBinary(databaseURL: "")
+                    remote.environment["DOORSTEP_SERVER"] = server.address
+                    remote.environment["DOORSTEP_KEY"] = key
+                    let sample = try await remote.succeed("webhook", "trigger", "domain.lapsed")
+                    #expect(sample.output.contains("listeners receive"))
+                    var seen: [Set<String>] = []
+                    for path in ["/one", "/two"] {
+                        let outcome = try await remote.succeed(
+                            "webhook", "listen", "--after", start, "--limit", "3", "--format", "json",
+                            "--forward-to", "http://127.0.0.1:\(hooks.port)\(path)", "--secret-file",
+                            file.path)
+                        #expect(!outcome.errors.contains("missing"), "\(outcome.errors)")
+                        let printed = try outcome.output.split(separator: "\n").map {
+                            try #require(try JSONValue(parsing: $0.utf8).objectValue)
+                        }
+                        #expect(
+                            printed.map { $0["type"] }
+                                == ["location.changed", "location.changed", "domain.lapsed"])
+                        let told = try requests.value.filter { $0.path == path }
+                            .map { try Received($0, signedWith: secret) }
+                        #expect(told.map { .string($0.id) } == printed.map { $0["id"] })
+                        seen.append(Set(told.map(\.id)))
+                        // The position at the end is after all three.
+                        let end = try #require(
+                            outcome.errors.split(separator: "\n").last { $0.hasPrefix("Continue") })
+                        let position = end.split(separator: " ").last ?? ""
+                        let rest = try await server.get("/v1/events?after=\(position)", key: key)
+                        #expect(rest["data"] == [] && rest["missed"] == false, "\(rest)")
+                    }
+                    #expect(seen[0].count == 3 && seen[0] == seen[1])
+                }
+            }
+        }
+    }
+
     /// Whatever address of this machine a tenant names: it is refused, and nothing is sent.
     @Test func webhookCannotReachServersOwnNetwork() async throws {
         try await Self.withInstallation { installation, key in

@@ -293,6 +293,7 @@ public struct APIServer: Service {
             + KeyEndpoints(store: parts.catalogue.keys).endpoints
             + AttestKeyEndpoints(store: parts.catalogue.attestKeys).endpoints
             + WebhookEndpoints(registry: parts.webhooks).endpoints
+            + EventEndpoints(parts.webhooks, parts.readiness).endpoints
             + ConfirmationEndpoints(history: parts.confirmations).endpoints
             + AuditLogEndpoints(log: parts.catalogue.auditLog).endpoints
     }

@@ -150,6 +150,8 @@ public struct ManagementParts: Sendable {
     let confirmations: any ConfirmationHistory
     let deliveries: any DeliveryLedger
     let history: any NotificationHistory
+    /// Ends waiting requests at shutdown; in this process it never does.
+    var readiness = Readiness()
 
     /// Looks for the proof of a domain, within a time limit. The actor is the name in the audit log.
     public typealias ProveDomain =
@@ -175,8 +177,10 @@ public struct ManagementParts: Sendable {
 extension APIServer.Dependencies {
     /// The dependencies of the endpoints by which keys manage a tenant.
     var management: ManagementParts {
-        ManagementParts(
+        var parts = ManagementParts(
             catalogue: catalogue, webhooks: webhooks, confirmations: confirmations, deliveries: deliveries,
             history: history, proveDomain: proveDomain)
+        parts.readiness = readiness
+        return parts
     }
 }

@@ -17,17 +17,20 @@ public struct NotificationRetention: Sendable {
         public var activities: Int
         public var idempotencyKeys: Int
         public var webhookMessages: Int
+        /// Tenants whose events are no longer recorded.
+        public var eventRecordings: Int
         public var addedDays: Int
         public var droppedDays: Int
 
         public init(
             instances: Int = 0, activities: Int = 0, idempotencyKeys: Int = 0,
-            webhookMessages: Int = 0, addedDays: Int = 0, droppedDays: Int = 0
+            webhookMessages: Int = 0, eventRecordings: Int = 0, addedDays: Int = 0, droppedDays: Int = 0
         ) {
             self.instances = instances
             self.activities = activities
             self.idempotencyKeys = idempotencyKeys
             self.webhookMessages = webhookMessages
+            self.eventRecordings = eventRecordings
             self.addedDays = addedDays
             self.droppedDays = droppedDays
         }
@@ -76,7 +79,8 @@ public struct NotificationRetention: Sendable {
                 instances: now.addingTimeInterval(-86_400 * Double(instanceRetention)),
                 activities: now.addingTimeInterval(-Instance.activityLifetime),
                 idempotencyKeys: now.addingTimeInterval(-Self.idempotencyLifetime),
-                webhookMessages: now.addingTimeInterval(-Self.messageLifetime))
+                webhookMessages: now.addingTimeInterval(-Self.messageLifetime),
+                eventRecordings: now.addingTimeInterval(-(EventRecording.lifetime / .seconds(1))))
             for tenant in try await tenants(limits) { try await prune(tenant, limits, &work) }
         } catch {
             failure = failure ?? error
@@ -91,6 +95,7 @@ public struct NotificationRetention: Sendable {
         let activities: Date
         let idempotencyKeys: Date
         let webhookMessages: Date
+        let eventRecordings: Date
     }
 
     /// Those who have something to prune, each found by the first entry of an index: `EXISTS` would have each table read
@@ -113,6 +118,8 @@ public struct NotificationRetention: Sendable {
                         WHERE k.tenant_id = t.tenant_id) < \(limits.idempotencyKeys)
                     OR (SELECT min(created_at) FROM doorstep.webhook_messages AS m
                         WHERE m.tenant_id = t.tenant_id) < \(limits.webhookMessages)
+                    OR (SELECT ends_at FROM doorstep.event_recordings AS r
+                        WHERE r.tenant_id = t.tenant_id) < \(limits.eventRecordings)
                 """
             ).map { TenantID(try $0.decode(at: 0)) }
         }
@@ -160,6 +167,13 @@ public struct NotificationRetention: Sendable {
                         AND created_at < \(limits.webhookMessages)
                     ORDER BY created_at LIMIT \(Self.batch))
                 """, \.webhookMessages
+            ),
+            (
+                // With the events.
+                """
+                DELETE FROM doorstep.event_recordings
+                WHERE tenant_id = \(tenant.uuid) AND ends_at < \(limits.eventRecordings)
+                """, \.eventRecordings
             ),
         ] as [(Query, WritableKeyPath<Work, Int> & Sendable)] {
             work[keyPath: count] += try await pool.prune(tenant, batch: Self.batch, step)

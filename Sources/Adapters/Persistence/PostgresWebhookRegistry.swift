@@ -344,7 +344,7 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
     /// Requests do not wait for the database as long as commands.
     private static let timeout = Duration.seconds(30)
 
-    private func read<Result: Sendable>(
+    func read<Result: Sendable>(
         _ tenant: TenantID, _ body: (TenantTransaction) async throws -> Result
     ) async throws -> Result {
         let mode = TransactionMode(isReadOnly: true, statementTimeout: Self.timeout)
@@ -353,7 +353,7 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
         }
     }
 
-    private func write<Result: Sendable>(
+    func write<Result: Sendable>(
         _ tenant: TenantID, by actor: String, _ body: (TenantTransaction) async throws -> Result
     ) async throws -> Result {
         let mode = TransactionMode(isReadOnly: isReadOnly, statementTimeout: Self.timeout)

@@ -158,27 +158,44 @@ public struct PostgresWebhookStore: WebhookStore {
 }
 
 extension Query.StringInterpolation {
-    /// Whether a webhook of the tenant receives an event.
+    /// Whether a webhook or a listener of the tenant receives an event.
     mutating func appendInterpolation(wanted event: WebhookEvent, of tenant: TenantID) {
-        appendLiteral("EXISTS (SELECT FROM doorstep.webhooks WHERE tenant_id = ")
+        appendLiteral("(EXISTS (SELECT FROM doorstep.event_recordings WHERE ends_at > now() AND tenant_id = ")
+        appendInterpolation(tenant.uuid)
+        appendLiteral(") OR EXISTS (SELECT FROM doorstep.webhooks WHERE tenant_id = ")
         appendInterpolation(tenant.uuid)
         appendLiteral(" AND disabled_at IS NULL AND ")
         appendInterpolation(event.rawValue)
-        appendLiteral(" = ANY (events))")
+        appendLiteral(" = ANY (events)))")
     }
 }
 
 extension TenantTransaction {
     /// Creates messages for the tenant's webhooks that receive the event, unless too many messages wait
-    /// (``WebhookEvent/waitingLimit``).
+    /// (``WebhookEvent/waitingLimit``), and records them for listeners (``EventLog``).
     ///
     /// The transaction is one that waits for no lock for long: a webhook may be in use.
     func tell(_ event: WebhookEvent, _ messages: [WebhookMessage]) async throws {
         guard !messages.isEmpty else { return }
         try await execute(
             """
+            WITH m (id, body) AS (
+                SELECT id, convert_to(body, 'UTF8')
+                FROM unnest(\(messages.map(\.id)), \(messages.map { String(decoding: $0.body, as: UTF8.self) }))
+                    AS m (id, body)
+            ), recorded AS (
+                INSERT INTO doorstep.events (tenant_id, message_id, type, body)
+                SELECT r.tenant_id, m.id, \(event.rawValue), m.body
+                FROM (
+                    SELECT tenant_id FROM doorstep.event_recordings
+                    WHERE tenant_id = \(tenant.uuid) AND ends_at > now() FOR KEY SHARE) AS r, m
+                WHERE \(EventRecording.limit)::bigint > (
+                    SELECT count(*) FROM (
+                        SELECT FROM doorstep.events WHERE tenant_id = \(tenant.uuid)
+                        LIMIT \(EventRecording.limit)::bigint) AS e)
+            )
             INSERT INTO doorstep.webhook_messages (tenant_id, webhook_id, message_id, type, body, due_at)
-            SELECT w.tenant_id, w.webhook_id, m.id, \(event.rawValue), convert_to(m.body, 'UTF8'), now()
+            SELECT w.tenant_id, w.webhook_id, m.id, \(event.rawValue), m.body, now()
             -- Locked, so that one that is being deleted is waited for and left out, in place of failing the rest.
             FROM (
                 SELECT tenant_id, webhook_id FROM doorstep.webhooks AS w
@@ -189,9 +206,7 @@ extension TenantTransaction {
                             WHERE m.tenant_id = w.tenant_id AND m.webhook_id = w.webhook_id
                                 AND m.due_at IS NOT NULL
                             LIMIT \(event.waitingLimit)::bigint) AS m))
-                FOR KEY SHARE) AS w,
-                unnest(\(messages.map(\.id)), \(messages.map { String(decoding: $0.body, as: UTF8.self) }))
-                    AS m (id, body)
+                FOR KEY SHARE) AS w, m
             """)
     }
 

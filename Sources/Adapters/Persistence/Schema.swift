@@ -72,6 +72,9 @@ public enum Schema {
         Migration(
             version: 31, name: "webhook_responses", sql: text(PackageResources._031_webhook_responses_sql),
             compatibleFrom: 25),
+        Migration(
+            version: 32, name: "event_log", sql: text(PackageResources._032_event_log_sql),
+            compatibleFrom: 25),
     ]
 
     /// Creates missing roles and the schema, then applies pending migrations as `doorstep_owner`.

@@ -27,6 +27,7 @@ enum CommandError: Error, CustomStringConvertible {
     case weakTokenSecret
     case invalidAPNsKeys(String, String)
     case webhookNotTaken(WebhookReply)
+    case nobodyListens
     case unreadableTokens(Int)
     case unknownInstances([InstanceID])
     case unknownNotification(String)
@@ -81,6 +82,7 @@ enum CommandError: Error, CustomStringConvertible {
             "each secret of DOORSTEP_TOKEN_SECRET must have at least 32 bytes: 'openssl rand -base64 32' makes one"
         case .invalidAPNsKeys(let path, let reason):
             "\(path) does not list keys for APNs: \(reason)"
+        case .nobodyListens: "no 'webhook listen' has asked for the tenant's events in the last ten minutes"
         case .webhookNotTaken(.status(let status, _)):
             "the webhook did not accept the message: it responded with status \(status)"
         case .webhookNotTaken(.noResponse(let reason)):

@@ -547,6 +547,15 @@ import Testing
     }
 
     private static func addWebhooks(to probes: inout [String: Probe]) {
+        probes["GET /v1/events"] = { _, _ in
+            [
+                Request(path: "/v1/events"),
+                Request(path: "/v1/events?after=1:1:"),
+            ]
+        }
+        probes["POST /v1/events"] = { _, _ in
+            [Request(path: "/v1/events", body: ["event": "location.changed"])]
+        }
         let path = "/v1/webhooks"
         probes["GET \(path)"] = { _, _ in [Request(path: path)] }
         probes["POST \(path)"] = { ids, own in

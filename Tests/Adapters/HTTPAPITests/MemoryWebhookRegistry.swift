@@ -1,5 +1,6 @@
 import Encodings
 import Foundation
+import JSON
 import Notifications
 import Synchronization
 import Tenancy
@@ -11,6 +12,11 @@ final class MemoryWebhookRegistry: WebhookRegistry {
         var secrets: [WebhookReference: WebhookSecret] = [:]
         var messages: [WebhookReference: [RecordedMessage]] = [:]
         var bodies: [UUID: [UInt8]] = [:]
+        var events: [TenantID: [[UInt8]]] = [:]
+        var listeners: Set<TenantID> = []
+        var pageCount = 0
+        var isFull = false
+        var pageWaiters: [CheckedContinuation<Void, Never>] = []
         var replays: [ReplaySelection] = []
         var replayLimit = ReplaySelection.limit
         var actors: [String] = []
@@ -32,6 +38,60 @@ final class MemoryWebhookRegistry: WebhookRegistry {
     func add(_ message: RecordedMessage, of webhook: WebhookReference) {
         state.withLock { $0.messages[webhook, default: []].append(message) }
     }
+
+    // MARK: Events
+
+    /// Records an event, as a transaction does.
+    func record(_ body: JSONValue, of tenant: TenantID) {
+        state.withLock { $0.events[tenant, default: []].append(body.serialized()) }
+    }
+
+    /// How often events were read.
+    var pageCount: Int { state.withLock { $0.pageCount } }
+
+    func setFull(_ isFull: Bool) { state.withLock { $0.isFull = isFull } }
+
+    /// Returns when events are read the next time.
+    func nextPage() async {
+        await withCheckedContinuation { waiter in state.withLock { $0.pageWaiters.append(waiter) } }
+    }
+
+    func recordEvents(of tenant: TenantID) async throws -> Bool {
+        state.withLock { state in
+            state.listeners.insert(tenant)
+            return state.isFull
+        }
+    }
+
+    func events(of tenant: TenantID, after: EventPosition?, limit: Int) async throws -> EventPage {
+        let (page, waiters) = state.withLock { state in
+            let events = state.events[tenant] ?? []
+            // As if each event were of a transaction of its own.
+            let start = min(after.map { $0.seen.newest - 1 } ?? events.count, events.count)
+            let page = after == nil ? [] : Array(events[start...].prefix(limit))
+            state.pageCount += 1
+            defer { state.pageWaiters = [] }
+            let end = start + page.count + 1
+            guard let snapshot = EventSnapshot("\(end):\(end):") else { preconditionFailure("no snapshot") }
+            return (
+                EventPage(
+                    bodies: page, next: EventPosition(seen: snapshot),
+                    hasMissed: after.map { $0.seen.newest > events.count + 1 } ?? false), state.pageWaiters
+            )
+        }
+        for waiter in waiters { waiter.resume() }
+        return page
+    }
+
+    func record(_ sample: WebhookMessage, type: String, of tenant: TenantID) async throws -> Bool {
+        state.withLock { state in
+            guard state.listeners.contains(tenant) else { return false }
+            state.events[tenant, default: []].append(sample.body)
+            return true
+        }
+    }
+
+    // MARK: Webhooks
 
     func webhooks(
         of tenant: TenantID, after: WebhookID?, limit: Int

@@ -290,6 +290,7 @@ import Testing
                     .union(NotificationEndpointTests.operations).union(ChannelEndpointTests.operations)
                     .union(CatalogueEndpointTests.operations).union(KeyEndpointTests.operations)
                     .union(CollectionEndpointTests.operations).union(WebhookEndpointTests.operations)
+                    .union(EventEndpointTests.operations)
                     .union(ConfirmationHistoryEndpointTests.operations).union(DomainEndpointTests.operations)
                     .union(ImageEndpointTests.operations).union(TenantEndpointTests.operations).union(
                         DiagnosisEndpointTests.operations

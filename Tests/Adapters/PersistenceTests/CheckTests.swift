@@ -453,6 +453,9 @@ import Testing
         "webhook_messages_attempts_are_a_list": (
             "webhook_messages", ["'{}'", "'null'", "'1'"].map { ["attempts": $0] }
         ),
+        "events_type_length": (
+            "events", [["type": "''"], ["type": "repeat('a', 65)"]]
+        ),
         "webhook_responses_at_length": (
             "webhook_responses", ["'2026-03-01'", "repeat('1', 33)"].map { ["at": $0] }
         ),

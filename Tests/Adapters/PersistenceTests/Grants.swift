@@ -26,6 +26,7 @@ enum Grants {
         doorstep_admin DELETE console_sessions
         doorstep_admin DELETE deliveries
         doorstep_admin DELETE domains
+        doorstep_admin DELETE events
         doorstep_admin DELETE experiences
         doorstep_admin DELETE idempotency_keys
         doorstep_admin DELETE instances
@@ -58,6 +59,8 @@ enum Grants {
         doorstep_admin INSERT console_links
         doorstep_admin INSERT console_sessions
         doorstep_admin INSERT domains
+        doorstep_admin INSERT event_recordings
+        doorstep_admin INSERT events
         doorstep_admin INSERT experiences
         doorstep_admin INSERT locations
         doorstep_admin INSERT revoked_attest_keys
@@ -91,6 +94,8 @@ enum Grants {
         doorstep_admin SELECT deliveries
         doorstep_admin SELECT domain_checks
         doorstep_admin SELECT domains
+        doorstep_admin SELECT event_recordings
+        doorstep_admin SELECT events
         doorstep_admin SELECT experiences
         doorstep_admin SELECT idempotency_keys
         doorstep_admin SELECT instances
@@ -119,6 +124,7 @@ enum Grants {
         doorstep_admin UPDATE console_sessions (seen_at)
         doorstep_admin UPDATE deliveries (due_at, finished_at, lost_replies, state)
         doorstep_admin UPDATE domains (challenge, checked_at, claimed_at, content, contested_at, lapsed_at, method, pages, proved_at)
+        doorstep_admin UPDATE event_recordings (ends_at, first_xid)
         doorstep_admin UPDATE experiences (bundle_id, card, card_image, identifier_rule, location_identifier, subtitle, title)
         doorstep_admin UPDATE locations (card, card_image, details, latitude, longitude, metadata, name, radius)
         doorstep_admin UPDATE quota_defaults (maximum_bytes, maximum_rows)
@@ -133,6 +139,7 @@ enum Grants {
         doorstep_app DELETE attestation_days
         doorstep_app DELETE audience_cursors
         doorstep_app DELETE channels
+        doorstep_app DELETE event_recordings
         doorstep_app DELETE idempotency_keys
         doorstep_app DELETE instances
         doorstep_app DELETE launches
@@ -150,6 +157,7 @@ enum Grants {
         doorstep_app INSERT confirmations
         doorstep_app INSERT deliveries
         doorstep_app INSERT domain_checks
+        doorstep_app INSERT events
         doorstep_app INSERT idempotency_keys
         doorstep_app INSERT instances
         doorstep_app INSERT launches
@@ -176,6 +184,8 @@ enum Grants {
         doorstep_app SELECT deliveries
         doorstep_app SELECT domain_checks
         doorstep_app SELECT domains
+        doorstep_app SELECT event_recordings
+        doorstep_app SELECT events
         doorstep_app SELECT experiences
         doorstep_app SELECT idempotency_keys
         doorstep_app SELECT instances
@@ -199,6 +209,7 @@ enum Grants {
         doorstep_app UPDATE audience_cursors (delivery_count, due_at, instance_id, launched_at, url)
         doorstep_app UPDATE deliveries (answers, attempt, due_at, finished_at, lost_replies, reason, state)
         doorstep_app UPDATE domain_checks (began_at, contested_at, due_at)
+        doorstep_app UPDATE event_recordings (ends_at)
         doorstep_app UPDATE idempotency_keys (claim_id, claimed_until, performed_at, sealed_response)
         doorstep_app UPDATE instances (app, attest_key_id, bundle_id, environment, launched_at, permission, updated_at)
         doorstep_app UPDATE launches (confirmed_at, experience_url, launched_at, location_identifier)
@@ -213,6 +224,7 @@ enum Grants {
         doorstep_manager DELETE channels
         doorstep_manager DELETE clips
         doorstep_manager DELETE domains
+        doorstep_manager DELETE events
         doorstep_manager DELETE experiences
         doorstep_manager DELETE instances
         doorstep_manager DELETE locations
@@ -226,6 +238,8 @@ enum Grants {
         doorstep_manager INSERT card_images
         doorstep_manager INSERT clips
         doorstep_manager INSERT domains
+        doorstep_manager INSERT event_recordings
+        doorstep_manager INSERT events
         doorstep_manager INSERT experiences
         doorstep_manager INSERT locations
         doorstep_manager INSERT revoked_attest_keys
@@ -247,6 +261,8 @@ enum Grants {
         doorstep_manager SELECT deliveries
         doorstep_manager SELECT domain_checks
         doorstep_manager SELECT domains
+        doorstep_manager SELECT event_recordings
+        doorstep_manager SELECT events
         doorstep_manager SELECT experiences
         doorstep_manager SELECT idempotency_keys (claim_id, key, tenant_id)
         doorstep_manager SELECT instances
@@ -266,6 +282,7 @@ enum Grants {
         doorstep_manager UPDATE clips (android_url, app_id_prefix, app_store_id, attestation, card, card_image, multi_business, parent_bundle_id, site_name, team_id)
         doorstep_manager UPDATE deliveries (due_at, finished_at, lost_replies, state)
         doorstep_manager UPDATE domains (challenge, checked_at, claimed_at, content, contested_at, lapsed_at, method, pages, proved_at)
+        doorstep_manager UPDATE event_recordings (ends_at, first_xid)
         doorstep_manager UPDATE experiences (bundle_id, card, card_image, identifier_rule, location_identifier, subtitle, title)
         doorstep_manager UPDATE idempotency_keys (performed_at)
         doorstep_manager UPDATE locations (card, card_image, details, latitude, longitude, metadata, name, radius)
@@ -294,6 +311,7 @@ enum Grants {
         doorstep_router SELECT deliveries (due_at, tenant_id)
         doorstep_router SELECT domain_checks (began_at, contested_at, due_at, host, tenant_id)
         doorstep_router SELECT domains (checked_at, content, contested_at, host, pages, proved_at, tenant_id)
+        doorstep_router SELECT event_recordings (ends_at, tenant_id)
         doorstep_router SELECT experiences (bundle_id, card, card_image, identifier_rule, kind, location_identifier, subtitle, tenant_id, title, url)
         doorstep_router SELECT idempotency_keys (created_at, tenant_id)
         doorstep_router SELECT instances (launched_at, tenant_id)

@@ -184,14 +184,16 @@ import Testing
                     "confirmations",
                     "push_tokens",
                     "launches", "instances", "channels", "audience_cursors", "notifications", "deliveries",
-                    "idempotency_keys", "webhook_messages", "webhooks",
+                    "idempotency_keys", "webhook_messages", "webhooks", "events",
                 ],
-                .manager: ["experiences", "short_codes", "domains", "webhooks", "instances", "channels"],
+                .manager: [
+                    "experiences", "short_codes", "domains", "webhooks", "instances", "channels", "events",
+                ],
                 .app: [
                     "attest_keys", "revoked_attest_keys", "attestation_days", "push_tokens", "launches",
                     "instances", "channels", "audience_cursors",
                     "idempotency_keys",
-                    "webhook_responses", "webhook_messages",
+                    "webhook_responses", "webhook_messages", "event_recordings",
                 ],
             ]
             for (login, tables) in deleted {
@@ -308,6 +310,7 @@ import Testing
             "audience_cursors": ["tenant_id", "due_at"],
             "idempotency_keys": ["tenant_id", "created_at"],
             "webhook_messages": ["tenant_id", "webhook_id", "due_at", "created_at"],
+            "event_recordings": ["tenant_id", "ends_at"],
         ]
         // Of the changes, one of each tenant's for each table that is fed, and its sample.
         let counts = ["changes": 18, "change_horizon": 1, "tenant_usage": 20, "quota_defaults": 9]

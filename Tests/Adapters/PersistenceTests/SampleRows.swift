@@ -236,6 +236,16 @@ enum SampleRows {
             ],
             change: "attempt = 1", key: "message_id = '00000000-0000-0000-0000-000000000006'"),
         Table(
+            name: "event_recordings", login: .admin,
+            row: ["ends_at": "now()", "first_xid": "'1'"], change: "first_xid = '2'", key: "true"),
+        Table(
+            name: "events", login: .app,
+            row: [
+                "message_id": "'00000000-0000-0000-0000-000000000006'", "type": "'delivery.finished'",
+                "body": "'{}'",
+            ],
+            change: nil, key: "type = 'delivery.finished'"),
+        Table(
             name: "webhook_responses", login: .app,
             row: [
                 "webhook_id": "'00000000-0000-0000-0000-000000000007'", "number": "1",

@@ -119,7 +119,8 @@ struct SchemaWalker {
                     ('deliveries', 'router_reads', '{doorstep_router}'),
                     ('audience_cursors', 'router_reads', '{doorstep_router}'),
                     ('idempotency_keys', 'router_reads', '{doorstep_router}'),
-                    ('webhook_messages', 'router_reads', '{doorstep_router}')))
+                    ('webhook_messages', 'router_reads', '{doorstep_router}'),
+                    ('event_recordings', 'router_reads', '{doorstep_router}')))
                 -- What is old enough to be pruned, and no more.
                 AND NOT (p.tablename = 'changes' AND p.roles = '{doorstep_owner}' AND p.with_check IS NULL
                     AND (p.policyname::text, p.cmd) IN

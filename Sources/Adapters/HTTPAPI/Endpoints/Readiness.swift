@@ -5,8 +5,48 @@ final class Readiness: Sendable {
     private let isEnding = Atomic(false)
     private let isFull = Atomic(false)
 
-    /// Marks the server as shutting down.
-    func end() { isEnding.store(true, ordering: .relaxed) }
+    private struct Pauses {
+        var isEnding = false
+        var count = 0
+        var running: [Int: Task<Void, Never>] = [:]
+    }
+
+    private let pauses = Mutex(Pauses())
+
+    /// Marks the server as shutting down, and ends all pauses.
+    func end() {
+        isEnding.store(true, ordering: .relaxed)
+        let running = pauses.withLock { pauses in
+            pauses.isEnding = true
+            return Array(pauses.running.values)
+        }
+        for pause in running { pause.cancel() }
+    }
+
+    /// Waits, and returns early if the server shuts down or the task is cancelled.
+    /// - Returns: Whether the server still runs.
+    func pause(for duration: Duration) async -> Bool {
+        let pause = Task<Void, Never> { try? await Task.sleep(for: duration) }
+        let id: Int? = pauses.withLock { pauses in
+            guard !pauses.isEnding else { return nil }
+            pauses.count += 1
+            pauses.running[pauses.count] = pause
+            return pauses.count
+        }
+        guard let id else {
+            pause.cancel()
+            return false
+        }
+        await withTaskCancellationHandler {
+            await pause.value
+        } onCancel: {
+            pause.cancel()
+        }
+        return pauses.withLock { pauses in
+            pauses.running[id] = nil
+            return !pauses.isEnding
+        } && !Task.isCancelled
+    }
 
     /// Reserves the last fiftieth of all connections for monitors, and for clients whose proxies have not noticed. [ours]
     /// - Parameters:

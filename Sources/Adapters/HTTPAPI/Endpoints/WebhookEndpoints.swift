@@ -272,10 +272,7 @@ extension JSONObjectReader {
 
     fileprivate mutating func optionalEvent(_ key: String) throws(JSONFieldError) -> WebhookEvent? {
         guard let name = try optionalString(key) else { return nil }
-        guard let event = WebhookEvent(rawValue: name) else {
-            throw .invalid(path: path(of: key), reason: "must be one of \(WebhookEvent.allNames)")
-        }
-        return event
+        return try WebhookEvent(named: name, at: path(of: key))
     }
 
     /// Reads at least one event, each once.
@@ -289,10 +286,6 @@ extension JSONObjectReader {
         }
         return events
     }
-}
-
-extension WebhookEvent {
-    fileprivate static var allNames: String { allCases.map(\.rawValue).joined(separator: ", ") }
 }
 
 extension ReplaySelection {

@@ -26,7 +26,7 @@ struct WebhookCommand: AsyncParsableCommand {
             """,
         subcommands: [
             Create.self, List.self, Show.self, Update.self, Delete.self, Rotate.self, Test.self, Trigger.self,
-            Messages.self, Replay.self,
+            Listen.self, Messages.self, Replay.self,
         ])
 
     fileprivate static let columns = [
@@ -231,10 +231,11 @@ struct WebhookCommand: AsyncParsableCommand {
 
     struct Trigger: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Send a sample of an event to a webhook.",
+            abstract: "Send a sample of an event to a webhook, or to the listeners.",
             discussion: """
-                The message has invented data and the member "sample": true. A server sends it like any other, \
-                whether or not the webhook receives such events; 'webhook messages' shows its result.
+                The message has invented data and the member "sample": true. A server sends it to the webhook like \
+                any other, whether or not the webhook receives such events; 'webhook messages' shows its result. \
+                Without a webhook, 'webhook listen' receives the sample.
 
                 Example: doorstep webhook trigger location.changed WEBHOOK-ID
                 """)
@@ -242,15 +243,20 @@ struct WebhookCommand: AsyncParsableCommand {
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
         @Argument(help: "Event.") var event: WebhookEvent
-        @OptionGroup var webhook: WebhookArgument
+        @Argument(help: "Webhook ID. (default: the listeners)") var id: WebhookID?
 
         func run() async throws {
+            let path = id.map { "/v1/webhooks/\($0)/test" } ?? "/v1/events"
             let queued = try await tenant.withWebhookAPI {
-                try await $0.post("\(webhook.path)/test", ["event": .string(event.rawValue)])
+                try await $0.post(path, ["event": .string(event.rawValue)])
             }
+            guard queued["listening"] != false else { throw CommandError.nobodyListens }
+            let message = queued.text("message")
             output.print(
-                queued, line: "The server sends the message \(queued.text("message")): see 'webhook messages'"
-            )
+                queued,
+                line: id == nil
+                    ? "The listeners receive the message \(message)"
+                    : "The server sends the message \(message): see 'webhook messages'")
         }
     }
 
@@ -367,7 +373,7 @@ struct WebhookArgument: ParsableArguments {
 extension TenantOptions {
     /// Lends the tenant's API, webhooks included.
     /// - Parameter allowed: as the flag `--outbound-allow` gives it; a server goes by its own.
-    fileprivate func withWebhookAPI<Result: Sendable>(
+    func withWebhookAPI<Result: Sendable>(
         allowing allowed: [[AddressRange]] = [], _ body: (APIConnection) async throws -> Result
     ) async throws -> Result {
         try await withAPI(

@@ -27,7 +27,8 @@ struct RetentionService: Service {
             return [
                 ("instances_pruned", work.instances), ("activities_pruned", work.activities),
                 ("idempotency_keys_pruned", work.idempotencyKeys),
-                ("webhook_messages_pruned", work.webhookMessages), ("days_dropped", work.droppedDays),
+                ("webhook_messages_pruned", work.webhookMessages),
+                ("event_recordings_pruned", work.eventRecordings), ("days_dropped", work.droppedDays),
                 ("days_added", work.addedDays),
             ]
         }

@@ -2,11 +2,11 @@ public import Foundation
 public import JSON
 public import Tenancy
 
-/// Stores tenants' webhooks, for management.
+/// Stores tenants' webhooks, for management, and records events for listeners.
 ///
 /// Refusals are thrown as ``WebhookRefusal``, and failures of the database as ``StoreUnavailable``. In each method, `actor` is
 /// the actor in the audit log.
-public protocol WebhookRegistry: Sendable {
+public protocol WebhookRegistry: EventLog {
     /// By ID, after one, up to `limit`.
     func webhooks(of tenant: TenantID, after: WebhookID?, limit: Int) async throws -> [RegisteredWebhook]
 

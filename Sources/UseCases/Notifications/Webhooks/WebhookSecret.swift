@@ -24,6 +24,14 @@ public struct WebhookSecret: Sendable, Hashable, CustomStringConvertible, Custom
         self.init(bytes: bytes)
     }
 
+    /// Nil for a text that is not the ``text`` of a secret.
+    public init?(text: String) {
+        guard text.hasPrefix(Self.prefix),
+            let data = Data(base64Encoded: String(text.dropFirst(Self.prefix.count)))
+        else { return nil }
+        self.init(Array(data))
+    }
+
     /// The form that is shown once.
     public var text: String { Self.prefix + Data(bytes).base64EncodedString() }
 
