@@ -374,6 +374,12 @@ import Testing
             let permissions = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions]
             #expect(permissions as? Int == 0o600)
 
+            let whoami = try await binary.succeed("whoami", "--format", "json")
+            #expect(!whoami.output.contains(key))
+            let shown = try whoami.json().objectValue
+            #expect(shown?["server"] == .string(server.address) && shown?["tenant"] == "far")
+            #expect(shown?["kind"] == "secret" && shown?["locations"] == .null)
+            #expect(shown?["scopes"]?.arrayValue?.contains("manage") == true)
             let created = try await binary.succeed(
                 "clip", "create", "--team-id", "ABCDE12345", "--bundle-id", "com.example.MyApp.Clip")
             #expect(created.output == "Created clip com.example.MyApp.Clip\n")
@@ -385,6 +391,7 @@ import Testing
             #expect(exposed.status != 0 && !exposed.errors.contains(key))
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file)
             #expect(try await binary.succeed("logout").output == "Forgot 1 key\n")
+            #expect(try await binary.run("whoami").status == 64)
             #expect(try await binary.run("clip", "list").status == 64)
 
             // Two at once do not lose each other's.

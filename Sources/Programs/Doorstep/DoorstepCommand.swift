@@ -18,7 +18,7 @@ struct DoorstepCommand: AsyncParsableCommand {
         version: BuildInfo.current.description,
         subcommands: [
             ServeCommand.self, ConsoleCommand.self, SettingsCommand.self, LoginCommand.self,
-            LogoutCommand.self,
+            LogoutCommand.self, WhoamiCommand.self,
             MigrateCommand.self, StatusCommand.self,
             TenantCommand.self, ClipCommand.self, ImageCommand.self, AppStoreCommand.self, DomainCommand.self,
             LocationCommand.self, ExperienceCommand.self, CodeCommand.self, KeyCommand.self,

@@ -56,6 +56,36 @@ struct LoginCommand: AsyncParsableCommand {
     }
 }
 
+/// Shows which key commands use.
+struct WhoamiCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "whoami",
+        abstract: "Show the server, the tenant and the key that commands use.",
+        discussion: "Example: doorstep whoami")
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var tenant: TenantOptions
+
+    func run() async throws {
+        guard let shown = try await tenant.loginWithKey() else { throw CommandError.noServer }
+        output.print(shown, columns: ["server", "tenant", "key", "kind", "scopes", "locations"])
+    }
+}
+
+extension TenantOptions {
+    /// The login that commands use, with the server's description of its key; nil where a database is named.
+    fileprivate func loginWithKey() async throws -> JSONObject? {
+        guard let login = try login() else { return nil }
+        let key = try await withServer { try await $0.read("/v1/key") } ?? [:]
+        let slug = key["tenant"]?.objectValue?["slug"]
+        return [
+            "server": .string(login.server.description), "tenant": slug ?? .null, "key": key["id"] ?? .null,
+            "kind": key["kind"] ?? .null, "scopes": key["scopes"] ?? .null,
+            "locations": key["locations"] ?? .null,
+        ]
+    }
+}
+
 /// Forgets keys for servers.
 struct LogoutCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -19,6 +19,9 @@ struct TenantOptions: ParsableArguments {
 
     private func slug() throws -> TenantSlug? { try Settings.tenant.value(tenant) }
 
+    /// The login at the server; nil where a database is named.
+    func login() throws -> Login? { try installation.login(of: slug()) }
+
     /// Lends the tenant's API.
     func withAPI<Result: Sendable>(
         webhooks: (ConnectionPool) throws -> (any WebhookRegistry)? = { _ in nil },
