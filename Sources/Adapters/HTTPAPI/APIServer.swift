@@ -258,7 +258,7 @@ public struct APIServer: Service {
             + SiteAssociationEndpoints(table: dependencies.table).endpoints
             + CardImageEndpoints(access, downloads).endpoints
             + (settings.operations == nil ? OperationsEndpoints(dependencies, isPublic: true).endpoints : [])
-            + [OpenAPIDocument.endpoint]
+            + [OpenAPIDocument.endpoint, ServiceIndex.endpoint]
             + ProblemPages.endpoints
             + ReceiptEndpoints(issuer: dependencies.responses.receipts).endpoints
         return endpoints.map { $0.storingResponses(in: dependencies.idempotency) }

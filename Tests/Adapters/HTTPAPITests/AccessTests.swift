@@ -99,7 +99,7 @@ import Testing
 
     @Test func unknownPathIsNotFoundAndWrongMethodNotAllowed() async throws {
         try await TestAPI().test { client in
-            for path in ["/", "/v1", "/v1/lookup/", "/v1/lookup/x", "/v1//lookup", "/etc/passwd"] {
+            for path in ["/v1", "/v1/lookup/", "/v1/lookup/x", "/v1//lookup", "/etc/passwd"] {
                 let response = try await client.send(.get, path, key: nil)
                 let isKnown = path == "/v1/lookup/" || path == "/v1//lookup"
                 #expect(response.status == (isKnown ? 401 : 404), "\(path)")
@@ -109,6 +109,17 @@ import Testing
                 #expect(response.status == 405)
                 #expect(response.code == "method_not_allowed")
                 #expect(response.headers[.allow] == "GET, HEAD")
+            }
+        }
+    }
+
+    @Test func rootNamesTheDocuments() async throws {
+        try await TestAPI().test { client in
+            let index = try await client.send(.get, "/", key: nil)
+            #expect(index.status == 200 && index["guide"]?.stringValue?.contains("Guide") == true)
+            for name in ["openapi", "problems"] {
+                let path = try #require(index[name]?.stringValue)
+                #expect(try await client.send(.get, path, key: nil).status == 200, "\(path)")
             }
         }
     }

@@ -272,7 +272,7 @@ import Testing
         "getSiteAssociation": ["com.example.MyApp", "ABCDE12345"], "checkLiveness": [], "checkReadiness": [],
         "getMetrics": [],
         "checkAllowedHost": [], "getCardImage": [],
-        "getOpenAPI": [], "getReceiptKeys": [], "listProblems": [], "getProblem": [],
+        "getOpenAPI": [], "getIndex": [], "getReceiptKeys": [], "listProblems": [], "getProblem": [],
     ]
 
     // MARK: Tests

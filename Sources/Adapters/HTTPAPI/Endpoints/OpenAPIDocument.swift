@@ -1,5 +1,6 @@
 import COpenAPI
 import HTTPTypes
+import JSON
 
 /// The API's OpenAPI 3.1 document.
 enum OpenAPIDocument {
@@ -9,4 +10,15 @@ enum OpenAPIDocument {
     private static let document = APIResponse.Shared(bytes, isCompressed: true)
 
     static let bytes = Array(UnsafeBufferPointer(start: openapi_bytes(), count: openapi_length()))
+}
+
+/// The response at `/`: where a developer reads on.
+enum ServiceIndex {
+    static let endpoint = Endpoint(.get, "/", .open { APIResponse(index, to: $0) })
+
+    private static let index = APIResponse.Shared(
+        JSONValue.object([
+            "service": "Doorstep", "guide": "Sources/Guide/README.md in Doorstep's source code",
+            "openapi": "/openapi.json", "problems": "/problems",
+        ]).serialized())
 }
