@@ -2,6 +2,7 @@ import CZlib
 import Foundation
 import HTTPTestClient
 import HTTPTypes
+import Lookups
 import LookupsSupport
 import NIOCore
 import Tenancy

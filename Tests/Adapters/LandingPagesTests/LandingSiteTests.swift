@@ -161,7 +161,7 @@ import Testing
             }
         }
         let all = try others.map { try count(at: $0, upTo: limit) }.reduce(0, +)
-        #expect(0 < all && all * page.body.count <= PageCache.maximumByteCount)
+        #expect(0 < all && all * page.byteCount <= PageCache.maximumByteCount)
         #expect(try cache.page(key(limit - 1), in: 2) == nil)
         cache.keep(page, as: try key(0), in: 2)
         #expect(try cache.page(key(limit - 1), in: 2) == nil)
