@@ -100,7 +100,7 @@ import Testing
                 let near = try await installation.binary.run(arguments + ["--tenant", "near"])
                 let far = try await remote.run(arguments)
                 Self.expectTheSame(near, far, arguments)
-                // Nor is what they have done another thing.
+                // Both have also changed the database in the same way.
                 for noun in ["location", "experience"] {
                     let (left, right) = (
                         try await installation.binary.succeed(noun, "export", "--tenant", "near"),
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    /// But for what a server's refusal is found by.
+    /// The outcomes are equal, except that a server's refusal also names the request.
     private static func expectTheSame(
         _ near: DoorstepBinary.Outcome, _ far: DoorstepBinary.Outcome, _ arguments: [String]
     ) {

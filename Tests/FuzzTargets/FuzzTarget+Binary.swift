@@ -13,7 +13,7 @@ extension FuzzTarget {
         }
     }
 
-    /// The rows of a routing table's file without its checksum, which nobody could guess.
+    /// The rows of a lookup index file without its checksum, because the fuzzer cannot guess a checksum.
     static let table = FuzzTarget("table", upTo: 16_384) { bytes in
         var (position, table, row) = (0, LookupIndex(), IndexRow(bytes: bytes, fields: []))
         do throws(LookupIndexError) {

@@ -1,4 +1,4 @@
-"""Measures what Doorstep's routing table costs at several sizes.
+"""Measures the costs of Doorstep's lookup index at several sizes.
 
 Started by the command `scale`, with DATABASE_URL naming a private PostgreSQL that is empty. Progress goes to
 standard error, the result to standard output. Ends with status 1 when a lookup finds the wrong place, a

@@ -11,7 +11,7 @@ import Tenancy
 
 /// A request as endpoints see it, over HTTP or from this process.
 ///
-/// A class, because each copy of a structure would count the references of a dozen strings.
+/// A class, because each copy of a structure would change the reference counts of a dozen strings.
 final class APIRequest: Sendable {
     let client: Client
     /// The URL's query as received, without the question mark.
@@ -107,7 +107,7 @@ struct AdmittedRequest {
 /// The header fields of a request that its response depends on.
 ///
 /// Repeated fields are joined by commas, so that two `Authorization` fields are no valid key. Noncopyable, because a copy would
-/// count the references of a dozen strings.
+/// change the reference counts of a dozen strings.
 struct RequestFields: ~Copyable {
     var authorization: String?
     var contentType: String?

@@ -9,8 +9,7 @@ import Metrics
 import NIOCore
 import Tenancy
 
-/// Responses from tasks. A request goes through, in this order: observation, problems, landing pages, hidden paths, and its
-/// endpoint.
+/// Responses from tasks. A request passes these steps in order: observation, problems, landing pages, hidden paths, and its endpoint.
 extension APIResponder {
     /// The facts about a request for the log and the metrics.
     private struct Observed {
@@ -95,8 +94,8 @@ extension APIResponder {
         return response
     }
 
-    /// A request for something that does not exist needs no key, and counts as a request without a valid one. The client learns
-    /// nothing about unexpected errors.
+    /// If a path or method does not exist, no key is needed, and the request counts as one without a valid key. The client gets no
+    /// details of an unexpected error.
     private func problem(
         for error: any Error, from client: Client, requestID: String, _ trace: TraceContext?
     ) -> Problem {
@@ -119,7 +118,7 @@ extension APIResponder {
 
     // MARK: Proved hosts
 
-    /// The landing page, if the host's tenant has enabled them. On such a host the tenant's pages replace the monitoring paths.
+    /// The landing page, if the host's tenant has enabled landing pages. On such a host, the pages replace the monitoring paths.
     private func page(
         for request: ServerRequest, _ method: HTTPRequest.Method, of client: Client,
         _ observed: inout Observed

@@ -10,7 +10,8 @@ import Tenancy
 
 /// Responds to requests by their endpoints: from memory on the event loop where a request arrives, or from a task.
 ///
-/// A class, because the closures that respond to requests capture it, and each copy of a structure would count its references.
+/// A class, because the closures that respond to requests capture it. Each copy of a structure would change the reference counts of
+/// all its members.
 final class APIResponder: ServerResponder {
     let endpoints: [Endpoint]
     let access: AccessControl

@@ -16,9 +16,9 @@ struct APIResponse {
     /// The problem, if the request is refused. It sets the content type and further header fields.
     var problem: Problem?
     var standing = RequestAllowance()
-    /// The work of the response, in lookups: as many requests are counted against the caller's limits.
+    /// The work of the response, in lookups. It counts as this number of requests towards the caller's limits.
     var lookups = 1
-    /// Further header fields of a response that is no problem.
+    /// Further header fields; not used if the response is a problem.
     var headers: HTTPFields = [:]
     /// The origin of the page that may read the response; nil for none.
     var allowedOrigin: String?
@@ -34,7 +34,7 @@ struct APIResponse {
     enum Body {
         /// The bytes of this response alone.
         case own([UInt8])
-        /// Bytes that many responses share: a client may request them many times before it reads.
+        /// Bytes that many responses share. A client that sends many requests and reads no response uses the memory only once.
         case shared(ByteBuffer)
 
         var count: Int {
@@ -52,7 +52,7 @@ struct APIResponse {
         }
     }
 
-    /// A body that is written piece by piece, as its client takes it.
+    /// A body that is written piece by piece, as fast as its client reads it.
     struct Pieces {
         /// In bytes.
         let length: Int

@@ -34,10 +34,10 @@ public struct APIServer: Service {
         public var idleTimeout = Duration.seconds(60)
         /// The longest time of a TLS handshake.
         public var handshakeTimeout = Duration.seconds(10)
-        /// The longest time in which a client reads nothing of a response. [ours]
+        /// The longest time for which a client may read nothing of a response. [ours]
         public var responseTimeout = Duration.seconds(30)
-        /// The most open connections, of which one client may have a tenth. A few more can be open for a moment, because several
-        /// are accepted at a time. If nearly all are open, idle ones are closed for new ones.
+        /// The maximum number of open connections. One client may have a tenth of them. A few more can be open for a moment, because
+        /// the server accepts several at a time. If nearly all are open, the server closes idle ones to make room for new ones.
         public var maximumConnections = 10_000
         /// The longest time for running requests at shutdown. Then the remaining connections are closed.
         public var shutdownTimeout = Duration.seconds(25)
@@ -54,7 +54,7 @@ public struct APIServer: Service {
             clientNewAttestKeys: RateLimit(perSecond: 1, burst: 2_000))
         /// The proxies whose `X-Forwarded-For` the server trusts.
         public var trustedProxies: [AddressRange] = []
-        /// The most requests of a tenant that wait for their bodies or the database at once.
+        /// The maximum number of requests of a tenant that wait for their bodies or the database at the same time.
         public var tenantConcurrency = 1_000
 
         public init() {}
@@ -209,7 +209,7 @@ public struct APIServer: Service {
             metadata: ["connections": "\(count)"])
     }
 
-    /// The most open connections of monitors. [ours]
+    /// The maximum number of open connections of monitors. [ours]
     private static let maximumMonitors = 64
 
     private func listeners(

@@ -92,7 +92,7 @@ extension RequestFields {
     /// - Throws: `unsupported_media_type` or `body_too_large`.
     func checkBody(of endpoint: Endpoint) throws(Problem) {
         let length = contentLength.flatMap { Int($0) }
-        // Whether there is one is known when it has been read.
+        // Without `Content-Length`, the server knows only after reading whether there is a body.
         if endpoint.isBodyOptional, length ?? 0 == 0 { return }
         try checkType(of: endpoint)
         _ = try ContentCoding(contentEncoding)
@@ -137,7 +137,7 @@ extension Problem {
     fileprivate func of(_ caller: KeyHolder, _ standing: RequestAllowance) -> Problem {
         var problem = self
         problem.caller = caller
-        // A limit that was reached has told its own.
+        // The problem of a reached limit already has the state of this limit.
         if problem.standing == RequestAllowance() { problem.standing = standing }
         return problem
     }

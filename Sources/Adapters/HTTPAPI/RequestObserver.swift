@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// The log has the endpoint's path and never the URL, so that it contains no query values, keys and coordinates. Successful
 /// requests, and refused ones without a valid key, are logged at `debug` only: the metrics count them, and a line for each would
-/// cost more than the response. The first refusal of each kind is logged, and the others by count (``RefusalCounts``).
+/// cost more than the response. The first refusal of each kind is logged, and for further ones only their number (``RefusalCounts``).
 final class RequestObserver: Sendable {
     private struct Series: Hashable {
         let endpoint: String
@@ -39,7 +39,7 @@ final class RequestObserver: Sendable {
             timer.recordNanoseconds(Int64(duration.attoseconds / 1_000_000_000))
         }
     }
-    /// Methods that are named in metrics; a client can invent any number of others.
+    /// The methods in metrics. Others are not named, because a client can invent any number of methods.
     private static let knownMethods: Set<String> = [
         "GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH",
     ]

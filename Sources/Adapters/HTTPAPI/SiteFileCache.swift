@@ -39,7 +39,7 @@ extension SiteAssociation {
         self.init(
             clips: clips,
             links: site.links?.compactMap { link in ids[link.clip.text].map { (link.group, $0) } },
-            // The content was checked when it was stored. If this version refuses it, the rest is served.
+            // The content was checked when it was stored. If this version refuses it, the file is served without it.
             content: site.content.flatMap { try? AssociationContent(parsing: $0.utf8) })
     }
 }

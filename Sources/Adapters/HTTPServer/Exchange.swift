@@ -1,18 +1,18 @@
 import NIOCore
 import Synchronization
 
-/// A request that a task responds to, and how its response gets to the connection's event loop.
+/// A request that a task responds to, with the functions that pass the response to the connection's event loop.
 struct Exchange: Sendable {
     let loop: any EventLoop
-    /// Writes a response, or the head of one that is streamed.
+    /// Writes a response, or the head of a streamed response.
     let begin: @Sendable (ServerResponse) -> Void
     let write: @Sendable (ByteBuffer, EventLoopPromise<Void>) -> Void
-    /// Ends a streamed response; false if the rest of it cannot be had.
+    /// Ends a streamed response. `isComplete` is false if the rest of the body cannot be read.
     let end: @Sendable (_ isComplete: Bool) -> Void
 
-    /// Starts the task. It runs to its end also if the client no longer waits for the response: a cancelled change has an unknown
-    /// result, and a cancelled statement costs a connection to the database. The body ends with the connection, and a streamed
-    /// response cannot be written any more.
+    /// Starts the task. It runs to its end even if the client no longer waits for the response: a cancelled change has an unknown
+    /// result, and a cancelled statement costs a connection to the database. When the connection ends, the request's body ends, and
+    /// a streamed response can no longer be written.
     func run(
         _ responder: any ServerResponder, _ request: ServerRequest, _ body: ServerRequestBody,
         counting tasks: RunningTasks
@@ -28,7 +28,7 @@ struct Exchange: Sendable {
                 try await stream(
                     BodyWriter { piece in
                         let total = sent.wrappingAdd(piece.readableBytes, ordering: .relaxed).newValue
-                        // The client would take the excess for the next response.
+                        // The client would read the additional bytes as the next response.
                         if let length, total > length { throw WrongLength() }
                         let promise = loop.makePromise(of: Void.self)
                         loop.execute { write(piece, promise) }

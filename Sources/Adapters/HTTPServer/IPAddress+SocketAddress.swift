@@ -20,8 +20,8 @@ extension IPAddress {
         }
     }
 
-    // Where Linux has the address in `sockaddr_in` and `sockaddr_in6` (ip(7), ipv6(7)). By their names the members cannot
-    // be asked for: of which module the structures are depends on what else the compiler has read before.
+    // The offsets of the address in Linux's `sockaddr_in` and `sockaddr_in6` (ip(7), ipv6(7)). The members cannot be used by name:
+    // the module of these structures depends on the modules that the compiler has read before.
     private static let v4Offset = 4
     private static let v6Offset = 8
 }

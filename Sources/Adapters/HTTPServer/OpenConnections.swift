@@ -3,24 +3,25 @@ import Logging
 import NIOCore
 import Synchronization
 
-/// The open connections of a server. Limits their number, closes idle ones for new ones when nearly all are open, and ends them with
-/// the server.
+/// The open connections of a server. Limits their number, closes idle connections to make room for new ones, and closes all
+/// connections with the server.
 ///
-/// No client can keep the others out. Each client has a share of all connections. When nearly all are open, the server closes idle
-/// connections of the client that has most first. The fuller the server is, the sooner it closes an idle connection.
+/// No client can exclude the others. Each client has a share of all connections. If nearly all are open, the server closes idle
+/// connections, first those of the client with the most connections. The fuller the server is, the sooner it closes an idle
+/// connection.
 final class OpenConnections: Sendable {
     private struct State {
         /// Accepted connections, including those that are not set up yet.
         var count = 0
         var connections: [ObjectIdentifier: KnownConnection] = [:]
-        /// Of clients that are not proxies.
+        /// The connections of each client, without proxies.
         var ofClients: [ClientAddress: [ObjectIdentifier: KnownConnection]] = [:]
-        /// The clients by how many connections they have, so that the one with most is found at once.
+        /// The clients by their number of connections, to find the client with the most at once.
         var clientsByCount: [Int: Set<ClientAddress>] = [:]
         var largestCount = 0
         /// Whether the server ends, so that later connections are closed at once.
         var isEnding = false
-        /// When the log last said that all connections are open, and that a client has its share.
+        /// The times of the last log lines: all connections are open, and a client has its share.
         var toldAt: ContinuousClock.Instant?
         var toldOfShareAt: ContinuousClock.Instant?
 
@@ -42,21 +43,22 @@ final class OpenConnections: Sendable {
     private let onCount: (@Sendable (Int) -> Void)?
     private let now: @Sendable () -> ContinuousClock.Instant
 
-    /// How long the log does not repeat itself.
+    /// The shortest time between two equal log lines.
     private static let silence = Duration.seconds(60)
-    /// From how many in a hundred on room is made for new connections. [ours]
+    /// The percentage of open connections from which the server makes room for new ones. [ours]
     private static let nearlyFull = 90
-    /// How many connections are asked to close for each new one when nearly all are open: some are not idle. [ours]
+    /// If nearly all connections are open: how many are asked to close for each new one. More than one, because some are not
+    /// idle. [ours]
     private static let askedWhenNearlyFull = 2
-    /// How many connections are asked to close when all are open. The server does not ask again until a connection closes,
-    /// so one of them must be idle. [ours]
+    /// If all connections are open: how many are asked to close. The server does not ask again until a connection closes, so
+    /// at least one of these must be idle. [ours]
     private static let askedWhenFull = 64
-    /// How many connections are compared, if several clients have equally many. [ours]
+    /// How many connections are compared if several clients have the same number of connections. [ours]
     private static let comparedConnections = 256
 
     /// - Parameters:
-    ///   - share: How many connections one client may have; nil for a tenth of all [ours], because behind one address there can
-    ///     be a stadium. Trusted proxies are exempt.
+    ///   - share: The maximum number of connections of one client; nil for a tenth of `maximum` [ours]. Many people can have the same
+    ///     address, for example in a stadium. Trusted proxies have no such limit.
     ///   - isProxy: Whether a peer is a trusted proxy.
     ///   - onCount: Called with the number of open connections whenever it changes.
     ///   - now: The clock, which a test can stop.
@@ -150,8 +152,8 @@ final class OpenConnections: Sendable {
 
     // MARK: Making room
 
-    /// The connections of the client with most that have read nothing for longest, then those of the next client. Each counts as active from now on, so that
-    /// the next ones are asked next if these have requests under way.
+    /// The longest idle connections of the client with the most connections, then those of the next client. Each of them counts as
+    /// active from now on: if it has a running request and stays open, the next call returns others.
     private func idleConnections(_ count: Int, _ state: inout State) -> [KnownConnection] {
         var asked: [KnownConnection] = []
         var size = state.largestCount
@@ -169,8 +171,8 @@ final class OpenConnections: Sendable {
         return asked
     }
 
-    /// How long an idle connection may stay open now: the usual time up to half of all connections, a tenth of it when all are
-    /// open, and in between accordingly. [ours]
+    /// How long an idle connection may stay open now. If at most half of all connections are open, this is the usual time. It then
+    /// decreases linearly to a tenth, when all are open. [ours]
     func idleTime(of usual: TimeAmount) -> TimeAmount {
         let count = state.withLock { $0.count }
         let free = Double(max(maximum - count, 0)) / Double(max(maximum, 1))
@@ -181,7 +183,7 @@ final class OpenConnections: Sendable {
 
     var isEmpty: Bool { state.withLock { $0.connections.isEmpty } }
 
-    /// Asks all connections to end once their requests are over. Connections that are accepted later are closed.
+    /// Asks all connections to end after their requests. Connections that are accepted later are closed.
     func drainAll() {
         let channels = state.withLock { state in
             state.isEnding = true
@@ -194,8 +196,8 @@ final class OpenConnections: Sendable {
         }
     }
 
-    /// Cuts all open connections, and those that are accepted later.
-    /// - Returns: The number of open ones.
+    /// Cuts all open connections, and all that are accepted later.
+    /// - Returns: The number of connections that were open.
     func cutAll() -> Int {
         let channels = state.withLock { state in
             state.isEnding = true
@@ -206,7 +208,7 @@ final class OpenConnections: Sendable {
     }
 }
 
-/// Groups clients by ``IPAddress/ofClient``. All clients without a known address, as on a Unix socket, are one.
+/// Groups clients by ``IPAddress/ofClient``. All clients without a known address, such as those of a Unix socket, count as one.
 private struct ClientAddress: Hashable {
     private let prefix: IPAddress?
 
@@ -237,7 +239,7 @@ final class KnownConnection: Sendable {
     }
 }
 
-/// An inbound event: other clients want a connection, so that one without a request under way is closed.
+/// An inbound event: room for other clients is needed, so a connection without a running request is closed.
 struct RoomIsWanted: Sendable {}
 
 /// Notes when a connection reads.

@@ -1,26 +1,26 @@
 import NIOCore
 
-/// Reports that a connection has read nothing for a while, again and again until something is read.
+/// Reports that a connection has read nothing for a while. Repeats the report until something is read.
 ///
-/// A read stores its time, and costs no more. To be used on the connection's event loop.
+/// A read only stores its time. To be used on the connection's event loop.
 final class ReadTimeout {
     private let timeout: TimeAmount
     private var now: (() -> TimeAmount?)?
     private var lastRead = NIODeadline.now()
     private var look: Scheduled<Void>?
 
-    /// How often a timeout that changes is looked at, in parts of the usual one: it can become a tenth.
+    /// How often a variable timeout is checked during the usual timeout, because it can be as short as a tenth of it.
     private static let looks: Int64 = 10
 
     init(_ timeout: TimeAmount) {
         self.timeout = timeout
     }
 
-    /// The longest time until the next look.
+    /// The longest time until the next check.
     private var interval: TimeAmount { now == nil ? timeout : .nanoseconds(timeout.nanoseconds / Self.looks) }
 
     /// - Parameters:
-    ///   - now: Returns the timeout at the moment, never longer than the usual one; nil for the usual one.
+    ///   - now: Returns the current timeout, never longer than the usual one; nil for the usual one.
     ///   - isReached: Called until ``end()``.
     func begin(
         on eventLoop: any EventLoop, now: (() -> TimeAmount?)? = nil, _ isReached: @escaping () -> Void

@@ -8,26 +8,26 @@ package import NIOPosix
 import NIOSSL
 import NIOTLS
 
-/// Where a server listens, and what it allows.
+/// The address and the limits of a server.
 package struct ServerSettings: Sendable {
     package var host = "127.0.0.1"
     /// 0 takes any free port: ``RunningServer/port``.
     package var port = 0
-    /// With it the server speaks TLS 1.2 and 1.3, HTTP/2 and HTTP/1.1.
+    /// With an identity, the server uses TLS 1.2 and 1.3, HTTP/2 and HTTP/1.1.
     package var tls: TLSIdentity?
     /// The `Server` field of all responses; nil for none.
     package var name: String?
-    /// How long a request's head may take to arrive once it has begun.
+    /// How long a request's head may take to arrive after its first byte.
     package var headTimeout = Duration.seconds(10)
     /// How long a connection may be silent.
     package var idleTimeout = Duration.seconds(60)
-    /// How long the two sides may take to agree on TLS.
+    /// The longest time of a TLS handshake.
     package var handshakeTimeout = Duration.seconds(10)
-    /// How long a client may take nothing of a response.
+    /// How long a client may read nothing of a response.
     package var responseTimeout = Duration.seconds(30)
-    /// How many connections are open at once. When nearly all are open, idle ones are closed for new ones.
+    /// The maximum number of open connections. If nearly all are open, the server closes idle ones to make room for new ones.
     package var maximumConnections = 10_000
-    /// How many connections one client may have; nil for a tenth of all.
+    /// The maximum number of connections of one client; nil for a tenth of `maximumConnections`.
     package var maximumConnectionsOfClient: Int?
     /// Whether a peer is a trusted proxy, whose connections carry other clients' requests.
     package var isProxy: @Sendable (IPAddress?) -> Bool = { _ in false }
@@ -42,7 +42,7 @@ struct ConnectionSettings: Sendable {
     var server: String?
     var headTimeout = TimeAmount.seconds(10)
     var idleTimeout = TimeAmount.seconds(60)
-    /// The idle timeout at the moment, never longer than `idleTimeout`; nil if it never changes.
+    /// Returns the current idle timeout, never longer than `idleTimeout`; nil if it never changes.
     var idleTimeoutNow: (@Sendable () -> TimeAmount)?
     var handshakeTimeout = TimeAmount.seconds(10)
     var responseTimeout = TimeAmount.seconds(30)
@@ -63,10 +63,10 @@ package final class RunningServer: Sendable {
         self.tasks = tasks
     }
 
-    /// How many bytes are read of a connection at once. [ours]
+    /// How many bytes the server reads from a connection at once. [ours]
     ///
-    /// Bytes that are read at once are decoded at once, and a request takes many times its bytes: a client that sends hundreds of
-    /// small ones and reads no response must not get the memory for them.
+    /// The server decodes these bytes at once, and a decoded request needs many times its bytes. A client that sends hundreds of
+    /// small requests and reads no response must not use that much memory.
     private static var readLength: Int { 4_096 }
 
     /// The limits of a header: of one field, of all together, and the number of fields.
@@ -164,12 +164,12 @@ package final class RunningServer: Sendable {
 
     // MARK: Ends
 
-    /// How long tasks may go on whose connections were cut. [ours]
+    /// How long tasks may continue after their connections were cut. [ours]
     private static let taskTime = Duration.seconds(5)
 
-    /// Accepts no more connections, ends those that are open once their requests are over, and waits for all tasks, also those
+    /// Accepts no more connections, closes each open connection after its requests, and waits for all tasks, also for tasks
     /// whose clients have left.
-    /// - Parameter limit: How long that may take; connections that are open then are cut.
+    /// - Parameter limit: The longest time for this. Connections that are still open then are cut.
     /// - Returns: The number of connections that were cut.
     package func drain(within limit: Duration) async -> Int {
         try? await channel.close()
@@ -187,7 +187,7 @@ package final class RunningServer: Sendable {
         }
     }
 
-    /// Accepts no more connections, and cuts those that are open.
+    /// Accepts no more connections, and cuts the open ones.
     package func stop() async {
         try? await channel.close()
         _ = connections.cutAll()
@@ -204,7 +204,7 @@ package struct ListenFailure: Error, CustomStringConvertible {
     }
 }
 
-/// Accepts connections as long as there is room for them.
+/// Accepts connections while there is room for them.
 private final class AcceptHandler: ChannelDuplexHandler {
     typealias InboundIn = any Channel
     typealias InboundOut = any Channel

@@ -1,6 +1,6 @@
 package import NIOCore
 
-/// The body of a request while it arrives: pieces, to be read once. The client waits while nobody reads.
+/// The body of a request while it arrives: pieces that can be read once. While no task reads them, the client waits.
 ///
 /// Throws if the connection or stream ends before the body.
 package struct ServerRequestBody: AsyncSequence, Sendable {
@@ -37,7 +37,7 @@ package struct ServerRequestBody: AsyncSequence, Sendable {
     }
 
     /// The whole body.
-    /// - Throws: ``TooLong`` if it has more bytes than that.
+    /// - Throws: ``TooLong`` if the body has more than `maximum` bytes.
     package func bytes(upTo maximum: Int) async throws -> [UInt8] {
         var bytes: [UInt8] = []
         for try await piece in self {
@@ -81,14 +81,14 @@ package struct ServerRequestBody: AsyncSequence, Sendable {
     }
 }
 
-/// Where a connection puts the pieces of a body. To be used on its event loop.
+/// Takes the pieces of a body from the connection. To be used on the connection's event loop.
 final class BodySource {
     private let source: ServerRequestBody.Producer.Source
     let body: ServerRequestBody
-    /// Whether the reader is behind, so that no more is to be read.
+    /// Whether too many pieces wait for the reader, so that the connection must stop reading.
     private(set) var isFull = false
 
-    /// How many pieces wait for the reader at most. [ours]
+    /// The number of pieces that may wait for the reader. [ours]
     private static let strategy = NIOAsyncSequenceProducerBackPressureStrategies.HighLowWatermark(
         lowWatermark: 2, highWatermark: 8)
 

@@ -3,32 +3,33 @@ package import NIOCore
 
 /// Responds to the requests of a server.
 package protocol ServerResponder: Sendable {
-    /// Decides who responds to a request whose head has arrived. Called on the connection's event loop, and never waits.
+    /// Decides whether the event loop or a task responds to a request whose head has arrived. Called on the connection's event loop,
+    /// and never waits.
     func reply(to request: ServerRequest, on connection: ConnectionMemory) -> ServerReply
 
     /// Responds from a task of the request's own.
     func respond(to request: ServerRequest, body: ServerRequestBody) async -> ServerResponse
 
-    /// The response to input that is no valid request, which is the last of its connection.
+    /// The response to input that is not a valid request. It is the last response of the connection.
     func refusal(of defect: RequestDefect) -> ServerResponse
 }
 
-/// Who responds to a request.
+/// Whether the event loop or a task responds to a request.
 package enum ServerReply {
-    /// The event loop, as soon as the whole body is there. ``ServerResponder/respond(to:body:)`` is called instead if
-    /// the body is longer, or does not arrive together with the head.
+    /// The event loop responds as soon as the whole body is there. If the body is longer, or does not arrive together with the
+    /// head, a task calls ``ServerResponder/respond(to:body:)`` instead.
     case atOnce(maximumBodyLength: Int, (ByteBuffer) -> ServerResponse)
-    /// ``ServerResponder/respond(to:body:)``.
+    /// A task calls ``ServerResponder/respond(to:body:)``.
     case later
 }
 
-/// Why input is no valid request.
+/// Why input is not a valid request.
 package enum RequestDefect: Sendable {
     /// It is not HTTP.
     case syntax
     /// The header is too large.
     case headerLength
-    /// It has no host or several, or two that contradict each other (RFC 9112 §3.2, RFC 9113 §8.3.1).
+    /// The request has no host, several hosts, or two places with different hosts (RFC 9112 §3.2, RFC 9113 §8.3.1).
     case host
     /// Its body has another transfer coding than `chunked` (RFC 9112 §6.1).
     case transferCoding

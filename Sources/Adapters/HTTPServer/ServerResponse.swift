@@ -17,8 +17,8 @@ package struct ServerResponse: Sendable {
         case empty
         case bytes([UInt8])
         case buffer(ByteBuffer)
-        /// Pieces that are written as the client takes them, of so many bytes in all if that is known. A body of another
-        /// length is cut.
+        /// Pieces that are written as fast as the client reads them. `length` is the number of bytes of all pieces, if it is known.
+        /// If the body turns out to be longer or shorter, the response is cut.
         case stream(length: Int?, @Sendable (BodyWriter) async throws -> Void)
         /// No response: the connection, or stream of HTTP/2, is ended.
         case cut
@@ -118,7 +118,7 @@ extension ServerResponse {
         return (length, write)
     }
 
-    /// Writes all header fields but those that depend on the version of HTTP. The fields that every response has are added here.
+    /// Writes all header fields except those that depend on the version of HTTP. Adds the fields of every response.
     func write(to writer: inout FieldWriter, server: String?) {
         if !fields.isEmpty { writer.append(fields) }
         writeFields?(&writer)
@@ -128,7 +128,7 @@ extension ServerResponse {
 }
 
 extension ServerResponse {
-    /// All header fields but those that the server adds.
+    /// All header fields except those that the server adds.
     package var allFields: HTTPFields {
         var writer = FieldWriter(headers: HPACKHeaders())
         writer.append(fields)
@@ -147,7 +147,7 @@ extension HTTPResponse.Status {
 }
 
 extension ByteBuffer {
-    /// Takes the bytes that are written at once: a client that reads a long body slowly must be seen to read.
+    /// Removes the next piece to write. A long body is written in pieces, so that the server notices if a slow client still reads.
     mutating func readPiece() -> ByteBuffer? {
         readableBytes > 0 ? readSlice(length: min(readableBytes, Self.pieceLength)) : nil
     }

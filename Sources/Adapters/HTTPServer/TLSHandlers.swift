@@ -2,7 +2,7 @@ import NIOCore
 import NIOSSL
 import NIOTLS
 
-/// Cuts a connection on which TLS is not agreed on in time, and is gone when it is.
+/// Cuts a connection if the TLS handshake does not complete in time. Removes itself after the handshake.
 final class TLSDeadlineHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
 
@@ -20,7 +20,7 @@ final class TLSDeadlineHandler: ChannelInboundHandler, RemovableChannelHandler {
     func handlerRemoved(context: ChannelHandlerContext) { deadline?.cancel() }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        // Nothing has been asked for yet.
+        // No request has arrived yet.
         if event is ChannelShouldQuiesceEvent || event is RoomIsWanted { return context.channel.cut() }
         context.fireUserInboundEventTriggered(event)
         if case TLSUserEvent.handshakeCompleted = event {
@@ -33,7 +33,7 @@ extension Channel {
     /// Cuts the connection after all earlier bytes were sent.
     ///
     /// To be called on the channel's event loop.
-    /// - Parameter limit: the connection is cut then in any case, because the client may never read the earlier bytes.
+    /// - Parameter limit: After this time, the connection is cut in any case, because the client may never read the earlier bytes.
     func cutOnceWritten(within limit: TimeAmount) {
         let deadline = eventLoop.assumeIsolated().scheduleTask(in: limit) { self.cut() }
         closeFuture.whenComplete { _ in deadline.cancel() }
@@ -45,7 +45,7 @@ extension Channel {
         tls.writeAndFlush(NIOAny(ByteBuffer()), promise: isWritten)
     }
 
-    /// Closes the connection at once, from below TLS: its good-bye would wait for an answer.
+    /// Closes the connection at once, below TLS, because `close_notify` would wait for the client.
     ///
     /// To be called on the channel's event loop.
     func cut() {

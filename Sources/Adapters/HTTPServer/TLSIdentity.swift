@@ -38,7 +38,7 @@ package final class TLSIdentity: Sendable {
     /// When the certificate of the server itself expires.
     package var expiresAt: Date { current.withLock { $0.expiresAt } }
 
-    /// What new connections use.
+    /// The context of new connections.
     var context: NIOSSLContext { current.withLock { $0.context } }
 
     /// Reads the files again. New connections use a changed pair; a pair that cannot be used leaves the previous one in use.

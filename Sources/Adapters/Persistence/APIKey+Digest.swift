@@ -2,6 +2,6 @@ import Crypto
 import Tenancy
 
 extension APIKey {
-    /// SHA-256 of the key's text, which is all that is ever stored of it.
+    /// SHA-256 of the key's text. The text itself is never stored.
     var digest: [UInt8] { Array(SHA256.hash(data: Array(text.utf8))) }
 }

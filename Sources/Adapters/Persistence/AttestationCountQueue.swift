@@ -4,11 +4,11 @@ public import Foundation
 public import PostgreSQL
 public import Tenancy
 
-/// Counts in PostgreSQL, as `doorstep_app`, what requests bring of App Attest: a row for each clip, operation and day, some
-/// seconds later.
+/// Counts the attestations of requests in PostgreSQL, as `doorstep_app`: a row for each clip, operation and day. Writes the counts
+/// some seconds later.
 ///
-/// Counts that are not written when the process is killed are lost; counts that were written while the connection broke may be
-/// counted twice. Memory is bounded by the number of different counts, not by requests.
+/// If the process is killed, unwritten counts are lost. If the connection breaks during a write, counts may be added twice. The
+/// memory depends on the number of different counts, not on the number of requests.
 public final class AttestationCountQueue: AttestationRecorder, Sendable {
     private struct Place: Hashable {
         let clip: BundleID
@@ -42,13 +42,13 @@ public final class AttestationCountQueue: AttestationRecorder, Sendable {
     /// Writes the counts repeatedly until the task is cancelled.
     public func run() async { await gathering.run() }
 
-    /// Writes the counts; those that cannot be written wait for the next time.
+    /// Writes the counts. Counts that cannot be written wait for the next time.
     public func flush() async { await gathering.flush() }
 
     private static func write(_ counts: [Place: Counts], in transaction: TenantTransaction) async throws {
         let (tenant, rows) = (transaction.tenant, Array(counts))
         func column(_ grade: RequestAttestation.Grade) -> [Int] { rows.map { $0.value[grade] ?? 0 } }
-        // In one order, so that two servers do not wait for each other; clips that are gone are left out.
+        // In the same order everywhere, so that two servers do not wait for each other. Deleted clips are left out.
         try await transaction.execute(
             """
             INSERT INTO doorstep.attestation_days AS d

@@ -2,8 +2,7 @@ public import Foundation
 public import PostgreSQL
 import Tenancy
 
-/// Prunes keys of App Attest that are not used any more, that keys were revoked when nothing of theirs can hold any longer, and
-/// old counts.
+/// Deletes unused keys of App Attest, old counts, and revocations of keys that can no longer be valid.
 ///
 /// Several servers can do this at once. `doorstep_router` finds the tenants with rows to delete; `doorstep_app` deletes them in
 /// transactions of each tenant.
@@ -23,12 +22,12 @@ public struct AttestationRetention: Sendable {
 
     private let pool: ConnectionPool
 
-    /// The maximum number of rows that one transaction deletes, so that others wait only briefly.
+    /// The maximum number of rows that one transaction deletes, so that other transactions wait only briefly.
     private static let batch = 1_000
-    /// After how many days a key goes that was not used: its installation attests a new one. [ours]
+    /// The number of days after which an unused key is deleted. Its installation then attests a new key. [ours]
     private static let keyRetention = 90
-    /// After how many days it is forgotten that a key was revoked, which is not used from then on: by then it is gone, and its last
-    /// token is over for long.
+    /// The number of days after which a revocation is deleted. A revoked key is not used, so that the key itself is deleted by then,
+    /// and its last token has expired.
     private static let revocationRetention = keyRetention + 1
     /// Days before counts are deleted: more than the days that decide whether attestation can be required. [ours]
     private static let countRetention = 30
@@ -48,7 +47,7 @@ public struct AttestationRetention: Sendable {
         return work
     }
 
-    /// Those who have something to prune, each found by the first entry of an index, as in ``NotificationRetention``.
+    /// The tenants with rows to delete. The first entry of an index finds each of them, as in ``NotificationRetention``.
     private func tenants(at now: Date) async throws -> [TenantID] {
         try await pool.withTransaction(as: .router) { transaction in
             try await transaction.execute(
@@ -78,7 +77,7 @@ public struct AttestationRetention: Sendable {
         [
             (
                 { tenant in
-                    // Held against what happened since the rows were chosen: a key that is used now stays.
+                    // Checks the condition again, because a key may have been used since the rows were chosen.
                     """
                     DELETE FROM doorstep.attest_keys
                     WHERE tenant_id = \(tenant.uuid)

@@ -12,7 +12,7 @@ struct AudienceCursor {
     let deliveryCount: Int
 }
 
-/// A launch of an audience, as a place in the order in which it is gone through.
+/// The position of a launch in the order in which an audience is processed.
 struct AudiencePosition: Sendable, Hashable {
     let launchedAt: Date
     let url: String
@@ -20,7 +20,7 @@ struct AudiencePosition: Sendable, Hashable {
 }
 
 extension TenantTransaction {
-    /// Stores the launch after which an audience continues, if it does.
+    /// Stores the launch after which an audience continues, if launches remain.
     func keepPlace(of part: DecidedPart, of notification: RecordedNotification) async throws {
         guard part.hasMore, let place = part.place else { return }
         try await execute(
@@ -35,7 +35,7 @@ extension TenantTransaction {
             """)
     }
 
-    /// The audience that waits longest and that no other server works on.
+    /// Locks the cursor of the audience that has waited longest and that no other server processes.
     func lockCursor() async throws -> AudienceCursor? {
         try await execute(
             """

@@ -6,8 +6,8 @@ public struct AudiencePartSize: Sendable {
     public var reachable = 10_000
     /// The approximate maximum of launches that are read to find them.
     public var launches = 50_000
-    /// The maximum number of skipped instances with a delivery of their own, which has the reason. Only in the first part; the
-    /// others are counted by reason.
+    /// The maximum number of skipped instances that get their own delivery with the reason. Only the first part has such
+    /// deliveries; further skipped instances are counted by reason.
     public var skipped = 1_000
 
     public init() {}

@@ -1,10 +1,10 @@
 public import PostgreSQL
 
-/// Prunes entries of the audit log that were kept for long enough.
+/// Deletes expired entries of the audit log.
 ///
-/// Any number of servers may do so at once. Works as `doorstep_router`, which sees no entry.
+/// Any number of servers may do this at once. The role is `doorstep_router`, which cannot read entries.
 public struct AuditLogRetention: Sendable {
-    /// For how many days the audit log can be kept, where it has an end: nothing of the last week is ever deleted. [ours]
+    /// The possible numbers of days for which entries are kept. Entries of the last week are never deleted. [ours]
     public static let retentions = 7...36_500
 
     private let pool: ConnectionPool
@@ -19,7 +19,7 @@ public struct AuditLogRetention: Sendable {
     }
 
     /// Deletes older entries, a thousand per transaction.
-    /// - Returns: How many those were.
+    /// - Returns: The number of deleted entries.
     public func maintain() async throws -> Int {
         try await pool.exhaust("SELECT doorstep.prune_audit_log(\(retention)::integer)")
     }

@@ -4,8 +4,8 @@ import JSON
 import PostgreSQL
 import Tenancy
 
-// A card in its two columns: `card`, the JSON without the image, NULL if it has nothing else; and `card_image`, a foreign key
-// to the image.
+// A card has two columns: `card` contains the JSON without the image, and is NULL if no other member remains. `card_image` is a foreign
+// key to the image.
 
 extension Card {
     static let imageColumn = "card_image"
@@ -34,7 +34,7 @@ extension Card {
         return JSONValue.object(card.json).text
     }
 
-    /// - Parameter card: nil keeps the card that is there.
+    /// - Parameter card: nil keeps the existing card.
     static func staged(_ card: Card?) -> [String?] {
         [card?.textWithoutImage, card?.image?.description]
     }
@@ -50,7 +50,7 @@ extension Card {
         """
     }
 
-    /// The error for an image that a row names but the tenant lacks; nil for other errors.
+    /// The error if the tenant does not have the image that a row names; nil for other errors.
     func refusal(_ error: PostgreSQLError, in relation: String) -> AdministrationError? {
         guard let image, error.isForeignKeyViolation("\(relation)_card_image") else { return nil }
         return .unknownImage(image)

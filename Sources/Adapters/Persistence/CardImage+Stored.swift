@@ -6,8 +6,8 @@ import Tenancy
 extension CardImage: StoredResource {
     static let relation = "card_images"
 
-    /// Special: never locked, which would take the right to change an image. A transaction that adds a card which names the image
-    /// locks it.
+    /// Special: does not lock the image, because a lock requires the right to change images. A transaction that adds a card with
+    /// this image locks it.
     static func selection(_ digest: ImageDigest, of tenant: TenantID, lock: String) -> Query {
         """
         SELECT \(unsafeSQL: columnList) FROM doorstep.card_images
@@ -28,12 +28,12 @@ extension CardImage: StoredResource {
         """
     }
 
-    /// Changes nothing if the image exists: its digest identifies its content, and no role may update one.
+    /// Changes nothing, because the digest identifies the content. No role may update an image.
     func update(of tenant: TenantID) -> Query { Self.selection(key, of: tenant, lock: "") }
 
     static let canBeReferredTo = true
 
-    /// With `cascade` the cards that name it name none any more.
+    /// With `cascade`, removes the image from the cards that name it.
     static func delete(
         _ digest: ImageDigest, cascade: Bool, _ transaction: TenantTransaction
     ) async throws -> [RowCount] {
@@ -42,7 +42,7 @@ extension CardImage: StoredResource {
                 "image \(digest)", from: "card_images", where: "sha256", is: digest.description,
                 dependents: references, cascade: cascade)
         } catch let error as PostgreSQLError where error.isForeignKeyViolation() {
-            // Another transaction has added a card that names it since the check.
+            // Since the check, another transaction has added a card that names the image.
             throw AdministrationError.conflict
         }
     }

@@ -2,10 +2,10 @@ import Foundation
 import Lookups
 import Tenancy
 
-/// One tenant's catalogue on its way from the database into the table, page by page.
+/// A copy of one tenant's catalogue, which is read from the database page by page and then put into the index.
 ///
 /// Each page is a transaction with its own snapshot. The log of changes makes the pages consistent: rows that change while
-/// pages are read are noted, and read again by the follow after the last page. Only then is the whole copy put into the table,
+/// pages are read are noted, and the follow after the last page reads them again. Only then is the whole copy put into the index,
 /// so that lookups see the tenant's catalogue before or after a transaction, never in between. If more than
 /// ``IndexChanges/mostRows`` rows change, or one statement changes more than a thousand, the relation is copied again from its
 /// start; ``mostRestarts`` limits this.
@@ -21,30 +21,30 @@ struct CatalogueCopy {
     }
 
     private(set) var relations: [IndexRelation: Pages] = [:]
-    /// Rows that changed meanwhile.
+    /// Rows that changed while pages were read.
     private(set) var touched: IndexKeys
-    /// Those of them that no follow has read since.
+    /// The rows of ``touched`` that no follow has read since.
     private(set) var unread: IndexKeys
     /// Rows read by follows after the last page, in the order in which they were read.
     private(set) var batches: [IndexBatch] = []
     /// Whether all pages and rows are read.
     private(set) var isReady = false
-    /// The transactions whose changes the table lacks until the copy is in it.
+    /// The transactions whose changes the index lacks until it contains the copy.
     private(set) var transactions: Set<UInt64>
-    /// The number of the follow that was the last to begin before the last page came.
+    /// The number of the last follow that began before the last page arrived.
     private var lastPage = 0
     private var restarts = 0
 
     var pageLength: Int
     private let longestPage: Int
-    /// How often in a row it failed.
+    /// The number of failures in a row.
     private(set) var failures = 0
     private var retryAt: ContinuousClock.Instant?
-    /// When it had its turn, in an order without gaps.
+    /// The number of its last turn. Turns are numbered without gaps.
     var turn = 0
 
-    /// A tenant that changes its catalogue faster than it is copied gets, after so many restarts, a version in which a change
-    /// may be there in part; the next copy completes it. Otherwise the tenant would see none of its changes until it pauses. [ours]
+    /// The maximum number of restarts. If a tenant changes its catalogue faster than it is copied, the index then gets a copy in which
+    /// a change may be incomplete, and the next copy completes it. Otherwise the tenant would see no change until it pauses. [ours]
     private static let mostRestarts = 3
     private static let longestPause = 60
 
@@ -58,12 +58,12 @@ struct CatalogueCopy {
         unread = touched
     }
 
-    /// A relation of which pages are missing.
+    /// A relation with missing pages.
     var unfinished: IndexRelation? {
         IndexRelation.allCases.first { relations[$0]?.isAtEnd == false }
     }
 
-    /// Whether changes would restart it although the maximum of restarts is reached.
+    /// Whether changes would restart the copy although it has reached the maximum number of restarts.
     func wouldStarve(by changes: IndexChanges.OfCatalogue) -> Bool {
         guard restarts >= Self.mostRestarts else { return false }
         var rows = touched
@@ -110,7 +110,7 @@ struct CatalogueCopy {
 
     // MARK: Pages
 
-    /// Adds a requested page, unless the relation was restarted meanwhile.
+    /// Adds a requested page, unless the relation has been restarted since the request.
     mutating func add(_ page: CopiedRows, to pages: UUID, isLast: Bool, during follow: Int) {
         guard relations[page.relation]?.id == pages else { return }
         relations[page.relation]?.pages.append(page)
@@ -120,8 +120,8 @@ struct CatalogueCopy {
         pageLength = min(longestPage, pageLength * 2)
     }
 
-    /// Has the next page be shorter.
-    /// - Returns: False for one that cannot be.
+    /// Makes the next page shorter.
+    /// - Returns: False if the page has only one row already.
     mutating func shortenPages() -> Bool {
         guard pageLength > 1 else { return false }
         pageLength = max(1, pageLength / 4)
@@ -137,9 +137,9 @@ struct CatalogueCopy {
 
     // MARK: Result
 
-    /// A table with the tenant's catalogue as it was copied, and how many rows could not be read.
+    /// An index with the copied catalogue, and the number of rows that could not be read.
     ///
-    /// Takes time by the size of the catalogue and of the table.
+    /// The time depends on the sizes of the catalogue and of the index.
     @concurrent func merged(
         into table: LookupIndex, of tenant: TenantID
     ) async throws -> (table: LookupIndex, unreadable: Int) {

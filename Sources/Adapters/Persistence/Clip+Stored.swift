@@ -4,7 +4,7 @@ import PostgreSQL
 import Tenancy
 
 extension TenantTransaction {
-    /// By bundle ID.
+    /// All clips, sorted by bundle ID.
     func clips() async throws -> [Clip] {
         try await items(after: nil, limit: .max)
     }
@@ -15,7 +15,7 @@ extension Clip: StoredResource {
 
     func refusal(_ error: PostgreSQLError) -> any Error { card.refusal(error, in: "clips") ?? error }
 
-    /// A policy that would refuse requests is rejected until enough attested requests were monitored, unless forced.
+    /// Unless forced, rejects a policy that would refuse requests, until enough attested requests were monitored.
     func check(replacing before: Clip?, force: Bool, _ transaction: TenantTransaction) async throws {
         guard !force, let attestation else { return }
         for operation in ClipAttestation.Operation.allCases

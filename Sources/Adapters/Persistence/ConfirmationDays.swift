@@ -1,12 +1,12 @@
 public import PostgreSQL
 
-/// Looks after the partitions that confirmations are kept in, one for each day of UTC.
+/// Maintains the partitions of confirmations, one for each day of UTC.
 ///
-/// Any number of servers may do so at once. Works as `doorstep_router`, which sees no confirmation.
+/// Any number of servers may do this at once. The role is `doorstep_router`, which cannot read confirmations.
 public struct ConfirmationDays: Sendable {
-    /// For how many days confirmations can be kept.
+    /// The possible numbers of days for which confirmations are kept.
     ///
-    /// Each day is a table with two indexes, and deleting a tenant locks them all: more would not fit into PostgreSQL's
+    /// Each day is a table with two indexes, and the deletion of a tenant locks all of them. More locks would exceed PostgreSQL's
     /// default of `max_locks_per_transaction`. [ours]
     public static let retentions = 1...730
 
@@ -26,10 +26,10 @@ public struct ConfirmationDays: Sendable {
     private let pool: ConnectionPool
     private let retention: Int
 
-    /// How long one step may take: making the index of a day is the longest.
+    /// The time limit of one step. The longest step creates the index of a day.
     private static let timeout = Duration.seconds(600)
 
-    /// - Parameter retention: For how many days confirmations are kept; they go when the whole day is that old.
+    /// - Parameter retention: The number of days for which confirmations are kept. A day is dropped when all of it is older.
     /// - Precondition: `retention` is one of ``retentions``.
     public init(_ pool: ConnectionPool, retention: Int) {
         precondition(Self.retentions.contains(retention), "confirmations are kept for 1 to 730 days")
@@ -38,7 +38,7 @@ public struct ConfirmationDays: Sendable {
     }
 
     /// Drops expired days, creates future ones, and creates the index of finished ones.
-    /// - Throws: The first failure, after all was tried: what cannot be dropped must not keep days from being made.
+    /// - Throws: The first failure, after all steps were tried. If a day cannot be dropped, future days must still be created.
     public func maintain() async throws -> Retention {
         var changes = Retention()
         var failure: (any Error)?

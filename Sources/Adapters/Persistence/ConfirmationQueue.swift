@@ -8,12 +8,12 @@ import Receipts
 import Synchronization
 public import Tenancy
 
-/// Records confirmations in PostgreSQL, some time after they were given.
+/// Records confirmations in PostgreSQL, some time after the response.
 ///
-/// Responses neither wait for the database nor fail with it: records wait in memory, and are written many at once. While the
-/// database does not respond, they keep waiting. Above a limit, of which each tenant has a share (``TenantBacklog``), the
-/// newest are dropped and counted. If webhooks of a tenant receive confirmations, its records are written every two seconds, or
-/// by the hundred, so that the webhooks receive few messages. A record gets its ID before it is written, so that a lost COMMIT
+/// Responses neither wait for the database nor fail with it: records wait in memory, and one statement writes many of them. While
+/// the database does not respond, the records keep waiting. Each tenant has a share of the memory (``TenantBacklog``); above it, the
+/// newest records are dropped and counted. If webhooks of a tenant receive confirmations, its records are written every two seconds,
+/// or when there are a hundred, so that the webhooks receive few messages. A record gets its ID before it is written, so that a lost COMMIT
 /// does not write it twice.
 ///
 /// Safe to use from many threads.
@@ -37,7 +37,7 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
         /// Taken out of `waiting`, and not yet in `underWay`.
         var makingCount = 0
         var dropped = 0
-        /// Until when what tenants record gathers, so that their webhooks get few messages.
+        /// Until when records of a tenant wait for more records, so that its webhooks receive few messages.
         var gatheringUntil: [TenantID: ContinuousClock.Instant] = [:]
 
         var count: Int { waiting.count + makingCount + underWay.count }
@@ -59,8 +59,8 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
     private static let batch = 5_000
 
     /// - Parameters:
-    ///   - limit: How many records wait at most; one takes about 100 bytes.
-    ///   - onFailure: Told of each attempt that failed.
+    ///   - limit: The maximum number of waiting records. A record takes about 100 bytes.
+    ///   - onFailure: Called for each failed attempt.
     public init(
         _ pool: ConnectionPool, limit: Int = 100_000,
         onFailure: @escaping @Sendable (any Error) -> Void = { _ in },
@@ -73,10 +73,10 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
         (wakeups, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// How many records wait.
+    /// The number of waiting records.
     public var count: Int { state.withLock { $0.count } }
 
-    /// How many records were dropped, because too many waited or because the database refused them.
+    /// The number of records that were dropped, because too many waited or because the database refused them.
     public var droppedCount: Int { state.withLock(\.dropped) }
 
     public func record(_ record: ConfirmationRecord, of tenant: TenantID) {
@@ -89,12 +89,12 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
         if isFirst { wake.yield() }
     }
 
-    /// Writes records until the task is cancelled; what waits then is left to ``flush()``.
+    /// Writes records until the task is cancelled. ``flush()`` writes the records that wait then.
     public func run() async {
         for await _ in wakeups {
             try? await Task.sleep(for: Self.gathering)
             do {
-                // One batch; records that arrive meanwhile form the next one.
+                // One batch. Records that arrive in the meantime form the next batch.
                 try await writeBatch(isLast: false)
             } catch {
                 guard !Task.isCancelled else { return }
@@ -105,9 +105,8 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
         }
     }
 
-    /// Writes all that waits.
-    /// - Throws: If the database does not respond; unwritten records then wait for the next call. Not to be called by two tasks
-    ///   at once.
+    /// Writes all waiting records. Only one task may call this at a time.
+    /// - Throws: If the database does not respond. Unwritten records then wait for the next call.
     public func flush() async throws {
         while count > 0 {
             do {
@@ -118,7 +117,7 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
         }
     }
 
-    /// - Parameter isLast: whether nothing gathers any longer.
+    /// - Parameter isLast: whether records no longer wait for more records of their tenant.
     private func writeBatch(isLast: Bool) async throws {
         var failure: (any Error)?
         for (tenant, entries) in Dictionary(grouping: nextBatch(isLast), by: \.tenant) {
@@ -127,14 +126,14 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
                 finish(entries, isWritten: true)
                 if isTold { state.withLock { $0.gatheringUntil[tenant] = now() + Self.telling } }
             } catch let error as PostgreSQLError where error.isOfAnotherPartition {
-                // They are still under way: the next call finds the partition.
+                // The records remain in `underWay`, and the next call finds the partition.
                 continue
             } catch let error as PostgreSQLError where error.isLockTimeout {
-                // Nothing of them was written: what other tenants record need not wait for them.
+                // None of these records was written. The records of other tenants need not wait.
                 putBack(entries, of: tenant)
                 failure = failure ?? error
             } catch let error as PostgreSQLError where error.isRefusal {
-                // The tenant was deleted, for one: no repetition will help.
+                // For example, the tenant was deleted. No repetition can succeed.
                 finish(entries, isWritten: false)
                 onFailure(error)
             }
@@ -186,10 +185,10 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
         }
     }
 
-    /// - Returns: Whether webhooks receive them.
+    /// - Returns: Whether webhooks receive the records.
     private func write(_ entries: [Entry], of tenant: TenantID) async throws -> Bool {
         try await pool.withTenantTransaction(tenant, as: .app) { transaction in
-            // A tenant that is being deleted is locked for as long as that takes.
+            // While a tenant is being deleted, its row is locked.
             let isWanted = try await transaction.execute(
                 "SELECT \(wanted: .confirmationRecorded, of: tenant), set_config('lock_timeout', '500ms', true)"
             ).one().decode(at: 0, as: Bool.self)
@@ -218,7 +217,7 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
 }
 
 extension PostgreSQLError {
-    /// Whether these rows cannot be, whenever they are sent.
+    /// Whether the database refuses these rows however often they are sent.
     fileprivate var isRefusal: Bool {
         if case .encoding = self { return true }
         // Class 23: integrity constraint violation; class 22: data exception.

@@ -1,11 +1,11 @@
 import PostgreSQL
 import Tenancy
 
-/// The common part of all retention jobs. Each part is a transaction of its own, so that others wait only briefly, and several
+/// The common part of all retention jobs. Each step is its own transaction, so that other transactions wait only briefly, and several
 /// servers can work at once.
 extension ConnectionPool {
     /// Calls a function of the schema as `doorstep_router`, until it reports that nothing is left.
-    /// - Returns: How much it did.
+    /// - Returns: The sum of the function's results.
     func exhaust(
         _ step: Query, as role: DatabaseRole = .router, _ mode: TransactionMode = .readWrite
     ) async throws -> Int {
@@ -20,8 +20,8 @@ extension ConnectionPool {
     }
 
     /// Deletes rows of a tenant, as `doorstep_app`, until a statement deletes fewer than it could.
-    /// - Parameter batch: How many rows the statement deletes at most.
-    /// - Returns: How many those were.
+    /// - Parameter batch: The maximum number of rows that the statement deletes.
+    /// - Returns: The number of deleted rows.
     func prune(_ tenant: TenantID, batch: Int, _ statement: Query) async throws -> Int {
         var total = 0
         while true {

@@ -13,7 +13,7 @@ struct ConsoleKey: Sendable {
 
     func makeSecret() -> ConsoleSecret { .generate(signedBy: signature) }
 
-    /// Whether a secret was made with this key; takes the same time for each.
+    /// Whether a secret was made with this key. Takes the same time for all secrets.
     func hasMade(_ secret: ConsoleSecret) -> Bool {
         zip(signature(of: secret.random), secret.signature).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }
@@ -23,7 +23,7 @@ struct ConsoleKey: Sendable {
     }
 }
 
-/// The installation's key, which is read from the database once.
+/// The deployment's key, which is read from the database once.
 final class StoredConsoleKey: Sendable {
     private let pool: ConnectionPool
     private let known = Mutex<ConsoleKey?>(nil)

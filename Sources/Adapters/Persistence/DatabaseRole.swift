@@ -1,11 +1,11 @@
-/// A role that Doorstep works as; `sql/roles.sql` creates them.
+/// A database role of Doorstep. `sql/roles.sql` creates the roles.
 enum DatabaseRole: String {
-    /// The server's: reads one tenant's catalogue, records confirmations.
+    /// For servers: reads one tenant's catalogue, and records confirmations.
     case app = "doorstep_app"
-    /// The administration commands'.
+    /// For commands of operators, and the console.
     case admin = "doorstep_admin"
-    /// The server's, too: reads what routing needs, of every tenant.
+    /// For servers: reads the lookup index and due work of all tenants.
     case router = "doorstep_router"
-    /// The server's, for managing: writes one tenant's catalogue, reads its audit log and confirmations.
+    /// For management with keys: writes one tenant's catalogue, and reads its audit log and confirmations.
     case manager = "doorstep_manager"
 }

@@ -5,7 +5,7 @@ import JSON
 import Notifications
 
 extension IdempotencyKey {
-    /// SHA-256 of the request, which is all that is stored of it.
+    /// SHA-256 of the request. The request itself is not stored.
     var digest: [UInt8] { Array(SHA256.hash(data: request)) }
 
     /// The stored digest of the key, including the locations to which its use is restricted.

@@ -6,15 +6,16 @@ import Lookups
 import PostgreSQL
 import Tenancy
 
-/// A resource of which whole files are imported: by COPY into a temporary table, where SQL finds the problems that a row alone
-/// does not show, then by one statement each for removals, additions and changes.
+/// A resource whose items are imported from whole files. COPY writes the rows into a temporary table, where SQL finds problems that
+/// a single row does not show. Then one statement each removes, adds and changes items.
 protocol ImportedResource: StoredResource, WritableResource {
     /// The quota that counts the items.
     static var quota: QuotaKind { get }
-    /// The relation that refers to an item, by the first column of its key.
+    /// The relation whose rows refer to an item by the first column of the item's key.
     static var reference: Reference? { get }
-    /// Each adds line and reason of rows that cannot be merged to `pg_temp.refused`, unless they are there.
-    /// - Parameter prunes: whether items that are not staged are removed.
+    /// Statements that find rows which cannot be merged, and add their lines with the reasons to `pg_temp.refused`, unless a line is
+    /// there already.
+    /// - Parameter prunes: whether items without a staged row are removed.
     static func problems(of tenant: TenantID, prunes: Bool) -> [Query]
     /// - Parameter columns: The columns of the key.
     static func key(from columns: [String]) throws -> Key
@@ -26,19 +27,19 @@ struct StagedColumn {
     enum Merge {
         /// Each row has a value.
         case required
-        /// NULL keeps the value that is there, unless the row clears it.
+        /// NULL keeps the existing value, unless the row clears it.
         case optional
-        /// As ``optional``; a row that sets the other column clears this one.
+        /// As ``optional``; in addition, a row that sets the other column clears this one.
         case either(or: String)
-        /// Names with texts; each of them is set, cleared or kept. Where none are left, the column has this value.
+        /// Texts by name. A row sets, clears or keeps each name. If no names remain, the column has this value.
         case names(empty: String)
-        /// NULL keeps the card; all else is the whole card. See `TenantTransaction.mergeCards`.
+        /// NULL keeps the card; any other value replaces the whole card. See `TenantTransaction.mergeCards`.
         case card(empty: String)
     }
 
     let column: String
     let type: String
-    /// What its member in JSON is called.
+    /// The name of its member in JSON.
     let field: String
     let merge: Merge
 
@@ -66,7 +67,7 @@ struct StagedColumn {
         return [first, image]
     }
 
-    /// The value of the column for an item that is there, in SQL.
+    /// The value of the column for an existing item, in SQL.
     var merged: String {
         switch merge {
         case .required: "s.\(column)"
@@ -85,7 +86,7 @@ struct StagedColumn {
         }
     }
 
-    /// The value of the column for an item that is new.
+    /// The value of the column for a new item, in SQL.
     var new: String {
         if case .card(let empty) = merge { "nullif(s.\(column), \(empty))" } else { "s.\(column)" }
     }
@@ -174,7 +175,7 @@ extension ImportedResource {
 
     /// Creates `pg_temp.staged`, whose first column is the row's `line`.
     ///
-    /// Not of the table's own columns: that would lock the table until the end of the transaction.
+    /// The statement lists the columns with their types: `LIKE` would lock the item's table until the end of the transaction.
     static var stagingTable: Query {
         let columns =
             keyColumns.map { #"\#($0) text COLLATE "C""# }
@@ -189,7 +190,7 @@ extension ImportedResource {
         "CREATE TEMPORARY TABLE refused (line bigint PRIMARY KEY, reason text NOT NULL) ON COMMIT DROP"
     }
 
-    /// Refuses the rows whose key an earlier row has.
+    /// Refuses rows with the key of an earlier row.
     static var repetitions: Query {
         """
         INSERT INTO pg_temp.refused
@@ -202,7 +203,7 @@ extension ImportedResource {
         """
     }
 
-    /// The first rows that are refused, and how many are.
+    /// The first refused rows, and the number of all refused rows.
     static var refusals: Query {
         """
         SELECT r.line, r.reason, r.total, s.\(unsafeSQL: namingColumn) FROM (
@@ -212,8 +213,8 @@ extension ImportedResource {
         """
     }
 
-    /// Creates `pg_temp.cleared`, of one row: the fields that staged rows clear where their own `cleared` is NULL, as all rows of a
-    /// table have it.
+    /// Creates `pg_temp.cleared` with one row: the fields that a staged row clears if its own `cleared` is NULL, as in all rows from a
+    /// CSV file.
     static func clearedTable(_ cleared: ClearedFields) -> [Query] {
         [
             """
@@ -226,7 +227,7 @@ extension ImportedResource {
         ]
     }
 
-    /// The rows that are staged, with the fields that they clear.
+    /// The staged rows, with the fields that each of them clears.
     fileprivate static var stagedRows: String {
         let lists = ["members", "metadata", "details", "card"].map { name in
             """
@@ -241,7 +242,7 @@ extension ImportedResource {
         changeableColumns.map { "(\($0.differs))" }.joined(separator: " OR ")
     }
 
-    /// Adds the rows whose items are new.
+    /// Adds an item for each staged row without an existing item.
     static func addition(to tenant: TenantID) -> Query {
         """
         INSERT INTO doorstep.\(identifier: relation) (tenant_id, \(unsafeSQL: columnList))
@@ -253,10 +254,10 @@ extension ImportedResource {
         """
     }
 
-    /// Changes the items that are there to what rows say.
+    /// Changes existing items by their staged rows.
     ///
-    /// MERGE instead of UPDATE, because it merges a row that changed meanwhile in its new state. With an INSERT, even one that
-    /// never happens, the staged rows are the outer side of the join.
+    /// MERGE instead of UPDATE: if another transaction has just changed an item, MERGE uses the item's new state. The INSERT never
+    /// runs, but because of it the staged rows are the outer side of the join.
     static func change(of tenant: TenantID) -> Query {
         """
         MERGE INTO doorstep.\(identifier: relation) t USING \(unsafeSQL: stagedRows) s
@@ -267,7 +268,7 @@ extension ImportedResource {
         """
     }
 
-    /// What becomes of which items, of each kind the first by their keys, and how many there are.
+    /// For each action (`added`, `changed`, `removed`): the first items by key, and the number of all items.
     static func plan(for tenant: TenantID, prunes: Bool) -> Query {
         // If nothing is removed, rows that are not staged need not be read.
         """
@@ -286,8 +287,8 @@ extension ImportedResource {
         """
     }
 
-    /// For some items, each changed field with its values before and after. For named texts only the different ones, the first
-    /// hundred; long texts are cut.
+    /// For the items with these keys: each changed field with its values before and after. For texts by name, the first hundred names
+    /// with different texts. Long texts are cut.
     static func changes(of tenant: TenantID, _ keys: [[String]]) -> Query {
         let values = changeableColumns.map { column -> String in
             let (before, after) = ("t.\(column.column)", column.merged)
@@ -318,7 +319,7 @@ extension ImportedResource {
         """
     }
 
-    /// The fields that changed items lose, and how many of them lose each: the first hundred.
+    /// The first hundred fields that changed items lose, each with the number of these items.
     static func clearings(of tenant: TenantID) -> Query {
         let fields = changeableColumns.compactMap { column -> String? in
             let (before, after) = ("t.\(column.column)", column.merged)
@@ -350,7 +351,7 @@ extension ImportedResource {
             """
     }
 
-    /// Refuses rows after which the details of a location would be too long.
+    /// Refuses rows that would make the details of a location too long.
     static func longDetails(of tenant: TenantID) -> Query {
         let details = changeableColumns.first { $0.column == "details" }?.merged ?? "NULL::jsonb"
         return """
@@ -366,7 +367,7 @@ extension ImportedResource {
             """
     }
 
-    /// Staged rows that set a part of a card or clear one. A row that clears the whole card first replaces it.
+    /// Whether a staged row sets or clears a part of a card. A row that clears the whole card replaces the card instead.
     private static var setsPartOfCard: String { "s.card IS NOT NULL AND 'card' <> ALL (s.members_cleared)" }
 
     /// Finds whether any staged row changes a part of a card.
@@ -408,12 +409,12 @@ extension ImportedResource {
         return "octet_length(concat(\(keyList(key)), \(columns.map(value).joined(separator: ", "))))"
     }
 
-    /// How many bytes the staged rows have at most, whatever they are merged with.
+    /// An upper limit for the bytes of the staged rows.
     static var stagedBytes: Query {
         "SELECT coalesce(sum(octet_length(s::text)), 0)::bigint FROM pg_temp.staged s"
     }
 
-    /// How many rows and bytes the import adds; negative if it removes more.
+    /// The numbers of rows and bytes that the import adds; negative if it removes more.
     static func growth(of tenant: TenantID, prunes: Bool) -> Query {
         """
         SELECT count(*) FILTER (WHERE t.tenant_id IS NULL) - count(*) FILTER (WHERE s.line IS NULL),
@@ -432,9 +433,9 @@ extension ImportedResource {
         "EXISTS (SELECT FROM pg_temp.staged s WHERE (\(keyList("s."))) = (\(keyList("t."))))"
     }
 
-    /// A hash of the rows that are staged, as they are now, and where others are removed of all; how many these are, and of how
-    /// many there is one staged.
-    /// - Parameter locks: whether they stay so until the end.
+    /// The state of the existing items that the import may change or remove: a hash, the number of these items, and the number of
+    /// them that have a staged row. These are the items with a staged row, or with `prunes` all items.
+    /// - Parameter locks: whether to lock these items until the end of the transaction.
     static func state(of tenant: TenantID, prunes: Bool, locks: Bool) -> Query {
         """
         WITH concerned AS (
@@ -448,7 +449,8 @@ extension ImportedResource {
         """
     }
 
-    /// The number of items, and of unstaged ones. The unstaged ones are locked, so that no new reference to them appears.
+    /// The number of all items, and the number of items without a staged row. Locks the latter, so that no new reference to them
+    /// appears.
     static func removals(of tenant: TenantID) -> Query {
         """
         WITH removed AS (
@@ -467,8 +469,8 @@ extension ImportedResource {
         """
     }
 
-    /// Those that are not staged and that something refers to: the first by their keys, each with how much refers to it
-    /// and the first of that, and how many they are.
+    /// Items without a staged row that have dependents: the first by key, each with the number of its dependents and the first of
+    /// these, and the number of all such items.
     static func removalsInUse(of tenant: TenantID, by reference: Reference) -> Query {
         """
         SELECT ARRAY[\(unsafeSQL: keyList("t."))]::text[] AS key, r.count, r.first, count(*) OVER ()
@@ -486,8 +488,8 @@ extension ImportedResource {
 }
 
 extension Query.StringInterpolation {
-    /// Staged rows, `s`, with the rows that are there of them, `t`. The staged rows stay the outer side of the join, whatever the
-    /// planner knows of the table, where no condition on `t` is strict.
+    /// Joins the staged rows `s` with their existing rows `t`. If no condition on `t` is strict, the staged rows are the outer side of
+    /// the join, whatever statistics the planner has of the table.
     fileprivate mutating func appendInterpolation<Item: ImportedResource>(
         compared _: Item.Type, of tenant: TenantID, join: String = "LEFT"
     ) {

@@ -3,20 +3,20 @@ import Lookups
 import PostgreSQL
 import Tenancy
 
-/// Which rows changed between two snapshots.
+/// The rows that changed between two snapshots.
 struct IndexChanges {
     /// The changes of one tenant's catalogue.
     struct OfCatalogue {
-        /// Relations of which so many rows changed that all rows have to be copied.
+        /// Relations in which so many rows changed that all rows must be copied.
         var wholes: Set<IndexRelation> = []
         var rows = IndexKeys()
         /// The transactions that made the changes.
         var transactions: Set<UInt64> = []
     }
 
-    /// Changed rows of relations that are no catalogue, of all tenants.
+    /// Changed rows of all tenants, in relations that are not catalogues.
     private(set) var control = IndexKeys()
-    /// Relations that are no catalogue of which all rows of a tenant have to be copied.
+    /// Relations that are not catalogues, with the tenant whose rows must all be copied.
     private(set) var controlWholes: [(relation: IndexRelation, tenant: TenantID)] = []
     private(set) var catalogues: [TenantID: OfCatalogue] = [:]
 
@@ -27,7 +27,7 @@ struct IndexChanges {
 
     /// The rows that the transaction's snapshot sees and an earlier one did not.
     ///
-    /// A transaction that is still to come left no change: its number came with a dump of another server.
+    /// Ignores changes with the number of a future transaction. They are from a dump of another server.
     init(_ transaction: Transaction, since snapshot: String) async throws {
         let changes = try await transaction.execute(
             """
@@ -48,7 +48,7 @@ struct IndexChanges {
         for change in changes {
             let (name, id, key, transactions) = try change.decode(
                 String.self, UUID.self, [String]?.self, [String].self)
-            // A relation that a later version feeds is nothing to this one.
+            // Ignores relations that only later versions read.
             guard let relation = IndexRelation(rawValue: name) else { continue }
             let tenant = TenantID(id)
             let row = key.flatMap { $0.count == relation.keyColumns.count ? $0 : nil }
@@ -72,7 +72,8 @@ struct IndexChanges {
 
 /// The primary keys of rows.
 struct IndexKeys: Sendable {
-    /// By the bytes of its text: `String` takes the composed and the decomposed form of a character for equal.
+    /// Compares the bytes of the text, because two `String`s are equal if one has the composed and the other the decomposed form of a
+    /// character.
     struct Name: Hashable, Sendable {
         let tenant: TenantID
         private let bytes: [[UInt8]]
@@ -89,7 +90,7 @@ struct IndexKeys: Sendable {
 
     var isEmpty: Bool { names.isEmpty }
     var count: Int { names.values.reduce(0) { $0 + $1.count } }
-    /// Relations with more rows than are read one by one.
+    /// Relations with too many rows to read them one by one.
     var overflowing: Set<IndexRelation> {
         Set(names.filter { $1.count > IndexChanges.mostRows }.keys)
     }
@@ -116,21 +117,21 @@ struct IndexKeys: Sendable {
     }
 }
 
-/// Rows that changed, with their content: ready to be put into a table.
+/// Changed rows with their content, ready to be put into an index.
 ///
-/// A value, so that the table and a copy of it that is in the making can be given the same.
+/// A value, so that the index and an unfinished copy of it can get the same batch.
 struct IndexBatch: Sendable {
     /// All rows of a tenant's relation.
     private var wholes: [(relation: IndexRelation, tenant: TenantID, rows: CopiedRows)] = []
     private var keys = IndexKeys()
-    /// Those of `keys` that there are.
+    /// The existing rows of `keys`.
     private var rows: [(relation: IndexRelation, row: IndexRow)] = []
 
     var isEmpty: Bool { wholes.isEmpty && keys.isEmpty }
     var rowCount: Int { keys.count }
     var relationCount: Int { wholes.count }
 
-    /// So many rows are read by one statement. [ours]
+    /// The number of rows that one statement reads. [ours]
     static let statementLength = 1_000
 
     init() {}
@@ -159,7 +160,7 @@ struct IndexBatch: Sendable {
         var batch = IndexBatch()
         /// The rows that are still to be read.
         var rest: IndexKeys
-        /// Why the last statement gave nothing.
+        /// The error of the last statement, if it failed.
         var error: PostgreSQLError?
     }
 
@@ -206,8 +207,8 @@ struct IndexBatch: Sendable {
         rows += other.rows
     }
 
-    /// Replaces the rows of a table with those of the batch.
-    /// - Returns: How many of them could not be read, and were left out.
+    /// Replaces rows of an index with the rows of the batch.
+    /// - Returns: The number of rows that could not be read, and were left out.
     func apply(to table: inout LookupIndex) throws -> Int {
         var unreadable = 0
         for (relation, tenant, rows) in wholes {
@@ -228,16 +229,16 @@ struct IndexBatch: Sendable {
 struct CopiedRows: Sendable {
     let relation: IndexRelation
     private(set) var count = 0
-    /// The primary key of the last one, without the tenant.
+    /// The primary key of the last row, without the tenant.
     private(set) var lastKey: [String]?
-    /// Each of whole rows.
+    /// Each piece contains whole rows.
     private var pieces: [[UInt8]] = []
 
     init(_ relation: IndexRelation) {
         self.relation = relation
     }
 
-    /// - Throws: `PostgreSQLError.malformedCopy` for a piece that holds no rows.
+    /// - Throws: `PostgreSQLError.malformedCopy` if a piece contains no rows.
     mutating func append(_ piece: [UInt8], _ reader: inout BinaryCopyReader) throws {
         let keyFields = 1..<(1 + relation.keyColumns.count)
         try reader.read(piece) { fields in
@@ -249,8 +250,8 @@ struct CopiedRows: Sendable {
         pieces.append(piece)
     }
 
-    /// Puts the rows into a table that has none of them.
-    /// - Returns: How many of them could not be read, and were left out.
+    /// Puts the rows into an index that has none of them.
+    /// - Returns: The number of rows that could not be read, and were left out.
     func insert(into table: inout LookupIndex) throws -> Int {
         var reader = BinaryCopyReader(columnCount: relation.columns.count)
         var unreadable = 0

@@ -3,7 +3,7 @@ public import Lookups
 public import PostgreSQL
 public import Tenancy
 
-/// Keeps a routing table as the database is: reads it once, then follows the log of changes.
+/// Keeps a lookup index equal to the database: reads everything once, then follows the log of changes.
 ///
 /// The log is read by snapshots: rows that the present snapshot sees and the last one did not are new, in any order of
 /// transactions. A long transaction delays nothing, and nothing is skipped. (PostgreSQL, "Transaction ID and Snapshot
@@ -24,17 +24,17 @@ public import Tenancy
 public actor IndexFeed {
     /// What happened, for a log and for metrics.
     public enum Event: Sendable {
-        /// Everything was read; `unreadable` rows could not be, and were left out.
+        /// Everything was read, except `unreadable` rows, which were left out.
         case loaded(experiences: Int, locations: Int, unreadable: Int, duration: Duration)
-        /// Changes were read: how many rows, and how many tenants' whole relations.
+        /// Changes were read: the number of rows, and the number of whole relations of tenants.
         case changed(rows: Int, relations: Int, unreadable: Int)
-        /// A tenant's catalogue cannot be copied; its last version stays, and the copy is tried again.
+        /// A tenant's catalogue cannot be copied. Its last version remains in use, and the copy is tried again.
         case quarantined(TenantID, any Error)
         /// The tenant's catalogue was copied after all.
         case released(TenantID)
-        /// The log of changes cannot be read; it is tried again, and meanwhile the last table stays.
+        /// The log of changes cannot be read. The last index remains in use, and reading is tried again.
         case interrupted(any Error)
-        /// It can be read again.
+        /// The log of changes can be read again.
         case resumed
         /// No notifications of changes arrive, so changes are found by polling.
         case notListening(PostgreSQLError)
@@ -47,11 +47,11 @@ public actor IndexFeed {
     private let readingTime: Duration
     private let onEvent: @Sendable (Event) -> Void
 
-    /// How far the log has been read.
+    /// The position up to which the log has been read.
     private struct Position {
         let snapshot: String
-        /// Differs for another database, after a restart of the server and, by the time when its statistics were lost, after a
-        /// crash.
+        /// Identifies the database and the run of its server. It differs after a restart, and after a crash, because a crash resets
+        /// the statistics, whose reset time is part of it.
         let server: String
     }
 
@@ -64,21 +64,21 @@ public actor IndexFeed {
     private var isInterrupted = false
     private var nextPruning = ContinuousClock.now
 
-    /// The catalogues that are being copied. A second one of a tenant begins when the first is in the table.
+    /// The catalogues that are being copied. A tenant's second copy begins when the first is in the index.
     private var copies: [TenantID: [CatalogueCopy]] = [:]
     private var turns = 0
-    /// How many follows have begun.
+    /// The number of follows that have begun.
     private var follows = 0
-    /// Another number for each load, which ends all copies.
+    /// The number of loads. A load ends all copies.
     private var loads = 0
-    /// The tenant whose copy is being put into a copy of the table, and the changes to the table meanwhile.
+    /// The tenant whose copy is being put into a copy of the index, and the changes that the index gets in the meantime.
     private var merging: (tenant: TenantID, done: [IndexBatch])?
 
     /// Commits that come faster than this are read together.
     private static let shortestInterval = Duration.milliseconds(20)
     private static let pruningInterval = Duration.seconds(600)
     private static let loadTimeout = Duration.seconds(600)
-    /// A server that has fallen silent is noticed after this long.
+    /// If PostgreSQL does not respond, this is noticed after this time.
     private static let followTimeout = Duration.seconds(30)
     /// Maximum time of the database for a page, in milliseconds. Much less than `followTimeout`, so that a slow statement can
     /// be distinguished from a silent server. [ours]
@@ -141,8 +141,8 @@ public actor IndexFeed {
         }
     }
 
-    /// Waits until the table has the rows of a committed transaction.
-    /// - Returns: False when it has not after so long, and at once when the tenant is quarantined.
+    /// Waits until the index contains the rows of a committed transaction.
+    /// - Returns: False if the time limit ends first, and at once if the tenant is quarantined.
     public func hasSeen(_ transaction: UInt64, within limit: Duration) async -> Bool {
         if let isVisible = isVisible(transaction) { return isVisible }
         let waiter = nextWaiter
@@ -154,12 +154,12 @@ public actor IndexFeed {
         defer { timer.cancel() }
         return await withCheckedContinuation { told in
             waiters[waiter] = (transaction, told)
-            // A notification may be lost, and changes of other tables send none.
+            // A notification may be lost, and changes of some tables send none.
             wake?.yield()
         }
     }
 
-    /// Whether the table has the rows of a transaction; nil while they are about to arrive.
+    /// Whether the index contains the rows of a transaction; nil while they are still expected.
     private func isVisible(_ transaction: UInt64) -> Bool? {
         guard position.flatMap({ TransactionSnapshot($0.snapshot) })?.sees(transaction) == true else {
             return nil
@@ -179,10 +179,10 @@ public actor IndexFeed {
 
     // MARK: Following
 
-    /// Updates the table to the current state of the database: everything the first time, changes later. Retries the copy of a
+    /// Updates the index to the current state of the database: everything the first time, changes later. Retries the copy of a
     /// quarantined tenant.
     ///
-    /// Not to be called by two tasks at once, nor beside ``run()``: the one that ends last may have begun first.
+    /// Only one task may call this at a time, and not while ``run()`` runs: the call that ends last may have begun first.
     public func refresh() async throws {
         for tenant in copies.keys { copies[tenant]?[0].retryNow() }
         repeat {
@@ -226,7 +226,7 @@ public actor IndexFeed {
             if !copies.isEmpty { wakeCopying?.yield() }
             return
         }
-        // In a transaction of its own, which may take longer.
+        // In another transaction, which may take longer.
         position = nil
         try await follow()
     }
@@ -261,14 +261,14 @@ public actor IndexFeed {
         var (rows, relations, unreadable) = (batch.rowCount, batch.relationCount, 0)
         let wanted = wantedRows(changes, number)
         if !wanted.isEmpty, !batch.isEmpty {
-            // Whatever becomes of catalogues, a revoked key is one from here on.
+            // A key is revoked from here on, even if catalogues cannot be read.
             unreadable += try publish(batch, asOf)
             batch = IndexBatch()
         }
         let read = try await Self.read(
             wanted, lengths: copies.mapValues { $0[0].pageLength }, within: readingTime, transaction)
 
-        // From here on nothing is waited for: what copying does meanwhile comes before all of this or after.
+        // Nothing below waits, so that copying cannot run between these steps.
         for (tenant, part) in read {
             let news = changes.catalogues[tenant]
             guard let list = copies[tenant] else {
@@ -284,7 +284,7 @@ public actor IndexFeed {
                 continue
             }
             if merging?.tenant == tenant, !part.rest.isEmpty {
-                // The copy is complete without these, which belong to the next one.
+                // The copy is complete without these changes, which belong to the next copy.
                 if let news { note(news, of: tenant) }
                 continue
             }
@@ -303,8 +303,8 @@ public actor IndexFeed {
         onEvent(.changed(rows: rows, relations: relations, unreadable: unreadable))
     }
 
-    /// Puts changed rows into the table, and whatever is made of it.
-    /// - Returns: How many of them could not be read, and were left out.
+    /// Puts changed rows into the index, and keeps them for the copy of the index that a merge is making.
+    /// - Returns: The number of rows that could not be read, and were left out.
     private func publish(_ batch: IndexBatch, _ asOf: Date) throws -> Int {
         guard var table = live.current?.table else { return 0 }
         let unreadable = try batch.apply(to: &table)
@@ -313,8 +313,7 @@ public actor IndexFeed {
         return unreadable
     }
 
-    /// The rows of catalogues that a follow reads itself: those of tenants that are not being copied, and those that complete a
-    /// copy.
+    /// The rows of catalogues that a follow reads itself: rows of tenants that are not being copied, and rows that complete a copy.
     private func wantedRows(_ changes: IndexChanges, _ number: Int) -> [TenantID: IndexKeys] {
         var wanted: [TenantID: IndexKeys] = [:]
         for (tenant, changes) in changes.catalogues where changes.wholes.isEmpty {
@@ -337,9 +336,10 @@ public actor IndexFeed {
         return wanted
     }
 
-    /// Reads rows of tenants' catalogues, so that one tenant's that cannot be read do not keep others' from being read.
+    /// Reads rows of tenants' catalogues. If the rows of one tenant cannot be read, the rows of the others are still read.
     ///
-    /// The tenants with the fewest rows come first. When the time is over, the next follow reads the rest, and keys before it.
+    /// The tenants with the fewest rows come first. When the time is over, the next follow first reads keys, and then the remaining
+    /// rows.
     private static func read(
         _ wanted: [TenantID: IndexKeys], lengths: [TenantID: Int], within time: Duration,
         _ transaction: Transaction
@@ -399,7 +399,7 @@ public actor IndexFeed {
             copies[next]?[0].turn = turns
             guard try await copyPage(of: next) else { break }
         }
-        // The follow after the last page reads what changed meanwhile.
+        // The follow after the last page reads the rows that changed in the meantime.
         if copies.values.contains(where: { $0[0].isDue(at: .now) }) { wake?.yield() }
     }
 
@@ -440,7 +440,7 @@ public actor IndexFeed {
         return true
     }
 
-    /// Replaces the tenant's rows in the table with a copy, while others' changes continue.
+    /// Replaces the tenant's rows in the index with a copy. Changes of other tenants continue in the meantime.
     private func merge(_ tenant: TenantID, _ copy: CatalogueCopy) async throws {
         guard let state = live.current else { return }
         let load = loads
@@ -474,10 +474,10 @@ public actor IndexFeed {
         live.setQuarantined(nil, tenant)
         onEvent(.released(tenant))
     }
-    /// A failure does not mean that the database is unavailable, which may refuse writes for a while: the next time succeeds.
+    /// A failure does not mean that the database is unavailable. It may refuse writes for a while, and a later attempt succeeds.
     private func pruneWhenDue() async {
         guard nextPruning <= .now else { return }
-        // Not all servers at once.
+        // Random, so that servers do not prune at the same time.
         nextPruning = .now + Self.pruningInterval * Double.random(in: 0.5...1.5)
         _ = try? await pool.withTransaction(as: .router, .readWrite) { transaction in
             try await transaction.execute("SELECT doorstep.prune_changes()")
@@ -505,10 +505,10 @@ public actor IndexFeed {
 }
 
 extension Transaction {
-    /// Everything that a routing table holds, as it is in the transaction's snapshot.
-    /// - Returns: the table, and how many rows could not be read.
+    /// The whole lookup index, as of the transaction's snapshot.
+    /// - Returns: The index, and the number of rows that could not be read.
     fileprivate func routingTable() async throws -> (table: LookupIndex, unreadable: Int) {
-        // An estimate, without which the table would be made larger again and again while it fills.
+        // An estimate. Without it, the index would have to grow again and again.
         let expected: Int = try await execute(
             "SELECT greatest(reltuples, 0)::bigint FROM pg_class WHERE oid = 'doorstep.experiences'::regclass"
         ).one().decode(at: 0)
@@ -524,14 +524,14 @@ extension Transaction {
 
 extension ConnectionPool {
     /// The rows of one tenant in the lookup index, without keys.
-    /// - Parameter trust: Which places that URLs carry in themselves are believed.
+    /// - Parameter trust: Which locations in URLs are trusted.
     public func tenantTable(
         of tenant: TenantID, trusting trust: LocationTrust = .nothing
     ) async throws -> TenantTable {
         try await routingTable(of: tenant).of(tenant, trusting: trust)
     }
 
-    /// Reads with no more than the tenant's own rows in reach.
+    /// Reads in a transaction that can access only the tenant's rows.
     func routingTable(of tenant: TenantID) async throws -> LookupIndex {
         try await withTenantTransaction(tenant, as: .app, .snapshot) { transaction in
             var table = LookupIndex()

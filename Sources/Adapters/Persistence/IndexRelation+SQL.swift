@@ -15,7 +15,7 @@ extension IndexRelation {
 
     /// The relation's rows, or those of one tenant, as a binary COPY.
     ///
-    /// COPY takes no bound values; a UUID's text holds nothing that SQL could take for its own.
+    /// COPY takes no bound values. The text of a UUID cannot contain SQL.
     func copy(of tenant: TenantID? = nil) -> Query {
         let tenant = tenant.map { "r.tenant_id = '\($0)'" } ?? "true"
         return """
@@ -26,8 +26,8 @@ extension IndexRelation {
 
     /// Up to `length` of a tenant's rows in the order of their keys, after the given key, as a binary COPY.
     ///
-    /// The primary key's index has them in this order: a page costs the same wherever it begins. A key's text is written as
-    /// hexadecimal digits, which can hold no SQL.
+    /// The primary key's index has this order, so that each page costs the same. A key's text is written in hexadecimal digits,
+    /// which cannot contain SQL.
     func page(of tenant: TenantID, after key: [String]?, length: Int) -> Query {
         let columns = keyColumns.map { "r.\($0.columnName)" }.joined(separator: ", ")
         let values = (key ?? []).map {
@@ -78,8 +78,8 @@ extension IndexRelation {
 }
 
 extension Transaction {
-    /// Reads rows of a relation into a table.
-    /// - Returns: How many of them could not be read, and were left out.
+    /// Reads rows of a relation into an index.
+    /// - Returns: The number of rows that could not be read, and were left out.
     func copyRows(
         of relation: IndexRelation, of tenant: TenantID? = nil, into table: inout LookupIndex
     ) async throws -> Int {
@@ -88,7 +88,7 @@ extension Transaction {
         try await copyOut(relation.copy(of: tenant)) { piece in
             try reader.read(piece) { fields in
                 let row = IndexRow(bytes: piece, fields: fields)
-                // Rows of a relation come once, into a table that has none of them.
+                // The index has no rows of the relation yet, and each row arrives once.
                 do { try table.set(relation, row, isNew: true) } catch { unreadable += 1 }
             }
         }

@@ -4,19 +4,19 @@ public import PostgreSQL
 import Synchronization
 public import Tenancy
 
-/// Writes down on which day each key was used last, as `doorstep_app`: once a day and key, some seconds later.
+/// Records the day of each key's last use, as `doorstep_app`: once for each day and key, some seconds later.
 ///
-/// Uses that are not written when the process is killed are lost, until the day's next use at another server.
+/// If the process is killed, unwritten uses are lost. The key's next use at another server on the same day is recorded again.
 public final class KeyUsageQueue: KeyUsageRecorder {
     private struct TenantKey: Hashable {
         let tenant: TenantID
         let key: KeyID
 
-        /// An ID is random, so that one of two hashes as well as both.
+        /// The ID alone is enough for the hash, because it is random.
         func hash(into hasher: inout Hasher) { hasher.combine(key) }
     }
 
-    /// In days since 1970-01-01 UTC, as all days here.
+    /// In days since 1970-01-01 UTC, like all days in this file.
     private let days = Mutex<[TenantKey: Int32]>([:])
     private let gathering: TenantGathering<[KeyID: Int32]>
 
@@ -42,12 +42,12 @@ public final class KeyUsageQueue: KeyUsageRecorder {
     /// Writes the records repeatedly until the task is cancelled.
     public func run() async { await gathering.run() }
 
-    /// Writes the records; those that cannot be written wait for the next time.
+    /// Writes the records. Records that cannot be written wait for the next time.
     public func flush() async { await gathering.flush() }
 
     private static func write(_ days: [KeyID: Int32], in transaction: TenantTransaction) async throws {
         let (keys, days) = (days.map(\.key), days.map(\.value))
-        // The key may be gone, and another server may have come first.
+        // The key may be deleted, and another server may have recorded the day first.
         try await transaction.execute(
             """
             UPDATE doorstep.api_keys k SET last_used_on = u.day

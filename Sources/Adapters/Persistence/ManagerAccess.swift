@@ -1,7 +1,7 @@
 import PostgreSQL
 import Tenancy
 
-/// One tenant's rows at a time, read and written in a transaction.
+/// Reads and writes the rows of one tenant in a transaction.
 protocol CatalogueAccess: Sendable {
     func read<Result: Sendable>(
         _ tenant: TenantID, _ body: (TenantTransaction) async throws -> Result
@@ -14,7 +14,7 @@ protocol CatalogueAccess: Sendable {
     ) async throws -> (result: Result, isVisible: Bool)
 }
 
-/// As an operator, who has no lookups that could be outdated.
+/// The access of an operator. An operator has no lookups that could be outdated.
 extension PostgresAdministrationStore: CatalogueAccess {
     func write<Result: Sendable>(
         _ tenant: TenantID, by actor: String, _ body: (TenantTransaction) async throws -> Result
@@ -23,7 +23,7 @@ extension PostgresAdministrationStore: CatalogueAccess {
     }
 }
 
-/// As `doorstep_manager`, by the same steps as an operator's.
+/// The access of a key, as `doorstep_manager`. The steps are the same as for an operator.
 ///
 /// If the database does not respond, `StoreUnavailable` is thrown.
 struct ManagerAccess: CatalogueAccess {
@@ -35,7 +35,7 @@ struct ManagerAccess: CatalogueAccess {
     init(pool: ConnectionPool, feed: IndexFeed) {
         self.pool = pool
         self.feed = feed
-        // Each takes a connection that others may need.
+        // Each import uses a connection that other requests may need.
         imports = RunningImports(maximum: max(1, pool.configuration.maximumConnections - 1))
     }
 
@@ -45,7 +45,7 @@ struct ManagerAccess: CatalogueAccess {
     static let importTimeout = Duration.seconds(1_200)
     /// `lock_timeout`. It is short because tenants share few connections. [ours]
     private static let lockTimeout = "2s"
-    /// How long the server's own table may lag behind. [ours]
+    /// How long this server's lookup index may lag behind. [ours]
     private static let visibilityTimeout = Duration.seconds(30)
 
     func read<Result: Sendable>(
@@ -58,9 +58,9 @@ struct ManagerAccess: CatalogueAccess {
         }
     }
 
-    /// Runs an import of the tenant's when its turn comes, unless one is under way in this server.
-    /// - Throws: `AdministrationError.conflict` then; `tooManyImports` where as many of other tenants' wait
-    ///   as may, or the turn does not come in time.
+    /// Runs an import of a tenant when its turn comes.
+    /// - Throws: `AdministrationError.conflict` if an import of the tenant is running in this server;
+    ///   `tooManyImports` if too many imports wait, or if the turn does not come in time.
     func importing<Result>(_ tenant: TenantID, _ body: () async throws -> Result) async throws -> Result {
         try await imports.with(tenant, body)
     }

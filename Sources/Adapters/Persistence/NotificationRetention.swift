@@ -8,7 +8,7 @@ import Tenancy
 /// Several servers can do this at once. `doorstep_router` finds the tenants with rows to delete; `doorstep_app` deletes them in
 /// transactions of each tenant.
 public struct NotificationRetention: Sendable {
-    /// For how many days instances that are not launched can be kept, and notifications. [ours]
+    /// The possible numbers of days for which notifications, and instances without a launch, are kept. [ours]
     public static let retentions = 1...365
 
     /// The results.
@@ -40,17 +40,17 @@ public struct NotificationRetention: Sendable {
     private let instanceRetention: Int
     private let notificationRetention: Int
 
-    /// The maximum number of rows that one transaction deletes, so that others wait only briefly.
+    /// The maximum number of rows that one transaction deletes, so that other transactions wait only briefly.
     private static let batch = 1_000
     /// How long a repeated request gets its first response [ours].
     private static let idempotencyLifetime: TimeInterval = 24 * 60 * 60
-    /// How long the log of webhooks has a message [ours].
+    /// How long the log of webhooks keeps a message [ours].
     private static let messageLifetime: TimeInterval = 7 * 86_400
 
     /// - Parameters:
-    ///   - instanceRetention: After how many days an instance goes that was not launched.
-    ///   - notificationRetention: For how many days notifications are kept; they go when the whole day is that old.
-    /// - Precondition: both are of ``retentions``.
+    ///   - instanceRetention: The number of days without a launch after which an instance is deleted.
+    ///   - notificationRetention: The number of days for which notifications are kept. A day is dropped when all of it is older.
+    /// - Precondition: Both are in ``retentions``.
     public init(_ pool: ConnectionPool, instanceRetention: Int, notificationRetention: Int) {
         precondition(
             Self.retentions.contains(instanceRetention) && Self.retentions.contains(notificationRetention),
@@ -60,7 +60,7 @@ public struct NotificationRetention: Sendable {
         self.notificationRetention = notificationRetention
     }
 
-    /// - Throws: The first failure, after all was tried.
+    /// - Throws: The first failure, after all steps were tried.
     public func maintain(at now: Date = Date()) async throws -> Work {
         var work = Work()
         var failure: (any Error)?
@@ -89,7 +89,7 @@ public struct NotificationRetention: Sendable {
         return work
     }
 
-    /// The moments before which something is over.
+    /// The times before which data has expired.
     private struct Limits: Sendable {
         let instances: Date
         let activities: Date
@@ -98,8 +98,7 @@ public struct NotificationRetention: Sendable {
         let eventRecordings: Date
     }
 
-    /// Those who have something to prune, each found by the first entry of an index: `EXISTS` would have each table read
-    /// whole once.
+    /// The tenants with rows to delete. The first entry of an index finds each of them; `EXISTS` would read each table completely.
     ///
     /// The condition "not less than minus infinity" selects the indexes of rows where the column is not null. `IS NOT NULL`
     /// does not: from PostgreSQL 17 on, the planner removes it for columns that cannot be null before it chooses an index
@@ -126,7 +125,7 @@ public struct NotificationRetention: Sendable {
     }
 
     private func prune(_ tenant: TenantID, _ limits: Limits, _ work: inout Work) async throws {
-        // Held against what happened since the rows were chosen: an instance that is launched now stays.
+        // Checks the condition again, because an instance may have been launched since the rows were chosen.
         for (step, count) in [
             (
                 """
@@ -158,7 +157,7 @@ public struct NotificationRetention: Sendable {
                 """, \.idempotencyKeys
             ),
             (
-                // Waiting deliveries are sent or given up first: a retry may have been requested.
+                // Keeps messages that wait, because a retry may have been requested.
                 """
                 DELETE FROM doorstep.webhook_messages
                 WHERE tenant_id = \(tenant.uuid) AND due_at IS NULL AND (webhook_id, message_id) IN (

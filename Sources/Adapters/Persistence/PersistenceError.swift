@@ -3,11 +3,11 @@ public import Foundation
 
 /// Why stored data could not be used.
 public enum PersistenceError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// A row of the table holds what no version of Doorstep writes.
+    /// A row of the table contains a value that no version of Doorstep writes.
     case unreadable(String)
     /// A row of the table was sealed with a secret that this server does not have.
     case sealed(String)
-    /// Other users than its owner could have written the file.
+    /// Users other than the owner could have written the file.
     case exposedFile(String)
     /// The file is too old.
     case outdatedFile(String, asOf: Date)
@@ -33,7 +33,7 @@ public enum PersistenceError: Error, Sendable, Hashable, CustomStringConvertible
         }
     }
 
-    /// Runs `body`; whatever it throws means that the table's row is unreadable.
+    /// Runs `body`. Any error means that the table's row is unreadable.
     static func reading<Value>(_ table: String, _ body: () throws -> Value) throws(PersistenceError) -> Value
     {
         do {

@@ -4,7 +4,7 @@ import PostgreSQL
 import Tenancy
 
 extension PostgreSQLError {
-    /// The quota that a COMMIT was refused for (`doorstep.settle_usage`); nil for other errors.
+    /// The quota because of which a COMMIT was refused (`doorstep.settle_usage`); nil for other errors.
     var quotaExceeded: QuotaExceeded? {
         guard sqlState == "DQ001", let detail = serverError?.detail,
             let value = try? JSONValue(parsing: detail.utf8), var fields = try? JSONObjectReader(value),

@@ -7,10 +7,10 @@ import PostgreSQL
 import RateLimiting
 public import Tenancy
 
-// A tenant as a whole: read, brought in from elsewhere, deleted.
+// Reads, imports and deletes a whole tenant.
 
 extension PostgresAdministrationStore {
-    /// Lends a reader of all that is the tenant's in one snapshot.
+    /// Lends a reader of all data of a tenant in one snapshot.
     public func withCatalogue<Result: Sendable>(
         of slug: TenantSlug, _ body: (any CatalogueReader) async throws -> Result
     ) async throws -> Result {
@@ -24,15 +24,15 @@ extension PostgresAdministrationStore {
         }
     }
 
-    /// Deletes a tenant and all that is its own, but for the audit log, in which each deleted row is an entry.
+    /// Deletes a tenant and all its data, except the audit log. Each deleted row is an entry in the audit log.
     ///
-    /// Waits for imports that are under way; one that begins meanwhile throws `AdministrationError.tenantDeleted`.
-    /// - Returns: How many rows went, by relation.
+    /// Waits for running imports. An import that begins in the meantime throws `AdministrationError.tenantDeleted`.
+    /// - Returns: The number of deleted rows, by relation.
     public func deleteTenant(_ slug: TenantSlug) async throws -> [RowCount] {
         let id = try await tenant(slug).id
         return try await writeMuch(id) { transaction in
             try await transaction.waitForImports()
-            // A transaction that adds a row locks the tenant, so a later one finds that the tenant is gone.
+            // A transaction that adds a row locks the tenant, so that a later one finds that the tenant no longer exists.
             let rows = try await transaction.execute(
                 "SELECT FROM doorstep.tenants WHERE tenant_id = \(id.uuid) FOR UPDATE")
             guard rows.count == 1 else { throw AdministrationError.unknownTenant(slug) }
@@ -57,8 +57,8 @@ extension PostgresAdministrationStore {
         }
     }
 
-    /// All rows of a tenant, referring rows first. The audit log stays, because the deletion is an entry of it. The log of
-    /// changes expires within about an hour.
+    /// The relations with a tenant's rows, with dependents first. The audit log is not deleted, because it records the deletion.
+    /// The log of changes expires within about an hour.
     static let relations = [
         "experiences", "short_codes", "locations", "domains", "push_tokens", "launches", "instances",
         "channels", "audience_cursors", "deliveries", "notifications", "idempotency_keys", "webhook_messages",
@@ -71,11 +71,13 @@ extension PostgresAdministrationStore {
 }
 
 extension PostgresAdministrationStore {
-    /// Creates a tenant from an archive, under another slug if one is given: all of it, or nothing.
+    /// Creates a tenant from an archive: the whole tenant, or nothing.
     ///
-    /// - Parameter keepsID: whether the tenant has the archive's ID, and with it the key that signs its places and the
-    ///   audience of its receipts; else it has one of its own.
-    /// - Throws: `AdministrationError.tenantIDTaken` for an ID that a tenant has.
+    /// - Parameters:
+    ///   - slug: another slug; nil for the archive's.
+    ///   - keepsID: whether the tenant gets the archive's ID, and therefore the same key for signed locations and the same audience
+    ///     of receipts. Otherwise it gets a new ID.
+    /// - Throws: `AdministrationError.tenantIDTaken` if a tenant has the ID already.
     public func createTenant(
         from archive: TenantArchiveReader, slug: TenantSlug?, keepsID: Bool
     ) async throws -> ArchiveOutcome {
@@ -118,7 +120,7 @@ extension PostgresAdministrationStore {
     }
 }
 
-/// Puts the rows of an archive into their tables, kind by kind.
+/// Writes the rows of an archive into their tables, kind by kind.
 private struct ArchiveLoad {
     let transaction: TenantTransaction
     var archive: TenantArchiveReader
@@ -129,7 +131,7 @@ private struct ArchiveLoad {
         self.archive = archive
     }
 
-    /// - Throws: `ImportRefused` with all that is wrong.
+    /// - Throws: `ImportRefused` with all errors.
     mutating func run() async throws -> [RowCount] {
         try await addImages()
         try await addClips()
@@ -154,7 +156,7 @@ private struct ArchiveLoad {
             }
             count += 1
         }
-        // What names an image that was refused is not wrong itself.
+        // If images were refused, stops here: items that name them have no error of their own.
         if !archive.problems.isEmpty { try refuse() }
         counts.append(RowCount(relation: "card_images", count: count))
     }
@@ -168,7 +170,7 @@ private struct ArchiveLoad {
         counts.append(RowCount(relation: "clips", count: count))
     }
 
-    /// As claims, to be proved again here.
+    /// Adds claims, which must be proved again at this deployment.
     private mutating func addDomains() async throws {
         var count = 0
         while let (domain, _) = try archive.next(\.domain) {
@@ -198,7 +200,7 @@ private struct ArchiveLoad {
         counts.append(RowCount(relation: Item.relation, count: count))
     }
 
-    /// Refuses the archive if anything is wrong with it, to its end.
+    /// Reads the archive to its end, and refuses it if there are errors.
     private mutating func refuse() throws {
         try archive.readRest()
         guard archive.problems.isEmpty else { throw ImportRefused(problems: archive.problems) }

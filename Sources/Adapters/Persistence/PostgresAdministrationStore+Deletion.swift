@@ -2,20 +2,21 @@ import Administration
 import PostgreSQL
 import Tenancy
 
-/// The rows of a relation that refer to a row of another by one column.
+/// The rows of a relation that refer to a row of another relation by one column.
 struct Reference: Sendable {
     let relation: String
     let column: String
     /// The SQL expression that names such a row.
     let name: String
-    /// Whether such a row can exist without the reference: then it stays and refers to nothing, while others are deleted too.
+    /// Whether such a row can exist without the reference. If so, a deletion only clears the reference; otherwise it also deletes
+    /// the row.
     var isCleared = false
 }
 
 extension TenantTransaction {
-    /// Deletes the locked row of a key, and with `cascade` what refers to it.
-    /// - Parameter subject: Its name in the error for an item in use.
-    /// - Returns: How many rows went, by relation.
+    /// Deletes the locked row of a key, and with `cascade` the rows that refer to it.
+    /// - Parameter subject: The name of the row in the error for an item in use.
+    /// - Returns: The number of deleted rows, by relation.
     func delete(
         _ subject: String, from relation: String, where column: String, is key: String,
         dependents references: [Reference], cascade: Bool
@@ -40,7 +41,7 @@ extension TenantTransaction {
         return counts + [RowCount(relation: relation, count: count)]
     }
 
-    /// Deletes the tenant's rows that have a value in a column; returns how many there were.
+    /// Deletes the tenant's rows with a value in a column. Returns their number.
     func delete(from relation: String, where column: String, is value: String) async throws -> Int {
         try await execute(
             """
@@ -50,7 +51,7 @@ extension TenantTransaction {
         ).affectedRows
     }
 
-    /// Has rows refer to nothing; returns how many did.
+    /// Clears the references of rows to a key. Returns the number of these rows.
     private func clear(_ reference: Reference, of key: String) async throws -> Int {
         try await execute(
             """
@@ -60,7 +61,7 @@ extension TenantTransaction {
         ).affectedRows
     }
 
-    /// Nil when nothing refers to it.
+    /// Nil if no rows refer to the key.
     func dependents(_ reference: Reference, to key: String) async throws -> Dependents? {
         let rows = try await execute(
             """

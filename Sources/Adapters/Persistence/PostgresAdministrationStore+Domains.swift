@@ -24,7 +24,7 @@ extension PostgresAdministrationStore: DomainStore {
 }
 
 extension TenantTransaction {
-    /// By name.
+    /// All claims, sorted by name.
     func domains() async throws -> [DomainRecord] {
         try await items(after: nil, limit: .max)
     }

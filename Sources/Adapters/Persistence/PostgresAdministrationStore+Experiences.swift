@@ -22,7 +22,7 @@ extension ExperienceRecord: ImportedResource {
     static func page(
         of tenant: TenantID, after: ExperienceID?, limit: Int, where filter: [String: String]
     ) -> Query {
-        // With the kinds listed, one URL is found by the key.
+        // Lists the kinds, so that the primary key's index finds a URL.
         let kinds = filter["kind"].map { [$0] } ?? ExperienceKind.allCases.map(\.rawValue)
         return """
             SELECT \(unsafeSQL: columnList) FROM doorstep.experiences

@@ -8,7 +8,7 @@ extension PostgresAdministrationStore {
     /// Imports all rows or none.
     ///
     /// A tenant's imports wait for each other, so that the second sees the changes of the first.
-    /// - Throws: `AdministrationError.tenantDeleted` when the tenant was deleted before its turn came.
+    /// - Throws: `AdministrationError.tenantDeleted` if the tenant was deleted before the import's turn.
     func importRows<Item: ImportedResource>(
         of tenant: TenantID, _ rows: some AsyncSequence<ImportedRow<Item>, any Error>,
         _ options: ImportOptions
@@ -24,14 +24,14 @@ extension PostgresAdministrationStore {
 }
 
 extension TenantTransaction {
-    /// Waits until no import of the tenant is under way, nor its deletion, and lets none begin before the end.
+    /// Waits until no import and no deletion of the tenant is running. Until the end of this transaction, none can begin.
     func waitForImports() async throws {
-        // Not a lock of the tenant's row: a tenant can be suspended while an import is under way.
+        // Does not lock the tenant's row, so that the tenant can be suspended while an import is running.
         try await execute("SELECT pg_advisory_xact_lock(hashtextextended(\("import \(tenant)"), 0))")
     }
 
-    /// Imports all rows. Existing items are read and locked only when all rows are at the server.
-    /// - Throws: `ImportRefused`, so that the transaction is rolled back; it has changed nothing that lasts.
+    /// Imports all rows. Reads and locks existing items only after all rows have arrived.
+    /// - Throws: `ImportRefused`, so that the transaction is rolled back. It has then changed nothing permanently.
     func importRows<Item: ImportedResource>(
         _ rows: some AsyncSequence<ImportedRow<Item>, any Error>, _ options: ImportOptions
     ) async throws -> ImportOutcome {
@@ -53,7 +53,7 @@ extension TenantTransaction {
             let seen = try await expected(Item.self, options)
             let removed = options.prunes ? try await removeOthers(Item.self, options.allowedRemovals) : 0
             let counts = try await merge(Item.self, count, removed: removed)
-            // Rows that other transactions have added since the lock were not locked.
+            // Other transactions may have added rows after the lock.
             if let seen, removed != seen.total - seen.staged { throw AdministrationError.conflict }
             if let existing = seen?.staged ?? existing, counts.added != count - existing {
                 throw AdministrationError.conflict
@@ -62,12 +62,12 @@ extension TenantTransaction {
         } catch let error as PostgreSQLError
             where error.isUniqueViolation() || error.isForeignKeyViolation() && !error.isOfTenantThatIsGone
         {
-            // Items that were found above can have changed since, one at a time.
+            // Another transaction may have changed an item since it was read above.
             throw AdministrationError.conflict
         }
     }
 
-    /// The existing items, locked, if their state must match a plan; nil if it need not.
+    /// Locks the existing items and compares their state with a plan; nil if no plan was given.
     private func expected<Item: ImportedResource>(
         _: Item.Type, _ options: ImportOptions
     ) async throws -> (hash: String, total: Int, staged: Int)? {
@@ -86,9 +86,9 @@ extension TenantTransaction {
 
     /// Copies rows into `pg_temp.staged`.
     /// - Parameters:
-    ///   - replaces: whether each row is the whole item.
+    ///   - replaces: whether each row contains the whole item.
     ///   - next: Returns the next row, or nil at the end.
-    /// - Returns: The number of rows, and the errors of the refused ones.
+    /// - Returns: The number of rows, and the errors of refused rows.
     func copy<Item: ImportedResource>(
         _: Item.Type, replaces: Bool = true, _ next: () async throws -> ImportedRow<Item>?
     ) async throws -> (count: Int, problems: ImportProblems) {
@@ -121,9 +121,9 @@ extension TenantTransaction {
         return (count, problems)
     }
 
-    /// Locks the existing rows if a staged row changes a part of a card: the card is merged here, not by the database, so no other
-    /// transaction may change it before the import does.
-    /// - Returns: How many rows exist; nil if nothing was locked.
+    /// If a staged row changes a part of a card, locks the existing rows. This process merges the card, not the database, so no other
+    /// transaction may change the card until the import has written it.
+    /// - Returns: The number of existing rows; nil if nothing was locked.
     private func lockForPartialCards<Item: ImportedResource>(_: Item.Type) async throws -> Int? {
         guard Item.hasCard, try await execute(Item.hasPartialCards).one().decode(at: 0, as: Bool.self) else {
             return nil
@@ -131,8 +131,8 @@ extension TenantTransaction {
         return try await execute(Item.lock(of: tenant)).one().decode(at: 0)
     }
 
-    /// Adds the complete cards of rows that set or clear a part of one to `pg_temp.staged`; ``Card`` validates them.
-    /// - Returns: Problems of the rows whose merged card would be invalid.
+    /// If a row sets or clears a part of a card, writes the complete card to `pg_temp.staged`. ``Card`` validates it.
+    /// - Returns: The problems of rows whose merged card is invalid.
     private func mergeCards<Item: ImportedResource>(_: Item.Type) async throws -> ImportProblems {
         var problems = ImportProblems()
         guard Item.hasCard else { return problems }
@@ -195,21 +195,23 @@ extension TenantTransaction {
         return ImportProblems(count: total, first: first)
     }
 
-    /// Adds and changes rows as they are in `pg_temp.staged`, which are `count`.
-    /// - Parameter removed: how many were removed before.
+    /// Adds and changes items by the rows in `pg_temp.staged`.
+    /// - Parameters:
+    ///   - count: the number of staged rows.
+    ///   - removed: the number of items that were removed before.
     @discardableResult
     func merge<Item: ImportedResource>(
         _: Item.Type, _ count: Int, removed: Int = 0
     ) async throws -> ImportCounts {
         let added = try await execute(Item.addition(to: tenant)).affectedRows
-        // After the addition, so that rows which another transaction added meanwhile are changed too.
+        // After the addition, to include rows that another transaction has added in the meantime.
         let changed = added == count ? 0 : try await execute(Item.change(of: tenant)).affectedRows
         return ImportCounts(
             added: added, changed: changed, removed: removed, unchanged: count - added - changed)
     }
 
-    /// Removes the items that `pg_temp.staged` lacks.
-    /// - Returns: How many items went.
+    /// Removes the items without a row in `pg_temp.staged`.
+    /// - Returns: The number of removed items.
     private func removeOthers<Item: ImportedResource>(_: Item.Type, _ allowed: Int?) async throws -> Int {
         let (total, count) = try await execute(Item.removals(of: tenant)).one().decode(Int.self, Int.self)
         let allowed = allowed ?? ImportOptions.allowedRemovals(of: total)
@@ -218,7 +220,7 @@ extension TenantTransaction {
         }
         let inUse = try await removalsInUse(Item.self)
         guard inUse.count == 0 else { throw AdministrationError.removalsInUse(inUse) }
-        // Rows that others added since the count would not be counted.
+        // Other transactions may have added rows after the count.
         guard try await execute(Item.removal(of: tenant)).affectedRows == count else {
             throw AdministrationError.conflict
         }
@@ -237,11 +239,11 @@ extension TenantTransaction {
         return RemovalsInUse(count: total, first: first)
     }
 
-    /// Refuses what COMMIT would refuse, before anything is written.
+    /// Before anything is written, refuses an import that COMMIT would refuse because of a quota.
     private func checkQuotas<Item: ImportedResource>(_: Item.Type, _ count: Int, prunes: Bool) async throws {
         let usage = try await usage()
         let bytes = try await execute(Item.stagedBytes).one().decode(at: 0, as: Int.self)
-        // The upper limit of added rows, known without reading existing ones.
+        // An upper limit for the added rows, without reading existing rows.
         let isNear = [Item.quota, .total].flatMap { kind in
             usage[kind].map { [($0.rows + count, $0.limit.rows), ($0.bytes + bytes, $0.limit.bytes)] } ?? []
         }.contains { $0.0 > $0.1 ?? .max }
@@ -275,7 +277,7 @@ extension TenantTransaction {
     private func plan<Item: ImportedResource>(
         _: Item.Type, _ count: Int, _ options: ImportOptions
     ) async throws -> ImportPlan {
-        // Before the plan, so that changes by others in between lead to another state.
+        // Read before the plan, so that the state differs if other transactions change items in between.
         let state = try await state(Item.self, prunes: options.prunes, locks: false).hash
         var items: [String: [ImportPlan.Item]] = [:]
         var totals: [String: Int] = [:]
@@ -312,7 +314,7 @@ extension TenantTransaction {
             quotas: try await forecast(Item.self, prunes: options.prunes, usage()), state: state)
     }
 
-    /// What changes of some items, by their keys: field by field in the order of the columns.
+    /// The changes of the items with these keys, field by field in the order of the columns.
     private func changes<Item: ImportedResource>(
         _: Item.Type, _ keys: [[String]]
     ) async throws -> [[String]: [ImportPlan.Change]] {
@@ -337,7 +339,7 @@ extension TenantTransaction {
 }
 
 extension ImportPlan.Change {
-    /// One change, or of objects one of each member that differs.
+    /// The change of a value. For two objects, a change for each member that differs.
     fileprivate static func all(
         from before: JSONValue, to after: JSONValue, in field: String
     ) -> [ImportPlan.Change] {

@@ -50,7 +50,7 @@ extension PostgresAdministrationStore: TenantKeys {
         }
     }
 
-    /// Lets a key expire at another time; nil for never.
+    /// Changes the expiry of a key; nil for never.
     /// - Throws: `AdministrationError.unknownKey`; `keyNotActive` for a key that is revoked or has expired.
     public func updateKey(
         _ id: KeyID, expiresAt: Date?, of tenant: TenantID
@@ -62,10 +62,11 @@ extension PostgresAdministrationStore: TenantKeys {
         try await write(tenant) { try await $0.revokeKey(id) }
     }
 
-    /// Adds the successor, which may do the same for as long, and lets the old key expire at a time, in one step.
+    /// Adds the successor with the same rights and expiry, and changes the expiry of the old key, in one step.
     ///
-    /// Once: the old key's expiry is then the end of the time in which both are good, and no longer how long a successor is.
-    /// - Throws: `AdministrationError.unknownKey`; `keyNotActive`; `keyRotated` with the successor that there is.
+    /// A key can be rotated once. Afterwards the old key's expiry is the end of the overlap, and cannot be the expiry of another
+    /// successor.
+    /// - Throws: `AdministrationError.unknownKey`; `keyNotActive`; `keyRotated` with the existing successor.
     public func rotateKey(
         _ id: KeyID, to successor: @Sendable (KeyKind) -> APIKey, oldExpiresAt: Date, of tenant: TenantID
     ) async throws -> (key: APIKey, record: KeyRecord) {
@@ -134,8 +135,8 @@ extension TenantTransaction {
         )
     }
 
-    /// - Throws: `AdministrationError.unknownLocation` for one that the tenant does not have. One that it deletes later stays
-    ///   with the key, which may do nothing for it.
+    /// - Throws: `AdministrationError.unknownLocation` if the tenant does not have a location. If the tenant deletes a location later,
+    ///   the key keeps its identifier, without effect.
     func createKey(
         _ key: APIKey, scopes: Scopes, locations: Set<LocationIdentifier>?, expiresAt: Date?
     ) async throws -> KeyRecord {
@@ -157,7 +158,7 @@ extension TenantTransaction {
             key, scopes: scopes.list.map(\.rawValue), locations: locations, expiresAt: expiresAt)
     }
 
-    /// Why a key is not one that is active.
+    /// Why a key is not active.
     fileprivate func refusal(of id: KeyID) async throws -> AdministrationError {
         let known = try await execute(
             """

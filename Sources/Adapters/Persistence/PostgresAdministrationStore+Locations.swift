@@ -43,13 +43,13 @@ extension LocationRecord: ImportedResource {
 // MARK: - History
 
 extension PostgresAdministrationStore {
-    /// The location's changes, newest first, up to `limit`; also for a deleted location.
-    /// - Parameter newest: among how many of the tenant's changes they are looked for; nil for all, which may take long.
+    /// The newest changes of a location, at most `limit`. The location may be deleted.
+    /// - Parameter newest: Searches only this number of the tenant's newest changes. Nil searches all, which may take long.
     public func history(
         of identifier: LocationIdentifier, of tenant: TenantID, limit: Int, among newest: Int? = nil
     ) async throws -> [AuditEntry] {
         try await read(tenant) { transaction in
-            // No index has the identifiers: each would make every import slower.
+            // No index contains the identifiers, because it would make every import slower.
             try await transaction.execute(
                 """
                 SELECT \(unsafeSQL: AuditEntry.columns) FROM (

@@ -21,7 +21,7 @@ extension PostgresAdministrationStore: LocationDirectory {
                 """)
             let places = try rows.map { try ListedLocation(row: $0) }
             guard !places.isEmpty else { return [] }
-            // For all of them at once: days that are not over have no index by location, and are read one time.
+            // One statement for all locations. Unfinished days have no index by location, so it reads them once.
             let days = try await transaction.execute(
                 """
                 SELECT location_identifier, to_char(max(minute) AT TIME ZONE 'UTC', 'YYYY-MM-DD')
@@ -45,8 +45,8 @@ extension PostgresAdministrationStore: LocationDirectory {
         unusedSince start: Date, countingUpTo maximumCount: Int
     ) async throws -> UnusedLocations {
         try await read(tenant) { transaction in
-            // The locations with confirmations are found once, for list and count, because this reads all of the tenant's
-            // confirmations.
+            // Finds the locations with confirmations once, for both the list and the count, because this reads all confirmations of
+            // the tenant.
             let rows = try await transaction.execute(
                 """
                 WITH used AS MATERIALIZED (
@@ -101,7 +101,7 @@ extension PostgresAdministrationStore: LocationDirectory {
 }
 
 extension ListedLocation {
-    /// Of locations that are called `l`.
+    /// The columns of locations with the alias `l`.
     fileprivate static let columns = "l.identifier, l.name, l.latitude, l.longitude, l.radius"
 
     /// Takes ``columns``.
@@ -122,7 +122,7 @@ extension ListedLocation {
 }
 
 extension Query.StringInterpolation {
-    /// The condition that a location `l` is one of some.
+    /// The condition that a location `l` has one of the identifiers; true for nil.
     fileprivate mutating func appendInterpolation(_ identifiers: [LocationIdentifier]?) {
         guard let identifiers else { return appendLiteral("true") }
         appendLiteral("l.identifier = ANY (")

@@ -5,7 +5,7 @@ public import PostgreSQL
 public import RateLimiting
 public import Tenancy
 
-/// Tenants and all that is theirs in PostgreSQL, changed as `doorstep_admin`, or one tenant's as `doorstep_manager`.
+/// Tenants and all their data in PostgreSQL. The role is `doorstep_admin`; ``ManagerAccess`` uses `doorstep_manager` for one tenant.
 ///
 /// Each call is one transaction: it succeeds completely, or throws and changes nothing. Refusals are `AdministrationError`s.
 /// Every change is in the audit log under the store's actor. `PostgresAdministrationStore+….swift` has a file for each kind of
@@ -16,7 +16,7 @@ public struct PostgresAdministrationStore: Sendable {
     let actor: String
     /// Statement timeout of long work, such as imports.
     private let longTimeout: Duration
-    /// Whether the database refuses all changes: what would be one is `ReadOnlyAccess`.
+    /// Whether the database refuses all changes. A change then throws `ReadOnlyAccess`.
     private let isReadOnly: Bool
 
     /// - Parameter actor: The actor in the audit log, such as `operator:alice`.
@@ -46,7 +46,7 @@ public struct PostgresAdministrationStore: Sendable {
         try await pool.withTenantTransaction(tenant, as: role, .readOnly, body)
     }
 
-    /// Reads one snapshot for as long as an export takes.
+    /// Reads from one snapshot, with the timeout of an export.
     func readMuch<Result: Sendable>(
         _ tenant: TenantID, _ body: (TenantTransaction) async throws -> Result
     ) async throws -> Result {
@@ -214,7 +214,7 @@ extension PostgresAdministrationStore {
     }
 
     /// Changes default quotas. Amounts that are nil stay as they are; ``Quota/off`` removes the limit.
-    /// - Returns: All of them.
+    /// - Returns: All default quotas.
     public func changeDefaultQuotas(_ quotas: [QuotaKind: Quota]) async throws -> [QuotaKind: Quota] {
         try await pool.withTransaction(as: role, TransactionMode(isReadOnly: isReadOnly)) { transaction in
             for (kind, quota) in quotas.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
@@ -232,7 +232,7 @@ extension PostgresAdministrationStore {
 }
 
 extension TenantTransaction {
-    /// The tenant itself; nil when it is gone.
+    /// The tenant; nil if it no longer exists.
     /// - Parameter lock: the clause that locks the row, or nothing.
     func tenant(lock: String = "") async throws -> Tenant? {
         try await execute(
@@ -245,7 +245,7 @@ extension TenantTransaction {
 }
 
 extension PostgreSQLError {
-    /// Whether a statement would have changed something in a transaction that may not.
+    /// Whether a statement tried to change something in a read-only transaction.
     var isReadOnlyTransaction: Bool { serverError?.sqlState == "25006" }
 
     /// Whether a row was refused because its tenant was deleted in the meantime.

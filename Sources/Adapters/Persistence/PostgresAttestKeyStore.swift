@@ -4,7 +4,7 @@ import Foundation
 import PostgreSQL
 import Tenancy
 
-/// A tenant's keys of App Attest, for who manages them.
+/// A tenant's keys of App Attest, for their management.
 struct PostgresAttestKeyStore: AttestKeyStore {
     let access: any CatalogueAccess
 

@@ -20,7 +20,7 @@ public struct PostgresAttestedKeys: AttestedKeys {
         at now: Date
     ) async throws -> KeyAddition {
         let digest = Data(SHA256.hash(data: attestation))
-        // One that no column takes is nothing to go by either.
+        // Ignores a version that the column cannot contain.
         let version = key.bundleVersion.flatMap { text in
             text.utf8.count <= 255 && !text.utf8.contains(0) ? text : nil
         }
@@ -84,7 +84,8 @@ public struct PostgresAttestedKeys: AttestedKeys {
     ) async throws -> Bool {
         try await reportingUnavailability {
             try await pool.withTenantTransaction(tenant, as: .app) { transaction in
-                // Who comes second with a counter waits for the first, and finds it no longer smaller.
+                // If two transactions have the same counter, the second waits for the first, and then finds that the stored
+                // counter is not smaller.
                 try await transaction.execute(
                     """
                     UPDATE doorstep.attest_keys SET counter = \(Int(counter)), last_used_on = (\(now) AT TIME ZONE 'UTC')::date

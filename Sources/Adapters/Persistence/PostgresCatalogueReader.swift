@@ -24,7 +24,7 @@ struct PostgresCatalogueReader: CatalogueReader {
     }
 
     func eachImage(_ body: (CardImage) throws -> Void) async throws {
-        // One file at a time: together they may be more than there is memory for.
+        // Reads one file at a time, because all files together may not fit into memory.
         var last: ImageDigest?
         repeat {
             let images: [CardImage] = try await transaction.items(after: last, limit: Self.rowsAtATime)
@@ -67,7 +67,7 @@ struct PostgresCatalogueReader: CatalogueReader {
         }
     }
 
-    /// Those of all cards of a relation, in any order.
+    /// The columns of all cards of a relation, in any order.
     private func cardColumns(of relation: String) async throws -> Set<String> {
         var columns: Set<String> = []
         try await eachRow(
@@ -107,7 +107,7 @@ struct PostgresCatalogueReader: CatalogueReader {
         try await eachPart(declaration) { for row in $0 { try body(row) } }
     }
 
-    /// - Parameter declaration: of a cursor named `catalogue`.
+    /// - Parameter declaration: declares a cursor named `catalogue`.
     private func eachPart(_ declaration: Query, _ body: (QueryResult) throws -> Void) async throws {
         try await transaction.execute(declaration)
         while true {

@@ -45,7 +45,8 @@ struct PostgresCollectionStore<Item: ImportedResource>: CollectionStore {
         _ rows: some AsyncSequence<ImportedRow<Item>, any Error>, of tenant: TenantID, by actor: Actor,
         _ options: ImportOptions
     ) async throws -> (outcome: ImportOutcome, isVisible: Bool) {
-        // The turn ends with the transaction: other tenants' imports do not wait for this server's lookups.
+        // The import's turn ends with the transaction, so that other tenants' imports do not wait until this server's lookups use
+        // the rows.
         let (outcome, transaction) = try await access.importing(tenant) {
             var transaction: UInt64?
             let outcome = try await ImportRefused.outcome {
@@ -70,7 +71,8 @@ struct PostgresCollectionStore<Item: ImportedResource>: CollectionStore {
     }
 }
 
-/// All of a tenant's items of one kind, for operators: an import waits for another of the tenant's, however long that takes.
+/// All of a tenant's items of one kind, for operators. If another import of the tenant is running, an import waits for its end
+/// without a time limit.
 struct PostgresOperatorCollectionStore<Item: ImportedResource>: CollectionStore {
     let store: PostgresAdministrationStore
 
@@ -90,7 +92,7 @@ extension TenantTransaction {
         while true {
             let before: Item? = try await item(key, lock: "FOR NO KEY UPDATE")
             let after = try make(before)
-            // By bytes: texts that Swift takes for equal may be written otherwise.
+            // `json` compares bytes. Texts that are equal in Swift may have different bytes.
             if let before, before.json == after.json { return (before, before) }
             try await after.check(replacing: before, force: force, self)
             if before != nil {

@@ -4,7 +4,7 @@ public import Notifications
 public import PostgreSQL
 public import Tenancy
 
-/// Keeps whose channels are in PostgreSQL, as `doorstep_app`.
+/// Stores the owners of channels in PostgreSQL, as `doorstep_app`.
 public struct PostgresChannelStore: ChannelStore {
     private let pool: ConnectionPool
 
@@ -29,7 +29,7 @@ public struct PostgresChannelStore: ChannelStore {
     public func checkRoom(
         of clip: BundleID, _ environment: APNsEnvironment, of tenant: TenantID
     ) async throws {
-        // As long as the IDs that APNs has given so far [observed].
+        // As long as the IDs of APNs so far [observed].
         guard let id = ChannelID(Data(count: 16).base64EncodedString()) else { return }
         let trial = BroadcastChannel(
             id: id, clip: clip, environment: environment, storesLastMessage: false, createdAt: Date())
@@ -43,14 +43,14 @@ public struct PostgresChannelStore: ChannelStore {
         } catch is TrialEnded {}
     }
 
-    /// Rolls a trial back.
+    /// Thrown to roll back a trial.
     private struct TrialEnded: Error {}
 
     public func add(_ channel: BroadcastChannel, of tenant: TenantID) async throws {
         try await transaction(of: tenant) { try await $0.add(channel) }
     }
 
-    /// By clip, environment and time of creation.
+    /// All channels, sorted by clip, environment and time of creation.
     public func channels(of tenant: TenantID) async throws -> [BroadcastChannel] {
         try await transaction(of: tenant, .readOnly) { try await $0.channels() }
     }
@@ -83,7 +83,7 @@ public struct PostgresChannelStore: ChannelStore {
 }
 
 extension TenantTransaction {
-    /// Repeated if the response to the first request was lost.
+    /// May be repeated, if the response to the first request was lost.
     fileprivate func add(_ channel: BroadcastChannel) async throws {
         try await execute(
             """

@@ -8,7 +8,7 @@ public import Tenancy
 
 /// Reads confirmations from PostgreSQL, as `doorstep_admin`, or for keys as `doorstep_manager`.
 ///
-/// Each call is a transaction of its own, so that a long listing does not keep old days from being dropped.
+/// Each call has its own transaction, so that a long listing does not prevent the removal of old days.
 public struct PostgresConfirmationHistory: ConfirmationHistory {
     private let pool: ConnectionPool
     private let role: DatabaseRole
@@ -18,7 +18,7 @@ public struct PostgresConfirmationHistory: ConfirmationHistory {
         self.init(pool, as: .admin, timeout: .seconds(600))
     }
 
-    /// As `doorstep_manager`, for requests, which do not wait as long as a command.
+    /// For requests, which wait for less time than a command. The role is `doorstep_manager`.
     public init(managing pool: ConnectionPool) {
         self.init(pool, as: .manager, timeout: .seconds(30))
     }
@@ -78,7 +78,7 @@ public struct PostgresConfirmationHistory: ConfirmationHistory {
     public func counts(
         _ selection: ConfirmationSelection, of tenant: TenantID
     ) async throws -> [ConfirmationCounts] {
-        // All days of UTC are as long as each other; `date_trunc` would look the time zone up for each row.
+        // All days of UTC have the same length. `date_trunc` would look up the time zone for each row.
         let rows = try await transaction(of: tenant) { transaction in
             try await transaction.execute(
                 """
@@ -132,8 +132,8 @@ public struct PostgresConfirmationHistory: ConfirmationHistory {
 }
 
 extension Query.StringInterpolation {
-    /// The condition of a location is another text than that of all, because the planner uses the index by location only if a
-    /// location is certain.
+    /// A selection with a location has another text than a selection without one, because otherwise the planner does not use the
+    /// index by location.
     fileprivate mutating func appendInterpolation(_ selection: ConfirmationSelection) {
         if let location = selection.location {
             appendLiteral("location_identifier = ")
@@ -150,9 +150,9 @@ extension Query.StringInterpolation {
 }
 
 extension UUID {
-    /// Before every other.
+    /// The first of all UUIDs.
     static let lowest = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
-    /// Behind every other.
+    /// The last of all UUIDs.
     static let highest = UUID(
         uuid: (255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255))
 }

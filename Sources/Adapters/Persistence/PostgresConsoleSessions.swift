@@ -169,9 +169,9 @@ public struct PostgresConsoleSessions: ConsoleSessions {
         }
     }
 
-    /// Deletes events that were kept for so many days, a thousand a transaction.
-    /// - Parameter retention: one of ``AuditLogRetention/retentions``.
-    /// - Returns: How many those were.
+    /// Deletes old events, a thousand in each transaction.
+    /// - Parameter retention: The number of days for which events are kept, in ``AuditLogRetention/retentions``.
+    /// - Returns: The number of deleted events.
     public func pruneEvents(retention: Int) async throws -> Int {
         try await pool.exhaust(
             "SELECT doorstep.prune_console_events(\(retention)::integer)", as: .admin)
@@ -192,7 +192,7 @@ extension Transaction {
 }
 
 extension ConsoleSecret {
-    /// SHA-256 of the text, which is all that is ever stored of it.
+    /// SHA-256 of the text. The text itself is never stored.
     fileprivate var digest: [UInt8] { Array(SHA256.hash(data: Array(text.utf8))) }
 }
 

@@ -6,10 +6,10 @@ public import Notifications
 public import PostgreSQL
 public import Tenancy
 
-/// All deliveries of a tenant, for who operates the server: to find dead letters, and have them tried again.
+/// All deliveries of a tenant in PostgreSQL, to find dead letters and retry them.
 ///
-/// In PostgreSQL, as `doorstep_admin`, or for a tenant's keys as `doorstep_manager`. An ID begins with the time of its notification, so that the order of the IDs is that in which
-/// deliveries were made: they have an index by ID, and none by time.
+/// The role is `doorstep_admin` for operators, and `doorstep_manager` for a tenant's keys. An ID begins with the time of its
+/// notification, so that IDs sort by time. Deliveries therefore have an index by ID, and none by time.
 public struct PostgresDeliveryLedger: DeliveryLedger {
     private let pool: ConnectionPool
     private let role: DatabaseRole
@@ -17,10 +17,10 @@ public struct PostgresDeliveryLedger: DeliveryLedger {
     private let statementTimeout: Duration?
     /// The actor in the audit log.
     private let actor: String
-    /// Whether the database refuses all changes: what would be one is `ReadOnlyAccess`.
+    /// Whether the database refuses all changes. A change then throws `ReadOnlyAccess`.
     private let isReadOnly: Bool
 
-    /// - Parameter actor: whom the audit log names; empty for the login.
+    /// - Parameter actor: The actor in the audit log; empty for the login.
     public init(_ pool: ConnectionPool, actor: String = "", isReadOnly: Bool = false) {
         self.pool = pool
         self.actor = actor
@@ -29,7 +29,7 @@ public struct PostgresDeliveryLedger: DeliveryLedger {
         statementTimeout = nil
     }
 
-    /// For a tenant's keys: a request waits 30 seconds at most.
+    /// For a tenant's keys. A request waits at most 30 seconds.
     public init(managing pool: ConnectionPool) {
         self.pool = pool
         actor = ""
@@ -38,7 +38,7 @@ public struct PostgresDeliveryLedger: DeliveryLedger {
         statementTimeout = .seconds(30)
     }
 
-    /// A server reports an unreachable database as such; operators see PostgreSQL's own error.
+    /// For keys, an unreachable database is `StoreUnavailable`. Operators get PostgreSQL's own error.
     private func answering<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
         role == .manager ? try await reportingUnavailability(body) : try await body()
     }
@@ -55,7 +55,7 @@ public struct PostgresDeliveryLedger: DeliveryLedger {
     public func deliveries(
         _ selection: DeliverySelection, of tenant: TenantID, before last: DeliveryID? = nil, limit: Int
     ) async throws -> [ListedDelivery] {
-        // An ID has the time of its notification; one that has none is of no delivery of ours.
+        // An ID contains the time of its notification. An ID without a time belongs to no delivery.
         let createdAt = last.map { $0.uuid.time ?? .distantPast } ?? .distantFuture
         return try await reading(tenant) { transaction in
             try await transaction.execute(
@@ -171,7 +171,7 @@ extension TenantTransaction {
             WHERE d.tenant_id = \(tenant.uuid) AND \(isDeadLetter: "d") AND \(selection)
             """
         ).one().decode(Int.self, Int.self, Int.self)
-        // Locked rows belong to another retry. To wait for them, in no order, could end in a deadlock.
+        // Skips locked rows, which belong to another retry. Waiting for them in any order could cause a deadlock.
         let queued = try await execute(
             """
             WITH chosen AS (
@@ -203,13 +203,13 @@ extension DeliverySelection {
 }
 
 extension Query.StringInterpolation {
-    /// Whether a delivery is a dead letter. Literals, so that every plan can use the index of dead letters.
+    /// The condition that a delivery is a dead letter. It consists of literals, so that every plan can use the index of dead letters.
     fileprivate mutating func appendInterpolation(isDeadLetter delivery: String) {
         let states = DeliveryState.retriable.map { "'\($0.rawValue)'" }.joined(separator: ", ")
         appendLiteral("\(delivery).state IN (\(states))")
     }
 
-    /// Whether a delivery `d` is a dead letter that can still be sent: its token is not dead, and it is not too late.
+    /// The condition that a delivery `d` is a dead letter that can still be sent: its token is not dead, and it has not expired.
     fileprivate mutating func appendInterpolation(retriableAt now: Date) {
         appendInterpolation(isDeadLetter: "d")
         appendLiteral(" AND (d.reason IS NULL OR d.reason <> ALL(")
@@ -227,7 +227,7 @@ extension Query.StringInterpolation {
         appendLiteral("d.token_kind <> ''")
         if !selection.ids.isEmpty {
             appendLiteral(" AND (d.created_at, d.delivery_id) IN (SELECT * FROM unnest(")
-            // A text that is not one of our IDs belongs to no day.
+            // An ID without a time belongs to no day.
             appendInterpolation(selection.ids.map { $0.uuid.time ?? .distantPast })
             appendLiteral(", ")
             appendInterpolation(selection.ids.map(\.uuid))

@@ -3,11 +3,11 @@ import Foundation
 public import PostgreSQL
 public import Tenancy
 
-/// When each proof of a domain is checked next, so that one server of many checks it.
+/// Schedules the checks of proofs, so that one of several servers makes each check.
 public struct PostgresDomainChecks: Sendable {
     private let pool: ConnectionPool
 
-    /// As `doorstep_app`; which proofs are due is read as `doorstep_router`.
+    /// The role is `doorstep_app`. Due proofs are read as `doorstep_router`.
     public init(_ pool: ConnectionPool) {
         self.pool = pool
     }
@@ -27,7 +27,8 @@ public struct PostgresDomainChecks: Sendable {
         public let isUrgent: Bool
     }
 
-    /// Proved domains, lapsed ones included, and claims that contest one; suspended tenants' too. Urgent ones come first.
+    /// Due checks, urgent ones first: of proved and lapsed domains, and of claims that contest such a domain. Includes domains of
+    /// suspended tenants.
     /// - Parameter isDaily: false to check contested domains only.
     public func due(limit: Int, isDaily: Bool = true) async throws -> [Due] {
         try await pool.withTransaction(as: .router) { transaction in
@@ -52,7 +53,7 @@ public struct PostgresDomainChecks: Sendable {
             ).compactMap { row in
                 let (tenant, host, isProved, isScheduled, provedAt, contestedAt, isUrgent) = try row.decode(
                     UUID.self, String.self, Bool.self, Bool.self, Date?.self, Date?.self, Bool.self)
-                // A row that cannot be read holds up no other one.
+                // An unreadable row does not block other rows.
                 guard let name = try? DomainName(host) else { return nil }
                 return Due(
                     tenant: TenantID(tenant), name: name, isProved: isProved, isScheduled: isScheduled,
@@ -62,7 +63,7 @@ public struct PostgresDomainChecks: Sendable {
         }
     }
 
-    /// Gives a domain the time of its first check, unless another server did.
+    /// Sets the time of a domain's first check, unless another server has set it.
     public func schedule(_ due: Due, after delay: Duration) async throws {
         try await write(due.tenant) { transaction in
             _ = try await transaction.execute(
@@ -75,9 +76,9 @@ public struct PostgresDomainChecks: Sendable {
         }
     }
 
-    /// Takes a check, so that no other server makes it; for the lease, in case this server ends before the check does. A contest
-    /// that a running check does not know makes another one due.
-    /// - Returns: false if another server was quicker.
+    /// Claims a check, so that no other server makes it. The lease limits the claim, in case this server ends before the check. If a
+    /// contest begins during a check, another check is due.
+    /// - Returns: False if another server was quicker.
     public func claim(_ due: Due, for lease: Duration) async throws -> Bool {
         try await write(due.tenant) { transaction in
             try await transaction.execute(

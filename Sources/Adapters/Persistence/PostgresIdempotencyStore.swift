@@ -6,9 +6,9 @@ public import Tenancy
 /// Idempotency keys and sealed responses in PostgreSQL, written and read as `doorstep_app`.
 ///
 /// 1. `claim` commits a row with a new claim ID.
-/// 2. Each read-write transaction of the request sets `performed_at` in that row if the claim ID is still the same; otherwise
-/// it is rolled back (`TenantTransaction.recordPerformed(_:)`). So the row shows exactly whether the request was carried out,
-/// even if the server stopped or lost the connection during COMMIT.
+/// 2. Each read-write transaction of the request sets `performed_at` in this row if the claim ID is still the same; otherwise the
+/// transaction is rolled back (`TenantTransaction.recordPerformed(_:)`). The row therefore shows exactly whether the request was
+/// carried out, even if the server stopped or lost the connection during COMMIT.
 /// 3. `complete` stores the response, or `release` deletes the row of an attempt that did nothing.
 ///
 /// If a server stops between 1 and 2, the next attempt replaces the claim ID after ``lease``. If it stops between 2 and 3, the
@@ -16,7 +16,7 @@ public import Tenancy
 public struct PostgresIdempotencyStore: IdempotencyStore {
     private let pool: ConnectionPool
 
-    /// For how long an attempt counts as running, in seconds. [ours]
+    /// How long an attempt counts as running, in seconds. [ours]
     static let lease: TimeInterval = 180
 
     public init(_ pool: ConnectionPool) {
@@ -73,7 +73,7 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
                 try await pool.withTenantTransaction(tenant, as: .app, .readWrite, body)
             }
         } catch let error as PostgreSQLError where error.isForeignKeyViolation() {
-            // The tenant was deleted, and its API keys with it: the next request is refused.
+            // The tenant and its API keys were deleted. The next request is refused.
             throw StoreUnavailable()
         }
     }
@@ -81,7 +81,7 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
 
 extension TenantTransaction {
     /// Records that a claim's request was carried out, in the transaction that carries it out.
-    /// - Throws: `StoreUnavailable` if another attempt has replaced the claim; the transaction is rolled back then.
+    /// - Throws: `StoreUnavailable` if another attempt has replaced the claim. Then the transaction is rolled back.
     func recordPerformed(_ claim: IdempotencyClaim) async throws {
         let isCurrent =
             try await execute(
@@ -115,7 +115,7 @@ extension TenantTransaction {
         return try await replace(current, by: claim) ? .claimed(claim) : .inUse
     }
 
-    /// Takes the row of an attempt that counts as running no longer.
+    /// Takes over the row of an attempt that no longer counts as running.
     private func replace(_ old: IdempotencyClaim, by new: IdempotencyClaim) async throws -> Bool {
         // Waits while the old attempt's transaction is being committed.
         try await execute(

@@ -12,7 +12,7 @@ public struct PostgresInstallation: Sendable {
 
     public func status() async throws -> InstallationStatus {
         let schema = try await Schema.status(pool)
-        // As the router, which sees of all tenants only when work is due.
+        // As the router, which may read the due times of all tenants' work, and no content.
         return try await pool.withTransaction(as: .router) { transaction in
             InstallationStatus(
                 databaseRelease: try await transaction.execute("SELECT current_setting('server_version')")
@@ -24,7 +24,7 @@ public struct PostgresInstallation: Sendable {
         }
     }
 
-    /// The messages that wait, of all tenants.
+    /// The waiting messages of all tenants.
     public func queues() async throws -> [InstallationStatus.Queue] {
         try await pool.withTransaction(as: .router) { try await $0.queues() }
     }

@@ -5,7 +5,7 @@ public import Notifications
 public import PostgreSQL
 public import Tenancy
 
-/// A tenant's instances, for who administers them: read and deleted as `doorstep_admin`, which may not read tokens.
+/// A tenant's instances, for operators. They are read and deleted as `doorstep_admin`, which may not read tokens.
 public struct PostgresInstanceCatalogue {
     private let pool: ConnectionPool
 
@@ -13,15 +13,15 @@ public struct PostgresInstanceCatalogue {
         self.pool = pool
     }
 
-    /// Forgets an instance: its launches and its tokens.
-    /// - Returns: Whether there was one.
+    /// Deletes an instance with its launches and tokens.
+    /// - Returns: Whether it existed.
     public func delete(_ id: InstanceID, of tenant: TenantID) async throws -> Bool {
         try await pool.withTenantTransaction(tenant, as: .admin) { try await $0.deleteInstance(id) }
     }
 }
 
 extension TenantTransaction {
-    /// The latest launched first.
+    /// Sorted by the latest launch, newest first.
     func latestInstances(
         _ selection: InstanceSelection, after last: LaunchLocation?, limit: Int
     ) async throws -> [InstanceSummary] {
@@ -35,7 +35,7 @@ extension TenantTransaction {
         ).map { try InstanceSummary(row: $0) }
     }
 
-    /// By ID.
+    /// Sorted by ID.
     func instances(
         _ selection: InstanceSelection, after last: InstanceID?, limit: Int
     ) async throws -> [InstanceSummary] {
@@ -70,7 +70,7 @@ extension InstanceSummary {
 }
 
 extension Query.StringInterpolation {
-    /// The parts of a summary of an instance `i`, at some locations, or at all if nil.
+    /// The columns of an instance's summary, for an instance `i`, at some locations or, if nil, at all.
     fileprivate mutating func appendInterpolation(
         instancesAt now: Date, _ locations: Set<LocationIdentifier>?
     ) {
@@ -94,7 +94,7 @@ extension Query.StringInterpolation {
             """)
         appendLiteral(" ")
         appendInterpolation(now.addingTimeInterval(-Instance.activityLifetime))
-        // Where an activity belongs is not known.
+        // The location of an activity is unknown.
         appendLiteral(" AND ")
         appendInterpolation(locations == nil)
         appendLiteral(")")
@@ -118,7 +118,7 @@ extension Query.StringInterpolation {
         appendLiteral(")")
     }
 
-    /// The conditions that there are, each a text of its own, so that its index serves.
+    /// The conditions of a selection. Each combination has its own text, so that the planner can use its index.
     fileprivate mutating func appendInterpolation(_ selection: InstanceSelection, _ tenant: TenantID) {
         // This condition selects the index of launches, as in `NotificationRetention`.
         appendLiteral("i.launched_at >= '-infinity'")

@@ -9,13 +9,13 @@ public import Tenancy
 
 /// Instances in PostgreSQL, as `doorstep_app`.
 ///
-/// A launch of an instance that is known, with the token that is known, takes two statements; a new token takes one more, and one
-/// for each instance that was known by it; a key takes two the first time.
+/// A launch of a known instance with a known token needs two statements. A new token needs one more, and one for each instance that
+/// had it before. The first use of a key needs two more.
 public struct PostgresInstanceStore: InstanceStore {
     private let pool: ConnectionPool
     private let keys: SealingKeys
 
-    /// - Parameter keys: What tokens are sealed and found by.
+    /// - Parameter keys: The keys that encrypt tokens, and find them.
     public init(_ pool: ConnectionPool, keys: SealingKeys) {
         self.pool = pool
         self.keys = keys
@@ -67,7 +67,7 @@ public struct PostgresInstanceStore: InstanceStore {
         } catch is TooManyOfKey {
             return .refused(.tooManyOfKey)
         } catch let error as PostgreSQLError where error.isForeignKeyViolation() {
-            // Never there, or deleted a moment ago, maybe with the tenant.
+            // The clip never existed, or has just been deleted, maybe with the tenant.
             return .refused(.unknownClip)
         }
     }
@@ -111,7 +111,7 @@ public struct PostgresInstanceStore: InstanceStore {
         let given = GivenToken(.activity(activity), digests: keys.digests(of: token), token: token)
         return try await reportingUnavailability {
             try await pool.withTenantTransaction(tenant, as: .app, locking: given.locks) { transaction in
-                // Held until the end: a deletion of the instance waits, and deletes the token too.
+                // Locked until the end: a deletion of the instance waits, and then also deletes the token.
                 let rows = try await transaction.execute(
                     """
                     SELECT FROM doorstep.instances
@@ -143,22 +143,22 @@ public struct PostgresInstanceStore: InstanceStore {
     }
 }
 
-/// Undoes the writes.
+/// Thrown to roll back the writes.
 private struct TooManyOfKey: Error {}
 
 /// The result for an instance.
 private enum Keeping {
     /// - Parameters:
-    ///   - known: The places of the tokens that it had already.
-    ///   - owner: Whose it was before.
+    ///   - known: The kinds of the tokens that the instance already had.
+    ///   - owner: The owner before.
     case kept(isNew: Bool, known: Set<TokenKind>, owner: Owner)
-    /// It is not known, and cannot be added; nothing is written.
+    /// The instance is unknown and must not be added. Nothing is written.
     case notAdded
-    /// It is another key's; nothing is written.
+    /// The instance belongs to another key. Nothing is written.
     case ofOtherKey
 }
 
-/// Whose an instance is, beside the key that a report comes by.
+/// The owner of an instance, compared with the key that signed a report.
 private enum Owner: String {
     case nobody, same, other
 }
@@ -167,7 +167,7 @@ private enum Owner: String {
 private struct GivenToken: Sendable {
     let place: TokenKind
     let token: PushToken
-    /// In hexadecimal, the newest secret's first.
+    /// In hexadecimal digits, for each secret, the newest secret first.
     let digests: [String]
     /// The advisory locks that all registrations of the same token share.
     let locks: [Int64]
@@ -184,7 +184,7 @@ extension InstanceRegistration {
     /// The lock that orders two reports of an instance, because each may need rows of the other. If an instance is bound to its
     /// key, it also orders two keys that claim it, including a new instance, and the instances of a key.
     ///
-    /// An instance's is of a hash, since clients choose its ID: no other lock is theirs to name.
+    /// The number of an instance's lock is a hash, because clients choose the instance's ID and must not choose other locks.
     fileprivate func locks(of tenant: TenantID) -> [Int64] {
         let instance = SHA256.hash(data: Array("instance \(tenant) \(id)".utf8))
         return [instance.lock] + (isHeldToKey ? attestKey.map { [$0.lock] } ?? [] : [])
@@ -192,18 +192,18 @@ extension InstanceRegistration {
 }
 
 extension Sequence<UInt8> {
-    /// The number of an advisory lock that stands for it: others may have the same, and wait in vain.
+    /// The number of the advisory lock for this digest. Other digests may have the same number, and then wait without need.
     fileprivate var lock: Int64 { Int64(bitPattern: prefix(8).reduce(0) { $0 << 8 | UInt64($1) }) }
 }
 
 extension TenantTransaction {
-    /// Writes the instance and its launch, and notes of the tokens that are there already that they were given again.
+    /// Writes the instance and its launch, and marks the existing tokens that the report contains.
     fileprivate func keep(
         _ registration: InstanceRegistration, _ tokens: [GivenToken], mayBeNew: Bool, at now: Date
     ) async throws -> Keeping {
         let launch = registration.launch
         let mayBeNew = mayBeNew && registration.clip != nil
-        // A new row has no xmax, an updated one that of who locked it; and a row that is not changed is not returned.
+        // A new row has no `xmax`; an updated row has the `xmax` of its lock; an unchanged row is not returned.
         let rows = try await execute(
             """
             WITH found AS MATERIALIZED (
@@ -290,9 +290,9 @@ extension TenantTransaction {
             owner: Owner(rawValue: owner) ?? .nobody)
     }
 
-    /// Writes tokens that the instance has not had, and retires them where another instance had them. Their locks are held: of two
-    /// instances that come with one token, the second sees the first.
-    /// - Parameter launchedAt: Ignored if the instance has a later launch, which reported newer tokens.
+    /// Writes new tokens of the instance, and retires them at other instances. The locks of the tokens are held: if two instances report
+    /// the same token, the second transaction sees the first one's row.
+    /// - Parameter launchedAt: The tokens are ignored if the instance has a later launch, which reported newer tokens.
     fileprivate func keep(
         _ tokens: [GivenToken], of instance: InstanceID, sealedBy keys: TenantSealingKeys,
         ifLaunchedBy launchedAt: Date, at now: Date
@@ -342,7 +342,7 @@ extension TenantTransaction {
         }
     }
 
-    /// Makes an instance a key's, unless it is another's by now.
+    /// Binds an instance to a key, unless it is bound to another key by now.
     /// - Returns: Whether the key already had the maximum. Of simultaneous reports, each sees the earlier ones if instances are
     ///   bound to keys.
     fileprivate func bind(_ id: InstanceID, to attestKey: [UInt8]) async throws -> Bool {
@@ -414,7 +414,7 @@ extension TenantTransaction {
         }
     }
 
-    /// The instance without the oldest of too many launches, which are deleted.
+    /// If the instance has too many launches, deletes the oldest ones. Returns the instance without them.
     fileprivate func trimmed(_ instance: Instance) async throws -> Instance {
         let oldest = instance.launches.dropFirst(Instance.maximumLaunches)
         guard !oldest.isEmpty else { return instance }
@@ -426,7 +426,7 @@ extension TenantTransaction {
         return instance.with(launches: Array(instance.launches.prefix(Instance.maximumLaunches)))
     }
 
-    /// Deletes the oldest of too many tokens of a kind.
+    /// If the instance has too many tokens of a kind, deletes the oldest ones.
     fileprivate func trimTokens(_ kind: String, of instance: InstanceID, to maximum: Int) async throws {
         try await execute(
             """
@@ -439,7 +439,8 @@ extension TenantTransaction {
             """)
     }
 
-    /// - Returns: Whether it existed; its launches and tokens are deleted too.
+    /// Deletes an instance with its launches and tokens.
+    /// - Returns: Whether it existed.
     func deleteInstance(_ id: InstanceID) async throws -> Bool {
         try await execute(
             "DELETE FROM doorstep.instances WHERE tenant_id = \(tenant.uuid) AND instance_id = \(id.uuid)"
@@ -448,7 +449,7 @@ extension TenantTransaction {
 }
 
 extension TokenKind {
-    /// Reads what ``kind`` and ``name`` say; nil for anything else.
+    /// Reads the values of ``kind`` and ``name``; nil for any other values.
     init?(kind: String, name: String) {
         switch kind {
         case "device": self = .device

@@ -73,7 +73,7 @@ struct PostgresKeyStore: KeyStore {
 extension TenantTransaction {
     /// The requesting key in its current state, because it may have been revoked since its admission.
     ///
-    /// Not locked: two keys that are rotated by each other would wait for each other.
+    /// Does not lock the key: two keys that rotate each other would wait for each other.
     /// - Throws: `AdministrationError.keyNotActive`; `tenantSuspended`; `tenantDeleted`.
     func caller(_ id: KeyID) async throws -> KeyRecord {
         guard let tenant = try await tenant() else { throw AdministrationError.tenantDeleted }
@@ -84,11 +84,11 @@ extension TenantTransaction {
         return caller
     }
 
-    /// Locks a key that another one is to change. An operator may change every key.
+    /// Locks a key that another key will change. An operator may change every key.
     ///
-    /// - Parameter expiresAt: The expiry that the key gets, nil for none; if left out, it keeps its own.
-    /// - Throws: `AdministrationError.unknownKey`; `widerKey` if its scopes, locations or expiry go beyond the maker's; and as
-    ///   ``caller(_:)``.
+    /// - Parameter expiresAt: The key's new expiry, nil for none. If left out, the key keeps its expiry.
+    /// - Throws: `AdministrationError.unknownKey`; `widerKey` if the key has scopes, locations or an expiry beyond those of the maker;
+    ///   and the errors of ``caller(_:)``.
     func requireKey(_ id: KeyID, noWiderThan maker: Actor, until expiresAt: Date?? = .none) async throws {
         guard case .key(let maker) = maker else { return }
         let caller = try await caller(maker)

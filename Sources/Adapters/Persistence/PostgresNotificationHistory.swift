@@ -6,8 +6,8 @@ public import Notifications
 public import PostgreSQL
 public import Tenancy
 
-/// A tenant's notifications, instances and channels in PostgreSQL, read as `doorstep_admin`, or for keys as `doorstep_manager`: neither
-/// may read tokens.
+/// A tenant's notifications, instances and channels in PostgreSQL. The role is `doorstep_admin`, or `doorstep_manager` for keys. Neither
+/// role may read tokens.
 public struct PostgresNotificationHistory: NotificationHistory {
     private let pool: ConnectionPool
     private let role: DatabaseRole
@@ -17,7 +17,7 @@ public struct PostgresNotificationHistory: NotificationHistory {
         self.init(pool, as: .admin, timeout: .seconds(600))
     }
 
-    /// As `doorstep_manager`, for requests, which do not wait as long as a command.
+    /// For requests, which wait for less time than a command. The role is `doorstep_manager`.
     public init(managing pool: ConnectionPool) {
         self.init(pool, as: .manager, timeout: .seconds(30))
     }
@@ -31,7 +31,7 @@ public struct PostgresNotificationHistory: NotificationHistory {
     public func notifications(
         _ selection: NotificationSelection, of tenant: TenantID, before last: NotificationID?, limit: Int
     ) async throws -> [RecordedNotification] {
-        // An ID has the time of its notification; one that has none is of no notification of ours.
+        // An ID contains the time of its notification. An ID without a time belongs to no notification.
         let createdAt = last.map { $0.uuid.time ?? .distantPast } ?? .distantFuture
         return try await read(tenant) { transaction in
             try await transaction.execute(
@@ -57,7 +57,8 @@ public struct PostgresNotificationHistory: NotificationHistory {
                 ORDER BY created_at DESC, notification_id DESC LIMIT \(limit)
                 """
         }
-        // Each location's newest by the index, then the newest of these: no index has several locations in one order.
+        // Finds the newest of each location by the index, and then the newest of these, because no index sorts several locations
+        // together.
         return """
             SELECT n.* FROM unnest(\(locations.map(\.text))::text[]) AS l (identifier) CROSS JOIN LATERAL (
                 SELECT \(unsafeSQL: columns) FROM doorstep.notifications
@@ -115,7 +116,7 @@ public struct PostgresNotificationHistory: NotificationHistory {
 }
 
 extension Query.StringInterpolation {
-    /// The conditions that there are.
+    /// The conditions of a selection.
     fileprivate mutating func appendInterpolation(_ selection: NotificationSelection) {
         // These conditions select the tenant's indexes.
         appendLiteral("push_type <> ''")

@@ -8,14 +8,14 @@ public import Tenancy
 
 /// Stores notifications and deliveries in PostgreSQL as `doorstep_app`; `doorstep_router` finds unfinished audiences.
 ///
-/// One transaction stores the notification, the idempotency key and the deliveries of the first part of the audience; each
-/// further part is stored with the progress in one transaction. A repeated request waits for the lock of the first one's key,
+/// One transaction stores the notification, the idempotency key and the deliveries of the first part of the audience. One transaction
+/// for each further part stores its deliveries and the progress. A repeated request waits for the lock of the first request's key,
 /// and gets the same response.
 public struct PostgresNotificationStore: NotificationStore {
     private let pool: ConnectionPool
     private let partSize: AudiencePartSize
 
-    /// How long a part that cannot be taken in is left alone, so that it holds up no other audience of the tenant.
+    /// The pause after a part that cannot be stored, so that it does not block other audiences of the tenant.
     private static let pause = Duration.seconds(30)
 
     public init(_ pool: ConnectionPool, partSize: AudiencePartSize = AudiencePartSize()) {
@@ -39,12 +39,12 @@ public struct PostgresNotificationStore: NotificationStore {
         } catch let unsuitable as Unsuitable {
             return unsuitable.addition
         } catch let error as PostgreSQLError where error.isNoResponse || error.isForeignKeyViolation() {
-            // Or the tenant was deleted meanwhile, and its keys with it: the next request is refused.
+            // Or the tenant and its keys have just been deleted. Then the next request is refused.
             throw StoreUnavailable(error)
         }
     }
 
-    /// Thrown, so that nothing is kept, the key included.
+    /// Thrown, so that nothing is stored, not even the idempotency key.
     private enum Unsuitable: Error {
         case unknownChannel
         case unknownInstance
@@ -64,7 +64,7 @@ public struct PostgresNotificationStore: NotificationStore {
     ) async throws -> Addition {
         try await pool.withTenantTransaction(tenant, as: .app) { transaction in
             if let key, try await !transaction.take(key, for: distribution.notification.id) {
-                // The transaction that took it has committed by now.
+                // The transaction that took the key has committed by now.
                 guard let earlier = try await transaction.addition(with: key) else {
                     throw PersistenceError.unreadable("idempotency_keys")
                 }
@@ -136,7 +136,7 @@ public struct PostgresNotificationStore: NotificationStore {
         } catch let error as PostgreSQLError where error.isNoResponse && !error.isSlowStatement {
             throw StoreUnavailable(error)
         } catch {
-            // Else it would be the first again, and whatever is wrong with it hold up all others.
+            // Otherwise this audience would be the first again, and its error would block all others.
             if let notification = current.withLock({ $0 }) {
                 try await pool.withTenantTransaction(tenant, as: .app) {
                     try await $0.postpone(notification, by: Self.pause)

@@ -5,10 +5,10 @@ public import Notifications
 public import PostgreSQL
 public import Tenancy
 
-/// The unsent deliveries in PostgreSQL: leased and completed as `doorstep_app`, one tenant at a time; `doorstep_router` finds
-/// tenants with due work, and sees nothing else of it.
+/// The unsent deliveries in PostgreSQL. `doorstep_app` leases and completes them, one tenant at a time. `doorstep_router` finds
+/// tenants with due work, and cannot read anything else of it.
 ///
-/// All times of loans are the database's.
+/// Leases use the clock of the database.
 public struct PostgresOutbox: Outbox {
     private let pool: ConnectionPool
     private let keys: SealingKeys
@@ -113,7 +113,7 @@ extension TenantTransaction {
             """)
     }
 
-    /// The longest overdue ones that are not locked.
+    /// Locks the due deliveries that are not locked, the longest overdue first.
     fileprivate func lockDue(_ limit: Int) async throws -> [DeliveryKey] {
         try await execute(
             """
@@ -160,7 +160,7 @@ extension TenantTransaction {
             uniquingKeysWith: { $1 })
     }
 
-    /// Finishes leased deliveries that cannot be sent, because their clip was deleted meanwhile.
+    /// Finishes leased deliveries that cannot be sent, because their clip has been deleted since.
     fileprivate func end(_ rows: [LeasedRow]) async throws {
         let (first, last) = rows.map(\.createdAt).bounds
         let ended = try await execute(
@@ -202,11 +202,11 @@ extension TenantTransaction {
             WebhookMessage.messages(.deliveryFinished, "deliveries", outcomes.map(\.json), at: Date()))
     }
 
-    /// The instances and tokens that deliveries are for, as they are now, by the delivery.
+    /// The current instances and tokens of deliveries, by the delivery.
     fileprivate func receivers(of rows: [LeasedRow]) async throws -> [UUID: StoredReceiver] {
         let rows = rows.filter { $0.instance != nil }
         guard !rows.isEmpty else { return [:] }
-        // `OFFSET 0` keeps each lookup one of its own, with the key alone as its condition.
+        // `OFFSET 0` keeps the lookups apart, so that each has only the key as its condition.
         let found = try await execute(
             """
             SELECT d.delivery_id, i.app, i.environment, t.sealed, t.digest, t.is_retired
@@ -234,7 +234,7 @@ extension TenantTransaction {
     }
 }
 
-/// Where a delivery is found.
+/// The key of a delivery.
 private struct DeliveryKey {
     let createdAt: Date
     let id: UUID
@@ -274,7 +274,7 @@ private struct StoredReceiver {
 }
 
 extension [Date] {
-    /// The first and the last; for none, what nothing is between.
+    /// The first and the last date. For an empty sequence, two dates that contain nothing between them.
     fileprivate var bounds: (Date, Date) { (self.min() ?? .distantFuture, self.max() ?? .distantPast) }
 }
 
@@ -299,7 +299,7 @@ extension ClaimedNotification {
 
 extension ClaimedDelivery {
     /// - Parameters:
-    ///   - stored: nil when the instance or its token is gone, or for a broadcast.
+    ///   - stored: nil if the instance or its token no longer exists, and for a broadcast.
     fileprivate init(
         _ row: LeasedRow, of notification: ClaimedNotification, to stored: StoredReceiver?,
         openedBy keys: TenantSealingKeys
@@ -338,7 +338,7 @@ extension ClaimedDelivery {
 // MARK: - Completing
 
 extension TenantTransaction {
-    /// - Returns: The deliveries that were still leased by the attempt, and whether a webhook receives them.
+    /// - Returns: The deliveries whose lease still belonged to the attempt, and whether a webhook receives them.
     fileprivate func complete(
         _ completions: [Completion]
     ) async throws -> (completed: Set<UUID>, hasWebhook: Bool) {
@@ -375,10 +375,10 @@ extension TenantTransaction {
     /// If a delivery has very many attempts, the first response and the last ones are kept.
     private static var maximumResponses: Int { 64 }
 
-    /// Those that were registered again since, or replaced, stand.
+    /// Retires dead tokens, unless they have been registered again or replaced since.
     fileprivate func retire(_ tokens: [DeadToken]) async throws {
-        // Each by its key, since of an array behind the tenant the planner may make a filter; and in the order in which all
-        // lock tokens who lock several.
+        // One statement for each key, because the planner may use an array as a filter instead of an index condition. In the order
+        // in which all transactions lock several tokens.
         let ordered = tokens.sorted {
             ($0.instance.description, $0.place.kind, $0.place.name)
                 < ($1.instance.description, $1.place.kind, $1.place.name)
@@ -398,7 +398,7 @@ extension TenantTransaction {
 }
 
 extension OutcomeEvent {
-    /// Nil for a delivery that is tried again.
+    /// Nil if the delivery is tried again.
     fileprivate init?(_ completion: Completion) {
         let delivery = completion.delivery
         let state = completion.verdict.next.state
@@ -418,7 +418,7 @@ private struct DeadToken {
     let digest: [UInt8]
     let since: Date?
 
-    /// Nil when nothing is wrong with the token of a completion.
+    /// Nil if the token of a completion is not dead.
     init?(_ completion: Completion) {
         guard case .dead(let since) = completion.verdict.token,
             case .device(_, _, let instance, let place, let digest) = completion.delivery.destination

@@ -2,7 +2,7 @@ import Foundation
 public import PostgreSQL
 public import Tenancy
 
-/// How much of their quotas tenants use, read as `doorstep_router`.
+/// Reads the usage of tenants' quotas, as `doorstep_router`.
 public struct PostgresQuotaUsage: Sendable {
     private let pool: ConnectionPool
 

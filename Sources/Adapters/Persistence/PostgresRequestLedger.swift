@@ -10,14 +10,14 @@ public struct PostgresRequestLedger: RequestLedger {
     private let keyID: String
     private let role: DatabaseRole
 
-    /// Reserved requests are used within a minute, and a started minute counts completely, so nothing is forgotten too soon.
+    /// An hour and two minutes: reserved requests are used within a minute, and a started minute counts completely.
     private static let window: TimeInterval = 3_600 + 120
 
     public init(_ pool: ConnectionPool, keyID: String, of tenant: TenantID) {
         self.init(pool, keyID: keyID, of: tenant, as: .admin)
     }
 
-    /// As `doorstep_app`, for a server.
+    /// For a server, as `doorstep_app`.
     public init(serving pool: ConnectionPool, keyID: String, of tenant: TenantID) {
         self.init(pool, keyID: keyID, of: tenant, as: .app)
     }
@@ -47,7 +47,7 @@ public struct PostgresRequestLedger: RequestLedger {
         }
     }
 
-    /// The requests of the past hour, and the minute of the first of them.
+    /// The number of requests in the past hour, and the minute of the first one.
     private func spent(at now: Date, _ transaction: TenantTransaction) async throws -> (Int, Date?) {
         try await transaction.execute(
             """
@@ -73,7 +73,7 @@ public struct PostgresRequestLedger: RequestLedger {
             """)
     }
 
-    /// Otherwise two simultaneous reservations would each use the same room.
+    /// Locks, because otherwise two simultaneous reservations would use the same remaining requests.
     private func locked<Result: Sendable>(
         _ body: (TenantTransaction) async throws -> Result
     ) async throws -> Result {

@@ -14,7 +14,7 @@ public struct PostgresStoreConnections: Sendable {
         self.init(pool, keys: keys, as: .admin)
     }
 
-    /// As `doorstep_app`, for a server, which reads and writes none.
+    /// For a server, as `doorstep_app`, which cannot write connections.
     public init(serving pool: ConnectionPool, keys: SealingKeys) {
         self.init(pool, keys: keys, as: .app)
     }
@@ -52,7 +52,7 @@ public struct PostgresStoreConnections: Sendable {
         }
     }
 
-    /// Deletes a clip's key; registered experiences stay.
+    /// Deletes a clip's key. Registered experiences remain.
     /// - Throws: `SyncError.notConnected`.
     public func disconnect(_ clip: BundleID, of tenant: TenantID, actor: String) async throws {
         let count = try await write(tenant, by: actor) {
@@ -61,14 +61,14 @@ public struct PostgresStoreConnections: Sendable {
         guard count == 1 else { throw SyncError.notConnected(clip) }
     }
 
-    /// By clip.
+    /// All connections, sorted by clip.
     public func connections(of tenant: TenantID) async throws -> [StoreConnection] {
         try await pool.withTenantTransaction(tenant, as: role, .readOnly) {
             try await $0.storeConnections()
         }
     }
 
-    /// What requests about a clip are signed with.
+    /// The credentials that sign requests about a clip.
     /// - Throws: `SyncError.notConnected`, and `.unreadableKey`.
     public func credentials(
         of clip: BundleID, of tenant: TenantID
@@ -91,13 +91,13 @@ public struct PostgresStoreConnections: Sendable {
         return (key, try PersistenceError.reading("clips") { try BundleID(app) })
     }
 
-    /// Seals a tenant's keys again that the newest secret did not seal.
+    /// Encrypts a tenant's keys again, if the newest secret did not encrypt them.
     ///
-    /// Without an entry in the audit log: nothing visible changes.
+    /// The audit log gets no entry, because nothing visible changes.
     public func reseal(of tenant: TenantID) async throws -> TokenResealing.Result {
         try await write(tenant, by: "") { transaction in
-            // A connection that is made meanwhile uses the secrets of its own process; if these are old, the next call encrypts
-            // it again.
+            // A connection that another process creates in the meantime uses that process's secrets. If these are old, the next call
+            // encrypts the connection again.
             let rows = try await transaction.execute(
                 """
                 SELECT bundle_id, key_id, sealed_secret FROM doorstep.app_store_connections
@@ -129,14 +129,14 @@ public struct PostgresStoreConnections: Sendable {
         try await pool.withTenantTransaction(tenant, as: role, actor: actor, .readWrite, body)
     }
 
-    /// A key that was copied to another row does not open there.
+    /// A key that was copied to another row cannot be decrypted there.
     private static func place(_ clip: BundleID, _ keyID: String) -> [String] {
         ["app_store_connections", clip.text, keyID]
     }
 }
 
 extension TenantTransaction {
-    /// By clip, without their keys.
+    /// The connections without their keys, sorted by clip.
     func storeConnections() async throws -> [StoreConnection] {
         try await execute(
             """

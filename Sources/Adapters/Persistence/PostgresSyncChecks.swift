@@ -11,17 +11,17 @@ public struct PostgresSyncChecks: Sendable {
     private let pool: ConnectionPool
     private let role: DatabaseRole
 
-    /// As `doorstep_admin`, for a command.
+    /// For a command, as `doorstep_admin`.
     public init(_ pool: ConnectionPool) {
         self.init(pool, as: .admin)
     }
 
-    /// As `doorstep_app`, for a server; which connections are due it finds as `doorstep_router`.
+    /// For a server, as `doorstep_app`. It finds due connections as `doorstep_router`.
     public init(serving pool: ConnectionPool) {
         self.init(pool, as: .app)
     }
 
-    /// As `doorstep_manager`, for requests, which only read.
+    /// For requests, which only read, as `doorstep_manager`.
     public init(managing pool: ConnectionPool) {
         self.init(pool, as: .manager)
     }
@@ -31,7 +31,7 @@ public struct PostgresSyncChecks: Sendable {
         self.role = role
     }
 
-    // MARK: Whose turn it is
+    // MARK: Due checks
 
     /// Connected clips whose last check is old enough, including those of suspended tenants.
     public func due(limit: Int) async throws -> [(tenant: TenantID, clip: BundleID)] {
@@ -50,8 +50,8 @@ public struct PostgresSyncChecks: Sendable {
         }
     }
 
-    /// Takes a check that is due, so that no other server does; for so long, in case this one ends.
-    /// - Returns: false where another was quicker.
+    /// Claims a due check, so that no other server makes it. The lease limits the claim, in case this server ends.
+    /// - Returns: False if another server was quicker.
     public func claim(_ clip: BundleID, of tenant: TenantID, for lease: Duration) async throws -> Bool {
         try await write(tenant) { transaction in
             try await transaction.execute(
@@ -67,7 +67,7 @@ public struct PostgresSyncChecks: Sendable {
         }
     }
 
-    /// Releases the claim of a failed check, to be repeated after a pause; its previous result stays.
+    /// Releases the claim of a failed check, which is repeated after a pause. The previous result remains.
     /// - Parameter failure: The reason of the failed check; nil if nothing failed.
     public func putOff(
         _ clip: BundleID, of tenant: TenantID, for failure: String?, again pause: Duration
@@ -85,9 +85,9 @@ public struct PostgresSyncChecks: Sendable {
 
     // MARK: Results
 
-    /// Replaces the previous result unless that is newer, and creates webhook messages if the state changed.
+    /// Replaces the previous result, unless the previous one is newer. Creates webhook messages if the state changed.
     /// - Parameter pause: The time until the next check; nil if another run decides it.
-    /// - Returns: whether it is another.
+    /// - Returns: Whether the state changed.
     @discardableResult
     public func record(
         _ check: SyncCheck, of tenant: TenantID, again pause: Duration? = nil
@@ -123,7 +123,7 @@ public struct PostgresSyncChecks: Sendable {
                     WHERE app_store_checks.checked_at IS NULL OR app_store_checks.checked_at <= excluded.checked_at
                     """
                 ).affectedRows == 1
-            // If the clip was disconnected or checked later meanwhile, the result is discarded.
+            // If the clip has been disconnected or checked again since, the result is discarded.
             guard isWanted else { return false }
             try await replaceRows(of: check, tenant, transaction)
             guard isAnother else { return false }
@@ -144,7 +144,7 @@ public struct PostgresSyncChecks: Sendable {
             """)
         for start in stride(from: 0, to: check.rows.count, by: Self.rowsAtOnce) {
             let part = check.rows[start..<min(start + Self.rowsAtOnce, check.rows.count)]
-            // A location without one is written as an empty text, which no identifier is.
+            // An empty text stands for no location, because no identifier is empty.
             try await transaction.execute(
                 """
                 INSERT INTO doorstep.app_store_check_rows
@@ -156,10 +156,10 @@ public struct PostgresSyncChecks: Sendable {
         }
     }
 
-    /// Of rows that are written by one statement. [ours]
+    /// The number of rows that one statement writes. [ours]
     private static let rowsAtOnce = 500
 
-    // MARK: Figures
+    // MARK: Metrics
 
     /// The measured values of a connected clip.
     public struct Metrics: Sendable {
@@ -170,7 +170,7 @@ public struct PostgresSyncChecks: Sendable {
         public let failure: String?
     }
 
-    /// Limited to this number of checked clips; every server returns the same ones.
+    /// The metrics of at most `limit` checked clips. All servers return the same clips.
     public func metrics(limit: Int) async throws -> [Metrics] {
         try await pool.withTransaction(as: .router) { transaction in
             try await transaction.execute(

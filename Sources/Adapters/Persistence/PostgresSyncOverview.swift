@@ -3,7 +3,7 @@ import Foundation
 public import PostgreSQL
 public import Tenancy
 
-/// The stored state of registrations in PostgreSQL, read as `doorstep_admin`. It needs no secret, because it decrypts no key.
+/// The stored state of App Store syncs in PostgreSQL, read as `doorstep_admin`. It needs no secret, because it decrypts no key.
 public struct PostgresSyncOverview: SyncOverview {
     private let pool: ConnectionPool
 

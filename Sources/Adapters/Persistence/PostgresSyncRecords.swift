@@ -8,8 +8,8 @@ import JSON
 public import PostgreSQL
 public import Tenancy
 
-/// The records of one clip's registration in PostgreSQL, as `doorstep_admin`; where images are uploaded to is sealed. A server that only
-/// looks reads them as `doorstep_app`.
+/// The records of a clip's App Store sync in PostgreSQL, as `doorstep_admin`. The upload operations of images are encrypted. A server
+/// that only plans reads the records as `doorstep_app`.
 public struct PostgresSyncRecords: SyncRecords {
     let pool: ConnectionPool
     let keys: SealingKeys
@@ -17,15 +17,16 @@ public struct PostgresSyncRecords: SyncRecords {
     let tenant: TenantID
     let actor: String
     let role: DatabaseRole
-    /// How often a run's lock is heard of: a proxy before PostgreSQL cuts connections that are silent for minutes. [ours]
+    /// How often the connection of a run's lock is used, because a proxy in front of PostgreSQL cuts connections that are silent for
+    /// minutes. [ours]
     public var lockInterval = Duration.seconds(60)
 
-    /// As `doorstep_app`, for who looks and applies nothing.
+    /// For a server, which applies nothing, as `doorstep_app`.
     public init(serving pool: ConnectionPool, keys: SealingKeys, clip: BundleID, of tenant: TenantID) {
         self.init(pool, keys: keys, clip: clip, of: tenant, actor: "", role: .app)
     }
 
-    /// - Parameter actor: who applies, for who comes meanwhile.
+    /// - Parameter actor: The person who applies. Another run at the same time gets this name.
     public init(
         _ pool: ConnectionPool, keys: SealingKeys, clip: BundleID, of tenant: TenantID, actor: String
     ) {
@@ -100,7 +101,7 @@ public struct PostgresSyncRecords: SyncRecords {
     // MARK: Memory
 
     public func memory(at now: Date) async throws -> SyncMemory {
-        // Who sends nothing need not know where to.
+        // Only a run that uploads needs the operations.
         let operations = role == .admin ? "sealed_operations" : "NULL::bytea"
         return try await memory(at: now, operations)
     }

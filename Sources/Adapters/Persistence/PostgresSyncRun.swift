@@ -7,9 +7,9 @@ import PostgreSQL
 import Tenancy
 
 extension PostgresSyncRecords {
-    /// A run's lock lasts as long as its connection, so that a killed run leaves none. A transaction of its own holds the lock,
-    /// which works behind a pooler too, and reads and writes nothing. ``SyncRun/write(_:)`` reports a lost lock once another
-    /// run has begun.
+    /// A run's lock lasts as long as its connection, so that a killed run leaves no lock. A separate transaction, which reads and writes
+    /// nothing, holds the lock. This also works behind a pooler. If the lock is lost and another run has begun, ``SyncRun/write(_:)``
+    /// reports it.
     public func withRun<Result: Sendable>(
         at now: Date, _ body: @Sendable (any SyncRun) async throws -> Result
     ) async throws -> Result {
@@ -20,7 +20,7 @@ extension PostgresSyncRecords {
                 try await holdLock { lock.yield() }
             }
             for await _ in locks {
-                // Released before others are notified, because its further state does not matter.
+                // Releases the lock before the others are notified, because its state no longer matters.
                 defer { group.cancelAll() }
                 return try await withRecordedRun(at: now, body)
             }
@@ -43,11 +43,11 @@ extension PostgresSyncRecords {
 
     private func takeLock(_ lock: TenantTransaction) async throws {
         do {
-            // As long as PostgreSQL may need to notice that the holder's process has ended.
+            // PostgreSQL may need this time to notice that the holder's process has ended.
             try await lock.execute("SELECT set_config('lock_timeout', '2s', true)")
             try await lock.execute("SELECT pg_advisory_xact_lock(hashtextextended(\(lockName), 0))")
             try await lock.execute("SELECT set_config('lock_timeout', '0', true)")
-            // It is idle for as long as the run takes, which may be hours.
+            // The transaction is idle during the whole run, which may take hours.
             try await lock.execute("SELECT set_config('idle_in_transaction_session_timeout', '0', true)")
         } catch {
             guard error.isLockTimeout else { throw error }
@@ -70,7 +70,7 @@ extension PostgresSyncRecords {
         }
     }
 
-    /// Takes the run's lock for a moment beside others who look: one that begins then waits for so long.
+    /// Takes a shared lock for a moment. A run that begins at this time waits until it is released.
     public func newestRun() async throws -> UUID? {
         let (isFree, run) = try await pool.withTenantTransaction(tenant, as: role, .readOnly) { transaction in
             let isFree = try await transaction.execute(
@@ -141,7 +141,7 @@ struct PostgresSyncRun: SyncRun {
                 UPDATE doorstep.app_store_runs SET ended_at = now(), outcome = \(outcome)
                 WHERE tenant_id = \(tenant) AND run_id = \(id) AND ended_at IS NULL
                 """)
-            // The servers' last check is outdated now: they check again, but not after each of many small runs.
+            // The servers' last check is now outdated. They check again, but not after each of many small runs.
             try await transaction.execute(
                 """
                 UPDATE doorstep.app_store_checks
@@ -153,7 +153,7 @@ struct PostgresSyncRun: SyncRun {
 
     func write(_ changes: [RecordChange]) async throws {
         try await transaction { transaction in
-            // Locked, so that no other run begins between this look and the commit.
+            // Locked, so that no other run begins between this check and the commit.
             let isNewest =
                 try await transaction.execute(
                     """

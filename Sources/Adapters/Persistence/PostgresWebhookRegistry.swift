@@ -12,7 +12,7 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
     private let pool: ConnectionPool
     private let keys: SealingKeys
     private let role: DatabaseRole
-    /// Whether the database refuses all changes: what would be one is `ReadOnlyAccess`.
+    /// Whether the database refuses all changes. A change then throws `ReadOnlyAccess`.
     private let isReadOnly: Bool
     /// Addresses that are not public, but allowed.
     private let allowed: [AddressRange]
@@ -25,7 +25,7 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
         self.init(pool, keys, as: .admin, isReadOnly: isReadOnly, allowed)
     }
 
-    /// As `doorstep_manager`, for requests.
+    /// For requests, as `doorstep_manager`.
     public init(managing pool: ConnectionPool, keys: SealingKeys, allowing allowed: [AddressRange] = []) {
         self.init(pool, keys, as: .manager, isReadOnly: false, allowed)
     }
@@ -84,7 +84,7 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
         try requireReachable(webhook.url)
         let id = WebhookID(.timeOrdered(at: Date()))
         return try await write(tenant, by: actor) { transaction in
-            // Who else creates one waits, so that both count what there is.
+            // Another transaction that creates a webhook waits, so that both count correctly.
             try await transaction.execute(
                 "SELECT FROM doorstep.tenants WHERE tenant_id = \(tenant.uuid) FOR NO KEY UPDATE")
             let count = try await transaction.execute(
@@ -162,12 +162,12 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
         }
     }
 
-    /// Seals the secrets of a tenant's webhooks again that the newest secret did not seal.
+    /// Encrypts the secrets of a tenant's webhooks again, if the newest secret did not encrypt them.
     ///
-    /// Without an entry in the audit log: nothing visible changes.
+    /// The audit log gets no entry, because nothing visible changes.
     public func resealSecrets(of tenant: TenantID) async throws -> TokenResealing.Result {
         try await write(tenant, by: "") { transaction in
-            // A replacement of the secret meanwhile waits, and uses the newest secret anyway.
+            // A replacement of the secret waits in the meantime, and uses the newest secret anyway.
             let rows = try await transaction.execute(
                 """
                 SELECT webhook_id, 'sealed_secret' AS name, sealed_secret FROM doorstep.webhooks
@@ -208,12 +208,12 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
         _ webhook: WebhookReference, by actor: String,
         checking check: @Sendable (RegisteredWebhook) throws -> Void
     ) async throws -> Int {
-        // Without waiting: counted before anything is locked.
+        // Counts before anything is locked, so that nothing waits.
         let waitingCount = try await read(webhook.tenant) { try await $0.known(webhook.id).waitingCount }
         var isThere = true
         while isThere {
             isThere = try await write(webhook.tenant, by: actor) { transaction in
-                // The webhook before its messages, as who writes down how they fared.
+                // Locks the webhook before its messages, like the transaction that records the results of messages.
                 try check(try await transaction.locked(webhook.id, for: "UPDATE"))
                 let count = try await transaction.execute(
                     """
@@ -341,7 +341,7 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
 
     // MARK: Transactions
 
-    /// Requests do not wait for the database as long as commands.
+    /// Requests wait for the database for less time than commands.
     private static let timeout = Duration.seconds(30)
 
     func read<Result: Sendable>(
@@ -387,7 +387,7 @@ extension TenantTransaction {
         return webhook
     }
 
-    /// Locks it, so that it stays as it is until the transaction ends.
+    /// Locks a webhook, so that it does not change until the transaction ends.
     /// - Throws: ``WebhookRefusal/unknownWebhook``.
     fileprivate func locked(_ id: WebhookID, for strength: String) async throws -> RegisteredWebhook {
         try await execute(
@@ -398,7 +398,7 @@ extension TenantTransaction {
         return try await known(id)
     }
 
-    /// Locks it, so that it stays so until the transaction ends.
+    /// Requires an enabled webhook, and locks it, so that it stays enabled until the transaction ends.
     /// - Throws: ``WebhookRefusal/webhookDisabled``.
     fileprivate func requireEnabled(_ id: WebhookID) async throws {
         let row = try await execute(
@@ -435,7 +435,7 @@ extension Query.StringInterpolation {
 }
 
 extension RegisteredWebhook {
-    /// Of `w`.
+    /// The columns of a webhook `w`.
     fileprivate static let columns = """
         webhook_id, url, events, created_at, failing_since, disabled_at, disabled_reason,
         (SELECT count(*) FROM (

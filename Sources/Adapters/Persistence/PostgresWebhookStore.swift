@@ -5,8 +5,7 @@ public import Notifications
 public import PostgreSQL
 import Tenancy
 
-/// Keeps the messages for webhooks in PostgreSQL, as `doorstep_app`; which webhooks have any that are due, it finds as
-/// `doorstep_router`.
+/// Stores the messages for webhooks in PostgreSQL, as `doorstep_app`. Finds webhooks with due messages as `doorstep_router`.
 public struct PostgresWebhookStore: WebhookStore {
     private let pool: ConnectionPool
     private let keys: SealingKeys
@@ -20,7 +19,7 @@ public struct PostgresWebhookStore: WebhookStore {
         limit: Int, excluding: [WebhookReference]
     ) async throws -> [WebhookReference] {
         try await pool.withTransaction(as: .router) { transaction in
-            // From webhook to webhook along the index, however many messages each has.
+            // Jumps from webhook to webhook in the index, so that the number of messages does not matter.
             try await transaction.execute(
                 """
                 WITH RECURSIVE w (tenant_id, webhook_id) AS (
@@ -114,8 +113,8 @@ public struct PostgresWebhookStore: WebhookStore {
             let state: RecordedMessage.State =
                 attempt.reply.isTaken ? .taken : pause == nil ? .givenUp : .waiting
             let stored = JSONValue.object(attempt.json).text
-            // The webhook is locked before its messages, as in disabling and deleting it; otherwise two transactions could wait
-            // for each other.
+            // Locks the webhook before its messages, as do the transactions that disable or delete it. Otherwise two transactions
+            // could wait for each other.
             let row = try await transaction.execute(
                 """
                 WITH w AS (
@@ -142,7 +141,7 @@ public struct PostgresWebhookStore: WebhookStore {
         }
     }
 
-    /// The log keeps this number of last attempts of a message that is sent again and again. [ours]
+    /// The number of last attempts that the log keeps for each message. [ours]
     private static let maximumAttempts = 32
 
     public func giveBack(_ message: WebhookMessage, of webhook: WebhookReference) async throws {
@@ -174,7 +173,7 @@ extension TenantTransaction {
     /// Creates messages for the tenant's webhooks that receive the event, unless too many messages wait
     /// (``WebhookEvent/waitingLimit``), and records them for listeners (``EventLog``).
     ///
-    /// The transaction is one that waits for no lock for long: a webhook may be in use.
+    /// The transaction must have a short `lock_timeout`, because a webhook may be in use.
     func tell(_ event: WebhookEvent, _ messages: [WebhookMessage]) async throws {
         guard !messages.isEmpty else { return }
         try await execute(
@@ -231,8 +230,8 @@ extension TenantTransaction {
             """)
     }
 
-    /// Keeps in mind since when a webhook fails, and switches off one that has failed for so long or is gone.
-    /// - Returns: Whether it was switched off.
+    /// Stores since when a webhook fails. Disables the webhook if it has failed for `patience`, or if its endpoint is gone (410).
+    /// - Returns: Whether it was disabled.
     fileprivate func note(
         _ attempt: WebhookAttempt, of webhook: WebhookID, patience: Duration
     ) async throws -> Bool {
@@ -275,15 +274,14 @@ extension TenantTransaction {
         return true
     }
 
-    /// Waits for no lock longer than two seconds [ours]: there are few connections, and one that waits is another tenant's too.
+    /// Limits the wait for each lock to two seconds [ours], because tenants share few connections.
     func limitLockWaits() async throws {
         try await execute("SELECT set_config('lock_timeout', '2s', true)")
     }
 
-    /// Gives up what waits for a webhook that is switched off, as much as one transaction should
-    /// (``RegisteredWebhook/messagesAtOnce``); where there is more, it is due at once, so that the servers find the webhook
-    /// and give up the next.
-    /// - Returns: How many.
+    /// Gives up waiting messages of a disabled webhook, at most ``RegisteredWebhook/messagesAtOnce``. If more messages wait, makes
+    /// them due at once, so that a server finds the webhook and gives up the next messages.
+    /// - Returns: The number of messages that were given up.
     @discardableResult
     func giveUpMessages(of webhook: WebhookID) async throws -> Int {
         let count = try await execute(
@@ -309,7 +307,7 @@ extension TenantTransaction {
 }
 
 extension RegisteredWebhook {
-    /// The maximum number of messages that one transaction gives up or deletes, so that others wait only briefly. [ours]
+    /// The maximum number of messages that one transaction gives up or deletes, so that other transactions wait only briefly. [ours]
     static let messagesAtOnce = 1_000
 }
 
@@ -332,8 +330,8 @@ extension Webhook {
         url, sealed_secret, CASE WHEN previous_secret_ends_at > now() THEN previous_sealed_secret END
         """
 
-    /// A previous secret that none of the keys opens is left out: receivers must know the new secret anyway.
-    /// - Throws: ``PersistenceError/sealed(_:)`` for a secret that none of the keys opens.
+    /// If none of the keys decrypts the previous secret, it is left out, because receivers must know the new secret anyway.
+    /// - Throws: ``PersistenceError/sealed(_:)`` if none of the keys decrypts the secret.
     init(_ url: String, _ sealed: [UInt8], _ previous: [UInt8]?, openedBy keys: TenantSealingKeys) throws {
         guard let opened = keys.open(sealed, at: Self.place) else {
             throw PersistenceError.sealed("webhooks")

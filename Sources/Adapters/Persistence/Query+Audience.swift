@@ -5,7 +5,7 @@ import PostgreSQL
 import Tenancy
 
 extension Audience {
-    /// Whether it is found among launches, and may be more than one.
+    /// Whether launches determine the audience, so that it may have many instances.
     var isOfLaunches: Bool {
         switch self {
         case .business, .urlPrefix: true
@@ -13,15 +13,15 @@ extension Audience {
         }
     }
 
-    /// What its launches are in the order of, before their instances.
+    /// The column by which its launches are sorted, before the instance.
     var orderingColumn: String {
         if case .urlPrefix = self { "url" } else { "launched_at" }
     }
 }
 
 extension Query.StringInterpolation {
-    /// A statement that gives the next launches of an audience, in their order; one for each kind, so that each goes through
-    /// its index.
+    /// A statement that returns the next launches of an audience in their order. Each kind of audience has its own statement, which
+    /// uses its own index.
     mutating func appendInterpolation(
         launchesOf distribution: Distribution, _ tenant: TenantID, behind place: AudiencePosition?,
         askedAt: Date?, limit: Int
@@ -76,7 +76,7 @@ extension Query.StringInterpolation {
         }
     }
 
-    /// The beginning of a statement that gives launches.
+    /// The beginning of a statement that returns launches.
     private mutating func appendLaunches(_ tenant: TenantID, _ audience: Audience, _ askedAt: Date?) {
         appendLiteral(
             "SELECT s.instance_id, s.launched_at, s.url, true AS is_meant FROM doorstep.launches s WHERE s.tenant_id = "
@@ -91,9 +91,9 @@ extension Query.StringInterpolation {
         appendInterpolation(limit)
     }
 
-    /// Whether a notification that was requested at a time concerns a launch; nil if it concerns each.
+    /// The condition that a notification concerns a launch. If `askedAt` is nil, it concerns every launch.
     ///
-    /// Visitors of a business were launched there within some hours; a URL concerns every earlier launch.
+    /// Visitors of a business are instances that were launched there in the last hours. A URL concerns every earlier launch.
     mutating func appendInterpolation(meant audience: Audience, askedAt: Date?) {
         guard let askedAt else { return appendLiteral("true") }
         if case .urlPrefix = audience {
@@ -104,7 +104,7 @@ extension Query.StringInterpolation {
         appendInterpolation(askedAt)
     }
 
-    /// Whether a launch `s` is the one that counts for its instance: the latest launch at a business, the first launch that
+    /// The condition that a launch `s` represents its instance: it is the latest launch at a business, or the first launch that
     /// matches a prefix.
     mutating func appendInterpolation(
         isFirstOf audience: Audience, _ tenant: TenantID, askedAt: Date?
@@ -129,7 +129,7 @@ extension Query.StringInterpolation {
         }
     }
 
-    /// The order in which an audience is gone through, which is its index's.
+    /// The order in which an audience is processed. It is the order of the audience's index.
     mutating func appendInterpolation(orderOf audience: Audience) {
         appendLiteral("m.place_\(audience.orderingColumn), m.instance_id")
     }
@@ -138,9 +138,9 @@ extension Query.StringInterpolation {
         appendLiteral("s.\(audience.orderingColumn) DESC, s.instance_id DESC")
     }
 
-    /// Whether a launch was at a business.
-    /// - Parameter isIndexed: False so that no index is looked for: an instance has few launches, a business may have all of
-    ///   them, and which is fewer the planner does not know of a table that is new.
+    /// The condition that a launch was at a business.
+    /// - Parameter isIndexed: False prevents the use of an index. An instance has few launches, and a business may have all of them, but
+    ///   for a new table the planner does not know this.
     mutating func appendInterpolation(at business: Business, isIndexed: Bool) {
         let (column, value) =
             switch business {
@@ -151,7 +151,7 @@ extension Query.StringInterpolation {
         appendInterpolation(value)
     }
 
-    /// Whether a notification `n` is of another one.
+    /// The condition that a notification `n` is from another business.
     mutating func appendInterpolation(otherBusinessThan business: Business) {
         switch business {
         case .location(let identifier):
@@ -177,7 +177,7 @@ extension Query.StringInterpolation {
         appendLiteral(")")
     }
 
-    /// And whether a prefix's query items are among a URL's.
+    /// Adds the condition that a URL has the query items of a prefix.
     fileprivate mutating func appendInterpolation(queryItems prefix: URLPrefix, of column: String) {
         guard !prefix.queryItems.isEmpty else { return }
         appendLiteral(

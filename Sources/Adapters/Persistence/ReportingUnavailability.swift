@@ -13,14 +13,14 @@ nonisolated(nonsending) func reportingUnavailability<Result: Sendable>(
 }
 
 extension StoreUnavailable {
-    /// With the cause that the error names.
+    /// The error with the cause of PostgreSQL's error.
     init(_ error: PostgreSQLError) {
         self.init(error.unavailabilityCause)
     }
 }
 
 extension PostgreSQLError {
-    /// Why the database did not do a transaction, as a stable name for the log.
+    /// Why a transaction failed, as a stable name for the log.
     var unavailabilityCause: String {
         switch (self, sqlState) {
         case (.timeout(.acquiring), _): "pool_timeout"

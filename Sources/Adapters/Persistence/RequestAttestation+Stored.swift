@@ -1,7 +1,7 @@
 import AppAttest
 
 extension RequestAttestation.Grade {
-    /// As a confirmation's row has it.
+    /// The number in a confirmation's row.
     var number: Int {
         switch self {
         case .none: 0

@@ -2,11 +2,11 @@ import Administration
 import Synchronization
 import Tenancy
 
-/// Which tenants' imports are under way in this server: one of each, and only so many at once; others wait for their turn, the
-/// first first.
+/// The imports that run in this server: at most one for each tenant, and a limited number for all tenants. Further imports wait for
+/// their turn in the order of arrival.
 final class RunningImports: Sendable {
     private struct State {
-        /// Those that wait, too.
+        /// Including tenants whose imports wait.
         var tenants: Set<TenantID> = []
         var waiting: [(tenant: TenantID, turn: AsyncStream<Void>.Continuation)] = []
     }
@@ -15,20 +15,22 @@ final class RunningImports: Sendable {
     private let maximum: Int
     private let patience: Duration
 
-    /// How many may wait. [ours]
+    /// The maximum number of waiting imports. [ours]
     private static let maximumWaiting = 16
 
-    /// - Parameter patience: how long one waits for its turn. [ours]
+    /// - Parameters:
+    ///   - maximum: the maximum number of running imports.
+    ///   - patience: how long an import waits for its turn. [ours]
     init(maximum: Int, patience: Duration = .seconds(60)) {
         self.maximum = maximum
         self.patience = patience
     }
 
-    /// How many wait for their turn.
+    /// The number of waiting imports.
     var waitingCount: Int { state.withLock(\.waiting.count) }
 
-    /// - Throws: `AdministrationError.conflict` where one of the tenant's is under way;
-    ///   `AdministrationError.tooManyImports` where as many wait as may, or its turn does not come in time.
+    /// - Throws: `AdministrationError.conflict` if an import of the tenant is running or waiting;
+    ///   `AdministrationError.tooManyImports` if too many imports wait, or if the turn does not come in time.
     func with<Result>(_ tenant: TenantID, _ body: () async throws -> Result) async throws -> Result {
         let turn = try state.withLock { state throws -> AsyncStream<Void>? in
             guard !state.tenants.contains(tenant) else { throw AdministrationError.conflict }
@@ -50,7 +52,7 @@ final class RunningImports: Sendable {
         return try await body()
     }
 
-    /// Whether a turn comes in time.
+    /// Whether the turn comes in time.
     private func comes(_ turn: AsyncStream<Void>) async -> Bool {
         await withTaskGroup(of: Bool.self) { group in
             group.addTask {
@@ -70,7 +72,7 @@ final class RunningImports: Sendable {
         state.withLock { state in
             state.tenants.remove(tenant)
             if let index = state.waiting.firstIndex(where: { $0.tenant == tenant }) {
-                // It gave up before its turn came.
+                // The import stopped waiting before its turn came.
                 state.waiting.remove(at: index)
             } else if !state.waiting.isEmpty {
                 state.waiting.removeFirst().turn.finish()

@@ -2,10 +2,10 @@ public import PostgreSQL
 
 /// The migrations of `sql/migrations`, which are part of the binary.
 public enum Schema {
-    /// In order.
+    /// All migrations in order.
     ///
-    /// From 16 on, each migration that only adds something names the oldest version whose programs still work with it. 15 does
-    /// not: older programs cannot read the webhook event that it adds.
+    /// From 16 on, a migration that only adds something has `compatibleFrom`: the oldest version whose programs still work with it. 15
+    /// has no `compatibleFrom`, because older programs cannot read the webhook event that it adds.
     public static let migrations = [
         Migration(version: 1, name: "schema", sql: text(PackageResources._001_schema_sql)),
         Migration(version: 2, name: "management", sql: text(PackageResources._002_management_sql)),
@@ -79,24 +79,23 @@ public enum Schema {
 
     /// Creates missing roles and the schema, then applies pending migrations as `doorstep_owner`.
     ///
-    /// The login must be able to become `doorstep_owner`; while roles are missing it must be able to create them, and
-    /// while the schema is, to create one in the database. Safe to run twice and from several processes at once.
+    /// The login must be able to become `doorstep_owner`. If roles are missing, it must be able to create roles. If the schema is
+    /// missing, it must be able to create a schema in the database. Safe to run twice and from several processes at once.
     /// - Returns: The applied migrations.
-    /// - Throws: `PostgreSQLError.databaseIsNewer` when the database has a migration that this binary does not know and cannot
-    ///   work with.
+    /// - Throws: `PostgreSQLError.databaseIsNewer` if the database has a later migration that this binary cannot work with.
     public static func migrate(_ pool: ConnectionPool) async throws -> [Migration] {
         try await runner(role: "doorstep_owner", prelude: text(PackageResources.roles_sql)).migrate(on: pool)
     }
 
-    /// The version of the schema; the owner, the server and the administration may read it.
+    /// The version of the schema. Owner, server and administration may read it.
     public static func status(_ pool: ConnectionPool) async throws -> MigrationStatus {
         try await runner(role: nil, prelude: nil).status(on: pool)
     }
 
     private static func runner(role: String?, prelude: String?) throws(PostgreSQLError) -> MigrationRunner {
-        // The key is "door" in ASCII: any number that no other program takes. Under load a migration of several tables and a
-        // request that writes several may wait for each other: given up before PostgreSQL looks for that (`deadlock_timeout`, a
-        // second), so that it is never the request that fails.
+        // The key is "door" in ASCII, a number that no other program uses. Under load, a migration of several tables and a
+        // request that writes several tables may wait for each other. The migration gives up before PostgreSQL looks for
+        // deadlocks (`deadlock_timeout`: one second), so that PostgreSQL never cancels the request.
         try MigrationRunner(
             migrations, schema: "doorstep", lockKey: 0x646F_6F72, role: role, prelude: prelude,
             lockTimeout: .milliseconds(500), attempts: 100)

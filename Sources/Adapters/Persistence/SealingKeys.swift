@@ -5,11 +5,11 @@ public import Tenancy
 /// Encrypts data that the database must not be able to read: push tokens, webhook secrets, and keys of App Store Connect.
 ///
 /// The keys are derived by HKDF-SHA256 (RFC 5869) from the server's secrets and the tenant's ID, so that data of one tenant
-/// cannot be decrypted for another. The first of several secrets encrypts, and all decrypt. To replace a secret, put the new
-/// one behind it everywhere, then before it, encrypt the stored data again, and remove the old one.
+/// cannot be decrypted for another. The first secret encrypts, and all secrets decrypt. To replace a secret, first add the new secret
+/// after the old one on all servers, and then move it before the old one. Encrypt the stored data again, and remove the old secret.
 ///
-/// The format is AES-256-GCM (NIST SP 800-38D) with a random nonce of 96 bits: a byte for the version, four that identify the
-/// secret, then nonce, ciphertext and tag.
+/// The algorithm is AES-256-GCM (NIST SP 800-38D) with a random nonce of 96 bits. The format is a byte for the version, four bytes
+/// that identify the secret, then nonce, ciphertext and tag.
 public struct SealingKeys: Sendable {
     private struct Secret: Sendable {
         let key: SymmetricKey
@@ -20,10 +20,11 @@ public struct SealingKeys: Sendable {
 
     private static let format: UInt8 = 1
     private static let idLength = 4
-    /// The least bytes a secret has.
+    /// The minimum number of bytes of a secret.
     public static let minimumSecretLength = 32
 
-    /// - Parameter secrets: the newest first; nil without any, or when one is shorter than ``minimumSecretLength``.
+    /// Nil without secrets, or if a secret is shorter than ``minimumSecretLength``.
+    /// - Parameter secrets: the newest first.
     public init?(secrets: [String]) {
         guard !secrets.isEmpty, secrets.allSatisfy({ $0.utf8.count >= Self.minimumSecretLength }) else {
             return nil
@@ -36,13 +37,13 @@ public struct SealingKeys: Sendable {
         }
     }
 
-    /// How everything begins that the newest secret sealed.
+    /// The first bytes of all ciphertexts of the newest secret.
     var newestMark: [UInt8] { Self.mark(of: secrets[0]) }
 
-    /// Whether the newest secret sealed it.
+    /// Whether the newest secret encrypted the bytes.
     public func isNewest(_ sealed: [UInt8]) -> Bool { sealed.starts(with: newestMark) }
 
-    /// The keys of one tenant: to be derived once for all that is sealed or opened together.
+    /// The keys of one tenant. Derive them once for all data that is encrypted or decrypted together.
     public func of(_ tenant: TenantID) -> TenantSealingKeys {
         TenantSealingKeys(
             secrets.map { secret in

@@ -5,10 +5,10 @@ import JSON
 import PostgreSQL
 import Tenancy
 
-/// A resource with its table. The statements follow from ``Resource/fields``; conforming types replace special ones.
+/// A resource with its table. The statements follow from ``Resource/fields``; conforming types replace statements that differ.
 protocol StoredResource: Resource {
     static var relation: String { get }
-    /// The columns of the key, in the order of lists: texts in the order of their bytes.
+    /// The columns of the key. Lists are sorted by these columns, texts in byte order.
     static var keyColumns: [String] { get }
     /// The values of ``keyColumns``.
     static func keyTexts(_ key: Key) -> [String]
@@ -25,11 +25,11 @@ protocol StoredResource: Resource {
     /// Refuses items that contradict other rows of the tenant.
     /// - Parameters:
     ///   - before: the item that this one replaces.
-    ///   - force: Whether to do it although a check advises against it.
+    ///   - force: Whether to make the change even if a check advises against it.
     func check(replacing before: Self?, force: Bool, _ transaction: TenantTransaction) async throws
     /// The error of this module for an error of the database.
     func refusal(_ error: PostgreSQLError) -> any Error
-    /// Whether rows of running imports may come to refer to an item.
+    /// Whether rows of a running import may refer to an item.
     static var canBeReferredTo: Bool { get }
     /// Deletes the item, whose row is locked, and with `cascade` its dependents.
     /// - Returns: The number of deleted rows, by relation.
@@ -257,14 +257,15 @@ extension TenantTransaction {
 
     /// Deletes an item, and with `cascade` its dependents.
     ///
-    /// Waits for imports that are under way, whose rows may refer to it.
-    /// - Parameter check: throws for an item that must stay.
+    /// Waits for running imports, because their rows may refer to the item.
+    /// - Parameter check: throws if the item must not be deleted.
     /// - Returns: The number of deleted rows, by relation.
     func delete<Item: StoredResource>(
         _ key: Item.Key, cascade: Bool, _ check: (Item) throws -> Void
     ) async throws -> [RowCount] {
         if Item.canBeReferredTo { try await waitForImports() }
-        // A transaction that adds a row which refers to the item has locked it: that row is seen below, or it comes too late.
+        // A transaction that adds a row with a reference to the item locks the item. If it was first, this transaction sees the
+        // row below; otherwise it fails, because the item no longer exists.
         guard let item: Item = try await item(key, lock: "FOR UPDATE") else { throw Item.unknown(key) }
         try check(item)
         return try await Item.delete(key, cascade: cascade, self)

@@ -4,8 +4,8 @@ import Platform
 
 /// Keeps the lookup index in a file, so that a server can start while its database does not respond.
 ///
-/// The file is for its owner alone: it holds tenants' places, and digests of keys, and who could write it could let keys of
-/// their own in.
+/// Only the file's owner may access it. It contains tenants' locations and digests of keys, and a user who could write it could add
+/// keys.
 public struct TableFile: Sendable {
     private let path: String
     private let maximumAge: Duration?
@@ -20,9 +20,9 @@ public struct TableFile: Sendable {
         self.maximumAge = maximumAge
     }
 
-    /// Nil if there is no file yet.
-    /// - Throws: `PersistenceError` for a file of another account, a file that others may write, or one that is too old;
-    ///   `LookupIndexError` for an invalid file; and errors of the file system.
+    /// Reads the index; nil if there is no file yet.
+    /// - Throws: `PersistenceError` if the file belongs to another account, if other accounts may write it, or if it is too old;
+    ///   `LookupIndexError` if it is invalid; and errors of the file system.
     public func read(at now: Date = Date()) throws -> (table: LookupIndex, asOf: Date)? {
         guard FileManager.default.fileExists(atPath: path) else { return nil }
         let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
@@ -44,7 +44,7 @@ public struct TableFile: Sendable {
             || state.asOf.timeIntervalSince(saved.asOf) >= renewal / .seconds(1)
     }
 
-    /// Puts a table in the file's place: all of it or, whatever happens, the one before.
+    /// Replaces the file by an index. If this fails at any point, the previous file remains.
     public func write(_ state: LiveLookupIndex.State) throws {
         var file = try UnfinishedFile(for: path)
         let handle = file.handle

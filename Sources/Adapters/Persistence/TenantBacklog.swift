@@ -1,19 +1,19 @@
 import Tenancy
 
-/// What waits for many tenants in one bounded place, each tenant's oldest first.
+/// A bounded queue for all tenants. Each tenant's oldest elements come first.
 ///
-/// While there is room, a tenant may use any amount. When there is none, a tenant below its share replaces the newest element
-/// of one above its share. So one tenant's flood costs others nothing, and no share is unused. Adding takes constant time on
-/// average, independent of the number of tenants. [ours]
+/// While there is room, a tenant may use any amount. When the queue is full, an element of a tenant below its share replaces the newest
+/// element of a tenant above its share. A flood from one tenant therefore costs the others nothing, and no room is unused. Adding an
+/// element takes constant time on average, independent of the number of tenants. [ours]
 struct TenantBacklog<Element> {
     private var waiting: [TenantID: [Element]] = [:]
     private(set) var count = 0
-    /// Tenants that had more than their share when it was last looked.
+    /// Tenants that had more than their share at the last check.
     private var over: [TenantID] = []
 
-    /// Adds an element where there is room for it.
-    /// - Parameter room: For how many elements there is room, these included.
-    /// - Returns: Whether none went: false when an element was dropped, this one or another.
+    /// Adds an element if there is room for it.
+    /// - Parameter room: The maximum number of elements, including the waiting ones.
+    /// - Returns: False if this element or another one was dropped.
     mutating func append(_ element: Element, of tenant: TenantID, room: Int) -> Bool {
         var isWhole = true
         if count >= room {
@@ -25,7 +25,7 @@ struct TenantBacklog<Element> {
         return isWhole
     }
 
-    /// Makes room for a tenant's next element, if others have more than their share and it has less.
+    /// Makes room for a tenant's next element, if the tenant has less than its share and another tenant has more.
     private mutating func dropForAnother(than tenant: TenantID, room: Int) -> Bool {
         let own = waiting[tenant]?.count ?? 0
         let share = max(1, room / (waiting.count + (own == 0 ? 1 : 0)))
@@ -51,8 +51,8 @@ struct TenantBacklog<Element> {
         count += elements.count
     }
 
-    /// Takes up to so many elements out, as many of each tenant's as of any other's that has them.
-    /// - Parameter isReady: Selects tenants, also by the number of their elements; by default all.
+    /// Removes up to `limit` elements, the same number for each tenant as far as possible.
+    /// - Parameter isReady: Selects tenants by ID and by the number of their elements. The default selects all.
     mutating func removeFirst(
         upTo limit: Int, where isReady: (TenantID, Int) -> Bool = { _, _ in true }
     ) -> [(tenant: TenantID, element: Element)] {

@@ -4,8 +4,7 @@ import Tenancy
 
 /// Collects data of each tenant in memory, and writes it some seconds later, as `doorstep_app`.
 ///
-/// Data that is not written when the process is killed is lost; data that was written while the connection broke may be written
-/// twice.
+/// If the process is killed, unwritten data is lost. If the connection breaks during a write, data may be written twice.
 final class TenantGathering<Batch: Sendable>: Sendable {
     private let waiting = Mutex<[TenantID: Batch]>([:])
     private let pool: ConnectionPool
@@ -15,9 +14,9 @@ final class TenantGathering<Batch: Sendable>: Sendable {
     private let onFailure: @Sendable (any Error) -> Void
 
     /// - Parameters:
-    ///   - interval: How long it is gathered before it is written.
-    ///   - merge: Makes one of two, of which neither is written.
-    ///   - write: Writes one in a transaction of its tenant.
+    ///   - interval: How long data is gathered before it is written.
+    ///   - merge: Combines two unwritten batches.
+    ///   - write: Writes a batch in a transaction of its tenant.
     init(
         _ pool: ConnectionPool, interval: Duration, onFailure: @escaping @Sendable (any Error) -> Void,
         merge: @escaping @Sendable (Batch, Batch) -> Batch,
@@ -30,7 +29,7 @@ final class TenantGathering<Batch: Sendable>: Sendable {
         self.write = write
     }
 
-    /// Changes what waits for a tenant.
+    /// Changes the waiting data of a tenant.
     /// - Parameter empty: The value without data.
     func gather(for tenant: TenantID, in empty: Batch, _ change: (inout Batch) -> Void) {
         waiting.withLock { change(&$0[tenant, default: empty]) }

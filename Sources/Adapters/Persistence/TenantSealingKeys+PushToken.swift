@@ -1,8 +1,8 @@
 public import APNsPayload
 public import Notifications
 
-// Where push tokens are sealed to, for all who write or read `push_tokens`: a token that was copied to another row does
-// not open there.
+// The position for the encryption of push tokens, for all code that writes or reads `push_tokens`. A token that was copied to another
+// row cannot be decrypted there.
 
 extension TenantSealingKeys {
     public func seal(
@@ -11,7 +11,7 @@ extension TenantSealingKeys {
         try seal(token.bytes, at: Self.columns(instance, place))
     }
 
-    /// Nil when the token cannot be opened: it was sealed by a secret that is not known any more, or was changed.
+    /// Nil if the token cannot be decrypted: it was changed, or its secret is no longer known.
     public func openToken(
         _ sealed: [UInt8], for instance: InstanceID, at place: TokenKind
     ) -> PushToken? {

@@ -17,7 +17,7 @@ public struct TenantSealingKeys: Sendable {
         self.keys = keys
     }
 
-    /// Seals bytes for one place; they open for no other.
+    /// Encrypts bytes for one position. They cannot be decrypted for another position.
     /// - Parameter place: The position of the data, such as the columns of a primary key.
     public func seal(_ bytes: [UInt8], at place: [String]) throws -> [UInt8] {
         let newest = keys[0]
@@ -25,7 +25,7 @@ public struct TenantSealingKeys: Sendable {
         return newest.mark + Array(box.combined ?? Data())
     }
 
-    /// The plaintext; nil for a ciphertext of another position or an unknown secret, or a changed one.
+    /// The plaintext; nil if the ciphertext is from another position or an unknown secret, or was changed.
     public func open(_ sealed: [UInt8], at place: [String]) -> [UInt8]? {
         guard let keys = keys.first(where: { sealed.starts(with: $0.mark) }),
             let box = try? AES.GCM.SealedBox(combined: sealed.dropFirst(keys.mark.count)),
@@ -35,12 +35,12 @@ public struct TenantSealingKeys: Sendable {
         return Array(bytes)
     }
 
-    /// What bytes are found by: an HMAC-SHA256 of 32 bytes for each secret, the newest first.
+    /// The digests by which encrypted bytes are found: an HMAC-SHA256 of 32 bytes for each secret, the newest secret first.
     public func digests(of bytes: [UInt8]) -> [[UInt8]] {
         keys.map { Array(HMAC<SHA256>.authenticationCode(for: bytes, using: $0.finding)) }
     }
 
-    /// Each part with its length, so that no two places read alike.
+    /// Each part with its length, so that no two positions have the same bytes.
     private static func authenticated(_ place: [String]) -> [UInt8] {
         place.flatMap { Array("\($0.utf8.count):".utf8) + Array($0.utf8) }
     }

@@ -4,10 +4,10 @@ import Notifications
 import PostgreSQL
 import Tenancy
 
-/// A part of an audience, decided on.
+/// A part of an audience, with the decision about each instance.
 struct DecidedPart {
     var deliveries: [RecordedDelivery] = []
-    /// Those who are skipped and have no delivery.
+    /// The skipped instances without a delivery, as counts.
     var skipped: [DeliveryCount] = []
     var place: AudiencePosition?
     var hasMore = false
@@ -18,10 +18,10 @@ struct DecidedPart {
 }
 
 extension TenantTransaction {
-    /// Finds the next part of those a notification is for, and decides for each.
+    /// Finds the next part of a notification's audience, and decides for each instance.
     ///
-    /// The number of launches that are read is the number of instances that fit, so that all fit; more are read if most could
-    /// not be reached.
+    /// Reads as many launches as instances fit into the part, so that all of them fit. If most instances cannot be reached, reads more
+    /// launches.
     func decidePart(
         of distribution: Distribution, _ size: AudiencePartSize, at cursor: AudienceCursor? = nil
     ) async throws -> DecidedPart {
@@ -29,10 +29,10 @@ extension TenantTransaction {
         if let cursor {
             return try await decidePart(of: distribution, size, at: cursor, askedAt: cursor.askedAt)
         }
-        // Launches with a time in the future count too: a clock may have been set back since, or belong to another server.
+        // Launches with a time in the future count, too: a clock may have been set back since, or may be another server's.
         let part = try await decidePart(of: distribution, size, at: nil, askedAt: nil)
         guard part.hasMore else { return part }
-        // The parts behind it go by the clock, and so does it, so that all mean the same launches.
+        // All parts use the same time, so that they refer to the same launches.
         let now = try await execute("SELECT now()").one().decode(Date.self)
         return try await decidePart(of: distribution, size, at: nil, askedAt: now)
     }
@@ -44,8 +44,8 @@ extension TenantTransaction {
         var (room, launchesLeft) = (size.reachable, size.launches)
         var skippedLeft = cursor == nil ? size.skipped : 0
         var count = cursor?.deliveryCount ?? 0
-        // An instance that is launched again while its audience is processed is met again: in this part, because each statement
-        // sees the rows committed by then, or after the earlier parts.
+        // If an instance is launched again while its audience is processed, it can occur again: in this part, because each statement
+        // sees the rows that are committed by then, or in a later part.
         var met: Set<UUID> = []
         while part.hasMore, launchesLeft > 0, room > size.reachable / 10 {
             let limit = min(room, launchesLeft)
@@ -85,7 +85,7 @@ extension TenantTransaction {
         return part
     }
 
-    /// Takes in the part behind a place, and moves the place.
+    /// Stores the part after the cursor, and moves the cursor.
     func takePart(
         at cursor: AudienceCursor, _ size: AudiencePartSize
     ) async throws -> AudiencePart {

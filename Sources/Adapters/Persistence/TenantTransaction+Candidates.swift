@@ -5,22 +5,22 @@ import Notifications
 import PostgreSQL
 import Tenancy
 
-/// Those of an audience whom some of its launches are of.
+/// The instances of some launches of an audience.
 struct AudienceCandidates: Sendable {
     var members: [Candidate]
-    /// How many of the members are reached.
+    /// The number of members that can be reached.
     let reachable: Int
-    /// Those who are not reached and not among the members: one for all who are so, and how many they are.
+    /// The unreachable instances that are not among the members: one candidate for each kind, with the number of instances.
     let others: [(candidate: Candidate, count: Int)]
-    /// The last launch that was read; nil if none was left.
+    /// The last launch that was read; nil if no launch remained.
     let last: AudiencePosition?
-    /// Whether there are more behind it.
+    /// Whether there are launches after `last`.
     let hasMore: Bool
 }
 
 extension TenantTransaction {
-    /// The planner's statistics of launches and instances are wrong while they are new, and for tenants with many: it expects
-    /// few rows. Each statement is written for its index, and follows its order.
+    /// The planner's statistics of launches and instances are wrong for new tables, and for tenants with many rows: the planner
+    /// expects few rows. Each statement is written for one index, and uses the order of this index.
     func followIndexes() async throws {
         try await execute(
             """
@@ -29,13 +29,12 @@ extension TenantTransaction {
             """)
     }
 
-    /// Those a notification is for, by the next launches of its audience.
+    /// The candidates of a notification, from the next launches of its audience.
     ///
-    /// Reachable instances are found here, because only they are returned one by one. ``Distribution`` alone decides about
-    /// each.
+    /// Finds out which instances can be reached, because only these are returned one by one. ``Distribution`` decides about each.
     /// - Parameters:
     ///   - place: The launch after which to continue; nil for the first.
-    ///   - askedAt: By the database's clock: later launches do not count. Nil if all visitors count.
+    ///   - askedAt: The time of the request by the database's clock. Later launches do not count. Nil counts all launches.
     ///   - limit: Maximum number of launches to read.
     ///   - skipped: Maximum number of unreachable instances that are returned one by one.
     func candidates(
@@ -134,7 +133,7 @@ extension TenantTransaction {
             hasMore: try rows.first?.decode("has_more") ?? false)
     }
 
-    /// Those among instances that a notification has deliveries for.
+    /// The given instances that already have a delivery of a notification.
     func instancesDecided(
         among instances: [UUID], of id: NotificationID, _ createdAt: Date
     ) async throws -> Set<UUID> {
@@ -150,9 +149,9 @@ extension TenantTransaction {
         return Set(try rows.map { try $0.decode(at: 0, as: UUID.self) })
     }
 
-    /// Those for which something of another business of the clip may still wait at APNs.
+    /// The given instances for which a notification of another business of the clip may still wait at APNs.
     ///
-    /// Deliveries without an expiration may wait at APNs for 30 days [Apple]; here a day is searched [ours].
+    /// Deliveries without an expiration may wait at APNs for 30 days [Apple]. This searches one day [ours].
     func instancesOfOtherBusinesses(
         among instances: [UUID], _ distribution: Distribution
     ) async throws -> Set<UUID> {
@@ -192,7 +191,7 @@ extension AudiencePosition {
 }
 
 extension Candidate {
-    /// - Parameter instance: Nil for one that stands for others.
+    /// - Parameter instance: Nil if the candidate stands for several instances.
     fileprivate init(row: Row, instance: UUID?) throws {
         let bundleID: String = try row.decode("bundle_id")
         let app: String = try row.decode("app")

@@ -7,7 +7,7 @@ import PostgreSQL
 import Tenancy
 
 extension TenantTransaction {
-    /// In one statement, however many there are; all have the notification's receiver.
+    /// Adds all deliveries with one statement. All have the notification's receiver.
     func insert(
         _ deliveries: [RecordedDelivery], of notification: RecordedNotification
     ) async throws {
@@ -32,7 +32,7 @@ extension TenantTransaction {
             """)
     }
 
-    /// A notification with its deliveries behind the one named.
+    /// A notification with its deliveries after a given one.
     func trace(
         _ id: NotificationID, after last: DeliveryID?, limit: Int
     ) async throws -> NotificationTrace? {
@@ -76,7 +76,7 @@ extension DeliveryCount {
 }
 
 extension [DeliveryCount] {
-    /// With others, one for each state and reason, always in the same order.
+    /// The sums with other counts: one count for each state and reason, always in the same order.
     func adding(_ others: [DeliveryCount]) -> [DeliveryCount] {
         let sums = Dictionary(
             (self + others).map { (DeliveryCount(state: $0.state, reason: $0.reason, count: 0), $0.count) },
@@ -122,7 +122,7 @@ extension RecordedDelivery {
 }
 
 extension DeliveryResponse {
-    /// As an element of the column `responses`; `at` is in milliseconds since 1970.
+    /// An element of the column `responses`. `at` is in milliseconds since 1970.
     var stored: JSONValue {
         var object: JSONObject = [
             "attempt": JSONValue(attempt),

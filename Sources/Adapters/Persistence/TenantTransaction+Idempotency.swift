@@ -13,7 +13,7 @@ extension TenantTransaction {
     }
 
     /// Takes a key for a notification.
-    /// - Returns: False if it is taken, once this is certain.
+    /// - Returns: False if another transaction has taken the key and has committed.
     func take(_ key: IdempotencyKey, for id: NotificationID) async throws -> Bool {
         try await deleteExpired(key)
         return try await execute(
@@ -45,7 +45,7 @@ extension TenantTransaction {
 }
 
 extension NotificationTrace {
-    /// In its first state: deliveries that were not skipped were queued.
+    /// The notification in its first state: all deliveries that were not skipped are queued.
     fileprivate var asAnswered: NotificationTrace {
         let skipped = counts.filter { $0.state == .skipped }
         let queued = counts.lazy.filter { $0.state != .skipped }.reduce(0) { $0 + $1.count }

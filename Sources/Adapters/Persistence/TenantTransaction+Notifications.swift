@@ -9,9 +9,9 @@ import Tenancy
 /// A notification with the stored data of its audience, without deliveries.
 struct StoredNotification: Sendable {
     let notification: RecordedNotification
-    /// Those who were skipped and have no delivery.
+    /// The skipped instances without a delivery, as counts.
     let skipped: [DeliveryCount]
-    /// Whether the whole audience has been taken in.
+    /// Whether the whole audience has deliveries or was skipped.
     let isComplete: Bool
 }
 
@@ -33,7 +33,7 @@ extension TenantTransaction {
             """)
     }
 
-    /// Adds to how many were skipped and have no delivery.
+    /// Adds to the number of skipped instances without a delivery.
     func addSkipped(_ skipped: [DeliveryCount], to notification: RecordedNotification) async throws {
         guard !skipped.isEmpty else { return }
         try await execute(
@@ -111,7 +111,7 @@ extension [RecordedNotification.Warning] {
 }
 
 extension NotificationHeaders {
-    /// Headers as a row of `notifications` holds them.
+    /// Reads the headers in a row of `notifications`.
     init(
         storedPushType: String, bundleID: String, priority: Int16, expiration: Int?, collapseID: String?
     ) throws {
@@ -134,7 +134,7 @@ extension [DeliveryCount] {
 }
 
 extension DeliveryCount {
-    /// Reads the column `skipped`: by the reason, how many.
+    /// Reads the column `skipped`: numbers by reason.
     fileprivate static func skipped(stored: String) throws -> [DeliveryCount] {
         try PersistenceError.reading("notifications") {
             guard let counts = try JSONValue(parsing: stored.utf8).objectValue else {

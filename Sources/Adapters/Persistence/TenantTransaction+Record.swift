@@ -3,7 +3,7 @@ import JSON
 import PostgreSQL
 
 extension TenantTransaction {
-    /// Adds an entry for many rows to the audit log, which has no entry for each of them, because servers write them too often.
+    /// Adds one entry for many rows to the audit log. Single rows have no entries, because servers write them too often.
     /// - Parameters:
     ///   - relation: `deliveries` or `webhook_messages`.
     ///   - before: The selected rows; nil for new ones.

@@ -4,10 +4,10 @@ import Notifications
 import PostgreSQL
 import Tenancy
 
-/// A transaction in which one tenant's rows are visible, and no other's: the only door to them.
+/// A transaction in which only one tenant's rows are visible. There is no other way to a tenant's rows.
 ///
-/// Role and tenant are settings of the transaction (`set_config(…, true)`), so that nothing remains on the connection, for any
-/// later user and behind any pooler. Row-level security does the rest.
+/// Role and tenant are settings of the transaction (`set_config(…, true)`). They end with it, so that the next user of the
+/// connection does not have them, also behind a pooler. Row-level security hides the rows of other tenants.
 struct TenantTransaction {
     let tenant: TenantID
     private let transaction: Transaction
@@ -22,7 +22,7 @@ struct TenantTransaction {
         try await transaction.execute(query)
     }
 
-    /// Reads the tenant's rows of a relation into a routing table; returns how many could not be read.
+    /// Reads the tenant's rows of a relation into a lookup index. Returns the number of rows that could not be read.
     func copyRows(of relation: IndexRelation, into table: inout LookupIndex) async throws -> Int {
         try await transaction.copyRows(of: relation, of: tenant, into: &table)
     }
@@ -33,7 +33,7 @@ struct TenantTransaction {
 }
 
 extension ConnectionPool {
-    /// Runs a closure with one tenant's rows. While connections are short, tenants take turns.
+    /// Runs a closure with one tenant's rows. If no connection is free, tenants get connections in turn.
     ///
     /// If the task carries out a request with an idempotency key, a read-write transaction records that the request was performed,
     /// or is rolled back if another attempt has replaced this one.
@@ -41,9 +41,10 @@ extension ConnectionPool {
     /// The notifications and webhook messages that it creates belong to the trace of the task's request.
     ///
     /// Throws `QuotaExceeded` if the transaction would exceed a quota of the tenant.
-    /// - Parameter locks: Numbers of advisory locks, held until the end. All are taken in one order before any row is locked,
-    ///   so that two transactions never wait for each other. They are taken by their own statement, because at read committed
-    ///   each statement has its own snapshot: the second transaction then sees the first one's changes.
+    /// - Parameter locks: Numbers of advisory locks, held until the end of the transaction. The locks are taken in ascending order
+    ///   before any row is locked, so that two transactions never wait for each other. The first statement takes them, and the
+    ///   closure's statements have later snapshots (read committed). A transaction that waited for a lock therefore sees the
+    ///   changes of the transaction that held it.
     nonisolated(nonsending) func withTenantTransaction<Result: Sendable>(
         _ tenant: TenantID, as role: DatabaseRole, actor: String = "", locking locks: [Int64] = [],
         _ mode: TransactionMode = .readWrite,
@@ -67,7 +68,7 @@ extension ConnectionPool {
                 return result
             }
         } catch let error as PostgreSQLError {
-            // COMMIT refuses it, so that each writer gets it here.
+            // `COMMIT` checks the quotas, so that this is the place for all writers.
             throw error.quotaExceeded ?? error
         }
     }

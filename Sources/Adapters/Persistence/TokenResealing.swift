@@ -3,14 +3,14 @@ import Notifications
 public import PostgreSQL
 public import Tenancy
 
-/// Seals tokens again that older secrets sealed, so that those can be taken away.
+/// Encrypts tokens of older secrets again, so that these secrets can be removed.
 ///
-/// Works as `doorstep_app`, in transactions of a few hundred rows, beside running servers.
+/// The role is `doorstep_app`. Each transaction has a few hundred rows. Servers can run at the same time.
 public struct TokenResealing: Sendable {
     /// The results for a tenant's encrypted data.
     public struct Result: Sendable, Hashable {
         public var resealed = 0
-        /// Sealed by a secret that is not given, or changed.
+        /// Tokens whose secret is not given, or that were changed.
         public var unreadable = 0
 
         public init(resealed: Int = 0, unreadable: Int = 0) {
@@ -34,7 +34,7 @@ public struct TokenResealing: Sendable {
         self.keys = keys
     }
 
-    /// Seals again all of a tenant's tokens that the newest secret did not seal.
+    /// Encrypts all tokens of a tenant again that the newest secret did not encrypt.
     public func reseal(_ tenant: TenantID) async throws -> Result {
         var result = Result()
         var last: (instance: UUID, place: TokenKind)?
@@ -55,7 +55,7 @@ extension TenantTransaction {
     fileprivate func reseal(
         by keys: SealingKeys, after last: (instance: UUID, place: TokenKind)?, limit: Int
     ) async throws -> (TokenResealing.Result, next: (instance: UUID, place: TokenKind)?) {
-        // A registration of the same token meanwhile waits, and uses the newest secret anyway.
+        // A registration of the same token waits in the meantime, and uses the newest secret anyway.
         let rows = try await execute(
             """
             SELECT instance_id, kind, name, sealed FROM doorstep.push_tokens

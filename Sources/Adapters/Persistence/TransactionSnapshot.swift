@@ -1,11 +1,11 @@
-/// Which transactions a snapshot of PostgreSQL sees as committed (PostgreSQL, "System Information Functions",
+/// The transactions that a snapshot of PostgreSQL sees as committed (PostgreSQL, "System Information Functions",
 /// `pg_snapshot`).
 struct TransactionSnapshot {
-    /// All before it have ended.
+    /// All transactions before this number have ended.
     private let xmin: UInt64
-    /// None from it on has.
+    /// No transaction from this number on has ended.
     private let xmax: UInt64
-    /// Those between that were under way.
+    /// The running transactions between the two numbers.
     private let underWay: Set<UInt64>
 
     /// Nil for an invalid text; a valid one is `10:20:10,14,15`.

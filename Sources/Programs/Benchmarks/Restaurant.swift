@@ -2,9 +2,9 @@ import Invocation
 import Lookups
 import Notifications
 
-/// The restaurant of "Enabling notifications in App Clips" [Apple] in a routing table.
+/// The restaurant of "Enabling notifications in App Clips" [Apple] in a lookup index.
 ///
-/// How long a match takes depends on the URL, not on how many others the table holds.
+/// The time of a match depends on the URL, not on the number of URLs in the index.
 struct Restaurant {
     static let url = "https://example.com/restaurants/restaurant_a"
 

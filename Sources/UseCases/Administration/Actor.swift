@@ -2,7 +2,7 @@ public import Tenancy
 
 /// The actor of a change to a tenant's data.
 public enum Actor: Sendable, Hashable {
-    /// A key: it may make and change only keys that may do no more than itself.
+    /// A key. It may create and change only keys without more rights than its own.
     case key(KeyID)
     /// An operator of the deployment, with all rights. The name has the form `operator:alice`.
     case administrator(String)

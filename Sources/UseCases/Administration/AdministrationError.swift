@@ -3,10 +3,10 @@ public import Cards
 public import Invocation
 public import Tenancy
 
-/// Why an administration command was refused; nothing was changed.
+/// Why an administration command was refused. It has changed nothing.
 public enum AdministrationError: Error, Sendable, Hashable, CustomStringConvertible {
     case invalidName
-    /// A name of blanks alone.
+    /// A name that consists of blanks.
     case blankName
     case invalidTitle
     case invalidSubtitle
@@ -39,23 +39,23 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
     /// The import would remove more items than allowed: the number, the total, and the allowed number.
     case tooManyRemovals(Int, of: Int, allowed: Int)
     case tooManyRows(limit: Int)
-    /// As many imports wait for their turn as may, or other tenants' took too long.
+    /// Too many imports wait for their turn, or the imports of other tenants took too long.
     case tooManyImports
-    /// Another change of the same is under way for longer than is waited.
+    /// Another change of the same item takes too long.
     case conflict
     case unknownKey
     case unknownAttestKey
     case keyNotActive
-    /// And what replaced it.
+    /// The key was replaced; the value is its successor.
     case keyRotated(KeyID)
     /// A key cannot create a key with more rights or a later expiry than its own.
     case widerKey
     case invalidHeader(reason: String)
     /// Too few requests were attested to require attestation; the value is their number.
     case monitoredTooLittle(ClipAttestation.Operation, seen: Int)
-    /// The tenant was deleted while a change of it was under way.
+    /// The tenant was deleted during the change.
     case tenantDeleted
-    /// The tenant was suspended while a key was about to change it.
+    /// The tenant was suspended before a key could change it.
     case tenantSuspended
     /// Lines are counted from 1.
     case invalidArchive(line: Int, reason: String)

@@ -15,7 +15,7 @@ public struct AttestKeyID: Sendable, Hashable, CustomStringConvertible {
         self.bytes = bytes
     }
 
-    /// From base64url, as lists show it, or from base64 (RFC 4648), as the device and its app have it; nil for anything else.
+    /// Reads base64url, which lists show, or base64 (RFC 4648), which devices and apps use. Nil for any other text.
     public init?(_ text: String) {
         let encoded = text.hasSuffix("=") ? String(text.dropLast()) : text
         guard
@@ -36,12 +36,12 @@ public struct AttestKeyRecord: Sendable, Hashable {
     public let clip: BundleID
     /// Properties that the app reported when the key was attested.
     public let build: AttestedBuild
-    /// Nil where the device does not say, as none before iOS 27 does.
+    /// Nil if the device does not report it. Devices report it from iOS 27 on.
     public let bundleVersion: String?
     /// Days of UTC, such as `2026-03-01`.
     public let attestedOn: String
     public let lastUsedOn: String
-    /// Nil for a key that is good.
+    /// Nil for a valid key.
     public let revokedAt: Date?
 
     public init(
@@ -69,14 +69,14 @@ public struct AttestKeyRecord: Sendable, Hashable {
     }
 }
 
-/// Where a tenant's keys of App Attest are listed and revoked.
+/// Lists and revokes a tenant's keys of App Attest.
 public protocol AttestKeyStore: Sendable {
-    /// By ID, after one, up to `limit`.
+    /// At most `limit` keys, sorted by ID, after a given one.
     func keys(of tenant: TenantID, after: AttestKeyID?, limit: Int) async throws -> [AttestKeyRecord]
 
-    /// Has every server refuse a key, and the tokens that were given for it, from within a second on; for good.
+    /// Revokes a key permanently. Within a second, every server refuses the key and its tokens.
     /// - Parameter actor: The actor in the audit log.
-    /// - Returns: Whether this server refuses it.
+    /// - Returns: Whether this server refuses the key already.
     /// - Throws: `AdministrationError.unknownAttestKey`.
     func revoke(_ id: AttestKeyID, of tenant: TenantID, by actor: String) async throws -> Bool
 }

@@ -17,11 +17,11 @@ public struct AuditEntry: Sendable, Hashable {
     /// The database login.
     public let login: String
     public let action: Action
-    /// The row's, such as `locations`.
+    /// The relation of the row, such as `locations`.
     public let relation: String
-    /// Nil when the row came into being.
+    /// Nil if the row was created.
     public let before: JSONObject?
-    /// Nil when the row was deleted.
+    /// Nil if the row was deleted.
     public let after: JSONObject?
 
     public init(
@@ -38,7 +38,7 @@ public struct AuditEntry: Sendable, Hashable {
         self.after = after
     }
 
-    /// The columns whose values differ, by name; all of them for a row that came or went.
+    /// The columns with different values, sorted by name. All columns if the row was created or deleted.
     public var changes: [(column: String, before: JSONValue?, after: JSONValue?)] {
         let (before, after) = (before ?? [:], after ?? [:])
         return Set(before.map(\.key) + after.map(\.key)).subtracting(["tenant_id"]).sorted()
@@ -57,7 +57,7 @@ extension AuditEntry {
         ]
     }
 
-    /// Reads what ``json`` writes, without its nulls.
+    /// Reads the form of ``json``, without null members.
     public init(_ fields: inout JSONObjectReader) throws {
         guard let at = try fields.optionalDate("at") else { throw JSONFieldError.missing(path: "at") }
         guard let action = Action(rawValue: try fields.requiredString("action")) else {

@@ -1,8 +1,8 @@
 public import Tenancy
 
-/// Who changed what of a tenant's.
+/// The changes of a tenant's data, with their actors.
 public protocol AuditLog: Sendable {
-    /// The newest first, from before one on, up to `limit`.
+    /// At most `limit` entries before a given one, newest first.
     /// - Parameter filter: values of ``AuditEntry/filters``.
     func entries(
         of tenant: TenantID, before: Int?, limit: Int, where filter: [String: String]
@@ -10,6 +10,6 @@ public protocol AuditLog: Sendable {
 }
 
 extension AuditEntry {
-    /// By what entries can be narrowed.
+    /// The values by which entries can be selected.
     public static let filters = ["relation", "actor"]
 }

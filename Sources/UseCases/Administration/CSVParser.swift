@@ -1,9 +1,8 @@
-/// Reads comma-separated values as RFC 4180 defines them, from chunks of bytes of any size. Another separator than a comma can be
-/// given.
+/// Reads comma-separated values (RFC 4180) from chunks of bytes of any size. The separator can be another character than a comma.
 ///
 /// Also accepted: a byte order mark, and lines that end in LF or CR alone. Memory is bounded by one record; longer records are
-/// refused. After a refused record, reading continues with the next line that can be recognized. A quote that never closes
-/// swallows the rest of the file and is reported at its line.
+/// refused. After a refused record, reading continues with the next line that can be recognized. If a quote is never closed, the
+/// rest of the file belongs to its field, and the error names the line of the quote.
 struct CSVParser {
     struct Record: Hashable {
         /// The line on which the record starts, from 1.
@@ -44,7 +43,7 @@ struct CSVParser {
         self.separator = separator
     }
 
-    /// Hands each record that ends in `chunk` to `emit`, in order.
+    /// Passes each record that ends in `chunk` to `emit`, in order.
     mutating func consume(_ chunk: some Sequence<UInt8>, emit: (Record) -> Void) {
         for byte in chunk {
             if let offset = markOffset {
@@ -59,7 +58,7 @@ struct CSVParser {
         }
     }
 
-    /// Hands over the last record when no line break follows it.
+    /// Passes the last record to `emit`, if no line break follows it.
     mutating func finish(emit: (Record) -> Void) {
         if let offset = markOffset, offset > 0 {
             for held in Self.byteOrderMark.prefix(offset) { take(held, emit: emit) }
@@ -136,7 +135,7 @@ struct CSVParser {
         if let refusal {
             emit(Record(line: recordLine, content: .refused(refusal)))
         } else if recordLength > 0 {
-            // A blank line is not a record; a line with one quoted empty field is.
+            // A blank line is not a record. A line with one quoted empty field is a record.
             emit(Record(line: recordLine, content: .fields(fields)))
         } else {
             blankLineCount += 1

@@ -9,7 +9,7 @@ extension WritableResource {
         fields.filter { $0.isCell && $0.isRequired }.map(\.cell)
     }
 
-    /// The CSV columns of fields that are one column each, in the order of exports.
+    /// The CSV columns of fields with exactly one column, in the order of exports.
     static var ownColumns: [String] { fields.filter(\.isCell).map(\.cell) }
 
     /// The values of ``ownColumns``; empty for none.
@@ -51,7 +51,7 @@ struct CSVLayout: Sendable {
 
     fileprivate var cells: [Cell] = []
     fileprivate var parts: [Part] = []
-    /// The fields that have a column: a row sets or clears them. All others stay as they are.
+    /// The fields with a column, which a row sets or clears. Other fields do not change.
     private(set) var cleared = ClearedFields()
 
     init<Item: WritableResource>(_ header: CSVHeader, _: Item.Type) {
@@ -93,7 +93,7 @@ struct CSVRow: FieldValues {
         try optionalText(field).map { try CSVFields.number($0, in: name(of: field)) }
     }
 
-    // No resource that is imported has such fields.
+    // No imported resource has such fields.
     func optionalInteger(_ field: String) throws -> Int? { nil }
     func optionalFlag(_ field: String) throws -> Bool? { nil }
     func optionalDate(_ field: String) throws -> Date? { nil }

@@ -12,7 +12,7 @@ struct CSVTable {
     private let maximumRowLength: Int
 
     private var emptyRowCount = 0
-    /// Lines that were no rows so far, rows whose fields are all empty included.
+    /// The number of lines so far that were not rows, including rows with only empty fields.
     var blankLineCount: Int { (parser?.blankLineCount ?? 0) + emptyRowCount }
 
     /// - Parameter maximumRowLength: In bytes.
@@ -33,8 +33,8 @@ struct CSVTable {
         return try open()
     }
 
-    /// The last row, when no line break follows it.
-    /// - Throws: `AdministrationError.invalidHeader` when there was no line at all.
+    /// The last row, if no line break follows it.
+    /// - Throws: `AdministrationError.invalidHeader` if the file has no line.
     mutating func finish() throws(AdministrationError) -> [Row] {
         var rows = parser == nil ? try open() : []
         var records: [CSVParser.Record] = []
@@ -91,9 +91,9 @@ struct CSVTable {
 
 /// The beginning of a file, from which its separator is known.
 private struct Opening {
-    /// Without a line `sep=;`.
+    /// The bytes without a line `sep=;`.
     private(set) var bytes: [UInt8] = []
-    /// What such a line names; nil without one.
+    /// The separator that such a line names; nil without the line.
     private(set) var separator: UInt8?
     private var scanned = 0
     private var isQuoted = false
@@ -117,7 +117,7 @@ private struct Opening {
         return recordEnd != nil
     }
 
-    /// Takes away a line `sep=;` that ends here; returns whether there was one.
+    /// Removes a line `sep=;` that ends here. Returns whether there was one.
     private mutating func takeSeparator() -> Bool {
         guard separator == nil, scanned <= 8 else { return false }
         var line = bytes[..<scanned]
@@ -126,14 +126,14 @@ private struct Opening {
             String(decoding: line.dropLast(), as: UTF8.self).lowercased() == "sep="
         else { return false }
         separator = named
-        // The line break stays, so that lines are counted.
+        // Keeps the line break, so that the line is counted.
         bytes.removeFirst(scanned)
         (scanned, hasContent) = (-1, false)
         return true
     }
 }
 
-/// The columns that a table of one kind gives a meaning.
+/// The known columns of one kind of table.
 struct CSVColumns: Sendable {
     let required: [String]
     let optional: [String]
@@ -152,8 +152,8 @@ public struct CSVHeader: Sendable {
     let others: [(name: String, position: Int)]
     private let positions: [Name: Int]
 
-    /// Compared by bytes, as an export writes names: `String` takes the composed and the decomposed form of a character
-    /// for equal.
+    /// Compares bytes, because exports write names by bytes. Two `String`s are equal if one has the composed and the other the
+    /// decomposed form of a character.
     private struct Name: Hashable, Sendable {
         let text: String
 
@@ -164,8 +164,7 @@ public struct CSVHeader: Sendable {
         }
     }
 
-    /// A column whose name is a known one but for capitals and for blanks around it is that column, unless the known name itself
-    /// is there.
+    /// A name may differ from a known column in case and surrounding blanks, unless the header also has the known name itself.
     init(_ read: [String], _ columns: CSVColumns) throws(AdministrationError) {
         var names = read
         while let last = names.last, last.isBlank { names.removeLast() }
@@ -206,8 +205,7 @@ public struct CSVHeader: Sendable {
         return "; the columns read are \(first)\(names.count > 20 ? ", …" : "")"
     }
 
-    /// The separator by which a first record has the required columns: a comma, or where only one of these has them a semicolon or
-    /// a tab.
+    /// The separator of the first record: a comma, unless the record has the required columns only with a semicolon or a tab.
     fileprivate static func separator(of record: ArraySlice<UInt8>, _ columns: CSVColumns) -> UInt8 {
         let separators = [CSVParser.comma, UInt8(ascii: ";"), UInt8(ascii: "\t")]
         let fitting = separators.filter { separator in

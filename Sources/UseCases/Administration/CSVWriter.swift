@@ -1,8 +1,8 @@
 /// Writes comma-separated values (RFC 4180). `CSVParser` reads the same values back.
 ///
-/// A spreadsheet calculates a cell that begins like a formula. For spreadsheets such a cell gets an apostrophe in front, unless
-/// it is a plain number such as `-122.1`; an import then reads another text than was exported.
-/// Source: OWASP, "CSV Injection" (the first characters); that numbers stay is [ours].
+/// A spreadsheet calculates a cell that begins like a formula. For spreadsheets, such a cell gets an apostrophe in front, unless
+/// it is a plain number such as `-122.1`. An import of this file reads the apostrophe as part of the text.
+/// Source: OWASP, "CSV Injection" (the first characters); the exception for numbers is [ours].
 public struct CSVWriter {
     /// Takes the file's next bytes.
     public typealias Sink = ([UInt8]) throws -> Void
@@ -54,13 +54,13 @@ public struct CSVWriter {
 }
 
 extension String {
-    /// Whether a spreadsheet may take the text for a formula.
+    /// Whether a spreadsheet may calculate the text as a formula.
     fileprivate var isLikeFormula: Bool {
         guard let first = unicodeScalars.first, Self.formulaStarts.contains(first) else { return false }
         return wholeMatch(of: /[+\-]?[0-9]+(\.[0-9]+)?([eE][+\-]?[0-9]+)?/) == nil
     }
 
-    /// The full-width forms count in spreadsheets of some languages.
+    /// In some languages, spreadsheets also accept full-width characters.
     private static let formulaStarts: Set<Unicode.Scalar> = [
         "=", "+", "-", "@", "\t", "\r", "\n", "\u{FF1D}", "\u{FF0B}", "\u{FF0D}", "\u{FF20}",
     ]

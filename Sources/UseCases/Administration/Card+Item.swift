@@ -1,15 +1,15 @@
 public import Cards
 public import JSON
 
-// The card of a clip, a location or an experience: as JSON, without an empty card, and as columns of a table.
+// The card of a clip, a location or an experience, as JSON and as columns of a table. JSON omits an empty card.
 
 extension Card {
-    /// The prefix of a card's columns; the path in its JSON follows.
+    /// The prefix of a card's columns. The path in the card's JSON follows.
     static let columnPrefix = "card."
 
-    /// The texts of the columns by name; a missing member has no column.
+    /// The texts of the columns by name. A missing member has no column.
     ///
-    /// A list of one text is that text, any other is JSON.
+    /// A list with one text is written as this text, any other list as JSON.
     public var furtherFields: [String: String] {
         var columns: [String: String] = [:]
         for (path, value) in fields {
@@ -31,7 +31,7 @@ extension Card {
         String(decoding: name.utf8.dropFirst(columnPrefix.utf8.count), as: UTF8.self)
     }
 
-    /// Reads the columns of a row that begin with ``columnPrefix``, the empty ones left out.
+    /// Reads the columns of a row that begin with ``columnPrefix``, without empty ones.
     init(columns: [(name: String, text: String)]) throws(RowRefusal) {
         guard !columns.isEmpty else {
             self.init()
@@ -67,8 +67,8 @@ extension Card {
         }
     }
 
-    /// The card after a row that clears some paths of it and sets what another card holds.
-    /// - Throws: `JSONFieldError` if the rest is not a valid card, such as a phone number without digits.
+    /// The card after a row that clears some paths and sets the members of another card.
+    /// - Throws: `JSONFieldError` if the result is not a valid card, for example a phone number without digits.
     public func patched(clearing paths: [String], setting said: Card) throws(JSONFieldError) -> Card {
         let cleared = Set(paths.map(Self.withCanonicalLanguage))
         let kept = fields.filter { path, _ in
@@ -98,7 +98,7 @@ extension JSONObjectReader {
         do throws(JSONFieldError) {
             return try Card(reader)
         } catch {
-            // What could be read and breaks a rule is refused as such, as of all items.
+            // A readable value that breaks a rule has the same error as in other items.
             switch error {
             case .invalid, .missing: throw RowRefusal(error.path, error.reason)
             case .wrongType, .unknown: throw error
@@ -108,7 +108,7 @@ extension JSONObjectReader {
 }
 
 extension String {
-    /// Whether a column of this name is one of a card's.
+    /// Whether a column with this name belongs to a card.
     var isOfCard: Bool { utf8.starts(with: Card.columnPrefix.utf8) }
 
     fileprivate var isBracketed: Bool { utf8.first == UInt8(ascii: "[") }

@@ -1,13 +1,13 @@
 public import Cards
 public import Foundation
 
-/// An image that a tenant's cards can name: kept once, by the SHA-256 of its file.
+/// An image for a tenant's cards, stored once under the SHA-256 of its file.
 public struct CardImage: Resource {
     public let key: ImageDigest
     public let format: HeaderImage.Format
     public let byteCount: Int
     public let addedAt: Date
-    /// The file, if it is to be stored; nil for an image that was read.
+    /// The file, if the image will be stored; nil for an image that was read.
     public let file: [UInt8]?
 
     public init(key: ImageDigest, format: HeaderImage.Format, byteCount: Int, addedAt: Date) {
@@ -61,7 +61,7 @@ public struct CardImage: Resource {
         },
     ]
 
-    /// Without the file.
+    /// Reads an image without its file.
     public init(_ values: inout some FieldValues) throws {
         self.init(
             key: try values.text("sha256") { text throws(CardError) in try ImageDigest(text) },

@@ -12,15 +12,15 @@ public struct CatalogueFinding: Sendable, Hashable, CustomStringConvertible {
         case unpublished
         /// The clip serves many businesses, and a notification that matches only this experience is refused.
         case notBusinessSpecific = "not_business_specific"
-        /// The experience's own URL holds an identifier that no location has, or a short code that there is not.
+        /// The experience's own URL contains an identifier without a location, or an unknown short code.
         case unknownIdentifier = "unknown_identifier"
         /// The URL that a short code stands for leads to no location.
         case deadShortCode = "dead_short_code"
         /// No registered URL leads to the location.
         case unreachableLocation = "unreachable_location"
-        /// The place has latitude and longitude 0, as when they were left out.
+        /// The location has latitude and longitude 0, as if they were left out.
         case nullIsland = "null_island"
-        /// Another location has the very same coordinates.
+        /// Another location has the same coordinates.
         case repeatedCoordinates = "repeated_coordinates"
         /// A phone's position is often no better than the radius.
         case smallRadius = "small_radius"
@@ -28,7 +28,7 @@ public struct CatalogueFinding: Sendable, Hashable, CustomStringConvertible {
         case noPreviewImage = "no_preview_image"
         /// The API serves the experience's path, so its landing pages are not shown.
         case shadowedByAPI = "shadowed_by_api"
-        /// The URL that a short code stands for is not led to, where short codes are redirected.
+        /// Short codes are redirected at the host, but this one is not.
         case notRedirected = "not_redirected"
         /// The association file of a proved host lets an app open every URL of the host.
         case wholeSite = "whole_site"
@@ -40,7 +40,7 @@ public struct CatalogueFinding: Sendable, Hashable, CustomStringConvertible {
     public let url: String?
     public let location: LocationIdentifier?
     public let shortCode: String?
-    /// The URL or location that it is at odds with.
+    /// The URL or location that it conflicts with.
     public let other: String?
     public let description: String
 

@@ -4,16 +4,16 @@ import Lookups
 import Tenancy
 
 extension CatalogueLint {
-    /// Warnings about the pages that are shown at a tenant's domains.
+    /// Warnings about the landing pages at a tenant's domains.
     ///
     /// Rules [ours]:
-    /// - `noPreviewImage`: neither the card of an experience at such a domain nor that of its clip has an image, nor that of its
-    ///   location; where a rule reads the location, not each has one. Demo experiences and short codes have no page of their own.
-    /// - `shadowedByAPI`: the first component of the experience's path is one of the API's.
-    /// - `notRedirected`: short codes are redirected, but not this one: no experience matches its URL, the URL contains a short
-    ///   code too, or the tenant has not proved its host. Apple requires experience and association for both URLs.
+    /// - `noPreviewImage`: neither the card of an experience at such a domain, nor its clip's card, nor its location's card has an
+    ///   image. If a rule reads the location: not every location has an image. Demo experiences and short codes have no page.
+    /// - `shadowedByAPI`: the first component of the experience's path belongs to the API.
+    /// - `notRedirected`: short codes are redirected, but not this one. No experience matches its URL, the URL contains a short code
+    ///   again, or the tenant has not proved the URL's host. Apple requires experience and association for both URLs.
     public struct Pages: Sendable {
-        /// Those at which pages are shown, or will be once they are proved.
+        /// The hosts where pages are shown, or will be shown once the host is proved.
         private var hosts: [String: DomainPages] = [:]
         private(set) var provedHosts: Set<String> = []
         private var clips: Set<BundleID> = []
@@ -21,7 +21,7 @@ extension CatalogueLint {
         private var locations: Set<LocationIdentifier> = []
         private var locationCount = 0
 
-        /// None are shown.
+        /// No pages are shown.
         public init() {}
 
         public init(at domains: [DomainRecord], of clips: [Clip]) {

@@ -4,7 +4,7 @@ public import Invocation
 public import Lookups
 public import Tenancy
 
-/// Warnings about all that one tenant has registered.
+/// Warnings about everything that a tenant has registered.
 ///
 /// Rules beyond those of ``ExperienceLint`` [ours]:
 /// - `missingDefaultExperience`: a clip has no default experience, which every clip needs [Apple].
@@ -19,9 +19,9 @@ public import Tenancy
 /// - `nullIsland`: latitude and longitude are both within ``nullIslandDegrees`` of zero.
 /// - `repeatedCoordinates`: an earlier location, by identifier, has the same coordinates.
 /// - `smallRadius`: the radius is less than ``smallestRadius``.
-/// - `wholeSite`: the association file that is served for a proved host lets an app open every URL of the host, since the
-///   registered URLs have too little in common to be listed in groups.
-/// - `noPreviewImage`, `shadowedByAPI`, `notRedirected`: where pages are shown, as ``Pages`` has it.
+/// - `wholeSite`: the association file of a proved host lets an app open every URL of the host, because the registered URLs have
+///   too little in common for groups.
+/// - `noPreviewImage`, `shadowedByAPI`, `notRedirected`: see ``Pages``.
 public struct CatalogueLint: Sendable {
     /// The checked fields of a location.
     public struct Place: Sendable {
@@ -34,14 +34,14 @@ public struct CatalogueLint: Sendable {
         }
     }
 
-    /// About twice the 4.9 m within which a phone typically finds itself under open sky, according to GPS.gov ("GPS
-    /// Accuracy"); it is worse near buildings, where businesses are. [ours]
+    /// About twice the typical accuracy of a phone under open sky, which is 4.9 m according to GPS.gov ("GPS Accuracy"). Near
+    /// buildings, the accuracy is worse. [ours]
     public static let smallestRadius = Distance(meters: 10)
 
-    /// About a kilometre around the place in the Atlantic where there is a buoy. [ours]
+    /// About a kilometre around latitude and longitude 0, in the Atlantic. [ours]
     public static let nullIslandDegrees = 0.01
 
-    /// The warnings: of each experience, then of codes, then of locations.
+    /// The warnings about experiences, then about codes, then about locations.
     public let findings: [CatalogueFinding]
 
     /// - Parameters:
@@ -80,7 +80,7 @@ public struct CatalogueLint: Sendable {
             + Self.wholeSites(of: pages.provedHosts, experiences, clips)
     }
 
-    /// Looks at all that a tenant has registered.
+    /// Checks everything that a tenant has registered.
     /// - Parameters:
     ///   - unpublished: The clips that were not on the App Store at the last check of App Store Connect.
     ///   - table: Finds where a URL leads, without checking signatures.

@@ -1,10 +1,9 @@
 import Invocation
 import JSON
 
-/// Exports, which an import of the same kind takes: imported and exported again, they are the same bytes.
+/// Exports in the format of imports. If an export is imported and exported again, the file has the same bytes.
 extension CatalogueReader {
-    /// Writes all locations as CSV: the location's columns, then those of details, cards and metadata. Returns the number of
-    /// rows.
+    /// Writes all locations as CSV: the columns of the fields, then of details, cards and metadata. Returns the number of rows.
     /// - Parameter forSpreadsheets: as ``CSVWriter`` has it; an import does not take the file then.
     public func exportLocations(
         forSpreadsheets: Bool = false, to sink: @escaping ([UInt8]) throws -> Void
@@ -22,7 +21,7 @@ extension CatalogueReader {
         return count
     }
 
-    /// Writes all experiences as CSV, their cards after all else; returns how many.
+    /// Writes all experiences as CSV, with the columns of cards last. Returns the number of rows.
     /// - Parameter forSpreadsheets: as ``CSVWriter`` has it; an import does not take the file then.
     public func exportExperiences(
         forSpreadsheets: Bool = false, to sink: @escaping ([UInt8]) throws -> Void
@@ -42,7 +41,7 @@ extension CatalogueReader {
 }
 
 extension JSONValue? {
-    /// A string as it is, empty for none; anything else, which no import writes, as JSON.
+    /// A string unchanged, or empty for no value. Other values, which no import writes, as JSON.
     fileprivate var text: String {
         switch self {
         case nil: ""

@@ -1,23 +1,23 @@
-/// Reads all that is one tenant's as it was at one moment.
+/// Reads all data of a tenant from one snapshot.
 ///
-/// Methods that may read a million rows deliver them one by one, so that memory is bounded.
+/// Methods that may read a million rows pass them one by one, so that memory is bounded.
 public protocol CatalogueReader: Sendable {
     var tenant: Tenant { get }
 
-    /// By bundle ID.
+    /// Sorted by bundle ID.
     func clips() async throws -> [Clip]
-    /// By digest, each with its file.
+    /// Sorted by digest, each with its file.
     func eachImage(_ body: (CardImage) throws -> Void) async throws
-    /// By host.
+    /// Sorted by host.
     func domains() async throws -> [DomainRecord]
-    /// The names that any location's ``LocationRecord/furtherFields`` have, by their bytes.
+    /// All columns of locations' ``LocationRecord/furtherFields``, in byte order.
     func furtherLocationColumns() async throws -> [String]
-    /// The columns that any experience's ``ExperienceRecord/furtherFields`` have, by their bytes.
+    /// All columns of experiences' ``ExperienceRecord/furtherFields``, in byte order.
     func furtherExperienceColumns() async throws -> [String]
-    /// By identifier.
+    /// Sorted by identifier.
     func eachLocation(_ body: (LocationRecord) throws -> Void) async throws
-    /// By URL, then kind.
+    /// Sorted by URL, then by kind.
     func eachExperience(_ body: (ExperienceRecord) throws -> Void) async throws
-    /// By code.
+    /// Sorted by code.
     func eachShortCode(_ body: (ShortCode) throws -> Void) async throws
 }

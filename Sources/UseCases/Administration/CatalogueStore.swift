@@ -8,8 +8,11 @@ public import Tenancy
 public protocol CatalogueStore<Item>: Sendable {
     associatedtype Item: Resource
 
-    /// By key, after one, up to `limit`: whatever comes and goes meanwhile, an item that stays is in one page.
-    /// - Parameter filter: values by their names, as ``Resource/filters`` writes them.
+    /// Returns a page of items in the order of their keys, after a key. If other items are added or deleted between two pages,
+    /// each remaining item is still in exactly one page.
+    /// - Parameters:
+    ///   - limit: The maximum number of items.
+    ///   - filter: Values by name, in the form of ``Resource/filters``.
     func items(
         of tenant: TenantID, after: Item.Key?, limit: Int, where filter: [String: String]
     ) async throws -> [Item]
@@ -19,15 +22,15 @@ public protocol CatalogueStore<Item>: Sendable {
     /// Replaces an item by the closure's result; creates one if there is none. No other change of the item happens in between.
     /// - Parameters:
     ///   - actor: The actor in the audit log.
-    ///   - force: Whether to do it although a check advises against it.
+    ///   - force: Whether to make the change even if a check advises against it.
     ///   - make: Called again if another request creates the item at the same moment.
     func change(
         _ key: Item.Key, of tenant: TenantID, by actor: String, force: Bool,
         _ make: @Sendable (Item?) throws -> Item
     ) async throws -> CatalogueChange<Item>
 
-    /// Deletes an item, with `cascade` all that refers to it too.
-    /// - Parameter check: throws for an item that is to stay as it is.
+    /// Deletes an item. With `cascade`, also deletes the items that refer to it.
+    /// - Parameter check: throws if the item must not be deleted.
     /// - Throws: `AdministrationError.inUse`, or the error for an unknown item.
     func delete(
         _ key: Item.Key, of tenant: TenantID, by actor: String, cascade: Bool,
@@ -43,11 +46,11 @@ extension CatalogueStore {
     }
 }
 
-/// What went with an item, and when.
+/// The result of a deletion.
 public struct CatalogueDeletion: Sendable, Hashable {
-    /// How many rows of which relations; the last is that of the item itself.
+    /// The number of deleted rows by relation. The item's own relation is last.
     public let rows: [RowCount]
-    /// Whether this server's lookups know of it.
+    /// Whether this server's lookups already follow the deletion.
     public let isVisible: Bool
 
     public init(rows: [RowCount], isVisible: Bool) {
@@ -69,11 +72,11 @@ public struct CatalogueDeletion: Sendable, Hashable {
     }
 }
 
-/// Where tenants' items of one kind are written many at once, as an import does.
+/// Imports tenants' items of one kind.
 public protocol CollectionStore<Item>: Sendable {
     associatedtype Item: Resource
 
-    /// Adds and changes items by rows, and removes the others if requested: all or nothing.
+    /// Adds and changes items by rows, and removes the other items if the options request it. All of this happens, or nothing.
     ///
     /// Existing items are read and locked only after the last row has arrived.
     /// - Parameter actor: The actor in the audit log.
@@ -87,11 +90,11 @@ public protocol CollectionStore<Item>: Sendable {
     ) async throws -> (outcome: ImportOutcome, isVisible: Bool)
 }
 
-/// Where the files of tenants' images are.
+/// Reads the files of tenants' images.
 public protocol ImageFiles: Sendable {
     /// Reads a part of a file, so that a slow reader does not hold the whole file in memory.
     /// - Parameter range: of its bytes, from 0.
-    /// - Returns: As many of them as there are; nil where the tenant has no such image.
+    /// - Returns: The bytes of the range that exist; nil if the tenant has no such image.
     func bytes(_ range: Range<Int>, of image: ImageDigest, of tenant: TenantID) async throws -> [UInt8]?
 }
 
@@ -103,10 +106,10 @@ public protocol ImageDirectory: ImageFiles {
 
 /// The result for an item.
 public struct CatalogueChange<Item: Resource>: Sendable {
-    /// Nil for one that is new.
+    /// Nil if the item is new.
     public let before: Item?
     public let after: Item
-    /// Whether this server's lookups know of it.
+    /// Whether this server's lookups already use the change.
     public let isVisible: Bool
 
     public init(before: Item?, after: Item, isVisible: Bool) {
@@ -140,7 +143,7 @@ public struct CatalogueStores: Sendable {
     }
 }
 
-/// The stores of all kinds of items that are written many at once.
+/// The stores of all kinds of items that imports write.
 public struct CollectionStores: Sendable {
     public let locations: any CollectionStore<LocationRecord>
     public let experiences: any CollectionStore<ExperienceRecord>
@@ -156,7 +159,7 @@ public struct CollectionStores: Sendable {
     }
 }
 
-/// All that keys manage of a tenant's.
+/// The stores of everything that keys manage.
 public struct ManagedCatalogue: Sendable {
     public let items: CatalogueStores
     public let collections: CollectionStores

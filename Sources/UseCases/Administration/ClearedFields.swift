@@ -2,8 +2,8 @@ public import JSON
 
 /// The fields of an existing item that a row of an import sets to nothing.
 ///
-/// A row names them and gives them no value: an empty cell of a table, a null member of a JSON line. Fields that a row does not
-/// name are in none of these lists and stay as they are. A field that a row sets may be in a list, too: its value counts.
+/// An empty cell of a table or a null member of a JSON line clears a field. Fields that a row does not name are in none of these
+/// lists, and do not change. If a row sets a field that is in a list, the set value counts.
 public struct ClearedFields: Sendable, Hashable {
     /// Members that are cleared as a whole, by their names in JSON.
     public var members: [String]
@@ -23,7 +23,7 @@ public struct ClearedFields: Sendable, Hashable {
         self.card = card
     }
 
-    /// Without names that hold U+0000, which no stored item has: PostgreSQL's text cannot hold it.
+    /// The fields without names that contain U+0000. No stored item has such names, because PostgreSQL's text cannot contain it.
     public var storable: ClearedFields {
         func storable(_ names: [String]) -> [String] { names.filter { !$0.utf8.contains(0) } }
         return ClearedFields(
@@ -40,11 +40,11 @@ public struct ClearedFields: Sendable, Hashable {
 
     private static func list(_ texts: [String]) -> JSONValue { .array(texts.map(JSONValue.string)) }
 
-    /// Takes the null members out of a JSON line and lists them; within metadata, details and card too, as in a merge patch
-    /// (RFC 7396).
+    /// Removes the null members from a JSON line and lists their names. As in a merge patch (RFC 7396), this includes null members
+    /// of metadata, details and card.
     init(removingNullsFrom json: inout JSONObject) {
         self.init()
-        // Members come in the order of an object, so that each is appended.
+        // The loop visits the members in the object's order, so that each insertion appends.
         var rest: JSONObject = [:]
         for (name, value) in json {
             switch (name, value) {

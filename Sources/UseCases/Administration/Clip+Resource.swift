@@ -17,7 +17,7 @@ extension Clip: WritableResource {
             "teamID", .identifier(10...10, pattern: "^[A-Z0-9]{10}$"), .required, "The team's ID.",
             column: "team_id"
         ) { .text($0.teamID.text) },
-        // An item whose prefix is the team's ID follows a change of the team.
+        // A clip without its own prefix uses the team's ID. If its team changes, its prefix changes, too.
         Field(
             "appIDPrefix", .identifier(10...10, pattern: "^[A-Z0-9]{10}$"), .optional,
             "The prefix of the App IDs; the team's ID except for old apps.", column: "app_id_prefix",

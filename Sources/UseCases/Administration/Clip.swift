@@ -6,7 +6,7 @@ public import Tenancy
 /// An App Clip of a tenant.
 public struct Clip: Sendable, Hashable {
     public let bundleID: BundleID
-    /// The full app's, which the clip's bundle ID extends by one or more components.
+    /// The bundle ID of the full app. The clip's bundle ID extends it by one or more components.
     ///
     /// Source: Apple, "Creating an App Clip with Xcode": the clip's bundle ID starts with the app's.
     public let parentBundleID: BundleID
@@ -15,16 +15,16 @@ public struct Clip: Sendable, Hashable {
     public let appIDPrefix: AppIDPrefix
     /// Whether the clip serves many businesses, so that each notification must name one.
     public let isMultiBusiness: Bool
-    /// What its requests must bring of App Attest; nil for nothing.
+    /// The App Attest policy for the clip's requests; nil for none.
     public var attestation: ClipAttestation?
     public var links: ClipLinks
-    /// The default for the cards of its experiences and their locations.
+    /// The clip's experiences inherit the members of this card, unless their locations' cards have them.
     public var card: Card
 
     /// - Parameters:
-    ///   - parentBundleID: nil for all but the last component of the clip's bundle ID.
-    ///   - appIDPrefix: nil for the team's ID, which all but old apps have.
-    /// - Throws: `clipWithoutParent`, or `invalidParentBundleID` where the clip's bundle ID does not begin with the parent's.
+    ///   - parentBundleID: nil for the clip's bundle ID without its last component.
+    ///   - appIDPrefix: nil for the team's ID. Only old apps have another prefix.
+    /// - Throws: `clipWithoutParent`, or `invalidParentBundleID` if the clip's bundle ID does not begin with the parent's.
     public init(
         bundleID: BundleID, parentBundleID: BundleID? = nil, teamID: TeamID, appIDPrefix: AppIDPrefix? = nil,
         isMultiBusiness: Bool, attestation: ClipAttestation? = nil, links: ClipLinks = .none,

@@ -2,15 +2,15 @@ import Foundation
 
 /// The links of a clip's app in pages and banners: its App Store page and the site's name.
 public struct ClipLinks: Sendable, Hashable {
-    /// The app's number in the App Store, as `https://apps.apple.com/app/id…` has it.
+    /// The app's number in the App Store, as in `https://apps.apple.com/app/id…`.
     public let appStoreID: String?
-    /// Where people with Android are led; `https`.
+    /// The `https` URL for people with Android.
     public let androidURL: String?
     public let siteName: DisplayName?
 
-    /// Digits of a number in the App Store. [ours]
+    /// The maximum number of digits of an App Store ID. [ours]
     public static let maximumIDLength = 19
-    /// Bytes of a URL. [ours]
+    /// The maximum number of bytes of a URL. [ours]
     public static let maximumURLLength = 2_048
 
     /// - Throws: `.invalidAppStoreID` and `.invalidAndroidURL`.
@@ -22,7 +22,7 @@ public struct ClipLinks: Sendable, Hashable {
         self.init(appStoreID, androidURL, siteName)
     }
 
-    /// Says nothing.
+    /// No links.
     public static let none = ClipLinks(nil, nil, nil)
 
     private init(_ appStoreID: String?, _ androidURL: String?, _ siteName: DisplayName?) {

@@ -2,9 +2,9 @@ public import Tenancy
 
 /// The identity and rights of a person at the operators' console.
 public struct ConsoleAccess: Sendable, Hashable {
-    /// The name in the audit log, as the creator of the link gave it.
+    /// The name in the audit log, chosen by the creator of the link.
     public let name: DisplayName
-    /// The one tenant that is seen; nil for all.
+    /// The only visible tenant; nil for all tenants.
     public let tenant: TenantID?
     public let isReadOnly: Bool
 

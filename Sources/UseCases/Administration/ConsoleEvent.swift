@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What happened at the operators' console that concerns no tenant, so that no audit log has it.
+/// An event at the operators' console that concerns no tenant, so that no tenant's audit log contains it.
 public struct ConsoleEvent: Sendable, Hashable {
     public enum Kind: String, Sendable, CaseIterable {
         case linkMade = "link_made"

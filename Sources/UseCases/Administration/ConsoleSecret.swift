@@ -2,7 +2,7 @@ import Encodings
 
 /// The content of a sign-in link or of a session's cookie, as base64url: 256 random bits and their signature of 128 bits.
 ///
-/// The signature distinguishes the console's own secrets from made-up ones without a query. The database stores a digest alone.
+/// The signature distinguishes the console's own secrets from invented ones without a query. The database stores only a digest.
 public struct ConsoleSecret: Sendable, CustomStringConvertible, CustomReflectable {
     public let text: String
     private let bytes: [UInt8]

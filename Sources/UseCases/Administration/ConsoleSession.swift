@@ -17,7 +17,7 @@ public struct ConsoleSession: Sendable, Hashable {
         self.expiresAt = expiresAt
     }
 
-    /// The session of a user whom a proxy signs in with each request: without a row, a secret or an end of its own.
+    /// The session of a user whom a proxy signs in with each request. It has no row, no secret and no end.
     public static func byProxy(_ access: ConsoleAccess, at now: Date) -> ConsoleSession {
         ConsoleSession(
             id: proxyID, access: access, createdAt: now, seenAt: now,
@@ -28,57 +28,57 @@ public struct ConsoleSession: Sendable, Hashable {
 
     private static let proxyID = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 
-    /// How long a link is good for, in seconds. [ours]
+    /// How long a link is valid, in seconds. [ours]
     public static let linkLifetime: TimeInterval = 600
-    /// How long a session may last at most, in seconds. [ours]
+    /// The longest duration of a session, in seconds. [ours]
     public static let maximumLength: TimeInterval = 12 * 3_600
-    /// After how many seconds without a request a session is over. [ours]
+    /// The number of seconds without a request after which a session ends. [ours]
     public static let idleTime: TimeInterval = 3_600
 }
 
-/// Where links and sessions of the console are kept: their secrets as digests alone.
+/// Stores links and sessions of the console. Of their secrets, it stores only digests.
 public protocol ConsoleSessions: Sendable {
-    /// Makes a secret for a link or a session, signed with the installation's key.
+    /// Makes a secret for a link or a session, signed with the deployment's key.
     func makeSecret() async throws -> ConsoleSecret
 
-    /// Whether the installation made a secret. It may have expired since. Only the first call reads the database.
+    /// Whether this deployment made a secret. The secret may have expired since. Only the first call reads the database.
     func hasMade(_ secret: ConsoleSecret) async throws -> Bool
 
-    /// Keeps a link for ``ConsoleSession/linkLifetime``.
+    /// Stores a link for ``ConsoleSession/linkLifetime``.
     /// - Parameter length: how long the session may last, in seconds, from 60 to ``ConsoleSession/maximumLength``.
     func add(_ link: ConsoleSecret, for access: ConsoleAccess, lasting length: Int, at now: Date) async throws
 
-    /// The rights that a link gives, without using it; nil for a link that was used, has expired, or never was.
+    /// The rights of a link, without using the link. Nil if the link was used, has expired, or never existed.
     func access(by link: ConsoleSecret, at now: Date) async throws -> ConsoleAccess?
 
-    /// Uses a link up, and begins its session.
-    /// - Parameter earlier: of a session that the new one takes the place of, and which ends; nil for none.
+    /// Uses a link, and begins its session.
+    /// - Parameter earlier: The secret of a session that ends because the new one replaces it; nil for none.
     /// - Returns: Nil for a link that was used, has expired or never existed; the earlier session then continues.
     func signIn(
         by link: ConsoleSecret, as session: ConsoleSecret, insteadOf earlier: ConsoleSecret?, at now: Date
     ) async throws -> ConsoleSession?
 
-    /// The session, noting that it is in use; nil for one that is over. A secret that the installation did not make causes no
+    /// Returns the session and records its use; nil if the session is over. A secret that this deployment did not create causes no
     /// query.
     func session(_ secret: ConsoleSecret, at now: Date) async throws -> ConsoleSession?
 
-    /// Those under way, the newest first, at most 1,000.
+    /// The active sessions, newest first, at most 1,000.
     func sessions(at now: Date) async throws -> [ConsoleSession]
 
-    /// Ends a session; one that is over already stays so.
+    /// Ends a session. Does nothing if it has ended already.
     /// - Parameter name: The person who requests it.
     func end(_ id: UUID, by name: DisplayName) async throws
 
-    /// Ends all of them, and makes links that were not used useless.
+    /// Ends all sessions, and invalidates unused links.
     func endAll(by name: DisplayName) async throws
 
-    /// Writes down that a key, or the secret of a webhook, was shown.
+    /// Records that a key, or the secret of a webhook, was shown.
     func noteKeyShown(to name: DisplayName) async throws
 
     /// Records a sign-in by a proxy.
     func noteSignIn(of name: DisplayName) async throws
 
-    /// What happened, the newest first, from before one on, up to `limit`.
+    /// At most `limit` events before a given one, newest first.
     func events(before: Int?, limit: Int) async throws -> [ConsoleEvent]
 }
 

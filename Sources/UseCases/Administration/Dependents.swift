@@ -1,12 +1,12 @@
 public import JSON
 
-/// The rows of one relation that refer to something: how many there are, and the first of them by name.
+/// The rows of one relation that refer to an item: their number, and the first ones by name.
 public struct Dependents: Sendable, Hashable, CustomStringConvertible {
     public let rows: RowCount
     /// At most ``limit``.
     public let first: [String]
 
-    /// How many are named.
+    /// The maximum number of named rows.
     public static let limit = 3
 
     public init(_ rows: RowCount, first: [String]) {

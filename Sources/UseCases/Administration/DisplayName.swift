@@ -1,6 +1,6 @@
 import Invocation
 
-/// A name for people to read: 1 to 128 characters (Unicode scalars), none of them a control character, and at least one visible.
+/// A name for people to read: 1 to 128 characters (Unicode scalars), without control characters, with at least one visible character.
 public struct DisplayName: Sendable, Hashable, CustomStringConvertible {
     public let text: String
 
@@ -9,7 +9,7 @@ public struct DisplayName: Sendable, Hashable, CustomStringConvertible {
         guard !text.isBlank else { throw .blankName }
     }
 
-    /// Reads a name as it is stored; older ones may be blank.
+    /// Reads a stored name. Names from older versions may be blank.
     public init(stored text: String) throws(AdministrationError) {
         guard (1...128).contains(text.unicodeScalars.count), !text.utf8.span.hasControlCharacter
         else { throw .invalidName }

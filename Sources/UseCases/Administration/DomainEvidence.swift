@@ -1,4 +1,4 @@
-/// What there is to prove a domain.
+/// The evidence for a domain: the results of looking for the record and the file.
 public enum DomainEvidence: Sendable, Hashable {
     case found(ProofMethod)
     case missing(dns: Lack, file: Lack)
@@ -21,7 +21,7 @@ public enum DomainEvidence: Sendable, Hashable {
         }
     }
 
-    /// Whether what proved the domain is known to be gone, rather than not to be seen now.
+    /// Whether the proof by a method is known to be missing. If the host did not respond, this is unknown.
     func isAbsent(_ method: ProofMethod) -> Bool {
         switch (self, method) {
         case (.found, _): false
@@ -33,7 +33,7 @@ public enum DomainEvidence: Sendable, Hashable {
 
 /// Asks the DNS for TXT records.
 public protocol TextRecordResolver: Sendable {
-    /// The texts of a name's TXT records; none when the name, or such a record of it, is not there.
+    /// The texts of a name's TXT records; none if the name or the records do not exist.
     func textRecords(of name: String) async throws(NoResponse) -> [String]
 }
 

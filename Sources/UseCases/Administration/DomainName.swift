@@ -2,7 +2,7 @@ import Invocation
 
 /// A domain that a tenant may claim, in canonical form: lower case, A-labels, at least two labels, no trailing dot.
 ///
-/// No IP address, no port and no wildcard: an association file speaks for one host [Apple].
+/// No IP address, no port and no wildcard, because an association file applies to one host [Apple].
 public struct DomainName: Sendable, Hashable, CustomStringConvertible {
     public let text: String
 
@@ -18,6 +18,6 @@ public struct DomainName: Sendable, Hashable, CustomStringConvertible {
 
     public var description: String { text }
 
-    /// What ends a host in a URL, or stands before it.
+    /// Characters that end a host in a URL, or stand before it.
     private static let marks = Array("/?#:@[".utf8)
 }

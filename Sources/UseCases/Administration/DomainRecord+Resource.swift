@@ -83,9 +83,9 @@ extension DomainRecord: Resource {
     public static let collection = "domains"
     public var key: DomainName { name }
 
-    /// The claim with the content and the pages of the members; fields that are absent become empty.
+    /// The claim with the content and the pages of the members. Missing fields become empty.
     ///
-    /// A read-only member may be sent back as it is.
+    /// A read-only member may be sent back unchanged.
     /// - Throws: `JSONFieldError`, `AssociationContentError`.
     public func replaced(by members: JSONObject) throws -> DomainRecord {
         let current = json
@@ -107,7 +107,7 @@ extension DomainRecord: Resource {
         return record.with(try AssociationContent(content))
     }
 
-    /// The claim after a merge patch (RFC 7396), which can change its content and pages alone.
+    /// The claim after a merge patch (RFC 7396), which can change only its content and pages.
     /// - Throws: as ``replaced(by:)``.
     public func patched(by patch: JSONObject) throws -> DomainRecord {
         let current = json
@@ -129,7 +129,7 @@ extension DomainVerification.Outcome {
 }
 
 extension ArchivedDomain {
-    /// What of a domain travels.
+    /// The domain in an archive.
     var json: JSONObject {
         [
             "host": .string(name.text), "content": (content?.json).map(JSONValue.object) ?? .null,
@@ -140,7 +140,7 @@ extension ArchivedDomain {
 
     init(_ fields: inout JSONObjectReader) throws {
         let host = try fields.requiredString("host")
-        // As written: people do not edit archives by hand.
+        // Accepts only the canonical form, because people do not edit archives by hand.
         guard let name = try? DomainName(host), name.text == host else {
             throw RowRefusal("host", "not a domain name in lower-case ASCII")
         }

@@ -2,7 +2,7 @@ public import AppSiteAssociation
 public import Foundation
 public import Lookups
 
-/// A tenant's claim to a domain, and how far it is proved.
+/// A tenant's claim to a domain, with the state of its proof.
 public struct DomainRecord: Sendable, Hashable {
     public let name: DomainName
     /// The text that only the domain's owner can publish there.
@@ -11,14 +11,14 @@ public struct DomainRecord: Sendable, Hashable {
     public internal(set) var proof: Proof?
     /// The time of the last check that got a response.
     public internal(set) var checkedAt: Date?
-    /// Since when a proof that was there is missing.
+    /// Since when a proof is missing that was found before.
     public internal(set) var lapsedAt: Date?
-    /// On a claim without a proof: since when its proof is found although another tenant holds the domain. On a proved
-    /// domain: since when another tenant's claim is in that state.
+    /// For a claim that is not proved: since when its proof is found although another tenant holds the domain. For a proved
+    /// domain: since when another tenant's claim is in this state.
     public internal(set) var contestedAt: Date?
     /// The content that is merged into the domain's association file.
     public internal(set) var content: AssociationContent?
-    /// Whether pages are shown there once it is proved.
+    /// Whether landing pages are shown at the domain while it is proved.
     public internal(set) var pages: DomainPages
 
     public struct Proof: Sendable, Hashable {
@@ -51,9 +51,9 @@ public struct DomainRecord: Sendable, Hashable {
         /// Not proved yet.
         case claimed
         case proved
-        /// Proved, but the proof was missing at the last check: still served, until the time of grace is over.
+        /// Proved, but the proof was missing at the last check. The domain is served until the end of the grace period.
         case lapsed
-        /// No longer proved: the time of grace was over at a check.
+        /// No longer proved: a check after the grace period did not find the proof.
         case withdrawn
     }
 
@@ -66,31 +66,31 @@ public struct DomainRecord: Sendable, Hashable {
         }
     }
 
-    /// For how long after a lapse the domain is served: a week, for a proof that was removed by mistake. [ours]
+    /// The grace period: how long the domain is served after a lapse. A week, in case the proof was removed by mistake. [ours]
     public static let grace: TimeInterval = 7 * 86_400
 
-    /// The first moment at which a check withdraws a proof that is still missing.
+    /// The time from which a check withdraws a proof that is still missing.
     public var withdrawnFrom: Date? {
         status == .lapsed ? lapsedAt?.addingTimeInterval(Self.grace) : nil
     }
 }
 
 extension DomainRecord {
-    /// The claim with other content, or with none.
+    /// The claim with other content; nil for no content.
     public func with(_ content: AssociationContent?) -> DomainRecord {
         var record = self
         record.content = content
         return record
     }
 
-    /// The claim with pages shown, or not.
+    /// The claim with another setting of landing pages.
     public func showing(_ pages: DomainPages) -> DomainRecord {
         var record = self
         record.pages = pages
         return record
     }
 
-    /// The claim once a proof was found, which ends a lapse.
+    /// The claim after a proof was found. This ends a lapse.
     public func proved(by method: ProofMethod, at now: Date) -> DomainRecord {
         var record = self
         if proof == nil { record.contestedAt = nil }
@@ -99,7 +99,7 @@ extension DomainRecord {
         return record
     }
 
-    /// The claim once its proof is gone: lapsed from now on, or withdrawn once it has lapsed for the time of grace.
+    /// The claim after its proof was not found: lapsed from now on, or withdrawn after the grace period.
     public func lapsed(at now: Date) -> DomainRecord {
         var record = self
         if let withdrawnFrom, withdrawnFrom <= now { (record.proof, record.contestedAt) = (nil, nil) }
@@ -107,7 +107,7 @@ extension DomainRecord {
         return record
     }
 
-    /// The claim once its proof was found although another tenant holds the domain.
+    /// The claim after its proof was found although another tenant holds the domain.
     public func contesting(at now: Date) -> DomainRecord {
         var record = self
         (record.checkedAt, record.contestedAt) = (now, contestedAt ?? now)
@@ -130,7 +130,7 @@ extension DomainRecord {
     /// The value of the TXT record.
     public var recordValue: String { "doorstep-verification=\(challenge)" }
 
-    /// Where the file is that proves the domain; it holds the challenge.
+    /// The URL of the file that proves the domain. The file contains the challenge.
     public var fileURL: String { "https://\(name.text)\(Self.filePath)" }
 
     public static let filePath = "/.well-known/doorstep-verification"

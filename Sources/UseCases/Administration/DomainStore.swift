@@ -2,20 +2,20 @@ public import Tenancy
 
 /// Stores claims, and the results of their verification.
 public protocol DomainStore: Sendable {
-    /// By name.
+    /// All claims, sorted by name.
     func domains(of tenant: TenantID) async throws -> [DomainRecord]
 
     /// - Throws: `AdministrationError.unknownDomain`.
     func domain(_ name: DomainName, of tenant: TenantID) async throws -> DomainRecord
 
     /// Replaces a claim by the closure's result. No other change of the claim happens in between.
-    /// - Throws: `AdministrationError.unknownDomain`; `domainTaken` when another tenant has proved the domain.
+    /// - Throws: `AdministrationError.unknownDomain`; `domainTaken` if another tenant has proved the domain.
     func changeDomain(
         _ name: DomainName, of tenant: TenantID, _ make: @Sendable (DomainRecord) throws -> DomainRecord
     ) async throws -> CatalogueChange<DomainRecord>
 }
 
-/// One tenant's domains as a key changes them.
+/// One tenant's domains, for a key.
 public struct ManagedDomains: DomainStore {
     private let store: any CatalogueStore<DomainRecord>
     private let actor: String

@@ -1,11 +1,11 @@
 public import Foundation
 public import Tenancy
 
-/// Proves domains, and finds out when a proof is gone.
+/// Proves domains, and finds out when a proof no longer exists.
 ///
-/// If a check does not find the proof, it lapses; if a check after ``DomainRecord/grace`` does not find it either, the domain
-/// is no longer proved. A check without a response changes nothing, unless another tenant has proved a claim of the same domain
-/// within ``Rivalry/maximumAge``: then the holder's proof must be found. [ours]
+/// If a check does not find the proof, the proof lapses. If a check after ``DomainRecord/grace`` does not find the proof either, the
+/// domain is no longer proved. If a check gets no response, nothing changes, with one exception: if the proof of another tenant's
+/// claim was found within ``Rivalry/maximumAge``, the holder's proof must be found. [ours]
 public struct DomainVerification: Sendable {
     private let store: any DomainStore
     private let resolver: any TextRecordResolver
@@ -24,9 +24,9 @@ public struct DomainVerification: Sendable {
         public let tenant: TenantID
         /// The state after the check.
         public let record: DomainRecord
-        /// Whether the lookups of the responding server use it.
+        /// Whether this server's lookups already use the state.
         public let isVisible: Bool
-        /// Why no proof was found; nil when one was.
+        /// Why no proof was found; nil if a proof was found.
         public let lack: Lack?
 
         public init(tenant: TenantID, record: DomainRecord, isVisible: Bool, lack: Lack?) {
@@ -48,7 +48,7 @@ public struct DomainVerification: Sendable {
         }
     }
 
-    /// Whether another tenant's claim of the same domain has a proof too.
+    /// Whether another tenant's claim of the same domain has a proof, too.
     public enum Rivalry: Sendable, Hashable {
         case unknown
         case none
@@ -65,8 +65,8 @@ public struct DomainVerification: Sendable {
 
     /// Looks for the proof of one claim, and stores the result.
     ///
-    /// A claim whose proof is found although another tenant holds the domain is stored as contesting it.
-    /// - Throws: `AdministrationError.unknownDomain`, and `domainTaken` when another tenant has proved the domain.
+    /// If the proof is found although another tenant holds the domain, the claim is stored as contesting.
+    /// - Throws: `AdministrationError.unknownDomain`, and `domainTaken` if another tenant has proved the domain.
     public func verify(
         _ name: DomainName, of tenant: TenantID, rivalry: Rivalry = .unknown, at now: Date
     ) async throws -> Outcome {
@@ -75,7 +75,7 @@ public struct DomainVerification: Sendable {
 
     /// Looks for the proofs of all domains of a tenant that are proved, a few at a time.
     ///
-    /// Claims that were released or claimed again in the meantime are left out.
+    /// Leaves out claims that have been deleted or created again since.
     public func verifyAll(of tenant: TenantID, at now: Date) async throws -> [Outcome] {
         let proved = try await store.domains(of: tenant).filter { $0.proof != nil }
         return try await withThrowingTaskGroup(of: Outcome?.self) { group in
@@ -168,7 +168,7 @@ extension DomainRecord {
         guard let outcome, let lack = outcome.lack else {
             return outcome == nil ? min(interval, 3_600) : interval * (1 - spread / 10)
         }
-        // At the end of the grace, so that a domain that changed hands is withdrawn in time.
+        // At the end of the grace period, so that a domain that changed hands is withdrawn in time.
         if let end = outcome.record.withdrawnFrom {
             return min(interval, max(end.timeIntervalSince(now), 60))
         }
@@ -177,7 +177,7 @@ extension DomainRecord {
 }
 
 extension DomainEvidence {
-    /// Why a claim is not proved by it; nil when it is.
+    /// Why the evidence does not prove a claim; nil if it does.
     fileprivate func lack(of record: DomainRecord) -> DomainVerification.Outcome.Lack? {
         guard case .missing(let dns, let file) = self else { return nil }
         let isAnswered = record.proof.map { isAbsent($0.method) } ?? (dns.isAbsent && file.isAbsent)

@@ -1,7 +1,7 @@
 import Encodings
 public import Invocation
 
-/// What names an experience in a path: its kind and its URL, in letters that need no encoding there.
+/// The ID of an experience in a path: its kind and its URL, in characters that need no encoding.
 public struct ExperienceID: Sendable, Hashable {
     public let kind: ExperienceKind
     public let url: URLPrefix

@@ -76,7 +76,7 @@ extension ExperienceRecord: WritableResource {
     ]
     public var key: ExperienceID { ExperienceID(experience.kind, experience.url) }
 
-    /// The values of the columns after those of the fields, by column: the card.
+    /// The values of the card by column. In CSV, these columns follow the columns of the fields.
     public var furtherFields: [String: String] { card.furtherFields }
 }
 
@@ -102,7 +102,7 @@ extension LocationBinding {
         }
     }
 
-    /// Reads a location's identifier and an identifier rule, of which at most one is given.
+    /// Reads a location's identifier or an identifier rule. At most one of them may be given.
     public init(location: String?, rule: String?) throws(RowRefusal) {
         switch (location, rule) {
         case (nil, nil):

@@ -4,11 +4,11 @@ public import Invocation
 /// An experience with its card.
 public struct ExperienceRecord: Sendable, Hashable {
     public let experience: Experience
-    /// The card's text in its default language, before that of ``card``; at most 30 characters [Apple].
+    /// The title in the default language. It has priority over ``card``. At most 30 characters [Apple].
     public let title: String?
     /// At most 56 characters [Apple].
     public let subtitle: String?
-    /// The experience's own card, before those of its location and its clip apply.
+    /// The experience's own card, without members that it inherits from its location and its clip.
     public var card: Card
 
     /// - Throws: `AdministrationError.invalidTitle` or `.invalidSubtitle` for an empty or too long text.

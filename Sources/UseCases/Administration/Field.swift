@@ -11,7 +11,7 @@ public struct Field<Item>: Sendable {
         case key
         case required
         case optional
-        /// Follows from other fields or is set by the server; clients cannot change it.
+        /// Follows from other fields, or is set by the server. Clients cannot change it.
         case readOnly
     }
 
@@ -78,7 +78,7 @@ public struct Field<Item>: Sendable {
 
 /// The type of a field, with its limits.
 public enum FieldType: Sendable, Hashable {
-    /// Text of so many characters (Unicode scalars), none of them a control character; its order is that of people.
+    /// Text with this number of characters (Unicode scalars), without control characters. The database sorts it by its collation.
     case text(ClosedRange<Int>)
     /// Text that is compared by its bytes.
     case identifier(ClosedRange<Int>, pattern: String? = nil)

@@ -4,8 +4,8 @@ public import JSON
 
 /// The values from which an item is made: a JSON object, a row of CSV or a row of the database.
 ///
-/// An item's initializer reads each of its fields once, by its name in JSON. The error for a wrong value names the field as the
-/// source does.
+/// An item's initializer reads each of its fields once, by its name in JSON. The error for a wrong value has the field's name in the
+/// source.
 public protocol FieldValues {
     /// The values of fields; nil if the source does not have the field.
     mutating func optionalText(_ field: String) throws -> String?
@@ -74,7 +74,7 @@ extension FieldValues {
         return value
     }
 
-    /// A name for people to read; stored ones of older versions may be blank.
+    /// A name for people to read. Stored names from older versions may be blank.
     mutating func optionalDisplayName(_ field: String) throws -> DisplayName? {
         let isStored = isStored
         return try optionalText(field) { text throws(AdministrationError) in
@@ -93,7 +93,8 @@ extension FieldValues {
         try RowRefusal.naming(name(of: field), body)
     }
 
-    /// Names the field that the error is about in the error that a closure throws.
+    /// Names a field in the error that a closure throws.
+    /// - Parameter field: Returns the field that an error refers to.
     func naming<Value, Failure: Error & CustomStringConvertible>(
         _ field: (Failure) -> String, _ body: () throws(Failure) -> Value
     ) throws -> Value {

@@ -1,15 +1,15 @@
 public import JSON
 public import Tenancy
 
-/// What an import does with its rows and with the existing items.
+/// The options of an import.
 public struct ImportOptions: Sendable, Hashable {
-    /// Whether items that the file lacks are removed.
+    /// Whether items that are not in the file are removed.
     public var prunes: Bool
-    /// Whether the rows are the whole of their items: fields that a row does not name are cleared as well.
+    /// Whether each row contains its whole item, so that fields that the row does not name are cleared.
     public var replaces: Bool
     /// Whether to report the changes without making them.
     public var isDryRun: Bool
-    /// How many may be removed; nil for half of what there is.
+    /// The maximum number of removals; nil for half of all items.
     public var allowedRemovals: Int?
     /// The planned state (``ImportPlan/state``): if the current state differs, nothing is changed; nil for any state.
     public var expectedState: String?
@@ -29,7 +29,7 @@ public struct ImportOptions: Sendable, Hashable {
     public static func allowedRemovals(of total: Int) -> Int { total / 2 }
 }
 
-/// How an import ended: all of it is in, or none of it.
+/// How an import ended. All rows were imported, or none.
 public enum ImportOutcome: Sendable, Hashable {
     case done(ImportCounts)
     /// Nothing was changed.
@@ -37,9 +37,9 @@ public enum ImportOutcome: Sendable, Hashable {
     case refused(ImportProblems)
 }
 
-/// How the import of an archive ended: the tenant is there whole, or not at all.
+/// How the import of an archive ended. The whole tenant was created, or nothing.
 public enum ArchiveOutcome: Sendable, Hashable {
-    /// How many rows were added, by relation.
+    /// The tenant, and the number of added rows by relation.
     case done(Tenant, [RowCount])
     case refused(ImportProblems)
 }
@@ -71,9 +71,9 @@ public struct ImportPlan: Sendable, Hashable {
     /// An item, and a note about it.
     public struct Item: Sendable, Hashable {
         public let name: String
-        /// The changed members, or the rows that refer to it; empty if there is nothing to add.
+        /// The changed members, or the rows that refer to the item; may be empty.
         public let detail: String
-        /// The members that name it, and the detail as JSON.
+        /// The members that name the item, and the detail as JSON.
         public let members: JSONObject
 
         public init(name: String, detail: String = "", members: JSONObject) {
@@ -87,7 +87,7 @@ public struct ImportPlan: Sendable, Hashable {
     public struct Change: Sendable, Hashable, CustomStringConvertible {
         /// Such as `name`, `metadata.cuisine` or `card.texts.EN.title`.
         public let field: String
-        /// Null where the field has no value.
+        /// Null if the field has no value.
         public let before: JSONValue
         public let after: JSONValue
 
@@ -107,7 +107,7 @@ public struct ImportPlan: Sendable, Hashable {
         }
     }
 
-    /// A field that changed items lose, and how many of them.
+    /// A field that changed items lose, and the number of these items.
     public struct Clearing: Sendable, Hashable {
         public let field: String
         public let count: Int
@@ -121,23 +121,23 @@ public struct ImportPlan: Sendable, Hashable {
     }
 
     public let counts: ImportCounts
-    /// By name; at most ``limit``, like the two below.
+    /// Sorted by name; at most ``limit``, like the two lists below.
     public let added: [Item]
-    /// With `changes`, at most 100 of metadata and of details.
+    /// The items have `changes`, with at most 100 names each of metadata and details.
     public let changed: [Item]
     /// Fields that have a value now and would have none, of all changed items; by name, at most ``limit``.
     public let cleared: [Clearing]
     public let removed: [Item]
-    /// Those of them that cannot be removed.
+    /// The items to remove that cannot be removed.
     public let inUse: RemovalsInUse
-    /// Whether as many may be removed; else the import is refused until that is allowed.
+    /// Whether this number of removals is allowed. If not, the import is refused until it is allowed.
     public let removalsAreAllowed: Bool
     /// The forecast usage of the quotas of the kind and of all kinds together. If one is exceeded, the import is refused.
     public let quotas: [QuotaForecast]
-    /// Differs for each state of the items that the import concerns: the items in the file, or all if others are removed.
+    /// Identifies the state of the items that the import concerns: the items in the file or, if others are removed, all items.
     public let state: String
 
-    /// How many are named of each.
+    /// The maximum length of each list.
     public static let limit = 100
 
     public init(
@@ -156,7 +156,7 @@ public struct ImportPlan: Sendable, Hashable {
         self.state = state
     }
 
-    /// The counts, and the items behind them under `plan`.
+    /// The counts, with the items under `plan`.
     public var json: JSONObject {
         var plan: JSONObject = [
             "cleared": .array(cleared.map { .object($0.json) }), "inUse": .object(inUse.json),
@@ -172,10 +172,10 @@ public struct ImportPlan: Sendable, Hashable {
     }
 }
 
-/// The items that were to be removed, and cannot be: something refers to them.
+/// The items that cannot be removed, because other rows refer to them.
 public struct RemovalsInUse: Sendable, Hashable, CustomStringConvertible {
     public let count: Int
-    /// By name, with what refers to each (`by`); at most ``ImportPlan/limit``.
+    /// Sorted by name, each with the rows that refer to it (`by`); at most ``ImportPlan/limit``.
     public let first: [ImportPlan.Item]
 
     public init(count: Int = 0, first: [ImportPlan.Item] = []) {
@@ -194,7 +194,7 @@ public struct RemovalsInUse: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Why rows of an import were refused: the first hundred by line, and how many there are.
+/// The refused rows of an import: the first hundred by line, and their number.
 public struct ImportProblems: Sendable, Hashable {
     /// By line; at most ``limit``.
     public private(set) var first: [ImportProblem] = []
@@ -212,7 +212,7 @@ public struct ImportProblems: Sendable, Hashable {
 
     public var isEmpty: Bool { count == 0 }
 
-    /// Counts a problem, and keeps it when it is among the first.
+    /// Counts a problem, and keeps it if it is among the first.
     public mutating func add(_ problem: ImportProblem) {
         count += 1
         if first.count == Self.limit {
@@ -239,10 +239,9 @@ public struct ImportProblem: Sendable, Hashable {
     /// The line on which the row starts, from 1; a quoted field may hold line breaks.
     public let line: Int
     public let reason: String
-    /// The identifier, code or URL of the row, as it is written; nil where none can be read. Cut after 100 characters, like
-    /// ``value``.
+    /// The identifier, code or URL of the row, unchanged; nil if none can be read. Cut after 100 characters, like ``value``.
     public let item: String?
-    /// The value that is refused; nil where the reason is about no single value.
+    /// The refused value; nil if the reason does not concern a single value.
     public let value: String?
 
     public init(line: Int, reason: String, item: String? = nil, value: String? = nil) {

@@ -2,16 +2,17 @@ public import Foundation
 
 /// The state of a deployment: its schema, its database connections and its queues.
 public struct InstallationStatus: Sendable, Hashable {
-    /// The database's own name of its release.
+    /// The release, as the database names it.
     public let databaseRelease: String
-    /// The last migration that was applied, and the last that the program knows.
+    /// The last applied migration.
     public let schemaVersion: Int
+    /// The last migration that the program knows.
     public let knownSchemaVersion: Int
-    /// By login.
+    /// Sorted by login.
     public let connections: [Connections]
     public let queues: [Queue]
 
-    /// So many connections of one login to the database, by what their program calls itself.
+    /// The number of connections of one login and one program (`application_name`).
     public struct Connections: Sendable, Hashable {
         public let login: String
         public let program: String
@@ -24,7 +25,7 @@ public struct InstallationStatus: Sendable, Hashable {
         }
     }
 
-    /// What waits to be sent, of all tenants.
+    /// The waiting messages of all tenants, of one kind.
     public struct Queue: Sendable, Hashable {
         public enum Kind: String, Sendable, CaseIterable {
             case deliveries
@@ -32,9 +33,9 @@ public struct InstallationStatus: Sendable, Hashable {
         }
 
         public let kind: Kind
-        /// Up to ``countLimit``.
+        /// At most ``countLimit``.
         public let count: Int
-        /// The due time of the first one; nil if none waits.
+        /// The due time of the first message; nil if none waits.
         public let firstDueAt: Date?
 
         public init(kind: Kind, count: Int, firstDueAt: Date?) {
@@ -44,7 +45,7 @@ public struct InstallationStatus: Sendable, Hashable {
         }
     }
 
-    /// How many of what waits are counted, at most: counting reads each. [ours]
+    /// The number at which counting stops, because counting reads each message. [ours]
     public static let countLimit = 100_000
 
     public init(

@@ -1,7 +1,7 @@
 import JSON
 
-/// Reads items from lines of JSON (`application/x-ndjson`), each an object as it is written for the item alone. A null member
-/// clears the field, also within metadata, details and card; a member that is absent leaves it.
+/// Reads items from lines of JSON (`application/x-ndjson`). Each line has the same form as the JSON of a single item. A null member
+/// clears the field, also within metadata, details and card. If a member is missing, the field does not change.
 ///
 /// Memory is bounded by one line. Empty lines are skipped.
 public struct JSONLineReader<Item: WritableResource>: RowReader {

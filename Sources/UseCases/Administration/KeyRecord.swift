@@ -7,7 +7,7 @@ public struct KeyRecord: Sendable, Hashable {
     public let id: KeyID
     public let kind: KeyKind
     public let scopes: Scopes
-    /// The locations that the key is restricted to; nil for a key of all that its tenant has.
+    /// The locations that the key is restricted to; nil for an unrestricted key.
     public let locations: Set<LocationIdentifier>?
     /// The first characters of the key.
     public let hint: String
@@ -32,7 +32,7 @@ public struct KeyRecord: Sendable, Hashable {
         self.lastUsedOn = lastUsedOn
     }
 
-    /// How many locations a key can be restricted to. [ours]
+    /// The possible numbers of locations of a restricted key. [ours]
     public static let locationCounts = 1...100
 
     public enum Status: String, Sendable {

@@ -2,39 +2,39 @@ public import Foundation
 public import Invocation
 public import Tenancy
 
-/// Where tenants' keys are kept. A key can make, change and revoke only keys that may do no more than itself, for no longer.
+/// Stores tenants' keys. A key can create, change and revoke only keys without more rights and without a later expiry than its own.
 public protocol KeyStore: Sendable {
-    /// By ID, after one, up to `limit`.
+    /// At most `limit` keys, sorted by ID, after a given one.
     func keys(of tenant: TenantID, after: KeyID?, limit: Int) async throws -> [KeyRecord]
 
     func key(_ id: KeyID, of tenant: TenantID) async throws -> KeyRecord?
 
     /// - Parameters:
-    ///   - maker: the key or the operator who creates it.
-    ///   - scopes: Nil for the default scopes of the kind that the creator has too.
+    ///   - maker: the creator: a key or an operator.
+    ///   - scopes: Nil for the default scopes of the kind, as far as the creator has them.
     ///   - locations: The locations to which the key is restricted; nil for the creator's own restriction.
-    ///   - expiresAt: nil for when the maker does.
+    ///   - expiresAt: nil for the creator's own expiry.
     /// - Throws: `AdministrationError.widerKey`; `unknownLocation`.
     func create(
         _ key: APIKey, scopes: Scopes?, locations: Set<LocationIdentifier>?, expiresAt: Date?,
         by maker: Actor, of tenant: TenantID
     ) async throws -> KeyRecord
 
-    /// Adds the successor, and lets the old key expire at a time.
+    /// Adds the successor, and changes the expiry of the old key.
     /// - Throws: `AdministrationError.unknownKey`; `keyNotActive`; `keyRotated`; `widerKey`.
     func rotate(
         _ id: KeyID, to successor: @Sendable (KeyKind) -> APIKey, oldExpiresAt: Date, by maker: Actor,
         of tenant: TenantID
     ) async throws -> (key: APIKey, record: KeyRecord)
 
-    /// Lets a key expire at another time, or never.
-    /// - Returns: The key, and whether this server knows of it.
+    /// Changes the expiry of a key; nil for never.
+    /// - Returns: The key, and whether this server already uses the new expiry.
     /// - Throws: `AdministrationError.unknownKey`; `keyNotActive`; `keyRotated`; `widerKey`.
     func update(
         _ id: KeyID, expiresAt: Date?, by maker: Actor, of tenant: TenantID
     ) async throws -> (record: KeyRecord, isVisible: Bool)
 
-    /// - Returns: Whether this server refuses the key.
+    /// - Returns: Whether this server already refuses the key.
     /// - Throws: `AdministrationError.unknownKey`; `widerKey`.
     func revoke(_ id: KeyID, by maker: Actor, of tenant: TenantID) async throws -> Bool
 }
@@ -45,8 +45,8 @@ extension KeyID {
 }
 
 extension KeyRecord {
-    /// Whether a key may make one that can do this at these locations until then; nil for all of them, and for one that
-    /// does not expire.
+    /// Whether this key may create a key with these scopes, locations and expiry. Nil locations stand for all, and a nil expiry for
+    /// never.
     public func covers(
         _ scopes: Scopes, at locations: Set<LocationIdentifier>?, until end: Date?
     ) -> Bool {

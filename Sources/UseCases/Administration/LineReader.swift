@@ -1,19 +1,19 @@
-/// Cuts a file into its lines, which end in LF; memory is bounded by one line.
+/// Splits a file into lines that end in LF. Memory is bounded by one line.
 struct LineReader: Sendable {
     private let source: @Sendable () throws -> [UInt8]?
     private var buffer: [UInt8] = []
     private var position = 0
-    /// The number of the line that was read last, from 1.
+    /// The number of the last line that was read, from 1.
     private(set) var number = 0
 
-    /// An image as Base64 is somewhat less.
+    /// Enough for an image in Base64.
     static let maximumLineLength = 1 << 24
 
     init(_ source: @escaping @Sendable () throws -> [UInt8]?) {
         self.source = source
     }
 
-    /// The next line without its end; nil after the last.
+    /// The next line without its line feed; nil after the last line.
     mutating func next() throws -> ArraySlice<UInt8>? {
         var searched = position
         while true {

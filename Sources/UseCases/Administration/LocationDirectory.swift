@@ -4,33 +4,33 @@ public import Invocation
 public import RateLimiting
 public import Tenancy
 
-/// Finds a tenant's locations among many, for people who look for them.
+/// Finds locations of a tenant, for people who search for them.
 public protocol LocationDirectory: Sendable {
-    /// By identifier, after one, up to `limit`.
+    /// At most `limit` locations, sorted by identifier, after a given one.
     /// - Parameters:
-    ///   - identifiers: no others than these; nil for any.
-    ///   - confirmationsSince: from when on it is looked for confirmations.
+    ///   - identifiers: only these locations; nil for all.
+    ///   - confirmationsSince: the start of the search for confirmations.
     func places(
         _ identifiers: [LocationIdentifier]?, of tenant: TenantID, after: LocationIdentifier?, limit: Int,
         confirmationsSince: Date
     ) async throws -> [ListedLocation]
 
-    /// Those without a confirmation from a minute on, by identifier, after one, up to `limit`.
+    /// At most `limit` locations without a confirmation since a time, sorted by identifier, after a given one.
     /// - Parameters:
-    ///   - identifiers: no others than these; nil for any.
-    ///   - maximumCount: how many are counted at most.
+    ///   - identifiers: only these locations; nil for all.
+    ///   - maximumCount: the number at which counting stops.
     func places(
         _ identifiers: [LocationIdentifier]?, of tenant: TenantID, after: LocationIdentifier?, limit: Int,
         unusedSince: Date, countingUpTo maximumCount: Int
     ) async throws -> UnusedLocations
 
-    /// The experiences that can form a URL to the location: those that are bound to it, then those that read an identifier from
-    /// a path or a query; at most `limit` of each.
+    /// The experiences that can form a URL to the location: at most `limit` that are bound to it, and then at most `limit` that read
+    /// an identifier from a path or a query.
     func experiences(
         leadingTo location: LocationIdentifier, of tenant: TenantID, limit: Int
     ) async throws -> [ExperienceRecord]
 
-    /// The short codes that stand for one of the URLs, up to `limit`.
+    /// At most `limit` short codes that stand for one of the URLs.
     func shortCodes(of urls: [String], of tenant: TenantID, limit: Int) async throws -> [ShortCode]
 
     /// Imports all rows or none, or reports the changes.
@@ -39,8 +39,8 @@ public protocol LocationDirectory: Sendable {
         _ options: ImportOptions
     ) async throws -> ImportOutcome
 
-    /// The location's changes, newest first, up to `limit`; also for a deleted location.
-    /// - Parameter newest: among how many of the tenant's changes they are looked for; nil for all, which may take long.
+    /// The newest changes of a location, at most `limit`. The location may be deleted.
+    /// - Parameter newest: Searches only this number of the tenant's newest changes. Nil searches all, which may take long.
     func history(
         of identifier: LocationIdentifier, of tenant: TenantID, limit: Int, among newest: Int?
     ) async throws -> [AuditEntry]
@@ -49,7 +49,7 @@ public protocol LocationDirectory: Sendable {
 /// Some of the locations without a confirmation.
 public struct UnusedLocations: Sendable, Hashable {
     public let listed: [ListedLocation]
-    /// How many there are in all, those before the listed ones too; 0 where none is listed.
+    /// The number of all such locations, including those before the listed ones; 0 if none is listed.
     public let count: Int
 
     public init(listed: [ListedLocation], count: Int) {
@@ -79,11 +79,11 @@ public struct ListedLocation: Sendable, Hashable {
 
 /// The tenants of an installation.
 public protocol TenantDirectory: Sendable {
-    /// By slug.
+    /// Sorted by slug.
     func tenants() async throws -> [Tenant]
     /// - Throws: `AdministrationError.unknownTenant`.
     func tenant(_ slug: TenantSlug) async throws -> Tenant
-    /// Suspends or resumes; a tenant that is so already stays as it is.
+    /// Suspends or resumes a tenant. Does nothing if the tenant already has this state.
     /// - Throws: `AdministrationError.unknownTenant`.
     func setSuspended(_ isSuspended: Bool, _ slug: TenantSlug) async throws -> Tenant
     /// Changes the tenant's own limits.

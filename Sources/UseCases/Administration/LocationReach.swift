@@ -6,7 +6,7 @@ import Tenancy
 struct LocationReach {
     private let table: TenantTable
     private var reached: Set<LocationIdentifier> = []
-    /// The experiences whose rule reads an identifier, the one that was of use last at the front.
+    /// The experiences whose rule reads an identifier. The last useful one is first.
     private var readers: [Experience] = []
     private let readsCodes: Bool
     private var triesLeft = 2_000_000

@@ -2,9 +2,9 @@ import Cards
 public import JSON
 import Lookups
 
-/// Special: metadata and details, which are columns of CSV by their names.
+/// Each name in metadata and details has its own column in CSV.
 extension LocationRecord {
-    /// The prefix of the columns of details; the names follow.
+    /// The prefix of a detail's column. The name of the detail follows.
     private static let detailsPrefix = "details."
     private static let metadataPrefix = "metadata."
     private static let fieldColumns = Set(ownColumns)
@@ -25,14 +25,15 @@ extension LocationRecord {
         return metadata
     }
 
-    /// Whether metadata can have a name: neither the column of a field nor that of a detail.
+    /// Whether metadata can have this name: it is not the column of a field, and not the column of a detail.
     public static func isMetadata(_ column: String) -> Bool {
         !column.isEmpty && !fieldColumns.contains(column) && !column.utf8.starts(with: detailsPrefix.utf8)
     }
 
-    /// The column of metadata of a name: `metadata.card.x` for `card.x`, which alone would be a card's.
+    /// The column of metadata with this name. For the name `card.x` it is `metadata.card.x`, because `card.x` is a column of the
+    /// card.
     ///
-    /// Metadata had such names before there were cards, and keeps them.
+    /// Such names are from versions without cards.
     public static func column(ofMetadata name: String) -> String {
         hasNameOfCard(name) ? metadataPrefix + name : name
     }
@@ -42,14 +43,14 @@ extension LocationRecord {
         return String(decoding: column.utf8.dropFirst(metadataPrefix.utf8.count), as: UTF8.self)
     }
 
-    /// Whether a name is a column of a card after any number of metadata prefixes.
+    /// Whether a name is a column of the card after its `metadata.` prefixes are removed.
     private static func hasNameOfCard(_ name: String) -> Bool {
         var name = name.utf8[...]
         while name.starts(with: metadataPrefix.utf8) { name = name.dropFirst(metadataPrefix.utf8.count) }
         return name.starts(with: Card.columnPrefix.utf8)
     }
 
-    /// The values of the columns after those of the fields, by column: metadata, details and card.
+    /// The values of metadata, details and card by column. In CSV, these columns follow the columns of the fields.
     public var furtherFields: JSONObject {
         var fields: JSONObject = [:]
         for (name, value) in metadata { fields[Self.column(ofMetadata: name)] = value }

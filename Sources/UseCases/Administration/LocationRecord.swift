@@ -4,16 +4,16 @@ public import Invocation
 public import JSON
 public import Lookups
 
-/// A location as an operator keeps it: one row of an import.
+/// A location of the catalogue, as one row of an import describes it.
 public struct LocationRecord: Sendable, Hashable {
     public let identifier: LocationIdentifier
     public var name: DisplayName
     public var region: CircularRegion
-    /// The row's further columns by their names; Doorstep keeps them and gives them no meaning.
+    /// Further texts by name: the other columns of an import. Doorstep gives them no meaning.
     public var metadata: JSONObject
-    /// What lookups give back of it.
+    /// Texts by name that lookups return.
     public var details: LocationDetails
-    /// The default for the cards of its experiences.
+    /// The location's experiences inherit the members of this card.
     public var card: Card
 
     public init(

@@ -27,7 +27,7 @@ public struct LocationText: Sendable {
         return isOfASCII ? isIn(name) : isIn(String(lowercasing: name).utf8.span)
     }
 
-    /// Whether a name contains it; capital ASCII letters match small ones.
+    /// Whether a name contains the text. Capital ASCII letters match small ones.
     private func isIn(_ name: Span<UInt8>) -> Bool {
         guard let first = small.first else { return true }
         var start = 0
@@ -42,7 +42,7 @@ public struct LocationText: Sendable {
         return false
     }
 
-    /// The first locations of a table that it finds, by identifier, after one; and how many it finds in all.
+    /// The first matching locations of a table, sorted by identifier, after a given one; and the number of all matching ones.
     public func places(
         in table: TenantTable, after: LocationIdentifier?, limit: Int
     ) -> (first: [ListedLocation], count: Int) {
@@ -63,7 +63,7 @@ public struct LocationText: Sendable {
 /// Collects the locations with the smallest identifiers, by their bytes.
 struct SmallestLocations {
     private let limit: Int
-    /// Some more than are wanted, in no order: to sort now and then takes less than to keep an order.
+    /// More locations than needed, unsorted. To sort them now and then is faster than to keep them sorted.
     private var gathered: [ListedLocation] = []
     /// Greater identifiers are not needed.
     private var last: LocationIdentifier?
@@ -72,7 +72,7 @@ struct SmallestLocations {
         self.limit = limit
     }
 
-    /// Whether one of this identifier may be among them.
+    /// Whether a location with this identifier may be among the smallest.
     func takes(_ identifier: Span<UInt8>) -> Bool {
         last.map { identifier.precedes($0.text.utf8.span) } ?? true
     }
@@ -84,7 +84,7 @@ struct SmallestLocations {
         last = gathered.last?.identifier
     }
 
-    /// In order.
+    /// Sorted by identifier.
     var places: [ListedLocation] {
         Array(
             gathered.sorted {
@@ -94,7 +94,7 @@ struct SmallestLocations {
 }
 
 extension ListedLocation {
-    /// Nil for bytes that are no location's.
+    /// Nil if the bytes are not valid for a location.
     init?(_ region: CircularRegion, _ identifier: Span<UInt8>, _ name: Span<UInt8>) {
         guard let identifier = try? LocationIdentifier(String(copyingBytes: identifier)),
             let name = try? DisplayName(stored: String(copyingBytes: name))

@@ -3,11 +3,11 @@ public import Geodesy
 import Invocation
 public import Lookups
 
-/// A box of the world, divided as a map at a zoom level is: by the Web Mercator projection (EPSG:3857), in which the world
-/// is 256 · 2^zoom pixels wide.
+/// A box of the world, divided into the cells of a map at a zoom level. The projection is Web Mercator (EPSG:3857), in which the
+/// world is 256 · 2^zoom pixels wide.
 public struct MapGrid: Sendable, Hashable {
     public let south: Double
-    /// Beyond −180 where the box reaches over the antimeridian from the east.
+    /// Less than −180 if the box crosses the antimeridian from the east.
     public let west: Double
     public let north: Double
     public let east: Double
@@ -15,9 +15,9 @@ public struct MapGrid: Sendable, Hashable {
 
     /// The side of a cell, in pixels. [ours]
     public static let cellSize = 48.0
-    /// The most cells that are answered. [ours]
+    /// The maximum number of cells in a response. [ours]
     public static let maximumCells = 1_500
-    /// Where the projection ends, in degrees.
+    /// The latitude at which the projection ends, in degrees.
     public static let maximumLatitude = 85.051128
     public static let zooms = 0...18
 
@@ -35,7 +35,7 @@ public struct MapGrid: Sendable, Hashable {
     }
 
     /// Groups the locations of a table within the box by cell, the fullest cells first.
-    /// - Parameter text: only the locations that it finds; nil for all.
+    /// - Parameter text: selects locations; nil for all.
     public func cells(of table: TenantTable, matching text: LocationText? = nil) -> MapCells {
         var cells = Cells(self)
         table.forEachLocation { region, identifier, name in
@@ -69,19 +69,19 @@ public struct MapGrid: Sendable, Hashable {
     /// From this zoom on, a cell is a few metres wide, so that two doors can be told apart. [ours]
     private var isOfSinglePlaces: Bool { zoom >= 16 }
 
-    /// What falls into which cell.
+    /// The locations by cell.
     private struct Cells {
         private struct Cell {
             var count = 0
             var latitudes = 0.0
             var longitudes = 0.0
-            /// The first that fell into it.
+            /// The first location in the cell.
             var place: ListedLocation?
         }
 
         private let around: Double
         private let isOfSinglePlaces: Bool
-        /// All cells of the world, if there are few: no search is as fast.
+        /// All cells of the world, if there are few. This is faster than any search.
         private var every: [Cell] = []
         private var some: [Int: Cell] = [:]
         private var single = SmallestLocations(limit: MapGrid.maximumCells)
@@ -96,7 +96,7 @@ public struct MapGrid: Sendable, Hashable {
             if side * side <= Self.fewCells { every = Array(repeating: Cell(), count: side * side) }
         }
 
-        /// Whether a location of this identifier would be shown in any case.
+        /// Whether a location with this identifier may be shown.
         func takes(_ identifier: Span<UInt8>) -> Bool { !isOfSinglePlaces || single.takes(identifier) }
 
         mutating func add(_ point: Coordinate, _ place: () -> ListedLocation?) {
@@ -156,9 +156,9 @@ public struct MapGrid: Sendable, Hashable {
 
 /// The cells of a map, and the smallest box that contains their locations.
 public struct MapCells: Sendable, Hashable {
-    /// The fullest first, at most ``MapGrid/maximumCells``.
+    /// The fullest cells first, at most ``MapGrid/maximumCells``.
     public let cells: [MapCell]
-    /// Contains also locations of cells beyond the maximum; nil without a location.
+    /// Also contains the locations of cells beyond the maximum. Nil if there is no location.
     public let bounds: MapBounds?
 }
 

@@ -1,8 +1,8 @@
 /// The number of monitored requests that is needed before attestation can be required, so that a clip does not lock out its own
 /// users by mistake. [ours]
 public enum MonitoredAttestations {
-    /// How many requests of the operation must have brought it.
+    /// The number of attested requests of the operation that is needed.
     public static let required = 100
-    /// In how many days of UTC, today included.
+    /// The number of UTC days in which these requests must have arrived, including today.
     public static let days = 7
 }

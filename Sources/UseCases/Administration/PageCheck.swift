@@ -9,7 +9,7 @@ public struct PageCheck: Sendable {
     public enum Point: String, Sendable, CaseIterable {
         case https
         case response
-        /// Where redirects end: that host's association counts.
+        /// The end of all redirects. The association of its host counts.
         case redirects
         case status
         case contentType = "content_type"
@@ -48,17 +48,17 @@ public struct PageCheck: Sendable {
 
     public var hasFailed: Bool { findings.contains { $0.verdict == .failed } }
 
-    /// Bytes of a page. [Apple, TN2444]
+    /// The maximum number of bytes of a page. [Apple, TN2444]
     public static let maximumSize = 1 << 20
-    /// Pixels of a preview's image; below ``smallestWidth`` it is ignored. [Apple, TN2444]
+    /// The recommended width of a preview's image, in pixels. Images below ``smallestWidth`` are ignored. [Apple, TN2444]
     public static let recommendedWidth = 900
     public static let smallestWidth = 150
-    /// How many redirects are followed. [ours]
+    /// The maximum number of redirects. [ours]
     public static let maximumRedirects = 5
 
-    /// Fetches a page, where it is redirected the one there, and judges it; then looks for the clip in the association file of the
-    /// host where redirects ended.
-    /// - Parameter clip: which the page must name; nil for any.
+    /// Fetches a page, follows its redirects, and checks the last page. Then looks for the clip in the association file of the last
+    /// host.
+    /// - Parameter clip: the clip that the page must name; nil for any.
     public static func run(_ url: String, clip: BundleID?, _ fetcher: some PageFetcher) async -> PageCheck {
         var judge = Judge()
         var current = url
@@ -101,7 +101,7 @@ public struct PageCheck: Sendable {
     }
 }
 
-/// Takes a verdict on each point; those without one were not checked.
+/// Collects the verdict on each point. Points without a verdict were not checked.
 private struct Judge {
     private var verdicts: [PageCheck.Point: PageCheck.Finding] = [:]
     /// The clip that the page names.
@@ -118,7 +118,7 @@ private struct Judge {
     }
 
     mutating func say(_ point: PageCheck.Point, _ verdict: SiteCheck.Verdict, _ detail: String) {
-        // Much of it is the page's own words.
+        // A large part of the detail is text from the page.
         verdicts[point] = .init(
             point: point, verdict: verdict,
             detail: String(detail.escapingControlCharacters.prefix(400)))
@@ -214,7 +214,7 @@ private struct Judge {
         }
     }
 
-    /// - Parameter clip: by its bundle ID; whose team it is of the page does not say.
+    /// - Parameter clip: the bundle ID. The page does not name the team.
     mutating func association(of clip: String, at url: String, _ fetcher: some PageFetcher) async {
         guard let host = URL(string: url)?.host(), let name = try? DomainName(host) else {
             return say(.association, false, "the page's host is not a domain name")

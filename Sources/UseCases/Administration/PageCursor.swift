@@ -1,6 +1,6 @@
 import Encodings
 
-/// The end of a list's page, in letters that need no encoding in a query. Clients treat it as opaque.
+/// The end of a list's page, in characters that need no encoding in a query. Clients treat it as opaque.
 public enum PageCursor {
     /// - Parameter name: the last item's.
     public static func text(of name: String) -> String { Base64URL.text(name.utf8) }

@@ -2,9 +2,9 @@
 ///
 /// Comments, scripts and styles are skipped. Each byte is read a constant number of times.
 public struct PageMetadata: Sendable {
-    /// The first one; nil if there is none.
+    /// The first banner; nil if there is none.
     public private(set) var banner: SmartAppBanner?
-    /// Of Open Graph, by their names such as `og:title`; of two alike the first.
+    /// The Open Graph properties by name, such as `og:title`. Of several with the same name, the first counts.
     public private(set) var properties: [String: String] = [:]
 
     public init(ofPage page: [UInt8]) {
@@ -14,7 +14,7 @@ public struct PageMetadata: Sendable {
             if banner == nil, attributes["name"]?.lowercased() == "apple-itunes-app" {
                 banner = SmartAppBanner(content: content)
             }
-            // As a `name` it is read too. [observed]
+            // A `name` is read like a `property`. [observed]
             let name = (attributes["property"] ?? attributes["name"] ?? "").lowercased()
             if name.hasPrefix("og:"), properties[name] == nil {
                 properties[name] = content.unescapingCharacterReferences
@@ -24,7 +24,7 @@ public struct PageMetadata: Sendable {
 }
 
 extension String {
-    /// With the references that every writer of HTML uses read; others stay as they are.
+    /// Replaces the usual character references. Others remain unchanged.
     fileprivate var unescapingCharacterReferences: String {
         guard utf8.contains(UInt8(ascii: "&")) else { return self }
         var text = ""

@@ -18,7 +18,7 @@ extension QuotaForecast {
 }
 
 extension Quota {
-    /// With the members that it has.
+    /// Contains only members with a value.
     public var json: JSONObject {
         var json: JSONObject = [:]
         json["rows"] = rows.map { JSONValue($0) }
@@ -50,12 +50,12 @@ extension QuotaUsage {
 }
 
 extension [QuotaKind: Quota] {
-    /// By kind, such as `{"locations": {"rows": 5000}}`.
+    /// The quotas by kind, such as `{"locations": {"rows": 5000}}`.
     public var json: JSONObject {
         reduce(into: [:]) { $0[$1.key.rawValue] = .object($1.value.json) }
     }
 
-    /// Reads the ``json``; kinds of a later version are skipped.
+    /// Reads the ``json``, without kinds of later versions.
     public init(_ fields: inout JSONObjectReader) throws {
         self = try fields.byKind { try Quota(&$0) }
     }
@@ -72,7 +72,7 @@ extension [QuotaKind: QuotaUsage] {
 }
 
 extension JSONObjectReader {
-    /// The limit; nil where it is null or missing.
+    /// The limit; nil if it is null or missing.
     fileprivate mutating func optionalLimit() throws(JSONFieldError) -> Int? {
         guard let value = optionalValue("limit"), value != .null else { return nil }
         guard let limit = value.numberValue?.int else {

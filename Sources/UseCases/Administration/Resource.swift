@@ -15,7 +15,7 @@ public protocol Resource: Sendable, Equatable {
     static var collection: String { get }
     /// The error for a key that no item has.
     static func unknown(_ key: Key) -> AdministrationError
-    /// Query parameters that narrow lists, each with the way its value is stored; nil for a value that no item can have.
+    /// Query parameters that select items of lists. Each closure returns the stored form of a value; nil if no item can have it.
     static var filters: [String: @Sendable (String) -> String?] { get }
     /// The query parameter that forces a change against advice; nil if there is none.
     static var forcing: String? { get }
@@ -56,7 +56,7 @@ extension Resource {
         return json
     }
 
-    /// Reads the item's members; the caller refuses the others with `finish()`.
+    /// Reads the item's members. The caller refuses unknown members with `finish()`.
     /// - Throws: `JSONFieldError` or ``RowRefusal``, which name the field.
     public init(_ reader: inout JSONObjectReader) throws {
         var values = JSONFieldValues(reader: reader)
@@ -65,17 +65,19 @@ extension Resource {
     }
 }
 
-/// A resource whose items clients write as a whole, as JSON or, if all its fields fit, as CSV.
+/// A resource whose items clients write as a whole: as JSON, or as CSV if all its fields have columns.
 public protocol WritableResource: Resource {
-    /// The error for a key that an item has already.
+    /// The error if an item already has the key.
     static func existing(_ key: Key) -> AdministrationError
     /// The members of an item's JSON that name its key.
     static func members(of key: Key) -> JSONObject
-    /// The field that a CSV column sets, and the name within it if the column is not a field's own; nil for an unknown column.
+    /// For a CSV column that sets a part of a field: the field, and the name of the part. Nil for an unknown column.
     static func place(ofColumn column: String) -> (field: String, name: String)?
 
-    /// The item with fields of the item that it replaces which a client must name to change.
-    /// - Parameter json: the members that the client sent.
+    /// The item with the current values of fields that change only if a client names them.
+    /// - Parameters:
+    ///   - current: the item that this one replaces.
+    ///   - json: the members that the client sent.
     func keeping(_ current: Self, where json: JSONObject) -> Self
 }
 

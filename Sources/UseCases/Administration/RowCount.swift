@@ -1,6 +1,6 @@
 public import JSON
 
-/// How many rows of a relation something was done to.
+/// A number of rows of a relation.
 public struct RowCount: Sendable, Hashable, CustomStringConvertible {
     public let relation: String
     public let count: Int

@@ -6,7 +6,7 @@ public import Invocation
 public struct ShortCode: Sendable {
     /// 1 to 128 Unicode scalars, none of them a control character.
     public let code: String
-    /// Resolved as if it had been scanned itself.
+    /// The URL is looked up as if it had been scanned.
     public let url: InvocationURL
 
     /// - Throws: `AdministrationError.invalidShortCode`, or `.unmatchableURL` for a URL that no experience can
@@ -20,7 +20,7 @@ public struct ShortCode: Sendable {
     }
 }
 
-/// Codes are compared by bytes: `String` takes the composed and the decomposed form of a character for equal.
+/// Compares codes by bytes. Two `String`s are equal if one has the composed and the other the decomposed form of a character.
 extension ShortCode: Hashable {
     public static func == (one: Self, other: Self) -> Bool {
         one.code.utf8.elementsEqual(other.code.utf8) && one.url == other.url

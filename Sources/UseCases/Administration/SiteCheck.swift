@@ -2,7 +2,7 @@ public import AppSiteAssociation
 import JSON
 import Tenancy
 
-/// What iOS would refuse of a site's association file, point by point.
+/// Checks a site's association file as iOS would, point by point.
 ///
 /// A point that cannot be judged, because another one failed before it, is neither passed nor failed.
 public struct SiteCheck: Sendable {
@@ -39,7 +39,7 @@ public struct SiteCheck: Sendable {
 
     public enum Verdict: String, Sendable {
         case passed
-        /// Devices take it; it may not be as wanted.
+        /// Devices accept it, but it may be a mistake.
         case warning
         case failed
         /// Neither Apple nor an observation shows how devices behave.
@@ -70,15 +70,15 @@ public struct SiteCheck: Sendable {
 
     public var hasFailed: Bool { findings.contains { $0.verdict == .failed } }
 
-    /// Where a host has its file. [Apple, "Supporting associated domains"]
+    /// The URL of a host's file. [Apple, "Supporting associated domains"]
     public static func url(of name: DomainName) -> String {
         "https://\(name.text)/.well-known/apple-app-site-association"
     }
 
-    /// Fetches a file and judges it.
+    /// Fetches and checks a file.
     /// - Parameters:
     ///   - clip: a clip that the file must list; nil for any.
-    ///   - app: the clip's app; nil for all but the last component of the clip's bundle ID.
+    ///   - app: the clip's app; nil for the clip's bundle ID without its last component.
     public static func run(
         _ url: String, clip: AppID?, app: AppID? = nil, _ fetcher: some PageFetcher
     ) async -> SiteCheck {
@@ -90,7 +90,7 @@ public struct SiteCheck: Sendable {
         }
     }
 
-    /// Judges what came of fetching a file.
+    /// Checks the result of fetching a file.
     init(_ url: String, _ fetched: Result<Page, NoResponse>, clip: AppID?, app: AppID? = nil) {
         self.url = url
         var judge = Judge()
@@ -102,7 +102,7 @@ public struct SiteCheck: Sendable {
     }
 }
 
-/// Takes a verdict on each point; those without one were not checked.
+/// Collects the verdict on each point. Points without a verdict were not checked.
 private struct Judge {
     private var verdicts: [SiteCheck.Point: SiteCheck.Finding] = [:]
 
@@ -120,7 +120,7 @@ private struct Judge {
         _ point: SiteCheck.Point, _ verdict: SiteCheck.Verdict, _ detail: String,
         authority: SiteCheck.Authority? = nil
     ) {
-        // Much of it is the site's own words.
+        // A large part of the detail is text from the site.
         verdicts[point] = .init(point, verdict, detail.escapingControlCharacters, authority: authority)
     }
 
@@ -206,7 +206,7 @@ private struct Judge {
         swapped(file, clip: clip, app: app)
     }
 
-    /// A clip belongs under `appclips`, beside its app or alone; its app under `applinks`. [Apple]
+    /// A clip belongs under `appclips`, with or without its app. Its app belongs under `applinks`. [Apple]
     ///
     /// If one of two IDs extends the other, the longer belongs to the clip. So an ID under `appclips` that no other ID extends
     /// counts as a clip's.
@@ -247,7 +247,7 @@ private struct Judge {
 
     /// The parts of an ID before each of its dots; none for a text that is too long to be an ID.
     ///
-    /// A file holds tens of thousands of texts: to hold each against each would take long.
+    /// A file may contain tens of thousands of texts, and a comparison of each with each would take too long.
     private static func extended(by id: String) -> [String] {
         guard id.utf8.count <= 256 else { return [] }
         return id.indices.filter { id[$0] == "." }.map { String(id[..<$0]) }

@@ -5,7 +5,7 @@
 public struct SmartAppBanner: Sendable, Hashable {
     /// The app's ID in the App Store.
     public let appID: String?
-    /// The bundle ID of the App Clip, as it is written.
+    /// The bundle ID of the App Clip, unchanged.
     public let clip: String?
     /// `card` for the card that covers the page, from iOS 15 on.
     public let display: String?

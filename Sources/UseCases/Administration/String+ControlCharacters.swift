@@ -1,7 +1,7 @@
 extension String {
     /// The text with each control character written as in Swift, such as `\u{1B}`.
     ///
-    /// A file's own words are printed: a terminal must not take them for commands.
+    /// A terminal must not interpret printed text of a file as commands.
     var escapingControlCharacters: String {
         var text = ""
         for scalar in unicodeScalars {

@@ -8,7 +8,7 @@ extension String {
         return unicodeScalars.first?.isInvisible == true || unicodeScalars.last?.isInvisible == true
     }
 
-    /// Whether there is nothing to see in it.
+    /// Whether the text has no visible character.
     var isBlank: Bool {
         if let first = utf8.first, first.isVisibleASCII { return false }
         return unicodeScalars.allSatisfy(\.isInvisible)
@@ -33,7 +33,7 @@ extension String {
     private static let invisibleEdge = "must not begin or end with a blank or an invisible character"
 
     /// Refuses an identifier that people could confuse with another one.
-    /// - Parameter column: where it is written.
+    /// - Parameter column: The column of the identifier.
     public func requireVisibleEdges(in column: String) throws(RowRefusal) {
         if hasInvisibleEdge { throw RowRefusal(column, Self.invisibleEdge) }
     }

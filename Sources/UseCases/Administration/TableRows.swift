@@ -5,22 +5,22 @@ public protocol RowReader<Row>: Sendable {
     associatedtype Row: Sendable
     /// The rows that end in `chunk`.
     mutating func rows(in chunk: [UInt8]) throws -> [ImportedRow<Row>]
-    /// The last row, when nothing ends it.
+    /// The last row, if no line break ends it.
     mutating func finish() throws -> [ImportedRow<Row>]
-    /// How many lines were no rows so far. They count as rows where rows are limited, since they cost what rows do.
+    /// The number of lines so far that were not rows. They count towards the limit of rows, because they cost as much as rows.
     var blankLineCount: Int { get }
 }
 
 /// The rows of a file, one after another, while it is read.
 ///
-/// Throws `AdministrationError.tooManyRows`, and what chunks and reader throw.
+/// Throws `AdministrationError.tooManyRows`, and the errors of chunks and reader.
 public struct FileRows<Chunks: AsyncSequence & Sendable, Reader: RowReader>: AsyncSequence, Sendable
 where Chunks.Element == [UInt8] {
     private let chunks: Chunks
     private let reader: Reader
     private let maximum: Int
 
-    /// - Parameter maximum: How many rows and blank lines there may be.
+    /// - Parameter maximum: The maximum number of rows and blank lines.
     public init(_ chunks: Chunks, _ reader: Reader, maximum: Int = .max) {
         self.chunks = chunks
         self.reader = reader
@@ -67,7 +67,7 @@ where Chunks.Element == [UInt8] {
 public typealias TableRows<Row: WritableResource> = FileRows<FileChunks, TableReader<Row>>
 
 extension FileRows where Chunks == FileChunks {
-    /// - Parameter source: gives the next bytes of the file, nil at its end.
+    /// - Parameter source: returns the next bytes of the file, nil at its end.
     public init<Row: WritableResource>(_ source: @escaping FileChunks.Source)
     where Reader == TableReader<Row> {
         self.init(FileChunks(source: source), TableReader())
@@ -76,7 +76,7 @@ extension FileRows where Chunks == FileChunks {
 
 /// The pieces of a file that a closure reads.
 public struct FileChunks: AsyncSequence, Sendable {
-    /// Gives the next bytes of the file, nil at its end.
+    /// Returns the next bytes of the file, nil at its end.
     public typealias Source = @Sendable () throws -> [UInt8]?
 
     let source: Source
@@ -152,7 +152,7 @@ extension ImportedRow where Row: WritableResource {
     }
 }
 
-/// Why one row was refused, or an item that is written as JSON, whose members have the names of columns.
+/// Why a row, or an item in JSON, was refused. Members of JSON have the names of columns.
 public struct RowRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     public let column: String
     /// The error of the value.
@@ -175,7 +175,7 @@ public struct RowRefusal: Error, Sendable, Hashable, CustomStringConvertible {
         try naming({ _ in column }, body)
     }
 
-    /// Runs `body`, and adds the column, which the error names, to the errors that it throws.
+    /// Runs `body`, and adds a column to the errors that it throws. The column depends on the error.
     static func naming<Value, Failure: Error & CustomStringConvertible>(
         _ column: (Failure) -> String, _ body: () throws(Failure) -> Value
     ) throws(RowRefusal) -> Value {

@@ -1,4 +1,4 @@
-/// Finds the `meta` elements of a page, going forward only.
+/// Finds the `meta` elements of a page. Reads forward only.
 struct TagScanner {
     private let page: [UInt8]
     private var position = 0
@@ -7,7 +7,7 @@ struct TagScanner {
         self.page = page
     }
 
-    /// The attributes of the next one, by their names in lower case; of two alike the first, as browsers have it.
+    /// The attributes of the next element, by their names in lower case. Of two with the same name, the first counts, as in browsers.
     mutating func nextMeta() -> [String: String]? {
         while let tag = page[position...].firstIndex(of: UInt8(ascii: "<")) {
             position = tag + 1
@@ -90,7 +90,7 @@ struct TagScanner {
 }
 
 extension UInt8 {
-    /// ASCII white space, as HTML has it.
+    /// White space in HTML.
     fileprivate var isSpace: Bool {
         switch self {
         case 0x09, 0x0A, 0x0C, 0x0D, 0x20: true

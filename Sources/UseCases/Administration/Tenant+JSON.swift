@@ -60,14 +60,14 @@ extension Tenant: Resource {
     public static let collection = "tenant"
     public var key: TenantID { id }
 
-    /// Without the quotas, whose usage changes with each write and would fail every condition.
+    /// Without the quotas, because their usage changes with each write, so that every condition would fail.
     public var validatedJSON: JSONObject {
         var json = json
         json["quotas"] = nil
         return json
     }
 
-    /// The tenant after a merge patch (RFC 7396), which can change its name, which notifications collapse, and its origins.
+    /// The tenant after a merge patch (RFC 7396), which can change its name, its `collapsePolicy` and its origins.
     /// - Throws: `JSONFieldError` or ``RowRefusal``, which name the field.
     public func patched(by patch: JSONObject) throws -> Tenant {
         let current = json

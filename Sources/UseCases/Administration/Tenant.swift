@@ -8,9 +8,9 @@ public struct Tenant: Sendable, Hashable {
     public let slug: TenantSlug
     public internal(set) var name: DisplayName
     public let createdAt: Date
-    /// Since when its keys are refused; nil while the tenant is served.
+    /// Since when the tenant's keys are refused; nil if the tenant is not suspended.
     public let suspendedAt: Date?
-    /// The tenant's own limits; nil for those of the server.
+    /// The tenant's own limits; nil for the server's limits.
     public let limits: RequestLimits
     public internal(set) var collapsePolicy: CollapsePolicy
     /// The origins whose pages may use the tenant's publishable keys (CORS).

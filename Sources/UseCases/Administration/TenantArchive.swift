@@ -4,12 +4,12 @@ public import Lookups
 public import RateLimiting
 public import Tenancy
 
-/// A tenant as one portable file, to be taken into another Doorstep: JSON Lines (one JSON object a line, UTF-8).
+/// A tenant as one portable file, for an import at another deployment: JSON Lines (one JSON object per line, UTF-8).
 ///
-/// The first line names the format and its version. Each other line is one record: its kind under `type`, and the members that
-/// it has in every list. The tenant is first, the last line counts the records, and between them the kinds follow the order of
-/// ``Kind``. Keys, proofs of domains, confirmations and the audit log are not exported: holders get new keys, domains are
-/// proved again, and the history belongs to the old deployment.
+/// The first line names the format and its version. Each other line is a record: its kind under `type`, and the members that the
+/// item has in lists. The tenant is first, then the kinds follow in the order of ``Kind``, and the last line contains the number of
+/// records. Keys, proofs of domains, confirmations and the audit log are not exported: holders get new keys, domains are proved
+/// again, and the history belongs to the old deployment.
 public enum TenantArchive {
     static let format = "doorstep-tenant"
     public static let version = 2
@@ -30,8 +30,8 @@ public enum TenantArchive {
 
 /// The tenant's record in an archive.
 public struct ArchivedTenant: Sendable, Hashable {
-    /// The tenant's ID. The key that signs locations in printed URLs is derived from it, and it is the audience of receipts.
-    /// The importer decides whether to keep it.
+    /// The tenant's ID. It is the audience of receipts, and the key for signed locations in printed URLs is derived from it. The
+    /// importer decides whether to keep it.
     public let id: TenantID
     public let slug: TenantSlug
     public let name: DisplayName
@@ -48,7 +48,7 @@ public struct ArchivedDomain: Sendable, Hashable {
     public let pages: DomainPages
 }
 
-/// An image's record in an archive: its file, from which everything else follows.
+/// An image's record in an archive: the file. All other properties follow from the file.
 public struct ArchivedImage: Sendable, Hashable {
     public let file: [UInt8]
 }
@@ -62,7 +62,7 @@ public enum ArchiveRecord: Sendable {
     case location(LocationRecord)
     case experience(ExperienceRecord)
     case shortCode(ShortCode)
-    /// How many records there are, this one apart.
+    /// The number of records, without this one.
     case end(Int)
 
     var kind: TenantArchive.Kind {

@@ -4,10 +4,10 @@ import Tenancy
 
 /// Reads an archive (``TenantArchive``) line by line.
 ///
-/// An invalid line is added to the problems and reading continues, so that all errors are reported together. An archive of
-/// another format or version, and an incomplete one, are refused.
+/// If a line is invalid, it is added to the problems and reading continues, so that all errors are reported together. Archives of
+/// another format or version are refused, and incomplete archives, too.
 public struct TenantArchiveReader: Sendable {
-    /// Gives the next bytes of the file, nil at its end.
+    /// Returns the next bytes of the file, nil at its end.
     public typealias Source = @Sendable () throws -> [UInt8]?
 
     /// The errors of the lines read so far; later steps add more.
@@ -17,7 +17,7 @@ public struct TenantArchiveReader: Sendable {
     private var ahead: (record: ArchiveRecord, line: Int)?
     private var last = TenantArchive.Kind.tenant
     private var count = 0
-    /// These kinds have few rows; for the others the database finds duplicates.
+    /// Finds duplicates of kinds with few rows. The database finds duplicates of the other kinds.
     private var bundleIDs: Set<BundleID> = []
     private var domains: Set<DomainName> = []
 
@@ -39,7 +39,7 @@ public struct TenantArchiveReader: Sendable {
         throw refusal("type: the tenant must come first")
     }
 
-    /// The next record when it is of the kind that the closure takes; nil when another one comes.
+    /// The next record, if the closure accepts its kind; nil if the next record has another kind.
     public mutating func next<Value>(
         _ value: (ArchiveRecord) -> Value?
     ) throws -> (value: Value, line: Int)? {
@@ -49,7 +49,7 @@ public struct TenantArchiveReader: Sendable {
         return (value, line)
     }
 
-    /// Reads on to the end, of which only the problems are of interest.
+    /// Reads to the end to find all problems.
     public mutating func readRest() throws {
         ahead = nil
         while try readRecord() != nil {}
@@ -67,7 +67,7 @@ public struct TenantArchiveReader: Sendable {
         }
     }
 
-    /// The next good record; nil when the last line was read.
+    /// The next valid record; nil after the last line.
     private mutating func readRecord() throws -> (ArchiveRecord, Int)? {
         while last != .end {
             guard let line = try lines.next() else { throw refusal("the archive is incomplete", after: true) }

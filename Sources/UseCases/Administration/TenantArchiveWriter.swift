@@ -1,7 +1,7 @@
 import JSON
 
 extension CatalogueReader {
-    /// Writes the tenant as an archive (``TenantArchive``); returns how many records it has.
+    /// Writes the tenant as an archive (``TenantArchive``). Returns the number of records.
     public func exportTenant(to sink: @escaping ([UInt8]) throws -> Void) async throws -> Int {
         var writer = TenantArchiveWriter(sink)
         try writer.append(
@@ -44,7 +44,7 @@ struct TenantArchiveWriter {
         if buffer.count >= Self.chunkLength { try handOver() }
     }
 
-    /// Writes the last line; returns how many records there are.
+    /// Writes the last line. Returns the number of records.
     mutating func finish() throws -> Int {
         append(ArchiveRecord.end(count).json)
         try handOver()

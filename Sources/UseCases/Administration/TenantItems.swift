@@ -2,7 +2,7 @@ public import AppSiteAssociation
 public import Lookups
 public import Tenancy
 
-/// One tenant's items of one kind, as one actor reads and changes them.
+/// One tenant's items of one kind, for one actor.
 ///
 /// Throws an `AdministrationError`, or the server's refusal with its text.
 public struct TenantItems<Item: Resource>: Sendable {
@@ -17,7 +17,7 @@ public struct TenantItems<Item: Resource>: Sendable {
         self.actor = actor
     }
 
-    /// By key, after one, up to `limit`.
+    /// At most `limit` items, sorted by key, after a given one.
     public func list(after: Item.Key? = nil, limit: Int = .max) async throws -> [Item] {
         var items: [Item] = []
         while items.count < limit {
@@ -38,8 +38,8 @@ public struct TenantItems<Item: Resource>: Sendable {
         return item
     }
 
-    /// Replaces an item by the closure's result; its key stays.
-    /// - Parameter force: Whether to do it although a check advises against it.
+    /// Replaces an item by the closure's result. The key does not change.
+    /// - Parameter force: Whether to make the change even if a check advises against it.
     public func update(
         _ key: Item.Key, force: Bool = false, _ change: @escaping @Sendable (Item) throws -> Item
     ) async throws -> Item {
@@ -49,8 +49,8 @@ public struct TenantItems<Item: Resource>: Sendable {
         }.after
     }
 
-    /// Deletes an item, with `cascade` what refers to it too.
-    /// - Returns: How many rows went, by relation; the last is that of the item itself.
+    /// Deletes an item. With `cascade`, also deletes the items that refer to it.
+    /// - Returns: The number of deleted rows by relation. The item's own relation is last.
     public func delete(_ key: Item.Key, cascade: Bool = false) async throws -> [RowCount] {
         try await store.delete(key, of: tenant, by: actor, cascade: cascade) { _ in }.rows
     }
@@ -66,15 +66,15 @@ extension TenantItems where Item: WritableResource {
 }
 
 extension TenantItems<CardImage> {
-    /// Keeps an image; one that is there already stays as it is.
+    /// Stores an image. Does nothing if the image exists.
     public func add(_ image: CardImage) async throws -> CardImage {
         try await store.change(image.key, of: tenant, by: actor) { $0 ?? image }.after
     }
 }
 
 extension TenantItems<DomainRecord> {
-    /// Claims a domain; a claim that is there already stays as it is, with its challenge.
-    /// - Returns: The claim as it is kept, whose challenge may be another: a server makes its own.
+    /// Claims a domain. An existing claim does not change, and keeps its challenge.
+    /// - Returns: The stored claim. It may have another challenge, because a server makes its own.
     public func claim(_ claim: DomainRecord) async throws -> DomainRecord {
         _ = try await store.change(claim.key, of: tenant, by: actor) { $0 ?? claim }
         return try await show(claim.key)
@@ -85,7 +85,7 @@ extension TenantItems<DomainRecord> {
         try await update(name) { $0.with(content) }
     }
 
-    /// Shows pages at the domain, or none.
+    /// Changes the setting of landing pages at the domain.
     public func show(_ pages: DomainPages, at name: DomainName) async throws -> DomainRecord {
         try await update(name) { $0.showing(pages) }
     }

@@ -4,10 +4,10 @@ public import Tenancy
 
 /// Manages the keys of any tenant, for operators. Unlike in ``KeyStore``, no key limits their rights.
 public protocol TenantKeys: Sendable {
-    /// The oldest first.
+    /// All keys, oldest first.
     func keys(of tenant: TenantID) async throws -> [KeyRecord]
 
-    /// Active keys before inactive ones, and newest first, up to `limit`.
+    /// At most `limit` keys: active keys before inactive ones, each newest first.
     func newestKeys(of tenant: TenantID, limit: Int) async throws -> [KeyRecord]
 
     /// - Throws: `AdministrationError.unknownKey`.
@@ -22,8 +22,8 @@ public protocol TenantKeys: Sendable {
         of tenant: TenantID
     ) async throws -> KeyRecord
 
-    /// Adds the successor, and lets the old key expire at a time, in one step.
-    /// - Throws: `AdministrationError.unknownKey`; `keyNotActive`; `keyRotated` with the successor that there is.
+    /// Adds the successor, and changes the expiry of the old key, in one step.
+    /// - Throws: `AdministrationError.unknownKey`; `keyNotActive`; `keyRotated` with the existing successor.
     func rotateKey(
         _ id: KeyID, to successor: @Sendable (KeyKind) -> APIKey, oldExpiresAt: Date, of tenant: TenantID
     ) async throws -> (key: APIKey, record: KeyRecord)
@@ -35,8 +35,8 @@ public protocol TenantKeys: Sendable {
 extension APIKey {
     /// The default overlap of a key and its successor, in hours. [ours]
     public static let usualOverlap = 24.0
-    /// For how long they may be, in hours. [ours]
+    /// The possible overlaps, in hours. [ours]
     public static let overlaps = 0.0...8_760
-    /// After how many days a key may be refused, where it does expire. [ours]
+    /// The possible lifetimes of keys that expire, in days. [ours]
     public static let lifetimes = 0.0...36_500
 }

@@ -15,7 +15,7 @@ extension IndexColumn {
     public static var keyLength: Int { 1 }
     public func expression(of column: String) -> String { column }
 
-    /// The name in the schema: the case's own, with underscores between its words.
+    /// The name in the schema: the name of the case, with underscores between its words.
     public var columnName: String {
         "\(self)".reduce(into: "") { name, letter in
             name += letter.isUppercase ? "_" + letter.lowercased() : String(letter)
@@ -24,7 +24,7 @@ extension IndexColumn {
 
     static var list: [any IndexColumn] { allCases.map { $0 } }
 
-    /// The SQL expression to read of a card: all members except its place, which no response shows.
+    /// The SQL expression that reads a card: all members except `place`, which no response shows.
     static func expression(ofCard column: String) -> String { "(\(column) - 'place')::text" }
 }
 
@@ -56,7 +56,7 @@ public enum ClipColumn: Int, IndexColumn {
     /// `boolean`.
     case multiBusiness
     case teamId, parentBundleId
-    /// Null for the team's ID.
+    /// Null if it is the team's ID.
     case appIdPrefix
     /// The text of a JSON object, nullable.
     case attestation
@@ -77,7 +77,7 @@ public enum ClipColumn: Int, IndexColumn {
 }
 
 public enum KeyColumn: Int, IndexColumn {
-    /// `uuid`, as for each tenant's ID.
+    /// Both `uuid`. `tenantId` is `uuid` in the other relations, too.
     case tenantId, keyId
     case kind
     /// `bytea`: a SHA-256.
@@ -135,7 +135,7 @@ public enum LocationColumn: Int, IndexColumn {
 
 public enum ExperienceColumn: Int, IndexColumn {
     case tenantId, kind, url, bundleId
-    /// At most one of the two is not null.
+    /// At least one of the two is null.
     case locationIdentifier, identifierRule
     /// In the card's default language; both nullable.
     case title, subtitle

@@ -1,4 +1,4 @@
-/// The optional texts that responses show as members of a location: those of ``LocationColumn/texts``.
+/// The optional texts of a location that responses show as its members: the columns of ``LocationColumn/texts``.
 struct LocationTexts: Sendable, Hashable {
     static let none = LocationTexts(texts: [])
 
@@ -30,7 +30,7 @@ struct LocationTexts: Sendable, Hashable {
         self.init(texts: texts)
     }
 
-    /// A NUL and the text for each column, which is empty if there is no text; nothing if there is none at all.
+    /// For each column a NUL and the text, which is empty if the location has no such text. Empty if the location has no texts.
     func packed(_ columns: [LocationColumn] = LocationColumn.texts) -> [UInt8] {
         guard !texts.isEmpty else { return [] }
         return columns.reduce(into: []) { $0 += [0] + (self[$1] ?? []) }

@@ -53,7 +53,7 @@ extension LookupIndex {
                 do throws(LookupIndexError) {
                     try table.set(relation, row)
                 } catch .unreadableRow(.clips) {
-                    // The value as it was in the database.
+                    // The row was unreadable in the database, too. `set` has recorded that.
                 }
             }
         }

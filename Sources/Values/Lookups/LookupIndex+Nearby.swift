@@ -136,7 +136,7 @@ extension LookupIndex {
         if change == .add, isKnown { return }
         if change == .remove {
             guard isKnown else { return }
-            // Another experience may be bound to it too.
+            // Another experience may be bound to the location, too.
             var isLeft = false
             nearby[index].bound.forEach(in: boundKeys(location, clip)) { _ in
                 isLeft = true

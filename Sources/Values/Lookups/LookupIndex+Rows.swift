@@ -13,8 +13,8 @@ extension LookupIndex {
     /// - Parameter isNew: Whether no row with its key can exist yet, which saves a search. Call
     ///   ``settle()`` after many such rows.
     /// - Throws: `unreadableRow` if the row contains a value that no version of Doorstep writes. The index
-    ///   is then unchanged, except for a clip's row: afterwards no request counts as from the clip's
-    ///   genuine build.
+    ///   then does not change, with one exception: it records that a clip is unreadable, so that no
+    ///   request counts as sent by the clip's genuine build.
     public mutating func set(
         _ relation: IndexRelation, _ row: borrowing IndexRow, isNew: Bool = false
     ) throws(LookupIndexError) {
@@ -94,7 +94,7 @@ extension LookupIndex {
                 urls.append(
                     (ExperienceKind(header.kind), Array(copying: text.extracting(0..<Int(header.urlLength)))))
             }
-            // One by one, since their query nodes must be removed too.
+            // One by one, because their query nodes must be removed, too.
             for (kind, url) in urls { removeExperience(kind, url, tenant) }
             experiences.removeAll { header, _ in header.tenant == tenant }
             removeCards(of: tenant) { $0 != .locationCard }
@@ -297,7 +297,7 @@ extension LookupIndex {
         return row.withField(ExperienceColumn.url) { url in
             guard let shape = URLShape(url) else { return false }
             let hashes = ExperienceHashes(url, shape, host: hostHash(tenant))
-            // The clip comes last, so that a refused row leaves no clip's name behind.
+            // The clip is interned last, so that a refused row adds no clip's name.
             guard hashes.nodes.count <= URLPrefix.maximumQueryItems,
                 let clip = row.withField(
                     ExperienceColumn.bundleId, { intern(clip: String(copying: $0), of: tenant) }) ?? nil

@@ -179,7 +179,7 @@ public struct LookupIndex: Sendable {
     var keyDigests: [KeyName: KeyDigest] = [:]
     var revokedAttestKeys: Set<AttestKeyName> = []
     var hosts: [UInt64: Depths] = [:]
-    /// By host, each of which is verified for one tenant.
+    /// The verified hosts by name. Each is verified for one tenant.
     var domains: [String: DomainEntry] = [:]
     /// By the hash that experiences of the tenant on the host have.
     var domainHosts: [UInt64: String] = [:]

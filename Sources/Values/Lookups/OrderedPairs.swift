@@ -57,7 +57,7 @@ struct OrderedPairs: Sendable {
         }
     }
 
-    /// Adds the pair to those that ``settle()`` sorts in together. Reads before that are correct but slow.
+    /// Adds a pair that ``settle()`` will sort together with others. Reads before that are correct but slow.
     mutating func gather(_ pair: Pair) {
         gathered.append(pair)
         count += 1

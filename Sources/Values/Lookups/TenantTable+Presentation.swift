@@ -2,7 +2,7 @@ public import Cards
 public import Invocation
 import Tenancy
 
-/// The texts, image and links that a page shows for a URL's destination; nil where none is configured.
+/// The texts, image and links that a page shows for a URL's destination; nil if not configured.
 public struct Presentation: Sendable, Hashable {
     /// The language of title and subtitle, if the cards have any.
     public var language: CardLanguage?

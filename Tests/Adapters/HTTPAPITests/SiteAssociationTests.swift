@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    /// The prefix of an old app, and what other services need, as the routing table has them.
+    /// The prefix of an old app and the content for other services, as in the lookup index.
     @Test func domainContentAndAppIDPrefixAreInTheFile() async throws {
         let api = try Self.api()
         let tenant = TenantID(number: 1)

@@ -25,7 +25,7 @@ import Testing
 
 @testable import HTTPAPI
 
-/// The API over a routing table that holds the restaurants of Apple's page.
+/// The API with a lookup index that contains the restaurants of Apple's page.
 struct TestAPI: Sendable {
     /// The two ways that a request can take to its response.
     enum Path: CaseIterable {

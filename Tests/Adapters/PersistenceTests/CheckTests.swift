@@ -7,9 +7,9 @@ import Tenancy
 import TestSupport
 import Testing
 
-/// Every CHECK of the schema, violated by rows that are good but for one thing.
+/// Violates every CHECK of the schema, with valid rows that have one wrong value.
 @Suite struct CheckTests {
-    /// By constraint: the table, and columns as SQL that a good row is spoilt with.
+    /// For each constraint: the table, and changes to a valid row that violate the constraint. A change is SQL by column.
     static let cases: [String: (table: String, changes: [[String: String]])] = [
         "tenants_slug_form": (
             "tenants",
@@ -504,7 +504,7 @@ import Testing
             }
             #expect(Set(checks) == Set(Self.cases.keys), "a CHECK without a case, or a case without a CHECK")
 
-            // Each row as it is would be taken: only what is changed in it is refused.
+            // The database accepts each row without its change, so that a refusal is due to the change.
             try await database.insertSampleRows(of: tenant)
             for login in [TestLogin.admin, .app, .migrate] {
                 try await database.withPool(as: login) { pool in

@@ -5,7 +5,7 @@ import PostgreSQL
 import Synchronization
 import Testing
 
-/// A routing table that follows a database, and what its feed has told.
+/// A lookup index that follows a database, and the events of its feed.
 struct FollowedTable: Sendable {
     let live = LiveLookupIndex()
     let feed: IndexFeed

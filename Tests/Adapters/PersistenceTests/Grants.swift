@@ -1,8 +1,8 @@
-/// What each role of Doorstep may do in the schema; the owner's own rights are left out.
+/// The rights of each role of Doorstep in the schema, without the owner's rights.
 ///
-/// Held against the database by a test: a grant more is as much a failure as one less.
+/// A test compares them with the database. A missing grant fails it, and so does an additional one.
 enum Grants {
-    /// Columns are listed where a grant is for some columns only.
+    /// If a grant is for some columns only, the line lists these columns.
     static let expected = """
         doorstep_admin DELETE api_keys
         doorstep_admin DELETE app_store_budget

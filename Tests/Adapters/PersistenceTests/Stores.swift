@@ -83,7 +83,7 @@ struct Stores: Sendable {
         }
     }
 
-    /// A routing table of all that is there now.
+    /// A lookup index with the current rows of the database.
     func loadTable() async throws -> LookupIndex {
         try await FollowedTable(routerPool).refreshed()
     }

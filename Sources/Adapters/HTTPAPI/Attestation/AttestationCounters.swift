@@ -5,7 +5,7 @@ import Metrics
 ///
 /// The counters are looked up once, because a lookup costs more than an increment.
 struct AttestationCounters: Sendable {
-    /// The operations beside those of a clip's policy.
+    /// The counted operations that are not in a clip's policy.
     enum Exchange: String, CaseIterable {
         /// A clip attests a key.
         case attest

@@ -6,8 +6,8 @@ import Tenancy
 
 /// A method of a path, with its access and its handler.
 ///
-/// One list (``APIServer/endpoints(_:_:_:)``) declares them. Responses, 404 and 405, the metrics and the OpenAPI document follow
-/// from it.
+/// One list (``APIServer/endpoints(_:_:_:)``) declares all endpoints. Responses, 404 and 405, the metrics and the OpenAPI document
+/// follow from this list.
 struct Endpoint: Sendable {
     let method: HTTPRequest.Method
     /// The path, with its parameters in braces as in the OpenAPI document.
@@ -15,14 +15,14 @@ struct Endpoint: Sendable {
     var handler: Handler
     /// The body's media types; empty if the endpoint takes no body.
     let bodyTypes: [BodyType]
-    /// Whether the body is optional. A missing body stands for an empty object, whatever its content type.
+    /// Whether the body is optional. A missing body stands for an empty object, with any content type.
     let isBodyOptional: Bool
     let idempotency: Idempotency
     /// The factor of the client's rate limit, for endpoints that need no key.
     let limitFactor: Int
     /// Whether responses from memory can be too long to be compressed on an event loop.
     let hasLongResponses: Bool
-    /// The declared problems. ``problems`` adds those that the endpoint's kind implies.
+    /// The declared problems. ``problems`` adds the problems that follow from the endpoint's kind.
     let ownProblems: [ProblemType]
     /// Verifies a signed request by the database, before a memory handler gets it. Nil if the endpoint accepts no signatures.
     let verifySignature: SignatureCheck?
@@ -57,7 +57,7 @@ struct Endpoint: Sendable {
         /// As ``stored(_:_:)``, but also for restricted keys. The handler receives the key's locations; nil means all.
         case storedWithin(
             Scope, @Sendable (AdmittedRequest, Set<LocationIdentifier>?) async throws -> APIResponse)
-        /// Responds to any secret key, whatever its scopes and locations. Waits for the database.
+        /// Responds to any secret key, with any scopes and locations. Waits for the database.
         case anySecretKey(@Sendable (AdmittedRequest) async throws -> APIResponse)
     }
 
@@ -121,8 +121,8 @@ struct Endpoint: Sendable {
     /// The most bytes of a JSON body: sixteen times the largest payload that APNs accepts.
     static let maximumBodyLength = 65_536
 
-    /// The most bytes of a body that is read on an event loop, where it delays other requests: ten times a usual body. A task reads
-    /// longer ones. [ours]
+    /// The maximum length of a body that is read on an event loop, in bytes: ten times a usual body. A task reads longer bodies, because
+    /// on the event loop they would delay other requests. [ours]
     static let maximumBodyLengthAtOnce = 8_192
 }
 
@@ -140,7 +140,7 @@ extension PathTree<Endpoint>.Match {
         elements.flatMap { $0.method == .get ? [.get, .head] : [$0.method] }
     }
 
-    /// The endpoint of a method; nil if the path does not have the method. The endpoint of GET responds to HEAD too.
+    /// The endpoint of a method; nil if the path does not have the method. The endpoint of GET also responds to HEAD.
     func endpoint(for method: HTTPRequest.Method) -> Endpoint? {
         let method = method == .head ? .get : method
         return elements.first { $0.method == method }

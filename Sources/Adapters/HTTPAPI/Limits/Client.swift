@@ -25,7 +25,7 @@ struct Client: Sendable {
 }
 
 extension TrustedProxies {
-    /// The client at the other end of a connection, which may be a trusted proxy's.
+    /// The client of a connection. The connection may belong to a trusted proxy.
     func client(of peer: IPAddress?, forwardedFor: String?) -> Client {
         guard contains(peer) else { return Client(address: Client.Address(peer), isBehindProxy: false) }
         return client(behind: peer, forwardedFor: forwardedFor)

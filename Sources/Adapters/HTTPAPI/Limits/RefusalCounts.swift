@@ -22,7 +22,7 @@ final class RefusalCounts: Sendable {
     private let counts = Mutex<[Kind: Int]>([:])
 
     /// Counts a refusal.
-    /// - Returns: Whether it is the first of its kind since an interval went by without one.
+    /// - Returns: Whether it is the first of its kind after an interval without such a refusal.
     func add(_ kind: Kind) -> Bool {
         counts.withLock { counts in
             guard let count = counts[kind] else {

@@ -14,7 +14,7 @@ final class TenantConcurrency: Sendable {
 
     private struct State {
         var counts: [Holder: Int] = [:]
-        /// The running requests of all tenants together.
+        /// The number of running requests of all tenants together.
         var total = 0
     }
 
@@ -25,8 +25,8 @@ final class TenantConcurrency: Sendable {
     private let totalRefusal: Problem
 
     /// - Parameters:
-    ///   - maximum: The most running requests of a tenant.
-    ///   - total: The most running requests of all tenants together.
+    ///   - maximum: The maximum number of running requests of a tenant.
+    ///   - total: The maximum number of running requests of all tenants together.
     init(
         maximum: Int, refusal: Problem = .tooManyAtOnce, ofAll total: Int = .max,
         refusalOfAll totalRefusal: Problem = .tooManyAtOnce

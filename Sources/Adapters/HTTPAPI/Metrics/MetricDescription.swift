@@ -7,7 +7,7 @@ struct MetricDescription: Sendable {
         case counter, gauge, histogram
     }
 
-    /// As Prometheus has it, with unit and suffix.
+    /// The name in Prometheus, with unit and suffix.
     let name: String
     let kind: Kind
     let labels: [String]

@@ -1,7 +1,7 @@
 import Metrics
 import Synchronization
 
-/// How many values were at most each of a few fixed bounds, with their sum and their number.
+/// A histogram: for each of a few fixed bounds the number of values up to it, and the sum and number of all values.
 final class PrometheusHistogram: PrometheusInstrument, RecorderHandler, TimerHandler {
     /// From ten microseconds, the time of a response from memory, to ten seconds.
     static let seconds = [

@@ -1,4 +1,4 @@
-/// What changes and writes the value of one series.
+/// Changes and writes the value of one series.
 protocol PrometheusInstrument: AnyObject, Sendable {
     var id: SeriesID { get }
 

@@ -20,7 +20,7 @@ public final class PrometheusRegistry: MetricsFactory, Sendable {
         self.init(limit: 10_000)
     }
 
-    /// - Parameter limit: The most series that are kept, including the counter of dropped ones.
+    /// - Parameter limit: The maximum number of series, including the counter of dropped ones.
     init(limit: Int) {
         self.limit = limit
         dropped = PrometheusCounter(SeriesID(name: "doorstep_metrics_dropped_total"))

@@ -4,10 +4,10 @@ import JSON
 import Lookups
 import Tenancy
 
-/// An error response (RFC 9457), with the stable `code` that clients decide by.
+/// An error response (RFC 9457), with a stable `code` for clients' decisions.
 ///
-/// `type` and `title` are those of the code's ``ProblemType``. Every code has one, which tests check. A code without one would
-/// have the type `about:blank`, whose title is the status's own phrase (RFC 9457 §4.2.1).
+/// `type` and `title` are from the code's ``ProblemType``. Tests check that every code has a ``ProblemType``. Without it, the type
+/// would be `about:blank`, and the title the reason phrase of the status (RFC 9457 §4.2.1).
 struct Problem: Error, CustomStringConvertible {
     let status: HTTPResponse.Status
     let code: String

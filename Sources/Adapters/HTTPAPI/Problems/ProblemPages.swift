@@ -5,8 +5,8 @@ import HTTPTypes
 
 /// One page for each ``ProblemType`` with its cause and remedy, and a page that lists them.
 ///
-/// They are the `type` of problems, so that a developer can read on there. They have no scripts, no external content and nothing
-/// from the request.
+/// The URLs of these pages are the `type` of problems, so that developers find an explanation. The pages have no scripts, no external
+/// content and no text from the request.
 enum ProblemPages {
     static let endpoints = [
         Endpoint(.get, "/problems", .open { response(index, to: $0) }),

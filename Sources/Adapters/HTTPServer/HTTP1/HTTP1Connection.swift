@@ -4,14 +4,16 @@ import NIOHTTP1
 
 /// The requests of a connection of HTTP/1.1, one after another, and their responses in the same order.
 ///
-/// The event loop responds to a request at once if the responder wants that and the body arrives together with the head. A
-/// task of its own responds to any other request. Later requests wait until the current one is over.
+/// The event loop responds to a request at once if the responder wants this and the body arrives together with the head.
+/// Otherwise a task responds to the request. Later requests wait until the current one is over.
 ///
-/// - Malformed input gets a refusal after the responses to earlier requests, which is the last response of its connection.
-/// - A client that waits for `100 Continue` gets it when the body is wanted, and else the final response in its place.
-/// - A client may go on sending a body for a while after its response, so that it gets to read that; then it is cut off.
-/// - Responses that nobody reads are given up: ``PendingWrites``.
-/// - The end of the client's input, and the end of the server, come after the requests that arrived before it.
+/// - Malformed input gets a refusal after the responses to earlier requests. The refusal is the last response of the connection.
+/// - A client that waits for `100 Continue` gets it when its body is read. If the response does not need the body, the client gets the
+///   final response instead.
+/// - After a response, the client may continue to send the request's body for a short time, so that it can read the response. Then the
+///   connection is cut.
+/// - If a client does not read its responses, the connection is closed: ``PendingWrites``.
+/// - If the client ends its input, or the server ends, the connection first responds to the requests that arrived before.
 final class HTTP1Connection: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = Never
@@ -21,7 +23,7 @@ final class HTTP1Connection: ChannelDuplexHandler, RemovableChannelHandler {
     private enum Event {
         case part(HTTPServerRequestPart)
         case malformed(HTTPParserError)
-        /// The client sends no more, or the server ends.
+        /// The client has ended its input, or the server ends.
         case end
     }
 
@@ -36,11 +38,11 @@ final class HTTP1Connection: ChannelDuplexHandler, RemovableChannelHandler {
 
     private enum State {
         case idle
-        /// Its body is collected if it arrives together with the head.
+        /// The request's body is collected if it arrives together with the head.
         case receiving
-        /// It is whole, and the client has not read earlier responses.
+        /// The request is complete. It waits, because the client has not read earlier responses.
         case received
-        /// Its response is delayed.
+        /// The response is delayed.
         case delayed
         /// A task responds.
         case handled(isReceived: Bool, isAnswered: Bool)
@@ -57,25 +59,25 @@ final class HTTP1Connection: ChannelDuplexHandler, RemovableChannelHandler {
     private var isProcessing = false
     /// Whether the request under way is the last of its connection.
     private var isLast = false
-    /// Whether the client may be sending more, and would not read a response if that were refused.
+    /// Whether the client may still be sending. If the connection were closed then, the client would lose the last response.
     private var mayBeSending = false
-    /// Called where input that had to wait goes on.
+    /// Called when delayed input continues.
     var whenResumed: (() -> Void)?
     private let pendingWrites: PendingWrites
     private let readTimeout: ReadTimeout
     private var writer: HTTP1Writer
-    /// Whether a task has written the head of a streamed response, and not its end.
+    /// Whether a task has written the head of a streamed response, but not its end.
     private var hasBegunResponse = false
     private var source: BodySource?
     /// Distinguishes the requests that tasks respond to.
     private var number = 0
     private var isReadDelayed = false
     private var isUnflushed = false
-    /// Whether the client waits for `100 Continue`, and nobody has asked for the body yet.
+    /// Whether the client waits for `100 Continue`, and no task has requested the body yet.
     private var awaitsContinue = false
     private var discarded = 0
     private var cutOff: Scheduled<Void>?
-    /// Whether a request, or a part of one, was read since the last read was complete.
+    /// Whether a part of a request was read since the last read was complete.
     private var hasReadPart = false
     private var headDeadline: NIODeadline?
     private var memory = ConnectionMemory(peer: nil)
@@ -83,10 +85,10 @@ final class HTTP1Connection: ChannelDuplexHandler, RemovableChannelHandler {
     /// Starts the task that responds to a request. Tests replace it.
     var start: ((ServerRequest, ServerRequestBody, _ number: Int) -> Void)?
 
-    /// How much is read of a body after its response, in bytes, and for how long. [ours]
+    /// The limits for reading a request's body after its response, in bytes and in time. [ours]
     ///
-    /// A client that still sends when the connection is closed both ways loses the response (RFC 9112 §9.6). So the
-    /// length allows for an image, or for the start of an import.
+    /// If both directions are closed while the client still sends, the client loses the response (RFC 9112 §9.6). The length is
+    /// therefore enough for an image, or for the start of an import.
     static var discardedLength: Int { 16_777_216 }
     static var discardingTime: TimeAmount { .seconds(2) }
 
@@ -103,12 +105,12 @@ final class HTTP1Connection: ChannelDuplexHandler, RemovableChannelHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        // Until the handler is removed, which lets go of it.
+        // A reference cycle, until `handlerRemoved` ends it.
         pendingWrites.whenTaken = {
             if let context = self.context { self.endIfOver(context) }
         }
         let now = settings.idleTimeoutNow.map { shortened in
-            // A request whose body pauses keeps the usual time, however many connections are open.
+            // A request whose body pauses has the usual time, even if many connections are open.
             { () -> TimeAmount? in if case .idle = self.state { shortened() } else { nil } }
         }
         readTimeout.begin(on: context.eventLoop, now: now) {
@@ -126,7 +128,7 @@ final class HTTP1Connection: ChannelDuplexHandler, RemovableChannelHandler {
         self.context = nil
     }
 
-    /// Whether further input has to wait.
+    /// Whether further input must wait.
     var isWaiting: Bool {
         switch state {
         case .received, .delayed, .handled(isReceived: true, isAnswered: _): true
@@ -134,7 +136,7 @@ final class HTTP1Connection: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// Whether the client sends more than is read of it.
+    /// Whether reading is delayed, because earlier input is not processed yet.
     var isHeldBack: Bool { isWaiting || source?.isFull == true }
 
     // MARK: Inbound
@@ -280,7 +282,7 @@ final class HTTP1Connection: ChannelDuplexHandler, RemovableChannelHandler {
 
     // MARK: Tasks
 
-    /// Leaves a request to a task, which waits for the rest of the body.
+    /// Passes a request to a task, which waits for the rest of the body.
     private func handleArriving(_ context: ChannelHandlerContext) {
         guard let request = arriving.take() else { return }
         handle(request.request, context)
@@ -313,7 +315,7 @@ final class HTTP1Connection: ChannelDuplexHandler, RemovableChannelHandler {
         exchange.run(responder, request, body, counting: settings.tasks)
     }
 
-    /// Tells a client that waits for it that it may send its body.
+    /// Sends `100 Continue`, if the client waits for it.
     private func wantBody(_ number: Int) {
         guard number == self.number, awaitsContinue, let context else { return }
         awaitsContinue = false
@@ -328,13 +330,13 @@ final class HTTP1Connection: ChannelDuplexHandler, RemovableChannelHandler {
         resume(context)
     }
 
-    /// Writes the response of a task, or the head of one that is streamed.
+    /// Writes the response of a task, or the head of a streamed response.
     func respond(with response: ServerResponse, _ number: Int) {
         guard number == self.number, let context,
             case .handled(isReceived: _, isAnswered: false) = state, !hasBegunResponse
         else { return }
         if case .cut = response.body { return context.close(promise: nil) }
-        // The client was told not to send its body: the next request would be read as that body.
+        // The client does not send its body after this response. Bytes of a next request would be read as this body.
         if awaitsContinue { (isLast, mayBeSending) = (true, true) }
         writer.write(response, isLast: isLast, isHead: isHead, context)
         hasBegunResponse = true
@@ -363,7 +365,7 @@ final class HTTP1Connection: ChannelDuplexHandler, RemovableChannelHandler {
         flush(context)
         hasBegunResponse = false
         source = nil
-        // No more is read of a connection that ends.
+        // If the connection ends, the rest of the body is not read.
         let isOver = isReceived || awaitsContinue
         state = isOver ? .idle : .handled(isReceived: false, isAnswered: true)
         // The client has not been idle while it waited.
@@ -379,10 +381,10 @@ final class HTTP1Connection: ChannelDuplexHandler, RemovableChannelHandler {
         if isUnflushed { flush(context) }
     }
 
-    /// Goes on after a request that made others wait.
+    /// Processes the input that was delayed.
     private func resume(_ context: ChannelHandlerContext) {
         process(context)
-        // However much had to wait.
+        // Frees the memory of many delayed events.
         if events.isEmpty { events = CircularBuffer(initialCapacity: 1) }
         whenResumed?()
         settle(context)
@@ -429,10 +431,10 @@ final class HTTP1Connection: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func refuse(_ error: HTTPParserError, _ context: ChannelHandlerContext) {
         if case .handled(isReceived: false, isAnswered: true) = state {
-            // The rest of a request that got its response already.
+            // This is the rest of a request that already has its response.
             return context.close(promise: nil)
         }
-        // Nothing can be said any more once a response has begun.
+        // After the start of a response, no refusal can be sent.
         guard !hasBegunResponse else { return context.close(promise: nil) }
         number += 1
         source?.fail(error)
@@ -444,7 +446,7 @@ final class HTTP1Connection: ChannelDuplexHandler, RemovableChannelHandler {
     private func refuse(_ defect: RequestDefect, _ context: ChannelHandlerContext) {
         (isLast, mayBeSending) = (true, true)
         write(responder.refusal(of: defect), context)
-        // A reader of the body may have been behind.
+        // The reader of the body may have delayed the input.
         resume(context)
     }
 
@@ -461,8 +463,8 @@ final class HTTP1Connection: ChannelDuplexHandler, RemovableChannelHandler {
         guard isLast, pendingWrites.count == 0, case .idle = state else { return }
         state = .over
         guard mayBeSending else { return context.close(promise: nil) }
-        // Closed both ways, the connection would be reset by what the client still sends, and the response lost with it
-        // (RFC 9112 §9.6).
+        // If both directions were closed, bytes that the client still sends would reset the connection, and the client would
+        // lose the response (RFC 9112 §9.6).
         context.close(mode: .output, promise: nil)
         cutOffLater(context)
     }

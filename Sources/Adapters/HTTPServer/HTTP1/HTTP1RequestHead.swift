@@ -3,14 +3,14 @@ import IPAddresses
 import NIOCore
 import NIOHTTP1
 
-/// The head of a request of HTTP/1.1 or 1.0, and what it says about its connection.
+/// The head of a request of HTTP/1.1 or 1.0, with the properties of its connection.
 struct HTTP1RequestHead {
     let request: ServerRequest
     /// Whether the client waits for `100 Continue` (RFC 9110 §10.1.1).
     let expectsContinue: Bool
     /// Whether another request may follow on the connection.
     let isKeepAlive: Bool
-    /// Whether the response must say that the connection stays open, as in HTTP/1.0 (RFC 9112 §9.3).
+    /// Whether the response must confirm that the connection stays open, as in HTTP/1.0 (RFC 9112 §9.3).
     let confirmsKeepAlive: Bool
     let defect: RequestDefect?
 
@@ -19,7 +19,7 @@ struct HTTP1RequestHead {
         var host: String?
         var hosts = 0
         var expectsContinue = false
-        // The library's decoder reads nothing behind these, whatever the response is.
+        // After CONNECT or `Upgrade`, the library's decoder reads no further request, whatever the response is.
         var changesProtocol = head.method == .CONNECT
         var hasTransferCoding = false
         var (hasOtherCoding, endsWithChunked) = (false, false)
@@ -40,16 +40,17 @@ struct HTTP1RequestHead {
             default: break
             }
         }
-        // HTTP/1.0 knows no transfer codings, so that a proxy may see other borders (RFC 9112 §6.1).
+        // HTTP/1.0 has no transfer codings, so that a proxy may find the end of the request elsewhere (RFC 9112 §6.1).
         isKeepAlive = head.isKeepAlive && !changesProtocol && !(isHTTP10 && hasTransferCoding)
         confirmsKeepAlive = isHTTP10 && isKeepAlive
-        // RFC 9110 §10.1.1: HTTP/1.0 knows no 100, and would take it for the response.
+        // RFC 9110 §10.1.1: HTTP/1.0 has no status 100. A client would read it as the final response.
         self.expectsContinue = expectsContinue && !isHTTP10
-        // RFC 9112 §3.2: exactly one; HTTP/1.0 knew none.
+        // RFC 9112 §3.2: exactly one `Host`. HTTP/1.0 does not require it.
         let namesHost = hosts == 1 || hosts == 0 && isHTTP10
         defect =
             !namesHost || Self.contradicts(host, target: head.uri)
-            // Without chunked at the end the decoder refuses it: the body has no known end (RFC 9112 §6.3).
+            // If `chunked` is not the last coding, the decoder refuses the request, because the body has no known end
+            // (RFC 9112 §6.3).
             ? .host : hasOtherCoding && endsWithChunked ? .transferCoding : nil
         request = ServerRequest(
             method: head.method.rawValue, target: head.uri, authority: host, peer: peer, .http1(head.headers))

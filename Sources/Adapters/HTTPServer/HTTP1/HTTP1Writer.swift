@@ -4,16 +4,16 @@ import NIOCore
 /// Writes every response of a connection of HTTP/1.1 (RFC 9112 §4, §6).
 ///
 /// Everything between two flushes is one write, and one record of TLS. Long bodies are written in pieces, so that the
-/// server sees how much of them the client takes. It never flushes.
+/// server notices how much of a body the client reads. The writer never flushes.
 struct HTTP1Writer {
     private let pendingWrites: PendingWrites
     private let server: String?
     private var fields = FieldWriter()
-    /// Kept when the joined bytes are taken; nil while nothing waits.
+    /// Succeeds when the joined bytes have left. Nil while no bytes wait.
     private var promise: EventLoopPromise<Void>?
     /// Whether the body of a streamed response is sent in chunks.
     private var isChunked = false
-    /// Whether responses say that their connection stays open, which matters to HTTP/1.0 alone.
+    /// Whether responses confirm that the connection stays open. Only HTTP/1.0 needs this.
     var confirmsKeepAlive = false
 
     /// The usual length of a header.
@@ -24,10 +24,10 @@ struct HTTP1Writer {
         self.server = server
     }
 
-    /// Writes a response, or the head of one whose body is streamed.
+    /// Writes a response, or the head of a streamed response.
     /// - Parameters:
     ///   - isLast: Whether it is the last response of its connection.
-    ///   - isHead: Whether the request's method is HEAD: the body is left out then.
+    ///   - isHead: Whether the request's method is HEAD, so that the response has no body.
     mutating func write(
         _ response: ServerResponse, isLast: Bool, isHead: Bool, _ context: ChannelHandlerContext
     ) {
@@ -37,7 +37,7 @@ struct HTTP1Writer {
         fields.bytes.reserveCapacity(
             minimumWritableBytes: min(Self.usualLength + (length ?? 0), ByteBuffer.pieceLength))
         fields.bytes.writeStatusLine(response.status.code, response.status.reasonPhrase)
-        // Exactly one of the two fields, and neither where there can be no body (RFC 9112 §6.1, §6.2).
+        // Exactly one of the two fields, or none if the status allows no body (RFC 9112 §6.1, §6.2).
         isChunked = length == nil
         if isChunked {
             fields.bytes.writeStaticString("Transfer-Encoding: chunked\r\n")
@@ -166,7 +166,7 @@ extension UnsafeMutableBufferPointer<UInt8> {
         text.withUnsafeBufferPointer { update(fromContentsOf: $0) }
     }
 
-    /// Writes as many digits as there are, 19 at most.
+    /// Writes a number in decimal digits, at most 19.
     /// - Parameter value: 0 or more.
     /// - Returns: The number of digits.
     fileprivate func writeDecimal(_ value: Int) -> Int {

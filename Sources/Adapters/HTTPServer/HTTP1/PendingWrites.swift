@@ -1,25 +1,26 @@
 import NIOCore
 
-/// Parts of responses that are written, and that the client's side has not taken yet.
+/// The written parts of responses that have not left to the client yet.
 ///
-/// A connection that takes nothing of a response for a while is closed. To be used on the connection's event loop.
+/// If no part leaves for a while, the connection is closed. To be used on the connection's event loop.
 final class PendingWrites {
     private(set) var count = 0
     /// Called when a part no longer counts, until ``forget()``.
     var whenTaken: (() -> Void)?
     private let timeout: TimeAmount
-    /// When a part was taken last, or written while none waited.
+    /// When a part last left, or when a part was written while no other part waited.
     private var lastProgress = NIODeadline.now()
-    /// At most one, however many responses are written in its time.
+    /// At most one check is scheduled, for any number of responses.
     private var check: Scheduled<Void>?
 
-    /// - Parameter timeout: how long nothing may be taken.
+    /// - Parameter timeout: the longest time in which no part leaves.
     init(timeout: TimeAmount) {
         self.timeout = timeout
     }
 
-    /// Counts a part until the promise is kept that is to be written with it.
-    /// - Parameter promise: what its writer wants to be told by, if anything.
+    /// Counts a part until it has left.
+    /// - Parameter promise: The writer's own promise, if it has one.
+    /// - Returns: The promise to write the part with.
     func add(
         _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext
     ) -> EventLoopPromise<Void> {

@@ -1,16 +1,16 @@
 import NIOCore
 
-/// Keeps the bytes that arrive while their client has to wait, in front of the decoder.
+/// While a client's input is delayed, keeps the arriving bytes in front of the decoder.
 ///
-/// Decoded they would take many times their memory. Reads are delayed meanwhile, but the library reads all that the system
-/// has once a client ends its side, and whole records with TLS.
+/// Decoded, these bytes would need many times their memory. Bytes arrive although reads are delayed: when a client ends its
+/// side, the library reads everything that the system has, and with TLS it reads whole records.
 final class ReadThrottle: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
     private let connection: HTTP1Connection
     private var pieces = CircularBuffer<ByteBuffer>(initialCapacity: 1)
-    /// Whether the client has ended its side behind them.
+    /// Whether the client has ended its side after these bytes.
     private var isEnd = false
     private var isPassingOn = false
 
@@ -51,11 +51,11 @@ final class ReadThrottle: ChannelInboundHandler, RemovableChannelHandler {
         defer { isPassingOn = false }
         while !connection.isHeldBack, let piece = pieces.popFirst() {
             context.fireChannelRead(wrapInboundOut(piece))
-            // Sends its responses; if they are taken at once, this is called again from there.
+            // Sends the responses. If they leave at once, this function is called again from there.
             context.fireChannelReadComplete()
         }
         guard pieces.isEmpty else { return }
-        // However many there were.
+        // Frees the memory of many pieces.
         pieces = CircularBuffer(initialCapacity: 1)
         if isEnd {
             isEnd = false

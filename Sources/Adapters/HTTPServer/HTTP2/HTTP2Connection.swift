@@ -7,14 +7,14 @@ import NIOHTTP2
 
 /// The requests of a connection of HTTP/2. Each stream is an entry in a table, without a channel of its own.
 ///
-/// Stands behind `NIOHTTP2Handler`, which checks frames against RFC 9113, keeps outbound DATA within the client's windows and
-/// limits RST_STREAM, PING, SETTINGS, CONTINUATION and empty DATA frames. Left for this handler are the inbound windows,
-/// time limits, and the end of the connection.
+/// `NIOHTTP2Handler`, the handler before this one, checks frames against RFC 9113, keeps outbound DATA within the client's windows
+/// and limits RST_STREAM, PING, SETTINGS, CONTINUATION and empty DATA frames. This handler manages the inbound windows, time limits,
+/// and the end of the connection.
 ///
-/// - A stream whose client sends no body, or takes nothing of its response, for too long is reset.
-/// - A connection without streams, or that takes no bytes at all, for too long is closed.
-/// - While the client reads nothing, nothing is read of it.
-/// - While responses with many bytes wait for a client's windows, its further requests wait too.
+/// - If the client sends nothing of a request's body, or reads nothing of a response, for too long, the stream is reset.
+/// - If a connection has no streams, or the client reads no bytes at all, for too long, the connection is closed.
+/// - While the client reads nothing, the server reads nothing from it.
+/// - While large responses wait for a client's windows, the client's further requests wait, too.
 final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTP2Frame
     typealias InboundOut = Never
@@ -28,7 +28,7 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
         let maximumBodyLength: Int
         var body = ByteBuffer()
         var source: BodySource?
-        /// The body for the task that starts once there is room for its response.
+        /// The body for the task that starts when there is room for its response.
         var bodyOfWaiting: ServerRequestBody?
         /// Whether a task responds, or the event loop after a delay.
         var isHandled = false
@@ -40,11 +40,11 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
         /// The size of the inbound window, as the client knows it.
         var window = HTTP2Connection.windowSize
         var discarded = 0
-        /// The bytes of its complete response.
+        /// The length of its complete response, in bytes.
         var heldBytes = 0
-        /// How many pieces of a streamed response the client has not taken yet.
+        /// The number of pieces of a streamed response that have not left yet.
         var pendingPieces = 0
-        /// When bytes of its body arrived, or a piece of its response left, or it was last waited for.
+        /// When bytes of its body last arrived, a piece of its response left, or the client waited for the server.
         var lastProgress: NIODeadline
 
         init(
@@ -61,20 +61,20 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
     private let responder: any ServerResponder
     private let settings: ConnectionSettings
     private var streams: [HTTP2StreamID: Stream] = [:]
-    /// Those whose requests arrive at the moment.
+    /// The streams whose requests are arriving.
     private var arriving: [HTTP2StreamID] = []
-    /// Those whose requests wait until the client takes other responses.
+    /// The streams whose requests wait until the client has read other responses.
     private var waiting = CircularBuffer<HTTP2StreamID>(initialCapacity: 1)
-    /// The bytes of complete responses whose streams are open.
+    /// The length of all complete responses whose streams are open, in bytes.
     private var heldBytes = 0
     private var lastStream = HTTP2StreamID.rootStream
     private let idleTimeout: ReadTimeout
     private var isUnflushed = false
     private var isReadDelayed = false
-    /// When the client stopped taking bytes.
+    /// When the client stopped reading.
     private var unwritableSince: NIODeadline?
     private var look: Scheduled<Void>?
-    /// Whether the client was told that the connection ends.
+    /// Whether GOAWAY was sent.
     private var isDraining = false
     private var isOver = false
     private var memory = ConnectionMemory(peer: nil)
@@ -86,10 +86,10 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
     private static var windowSize: Int { 65_535 }
     /// The longest body that is collected for a task, if it arrives together with the head. [ours]
     private static var collectedLength: Int { 8_192 }
-    /// From how many bytes of held responses on further requests wait. [ours]
+    /// If pending responses have this number of bytes, further requests wait. [ours]
     static var heldLength: Int { 1_048_576 }
-    /// How many bytes of responses are held at most, if tasks that began earlier have made them. A single response may be
-    /// longer. [ours]
+    /// The maximum number of bytes of pending responses, including responses of tasks that began before the limit above was
+    /// reached. A single response may be longer. [ours]
     static var maximumHeldLength: Int { 16_777_216 }
 
     /// The server announces 100 concurrent streams, and 16 KiB of header fields.
@@ -132,7 +132,7 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
         _ headers: HTTP2Frame.FramePayload.Headers, _ id: HTTP2StreamID, _ context: ChannelHandlerContext
     ) {
         if let stream = streams[id] {
-            // Trailers: nobody reads their fields.
+            // Trailers. Their fields are not used.
             if headers.endStream { endOfRequest(stream, id, context) }
             return
         }
@@ -241,7 +241,7 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
         // Ends a stream, which is reset already, and not the connection.
         case is NIOHTTP2Errors.StreamError, is NIOHTTP2Errors.NoSuchStream, is NIOHTTP2Errors.StreamClosed:
             break
-        // The library has told the client why.
+        // The library has sent the reason to the client.
         default: context.channel.cutOnceWritten(within: settings.responseTimeout)
         }
     }
@@ -371,7 +371,7 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
         if isUnflushed { flush(context) }
     }
 
-    /// Writes the response of a task, or the head of one that is streamed.
+    /// Writes the response of a task, or the head of a streamed response.
     func respond(with response: ServerResponse, _ id: HTTP2StreamID) {
         guard let stream = streams[id], !stream.hasBegunResponse, let context else { return }
         write(response, stream, id, context)
@@ -413,7 +413,7 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// Writes a response, or the head of one whose body is streamed.
+    /// Writes a response, or the head of a streamed response.
     private func write(
         _ response: ServerResponse, _ stream: Stream, _ id: HTTP2StreamID, _ context: ChannelHandlerContext
     ) {
@@ -442,7 +442,7 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     /// Counts the bytes of a complete body until its stream is closed.
-    /// - Returns: False if too many are held already.
+    /// - Returns: False if too many bytes are pending already.
     private func hold(_ body: ServerResponse.Body, _ stream: Stream) -> Bool {
         if case .stream = body { return true }
         let length = body.length ?? 0
@@ -452,7 +452,7 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
         return true
     }
 
-    /// Writes bytes of a body. Long ones are written in pieces, so that it is seen how much of them the client takes.
+    /// Writes bytes of a body. A long body is written in pieces, so that the server notices how much of it the client reads.
     private func write(
         _ bytes: ByteBuffer, isEnd: Bool, _ promise: EventLoopPromise<Void>?, _ stream: Stream,
         _ id: HTTP2StreamID, _ context: ChannelHandlerContext
@@ -480,7 +480,7 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
         stream.isAnswered = true
         stream.source = nil
         guard !stream.isReceived else { return }
-        // The client may send the rest for a while, so that it gets to read the response (RFC 9113 §8.1).
+        // The client may send the rest of the body for a short time, so that it can read the response (RFC 9113 §8.1).
         context.eventLoop.assumeIsolated().scheduleTask(in: HTTP1Connection.discardingTime) { [weak self] in
             guard let self, let context = self.context, self.streams[id] === stream else { return }
             self.reset(id, .noError, context)
@@ -517,7 +517,7 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
         if isDraining, streams.isEmpty { end(context, lingers: true) }
     }
 
-    /// Looks after streams that do not move, as long as there are any.
+    /// Resets streams without progress, as long as there are streams.
     private func lookLater(_ context: ChannelHandlerContext) {
         guard look == nil else { return }
         let interval = min(settings.responseTimeout, settings.idleTimeout).nanoseconds / 4
@@ -534,7 +534,7 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
             return context.channel.cut()
         }
         for (id, stream) in streams {
-            // A slow responder, and a slow reader of a body, are not the client's fault.
+            // A slow responder, or a task that reads the body slowly, is not the client's fault.
             let limit: TimeAmount? =
                 if stream.isAnswered || stream.pendingPieces > 0 {
                     settings.responseTimeout
@@ -547,10 +547,10 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
         if !streams.isEmpty || unwritableSince != nil { lookLater(context) }
     }
 
-    /// Ends the connection once its streams are over. The library refuses further ones, which clients may repeat on another
+    /// Ends the connection after its streams. The library refuses further streams, and clients may repeat their requests on another
     /// connection (RFC 9113 §6.8, §8.7).
     private func beginDrain(_ context: ChannelHandlerContext) {
-        // Requests may be on their way: their client must read the good-bye, to repeat them on another connection.
+        // The client may have sent further requests. It must read GOAWAY, to repeat them on another connection.
         guard !streams.isEmpty else { return end(context, lingers: true) }
         sayGoodbye(context)
     }

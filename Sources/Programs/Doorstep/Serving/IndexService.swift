@@ -7,7 +7,7 @@ import Persistence
 import PostgreSQL
 import ServiceLifecycle
 
-/// Keeps the routing table as the database is, and a copy of it in a file if there is one.
+/// Keeps the lookup index equal to the database, and writes a copy of the index to a file if one is configured.
 struct IndexService: Service {
     let table: LiveLookupIndex
     private let pool: ConnectionPool
@@ -15,7 +15,7 @@ struct IndexService: Service {
     private let file: TableFile?
     private let logger: Logger
 
-    /// How often the file is written, when something has changed or it has grown old.
+    /// How often the file is written, if the index has changed or the file is old.
     private static let savingInterval = Duration.seconds(60)
 
     init(_ pool: ConnectionPool, trusting trust: LocationTrust, file: TableFile?, logger: Logger) {

@@ -11,7 +11,7 @@ import Tenancy
 /// matches an advanced experience and is "as specific as possible" ("Enabling notifications in App Clips"). Other clips need
 /// none: if only the default or the demo experience matches, the payload has none.
 ///
-/// Answers from a routing table, without waiting for anything. Safe to use from many threads.
+/// Composes from a lookup index, and never waits. Safe to use from many threads.
 public struct NotificationComposer: Sendable {
     public init() {}
 
@@ -29,7 +29,7 @@ public struct NotificationComposer: Sendable {
         return try Self.compose(request, for: match.experience, launchedAt: launchedAt, at: now)
     }
 
-    /// The most specific advanced experience that the request's URL matches; where none does, the most specific of any
+    /// The most specific advanced experience that matches the request's URL. If none matches, the most specific experience of any
     /// kind.
     static func match(
         _ request: NotificationRequest, in table: TenantTable
@@ -40,9 +40,9 @@ public struct NotificationComposer: Sendable {
 
     /// - Parameters:
     ///   - experience: The experience that matches the request's URL.
-    ///   - isBroadcast: Whether it goes to a channel, which allows more bytes.
-    ///   - isForBusiness: Whether it is for everybody at the business, so that the URL must name one. Instances that are
-    ///     named, or found by their launch URLs, can be reached by a URL of no business: by that which launched them. [ours]
+    ///   - isBroadcast: Whether the notification goes to a channel, which allows more bytes.
+    ///   - isForBusiness: Whether the notification is for everyone at a business, so that the URL must name the business. If the
+    ///     request selects instances, or their launch URLs select them, the URL need not name a business. [ours]
     package static func compose(
         _ request: NotificationRequest, for experience: IndexedExperience, launchedAt: Date? = nil,
         isBroadcast: Bool = false, isForBusiness: Bool = true, at now: Date

@@ -8,7 +8,7 @@ public import Tenancy
 
 /// Stores reports of clip instances: their launches, permissions and tokens.
 ///
-/// Safe to use from many threads. Its functions throw the store's errors: ``StoreUnavailable`` if it does not respond.
+/// Safe to use from many threads. Its functions throw the store's errors: ``StoreUnavailable`` if the store does not respond.
 public struct InstanceRegistrar: Sendable {
     private let store: any InstanceStore
 
@@ -16,24 +16,23 @@ public struct InstanceRegistrar: Sendable {
         self.store = store
     }
 
-    /// Takes down a launch.
+    /// Stores a launch.
     ///
-    /// - A launch that a skewed clock puts in the future counts as one of now. [ours]
-    /// - A report that comes after one of a later launch adds its launch and changes nothing else. [ours]
-    /// - No coordinate is kept: a launch by a URL that carries a place has the registered URL of its experience, and no
+    /// - If the time of a launch is in the future because of a wrong clock, the current time counts. [ours]
+    /// - If the report of a later launch has arrived before, this report only adds its launch. [ours]
+    /// - Coordinates are not stored. If the URL contains a location, the launch has the registered URL of its experience, and no
     ///   location.
-    /// - A launch without a URL renews the 8 hours of the instance, whose clip is known or named, and changes no business.
-    /// - The instance is that of the experience that the launch matches, also where its short code stands for a URL of another:
-    ///   the device knows the first alone. The location is where the code leads. [ours]
-    /// - A proof that rests on nothing confirms nothing, nor does one that was not attested as the clip requires of confirmations.
-    /// - A token that another instance of the tenant was known by is now this one's: the clip was installed again.
+    /// - A launch without a URL renews the 8 hours of the instance, and does not change its business. The clip must be known or named.
+    /// - The instance belongs to the experience that the launch URL matches, even if a short code in this URL leads to a URL of
+    ///   another experience: the device knows only the first one. The location is the one to which the code leads. [ours]
+    /// - A proof confirms the launch only if it has evidence, and was attested as the clip requires for confirmations.
+    /// - If another instance of the tenant had the token, the token now belongs to this instance: the clip was installed again.
     /// - Parameters:
-    ///   - proof: An authentic receipt of the person's having been there.
-    ///   - mayBeNew: Whether an instance that is not known is added.
-    ///   - attestKey: The ID of the key of App Attest that the report came by; an instance that is bound to none is
-    ///     bound to this one.
-    ///   - isHeldToKey: Whether no instance that is bound to another key is reached, and the key has
-    ///     ``Instance/maximumOfKey`` at most.
+    ///   - proof: An authentic receipt that the person was at the location.
+    ///   - mayBeNew: Whether to add an unknown instance.
+    ///   - attestKey: The ID of the App Attest key that signed the report. An instance without a key is bound to this key.
+    ///   - isHeldToKey: Whether to refuse an instance that is bound to another key, and more than ``Instance/maximumOfKey``
+    ///     instances of this key.
     ///   - now: The time of the request.
     public func register(
         _ report: LaunchReport, proof: Receipt? = nil, mayBeNew: Bool = true, by attestKey: [UInt8]? = nil,
