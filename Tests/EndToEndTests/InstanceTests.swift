@@ -89,6 +89,49 @@ import Testing
         }
     }
 
+    @Test func foreignTokenSecretIsRefusedAtTheStart() async throws {
+        try await Installation.lend { installation in
+            var binary = installation.binary
+            binary.environment["DOORSTEP_TOKEN_SECRET"] = Self.new
+            // Nothing is sealed, so that every secret is right.
+            _ = try await RunningServer.lend(binary) { _ in }
+            binary.environment["DOORSTEP_TOKEN_SECRET"] = Self.old
+            _ = try await RunningServer.lend(binary) { server in
+                let path = "/v1/instances/\(Self.id)"
+                let told = try await server.put(path, key: installation.publishable, Self.report)
+                #expect(told.status == 201)
+            }
+            binary.environment["DOORSTEP_TOKEN_SECRET"] = Self.new
+            let refused = try await binary.run("serve", "--port", "0")
+            #expect(refused.status == 1, "\(refused)")
+            #expect(refused.errors.contains("DOORSTEP_TOKEN_SECRET opens nothing"), "\(refused.errors)")
+            #expect(!refused.errors.contains(Self.new))
+
+            // Its loss is accepted, and what it sealed is counted until it is gone.
+            let error = "lacks secrets that sealed data"
+            _ = try await RunningServer.lend(binary, flags: ["--allow-new-token-secret"]) { server in
+                try await server.log.line(saying: error)
+                let metrics = try await server.text("/metrics")
+                #expect(metrics.contains("\ndoorstep_token_secrets_unreadable 1"))
+                try await binary.succeed(
+                    "webhook", "create", "https://example.com/hooks", "--tenant", Installation.tenant)
+            }
+            // It opens some now.
+            _ = try await RunningServer.lend(binary) { try await $0.log.line(saying: error) }
+
+            binary.environment["DOORSTEP_TOKEN_SECRET"] = "\(Self.new),\(Self.old)"
+            try await binary.succeed("instance", "reseal")
+            binary.environment["DOORSTEP_TOKEN_SECRET"] = Self.new
+            _ = try await RunningServer.lend(binary) { server in
+                let metrics = try await server.text("/metrics")
+                #expect(metrics.contains("\ndoorstep_token_secrets_unreadable 0"))
+                #expect(!server.log.text.contains(error))
+            }
+            binary.environment["DOORSTEP_TOKEN_SECRET"] = Self.old
+            #expect(try await binary.run("serve", "--port", "0").status == 1)
+        }
+    }
+
     /// A script that makes instances up, and a person whose instance is there.
     @Test func newInstanceLimitSparesKnownInstance() async throws {
         try await Installation.lend { installation in

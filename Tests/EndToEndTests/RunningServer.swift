@@ -18,9 +18,9 @@ final class RunningServer: Sendable {
     /// - Returns: What the closure returned and the process's exit status.
     static func lend<Result: Sendable>(
         _ binary: DoorstepBinary, tls: (certificate: String, key: String)? = nil,
-        _ body: (RunningServer) async throws -> Result
+        flags: [String] = [], _ body: (RunningServer) async throws -> Result
     ) async throws -> (result: Result, status: Int32) {
-        var arguments = ["serve", "--host", "127.0.0.1", "--port", "0"]
+        var arguments = ["serve", "--host", "127.0.0.1", "--port", "0"] + flags
         if let tls { arguments += ["--tls-certificate", tls.certificate, "--tls-key", tls.key] }
         let process = try binary.process(arguments)
         let pipe = Pipe.makePrivate()

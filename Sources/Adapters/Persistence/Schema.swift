@@ -75,6 +75,9 @@ public enum Schema {
         Migration(
             version: 32, name: "event_log", sql: text(PackageResources._032_event_log_sql),
             compatibleFrom: 25),
+        Migration(
+            version: 33, name: "token_secrets", sql: text(PackageResources._033_token_secrets_sql),
+            compatibleFrom: 25),
     ]
 
     /// Creates missing roles and the schema, then applies pending migrations as `doorstep_owner`.

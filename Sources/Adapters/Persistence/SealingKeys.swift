@@ -40,6 +40,12 @@ public struct SealingKeys: Sendable {
     /// The first bytes of all ciphertexts of the newest secret.
     var newestMark: [UInt8] { Self.mark(of: secrets[0]) }
 
+    /// The ID of the newest secret.
+    var newestID: [UInt8] { secrets[0].id }
+
+    /// Whether one of the secrets has this ID.
+    func contains(_ id: [UInt8]) -> Bool { secrets.contains { $0.id == id } }
+
     /// Whether the newest secret encrypted the bytes.
     public func isNewest(_ sealed: [UInt8]) -> Bool { sealed.starts(with: newestMark) }
 

@@ -25,6 +25,8 @@ enum CommandError: Error, CustomStringConvertible {
     case weakSigningSecret
     case noTokenSecret
     case weakTokenSecret
+    /// The secret opens nothing that is sealed in the database.
+    case foreignTokenSecret
     case invalidAPNsKeys(String, String)
     case webhookNotTaken(WebhookReply)
     case nobodyListens
@@ -80,6 +82,8 @@ enum CommandError: Error, CustomStringConvertible {
             "set DOORSTEP_TOKEN_SECRET, which encrypts push tokens"
         case .weakTokenSecret:
             "each secret of DOORSTEP_TOKEN_SECRET must have at least 32 bytes: 'openssl rand -base64 32' makes one"
+        case .foreignTokenSecret:
+            "DOORSTEP_TOKEN_SECRET opens nothing that is sealed in the database: set the secret that sealed it. If that secret is lost, 'serve --allow-new-token-secret' starts without this data"
         case .invalidAPNsKeys(let path, let reason):
             "\(path) does not list keys for APNs: \(reason)"
         case .nobodyListens: "no 'webhook listen' has asked for the tenant's events in the last ten minutes"

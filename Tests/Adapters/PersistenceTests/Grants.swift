@@ -37,6 +37,7 @@ enum Grants {
         doorstep_admin DELETE revoked_attest_keys
         doorstep_admin DELETE short_codes
         doorstep_admin DELETE tenants
+        doorstep_admin DELETE token_secrets
         doorstep_admin DELETE webhook_messages
         doorstep_admin DELETE webhooks
         doorstep_admin EXECUTE prune_console_events(integer)
@@ -109,6 +110,7 @@ enum Grants {
         doorstep_admin SELECT short_codes
         doorstep_admin SELECT tenant_usage
         doorstep_admin SELECT tenants
+        doorstep_admin SELECT token_secrets
         doorstep_admin SELECT webhook_messages
         doorstep_admin SELECT webhook_responses
         doorstep_admin SELECT webhooks
@@ -322,6 +324,7 @@ enum Grants {
         doorstep_router SELECT short_codes (code, tenant_id, url)
         doorstep_router SELECT tenant_usage
         doorstep_router SELECT tenants (client_burst, client_new_instance_burst, client_new_instance_rate, client_rate, cors_origins, key_burst, key_rate, name, new_instance_burst, new_instance_rate, quotas, slug, suspended_at, tenant_id)
+        doorstep_router SELECT token_secrets
         doorstep_router SELECT webhook_messages (created_at, due_at, tenant_id, webhook_id)
         doorstep_router USAGE doorstep
         public EXECUTE current_tenant_id()

@@ -109,6 +109,52 @@ import Testing
         }
     }
 
+    @Test func secretsOfExistingDataAreStoredByTheMigration() async throws {
+        let version = try #require(Schema.migrations.first { $0.name == "token_secrets" }).version
+        let secrets = ["a", "b"].map { String(repeating: $0, count: 32) }
+        let keys = try secrets.map { try #require(SealingKeys(secrets: [$0])) }
+        try await MigratedDatabase.withEmptyDatabase { database in
+            try await database.withPool(as: .migrate) { try await Self.migrate($0, upTo: version - 1) }
+            try await database.withSuperuser { pool in
+                for number in 0..<4 {
+                    let tenant = TenantID(UUID())
+                    let sealed = try keys[number % 2].of(tenant).seal([1, 2, 3, 4], at: [])
+                    try await pool.withTransaction { transaction in
+                        try await transaction.execute("SET LOCAL session_replication_role = replica")
+                        if number < 2 {
+                            try await transaction.execute(
+                                """
+                                INSERT INTO doorstep.push_tokens
+                                    (tenant_id, instance_id, kind, digest, sealed, registered_at)
+                                VALUES (\(tenant.uuid), \(UUID()), 'device', sha256('t'), \(sealed), now())
+                                """)
+                        } else {
+                            try await transaction.execute(
+                                """
+                                INSERT INTO doorstep.app_store_connections (tenant_id, bundle_id, key_id, sealed_secret)
+                                VALUES (\(tenant.uuid), 'com.example.App.Clip', 'ABCDE12345', \(sealed))
+                                """)
+                        }
+                    }
+                }
+            }
+            try await database.withPool(as: .migrate) { _ = try await Schema.migrate($0) }
+            try await database.withPool(as: .router) { pool in
+                let stored = PostgresTokenSecrets(pool)
+                #expect(try await stored.compare(with: keys[0]) == .init(readable: 1, unreadable: 1))
+                let both = try #require(SealingKeys(secrets: secrets))
+                #expect(try await stored.compare(with: both) == .init(readable: 2))
+            }
+            // Row-level security is forced again.
+            try await database.withSuperuser { pool in
+                let violations = try await pool.withTransaction(.readOnly) {
+                    try await SchemaWalker.violations($0)
+                }
+                #expect(violations == [])
+            }
+        }
+    }
+
     /// Also as far as the audit log says so, which is each tenant's own.
     @Test func migratedKeysKeepTheirFormerScopes() async throws {
         let tenants = (0..<2).map { _ in TenantID(UUID()) }

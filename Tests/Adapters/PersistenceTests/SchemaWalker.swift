@@ -22,11 +22,11 @@ struct SchemaWalker {
     }
 
     /// Tables whose rows are tenants': all but the migrations' own, the one row that says how far changes are pruned, the
-    /// default quotas, the marks of transactions that settle usage, and what is known of those who work at the console. Partitions are parts of theirs.
+    /// default quotas, the marks of transactions that settle usage, the IDs of token secrets, and what is known of those who work at the console. Partitions are parts of theirs.
     static let tenantTables: Query = """
         SELECT relname::text FROM pg_class
         WHERE relnamespace = 'doorstep'::regnamespace AND relkind IN ('r', 'p')
-            AND NOT relispartition AND relname NOT IN ('schema_migrations', 'change_horizon', 'console_links', 'console_sessions', 'console_events', 'console_key', 'quota_defaults', 'usage_settlements')
+            AND NOT relispartition AND relname NOT IN ('schema_migrations', 'change_horizon', 'console_links', 'console_sessions', 'console_events', 'console_key', 'token_secrets', 'quota_defaults', 'usage_settlements')
         ORDER BY relname
         """
 
@@ -36,7 +36,7 @@ struct SchemaWalker {
             """
             SELECT c.relname::text FROM pg_class c
             WHERE c.relnamespace = 'doorstep'::regnamespace AND c.relkind IN ('r', 'p')
-                AND c.relname NOT IN ('schema_migrations', 'change_horizon', 'console_links', 'console_sessions', 'console_events', 'console_key', 'quota_defaults', 'usage_settlements')
+                AND c.relname NOT IN ('schema_migrations', 'change_horizon', 'console_links', 'console_sessions', 'console_events', 'console_key', 'token_secrets', 'quota_defaults', 'usage_settlements')
                 AND NOT EXISTS (SELECT FROM pg_constraint k
                     JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = ANY (k.conkey)
                     WHERE k.conrelid = c.oid AND k.contype = 'p' AND a.attname = 'tenant_id')
@@ -49,7 +49,7 @@ struct SchemaWalker {
             JOIN pg_class c ON c.oid = i.indrelid
             JOIN pg_class x ON x.oid = i.indexrelid
             WHERE c.relnamespace = 'doorstep'::regnamespace AND i.indisunique
-                AND c.relname NOT IN ('schema_migrations', 'change_horizon', 'console_links', 'console_sessions', 'console_events', 'console_key', 'quota_defaults', 'usage_settlements')
+                AND c.relname NOT IN ('schema_migrations', 'change_horizon', 'console_links', 'console_sessions', 'console_events', 'console_key', 'token_secrets', 'quota_defaults', 'usage_settlements')
                 AND NOT EXISTS (SELECT FROM pg_attribute a
                     WHERE a.attrelid = c.oid AND a.attnum = ANY (i.indkey) AND a.attname = 'tenant_id')
                 -- What an operator alone writes, and what is proved to the world.
@@ -73,7 +73,7 @@ struct SchemaWalker {
             """
             SELECT relname::text FROM pg_class
             WHERE relnamespace = 'doorstep'::regnamespace AND relkind IN ('r', 'p')
-                AND relname NOT IN ('schema_migrations', 'change_horizon', 'console_links', 'console_sessions', 'console_events', 'console_key', 'quota_defaults', 'usage_settlements')
+                AND relname NOT IN ('schema_migrations', 'change_horizon', 'console_links', 'console_sessions', 'console_events', 'console_key', 'token_secrets', 'quota_defaults', 'usage_settlements')
                 AND NOT (relrowsecurity AND relforcerowsecurity)
             """
         ),
@@ -82,7 +82,7 @@ struct SchemaWalker {
             """
             SELECT c.relname::text FROM pg_class c
             WHERE c.relnamespace = 'doorstep'::regnamespace AND c.relkind IN ('r', 'p')
-                AND c.relname NOT IN ('schema_migrations', 'change_horizon', 'console_links', 'console_sessions', 'console_events', 'console_key', 'quota_defaults', 'usage_settlements')
+                AND c.relname NOT IN ('schema_migrations', 'change_horizon', 'console_links', 'console_sessions', 'console_events', 'console_key', 'token_secrets', 'quota_defaults', 'usage_settlements')
                 AND NOT EXISTS (SELECT FROM pg_policies p
                     WHERE p.schemaname = 'doorstep' AND p.tablename = c.relname AND p.policyname = 'tenant_isolation'
                         AND p.cmd = 'ALL' AND p.roles = '{public}' AND p.qual = p.with_check
@@ -177,7 +177,8 @@ struct SchemaWalker {
                         'doorstep.drop_notification_days(integer)', 'doorstep.prune_audit_log(integer)',
                         'doorstep.tell_webhooks()', 'doorstep.prune_console_events(integer)',
                         'doorstep.record_act(text,text,jsonb,jsonb)', 'doorstep.begin_usage()',
-                        'doorstep.count_usage()', 'doorstep.settle_usage()')
+                        'doorstep.count_usage()', 'doorstep.settle_usage()',
+                        'doorstep.note_token_secret()')
                     AND coalesce('search_path=pg_catalog, pg_temp' = ANY (p.proconfig), false))
             """
         ),

@@ -172,6 +172,9 @@ extension MetricDescription {
             "doorstep_tls_certificate_expiry_timestamp_seconds", .gauge,
             "When the certificate in --tls-certificate expires, in Unix time"),
         .init(
+            "doorstep_token_secrets_unreadable", .gauge,
+            "Secrets that sealed data in the database and that DOORSTEP_TOKEN_SECRET lacks"),
+        .init(
             "doorstep_tokens_unreadable_total", .counter,
             "Deliveries that were put off, because no DOORSTEP_TOKEN_SECRET opens the push token"),
         .init(

@@ -140,6 +140,9 @@ struct InstanceCommand: AsyncParsableCommand {
                     let secrets = try await webhooks.resealSecrets(of: tenant.id)
                     results.append((tenant, tokens + secrets + (try await connections.reseal(of: tenant.id))))
                 }
+                if tenant == nil, results.allSatisfy({ $0.result.unreadable == 0 }) {
+                    try await PostgresTokenSecrets(pool).forgetAll(but: keys)
+                }
                 return results
             }
             output.print(

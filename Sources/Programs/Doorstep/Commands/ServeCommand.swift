@@ -32,6 +32,12 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(Settings.instanceRetention) var instanceRetention: Int?
     @Option(Settings.notificationRetention) var notificationRetention: Int?
     @Option(Settings.auditRetention) var auditRetention: Int?
+    @Flag(
+        help: """
+            Start although DOORSTEP_TOKEN_SECRET opens nothing that is sealed in the database: that secret is lost, and \
+            its data with it.
+            """)
+    var allowNewTokenSecret = false
     @Option(Settings.logLevel) var logLevel: Logger.Level?
     @Option(Settings.logFormat) var logFormat: LogFormat?
     @OptionGroup var receipts: ReceiptOptions
@@ -69,6 +75,7 @@ struct ServeCommand: AsyncParsableCommand {
             notificationRetention: try Settings.notificationRetention.value(notificationRetention),
             auditRetention: try Settings.auditRetention.value(auditRetention),
             signatures: try LocationURLSigner.fromEnvironment(), sealingKeys: try TokenSecrets.sealingKeys(),
+            allowsNewTokenSecret: allowNewTokenSecret,
             attestationKeys: try AttestationOptions.keys(), attestationRoot: try attestation.root(),
             apns: try apns.sending(), receipts: try receipts.signing(),
             appStore: try Settings.appStore.value(appStore)?.text,

@@ -38,6 +38,10 @@ struct ConsoleHost {
         try await database.withServicePool(maximumConnections: poolSize) { pool in
             let routing = IndexService(pool, trusting: .signed(signatures), file: nil, logger: logger)
             try await routing.start()
+            let tokenSecrets = keys.map {
+                TokenSecretService(stored: PostgresTokenSecrets(pool), keys: $0, logger: logger)
+            }
+            try await tokenSecrets?.start(allowingNewSecret: true)
             let sessions = PostgresConsoleSessions(pool)
             // Reads the key before the first request, so that a flood of made-up cookies causes no query.
             _ = try await sessions.makeSecret()
@@ -53,6 +57,7 @@ struct ConsoleHost {
                 routing, MemoryService(table: routing.table, logger: logger), server,
                 HangupService(message: "SIGHUP: the console follows no files", logger: logger),
             ]
+            if let tokenSecrets { services.append(tokenSecrets) }
             if let retention {
                 services.append(RetentionService(sessions, retention: retention, logger: logger))
             }

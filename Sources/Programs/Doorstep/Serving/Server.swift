@@ -38,6 +38,8 @@ struct Server {
     let signatures: LocationURLSigner
     /// Nil where push tokens cannot be sealed.
     let sealingKeys: SealingKeys?
+    /// Whether the server starts although the secrets open nothing that is sealed in the database.
+    let allowsNewTokenSecret: Bool
     /// Nil where challenges and tokens cannot be made.
     let attestationKeys: AttestationKeys?
     let attestationRoot: (root: AttestationRoot, isForeign: Bool)
@@ -78,6 +80,10 @@ struct Server {
                 pool, trusting: .signed(signatures), file: tableFile, logger: logger)
             try await routing.start()
             if database.embeddedPostgres == nil { await warnOfSuperuser(pool) }
+            let tokenSecrets = sealingKeys.map {
+                TokenSecretService(stored: PostgresTokenSecrets(pool), keys: $0, logger: logger)
+            }
+            try await tokenSecrets?.start(allowingNewSecret: allowsNewTokenSecret)
             let confirmations = ConfirmationQueue(pool) { [logger] error in
                 logger.warning(
                     "confirmations cannot be recorded: trying again", metadata: ["error": "\(error)"])
@@ -185,6 +191,7 @@ struct Server {
             services.append(MemoryService(table: routing.table, logger: logger))
             services.append(QuotaService(usage: PostgresQuotaUsage(pool), logger: logger))
             services.append(QueueService(installation: PostgresInstallation(pool), logger: logger))
+            if let tokenSecrets { services.append(tokenSecrets) }
             if let receipts {
                 services.append(
                     KeyFileService(for: "receipts", logger: logger) { known in

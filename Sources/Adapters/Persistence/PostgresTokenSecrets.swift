@@ -1,0 +1,49 @@
+public import PostgreSQL
+
+/// The secrets that sealed data in a database. A trigger stores the ID of each.
+public struct PostgresTokenSecrets: Sendable {
+    /// The stored secrets, compared with the secrets of a program.
+    public struct Comparison: Sendable, Hashable {
+        /// The number of stored secrets that the program has.
+        public var readable = 0
+        /// The number of stored secrets that it lacks.
+        public var unreadable = 0
+
+        public init(readable: Int = 0, unreadable: Int = 0) {
+            self.readable = readable
+            self.unreadable = unreadable
+        }
+
+        /// Whether data is sealed, and the program opens none of it.
+        public var opensNothing: Bool { readable == 0 && unreadable > 0 }
+    }
+
+    private let pool: ConnectionPool
+
+    public init(_ pool: ConnectionPool) {
+        self.pool = pool
+    }
+
+    /// Compares the stored secrets with a program's, as `doorstep_router`.
+    public func compare(with keys: SealingKeys) async throws -> Comparison {
+        try await pool.withTransaction(as: .router) { transaction in
+            try await transaction.execute("SELECT secret_id FROM doorstep.token_secrets").reduce(
+                into: Comparison()
+            ) { comparison, row in
+                if keys.contains(try row.decode(at: 0)) {
+                    comparison.readable += 1
+                } else {
+                    comparison.unreadable += 1
+                }
+            }
+        }
+    }
+
+    /// Forgets all secrets but the newest, as `doorstep_admin`. Call it when no data is sealed by another one.
+    public func forgetAll(but keys: SealingKeys) async throws {
+        try await pool.withTransaction(as: .admin, .readWrite) { transaction in
+            _ = try await transaction.execute(
+                "DELETE FROM doorstep.token_secrets WHERE secret_id <> \(keys.newestID)")
+        }
+    }
+}
