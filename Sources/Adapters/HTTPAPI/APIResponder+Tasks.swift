@@ -67,8 +67,9 @@ extension APIResponder {
         }
         observer.record(
             response.status, method, endpoint: observed.endpoint, caller: observed.caller,
-            limit: observed.limit, requestID: requestID, trace: trace, duration: start.duration(to: .now),
-            logger)
+            limit: observed.limit, client: client.address.source,
+            bytes: method == .head ? 0 : response.body.length, requestID: requestID, trace: trace,
+            duration: start.duration(to: .now), logger)
         return response
     }
 
@@ -171,8 +172,8 @@ extension APIResponder {
         case .openStored(let handler):
             do {
                 return try await handler(received)
-            } catch is StoreUnavailable {
-                throw access.limiter.holdingBack(.unavailable, from: received.client)
+            } catch let error as StoreUnavailable {
+                throw access.limiter.holdingBack(.unavailable(error), from: received.client)
             }
         case .memory(let scope, let handler):
             let verify = received.fields.assertion == nil ? nil : endpoint.verifySignature

@@ -126,13 +126,13 @@ final class APIResponder: ServerResponder {
         response.compress(for: request.fields)
         response.allowedOrigin = request.fields.allowedOrigin(
             at: endpoint, for: caller, in: access.table.current)
+        var sent = ServerResponse(response, requestID: requestID)
         observer.record(
             response.status, endpoint.method, endpoint: endpoint.path,
             responses: response.status == .ok ? memoryEndpoint.successes : nil, caller: caller,
-            limit: response.problem?.limit, requestID: requestID, trace: request.fields.trace,
-            duration: start.duration(to: .now), logger)
+            limit: response.problem?.limit, client: request.client.address.source, bytes: sent.body.length,
+            requestID: requestID, trace: request.fields.trace, duration: start.duration(to: .now), logger)
         let delay = response.problem?.pause.map { ServerResponse.Delay($0.duration, holding: $0) }
-        var sent = ServerResponse(response, requestID: requestID)
         sent.delay = delay
         return sent
     }

@@ -56,6 +56,8 @@ public struct APIServer: Service {
         public var trustedProxies: [AddressRange] = []
         /// The maximum number of requests of a tenant that wait for their bodies or the database at the same time.
         public var tenantConcurrency = 1_000
+        /// Nil for a server that logs only what its logger's level admits.
+        public var accessLog: AccessLog?
 
         public init() {}
     }
@@ -172,7 +174,7 @@ public struct APIServer: Service {
     /// Listens until graceful shutdown. Then the server accepts no new connections, and finishes the running requests.
     /// - Throws: If an address, certificate or key cannot be used.
     public func run() async throws {
-        let observer = RequestObserver()
+        let observer = RequestObserver(settings.accessLog)
         let listeners = listeners(observer)
         var servers: [RunningServer] = []
         do {

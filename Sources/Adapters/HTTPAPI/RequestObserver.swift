@@ -1,5 +1,6 @@
 import HTTPSyntax
 import HTTPTypes
+import IPAddresses
 import Logging
 import Lookups
 import Metrics
@@ -17,6 +18,7 @@ final class RequestObserver: Sendable {
         let status: Int
     }
 
+    private let accessLog: AccessLog?
     private let refusals = RefusalCounts()
     /// The metrics in use, because finding a metric by its label and dimensions costs more than using it.
     private let known = Mutex(Known())
@@ -44,26 +46,27 @@ final class RequestObserver: Sendable {
         "GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH",
     ]
 
+    init(_ accessLog: AccessLog? = nil) {
+        self.accessLog = accessLog
+    }
+
     /// - Parameters:
     ///   - responses: The result of ``responses(_:_:endpoint:)`` for these, if the caller has kept it.
     ///   - limit: the limit that refused the request; for a status of 500 and above, the cause.
+    ///   - client: Nil if the address is unknown.
+    ///   - bytes: The length of the response's body; nil if it is not known yet.
     ///   - trace: The trace that the caller named. It is read only for a line of the log.
     func record(
         _ status: HTTPResponse.Status, _ method: HTTPRequest.Method, endpoint: String,
         responses: Responses? = nil, caller: KeyHolder?, limit: String? = nil,
+        client: IPAddress? = nil, bytes: Int? = nil,
         requestID: String, trace: @autoclosure () -> TraceContext? = nil, duration: Duration, _ logger: Logger
     ) {
         (responses ?? self.responses(status, method, endpoint: endpoint)).record(duration)
         if let limit, status.code < 500 { refusals(by: limit).increment() }
         let level = Self.level(of: status, isOfCaller: caller != nil)
-        guard logger.logLevel <= level else { return }
-        // At `debug` every request has its line.
-        if status.code >= 400, logger.logLevel > .debug {
-            let kind = RefusalCounts.Kind(
-                endpoint: endpoint, status: status.code, limit: limit, tenant: caller?.tenant,
-                key: caller?.key)
-            guard refusals.add(kind) else { return }
-        }
+        let isLogged = isLogged(status, endpoint, caller, limit, at: level, logger)
+        guard isLogged || accessLog != nil else { return }
         var metadata: Logger.Metadata = [
             "request_id": "\(requestID)", "method": "\(Self.name(of: method))", "route": "\(endpoint)",
             "status": "\(status.code)",
@@ -75,7 +78,21 @@ final class RequestObserver: Sendable {
             metadata["key"] = "\(caller.key)"
         }
         if let limit { metadata[status.code < 500 ? "limit" : "cause"] = "\(limit)" }
-        logger.log(level: level, "answered", metadata: metadata)
+        if isLogged { logger.log(level: level, "answered", metadata: metadata) }
+        accessLog?.record(metadata, from: client, bytes: bytes)
+    }
+
+    /// Whether a response has a line. Of refusals, the first of each kind has one; at `debug`, every request.
+    private func isLogged(
+        _ status: HTTPResponse.Status, _ endpoint: String, _ caller: KeyHolder?, _ limit: String?,
+        at level: Logger.Level, _ logger: Logger
+    ) -> Bool {
+        guard logger.logLevel <= level else { return false }
+        guard status.code >= 400, logger.logLevel > .debug else { return true }
+        return refusals.add(
+            RefusalCounts.Kind(
+                endpoint: endpoint, status: status.code, limit: limit, tenant: caller?.tenant,
+                key: caller?.key))
     }
 
     /// Refused requests without a valid key are at `debug`, because they say nothing about the server's health.

@@ -29,7 +29,7 @@ public struct AddressRange: Sendable, Hashable, CustomStringConvertible {
 
 extension IPAddress {
     /// The address with all but its first bits 0.
-    fileprivate func prefix(_ bits: Int) -> IPAddress {
+    func prefix(_ bits: Int) -> IPAddress {
         func mask(_ bits: Int) -> UInt64 { bits <= 0 ? 0 : ~0 << UInt64(64 - min(bits, 64)) }
         return IPAddress(high: high & mask(bits), low: low & mask(bits - 64))
     }

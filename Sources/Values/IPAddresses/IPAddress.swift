@@ -60,3 +60,21 @@ public struct IPAddress: Hashable, Sendable {
         return range
     }
 }
+
+extension IPAddress: CustomStringConvertible {
+    /// Such as `192.0.2.1` or `2001:db8::1` (inet_ntop(3)).
+    public var description: String {
+        var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        if isV4 {
+            var v4 = UInt32(truncatingIfNeeded: low).bigEndian
+            _ = inet_ntop(AF_INET, &v4, &text, socklen_t(text.count))
+        } else {
+            var v6 = (high.bigEndian, low.bigEndian)
+            _ = inet_ntop(AF_INET6, &v6, &text, socklen_t(text.count))
+        }
+        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// The network of the address, such as `192.0.2.0/24` or `2001:db8::/64`.
+    package var network: String { isV4 ? "\(prefix(96 + 24))/24" : "\(prefix(64))/64" }
+}

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import IPAddresses
 import JSON
 import Logging
 import LookupsSupport
@@ -100,10 +101,78 @@ import Testing
         #expect(refused.hasPrefix("info ") && refused.contains("\"limit\": concurrency"), "\(refused)")
     }
 
-    @Test func unavailableProblemNamesCauseInLogOnly() {
+    @Test func unavailableProblemNamesCauseOfLog() {
         let problem = Problem.unavailable(StoreUnavailable("disk_full"))
-        #expect(problem.limit == "disk_full" && problem.json["cause"] == nil)
-        #expect(Problem.unavailable(StoreUnavailable()).limit == nil)
+        #expect(problem.limit == "disk_full" && problem.json["cause"] == "disk_full")
+        let unknown = Problem.unavailable(StoreUnavailable())
+        #expect(unknown.limit == nil && unknown.json["cause"] == nil)
+    }
+
+    @Test func accessLogHasLineForEachRequest() throws {
+        let log = handler
+        var logger = logger
+        logger.logLevel = .error
+        for (cutsAddresses, v4, v6) in [
+            (false, "198.51.100.77", "2001:db8:1:2:3:4:5:6"),
+            (true, "198.51.100.0/24", "2001:db8:1:2::/64"),
+        ] {
+            let observer = RequestObserver(
+                AccessLog(Logger(label: "access") { _ in log }, cutsAddresses: cutsAddresses))
+            for (client, text) in [("198.51.100.77", v4), ("2001:db8:1:2:3:4:5:6", v6)] {
+                for status in [HTTPResponse.Status.ok, .tooManyRequests, .serviceUnavailable] {
+                    for _ in 0..<2 {
+                        observer.record(
+                            status, .get, endpoint: "/v1/lookup", caller: Self.holder(1), limit: "a",
+                            client: IPAddress(client), bytes: 77, requestID: "r", duration: .milliseconds(3),
+                            logger)
+                        let line = try #require(take().first)
+                        for part in [
+                            "info request", "\"client\": \(text)", "\"route\": /v1/lookup", "\"method\": GET",
+                            "\"status\": \(status.code)", "\"duration_us\": 3000", "\"bytes\": 77",
+                            "\"tenant\": \(TenantID(number: 1))", "\"key\": \(KeyID(UUID(number: 1)))",
+                            "\"request_id\": r",
+                        ] {
+                            #expect(line.contains(part), "\(part) in \(line)")
+                        }
+                    }
+                }
+            }
+            observer.record(
+                .ok, .get, endpoint: "pages", caller: nil, requestID: "r", duration: .zero, logger)
+            let unknown = try #require(take().first)
+            #expect(!unknown.contains("client") && !unknown.contains("bytes"), "\(unknown)")
+        }
+    }
+
+    /// Both ways of a request to its response, with a body, without one, and with a refusal.
+    @Test func accessLogNamesEndpointsAndNoQueries() async throws {
+        var api = TestAPI()
+        let log = LogCapture()
+        api.settings.accessLog = AccessLog(Logger(label: "access") { _ in log }, cutsAddresses: false)
+        let (secret, publishable) = (api.secret, api.publishable)
+        try await api.test { client in
+            let query = "?url=https%3A%2F%2Fexample.com%2Frestaurants%2Frestaurant_a"
+            for (method, path, key, route) in [
+                (HTTPRequest.Method.get, "/v1/lookup" + query, publishable as APIKey?, "/v1/lookup"),
+                (.head, "/v1/lookup" + query, publishable, "/v1/lookup"),
+                (.get, "/v1/lookup" + query, nil, "/v1/lookup"),
+                (.get, "/v1/locations/hunter2", secret, "/v1/locations/{identifier}"),
+                (.get, "/hunter2" + query, nil, "none"),
+            ] {
+                log.lines.withLock { $0 = [] }
+                let response = try await client.send(method, path, key: key)
+                let lines = log.lines.withLock { $0 }
+                #expect(lines.count == 1, "\(lines)")
+                let line = try #require(lines.first)
+                #expect(
+                    line.contains("\"route\": \(route)") && line.contains("\"status\": \(response.status)"),
+                    "\(line)")
+                #expect(line.contains("\"bytes\": \(response.text.utf8.count)"), "\(line)")
+                for text in ["restaurant_a", "hunter2", "url=", key?.text].compactMap(\.self) {
+                    #expect(!line.contains(text), "\(text) in \(line)")
+                }
+            }
+        }
     }
 
     @Test func rateLimitedUnauthenticatedRequestsAreCounted() {

@@ -168,7 +168,7 @@ import Testing
             let statuses = codes.filter { $0.value.contains(type.code) }.map(\.key)
             #expect(statuses.contains(type.status.code), "\(type.code) with \(type.status.code)")
         }
-        let members: Set = ["reason", "field", "limit", "successor"]
+        let members: Set = ["reason", "field", "limit", "successor", "cause"]
         for (status, named) in codes {
             for code in named.subtracting(members) {
                 #expect(ProblemType.byCode[code] != nil, "\(code), \(status)")

@@ -115,7 +115,7 @@ struct TestAPI: Sendable {
             let start = ContinuousClock.now
             // Nothing refills.
             let responder = APIResponder(
-                settings, dependencies, RequestObserver(), logger: logger, now: { start })
+                settings, dependencies, RequestObserver(settings.accessLog), logger: logger, now: { start })
             switch path {
             case .task: try await body(Client(api: self, http: HTTPTestClient(responder)))
             case .connection:
@@ -132,7 +132,7 @@ struct TestAPI: Sendable {
     var responder: APIResponder {
         let log = log
         return APIResponder(
-            settings, dependencies, RequestObserver(), logger: Logger(label: "test") { _ in log })
+            settings, dependencies, RequestObserver(settings.accessLog), logger: Logger(label: "test") { _ in log })
     }
 
     var dependencies: APIServer.Dependencies {

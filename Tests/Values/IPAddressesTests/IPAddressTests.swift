@@ -19,6 +19,21 @@ import Testing
     }
 
     @Test(arguments: [
+        ("198.51.100.77", "198.51.100.77", "198.51.100.0/24"), ("0.0.0.0", "0.0.0.0", "0.0.0.0/24"),
+        ("::ffff:198.51.100.77", "198.51.100.77", "198.51.100.0/24"),
+        ("2001:DB8:1:2:3:4:5:6", "2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("::1", "::1", "::/64"),
+        (
+            "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff",
+            "ffff:ffff:ffff:ffff::/64"
+        ),
+    ])
+    func addressAndNetworkAreWritten(_ text: String, _ address: String, _ network: String) throws {
+        let parsed = try #require(IPAddress(text))
+        #expect(parsed.description == address && parsed.network == network)
+    }
+
+    @Test(arguments: [
         "", "/", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/+8", "10.0.0.0/", "10.0.0.1/8", "::1/64",
         "example.com", "10.0.0",
         "10.0.0.0/8/8", "::/129", " 10.0.0.0/8", "10.0.0.0/8 ",

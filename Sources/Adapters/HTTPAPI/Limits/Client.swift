@@ -4,11 +4,17 @@ import IPAddresses
 struct Client: Sendable {
     /// The addresses that count as one client (``IPAddress/ofClient``). All unknown addresses, as on a Unix socket, are one client.
     struct Address: Hashable, Sendable {
-        private let prefix: IPAddress?
+        /// The whole address, for the access log.
+        let source: IPAddress?
 
-        init(_ address: IPAddress?) {
-            prefix = address?.ofClient
+        init(_ source: IPAddress?) {
+            self.source = source
         }
+
+        private var prefix: IPAddress? { source?.ofClient }
+
+        static func == (one: Self, other: Self) -> Bool { one.prefix == other.prefix }
+        func hash(into hasher: inout Hasher) { hasher.combine(prefix) }
     }
 
     /// The client of a publishable key's request. An attested installation is a client of its own, because many installations may

@@ -36,11 +36,8 @@ struct Problem: Error, CustomStringConvertible {
 
     var description: String { "\(code): \(detail)" }
 
-    /// Why the database did not serve the request, for the log.
-    var cause: String?
-
     /// The limit that was reached, for 429; the cause, for 5xx.
-    var limit: String? { members["limit"]?.stringValue ?? cause }
+    var limit: String? { (members["limit"] ?? members["cause"])?.stringValue }
 
     /// The problem's members without `requestID`.
     var json: JSONObject {
@@ -110,7 +107,7 @@ extension Problem {
 
     static func unavailable(_ error: StoreUnavailable) -> Problem {
         var problem = unavailable
-        problem.cause = error.cause
+        problem.members["cause"] = error.cause.map(JSONValue.string)
         return problem
     }
 

@@ -11,7 +11,7 @@ extension ProblemType {
         title: "The server is not available yet",
         cause: """
             The server has not loaded its lookup index yet. Or the database that the request needs is down or cannot \
-            be written, such as because its disk is full.
+            be written; then `cause` has the reason, such as `disk_full`.
             """,
         remedy: """
             Send the request again after the seconds in `Retry-After`. `/readyz` shows whether the server is ready.

@@ -40,6 +40,7 @@ struct ServeCommand: AsyncParsableCommand {
     var allowNewTokenSecret = false
     @Option(Settings.logLevel) var logLevel: Logger.Level?
     @Option(Settings.logFormat) var logFormat: LogFormat?
+    @Option(Settings.accessLog) var accessLog: AccessLogMode?
     @OptionGroup var receipts: ReceiptOptions
     @OptionGroup(title: "App Attest") var attestation: AttestationOptions
     @OptionGroup(title: "Limits") var limits: LimitOptions
@@ -63,6 +64,7 @@ struct ServeCommand: AsyncParsableCommand {
     private func server(logger: Logger) throws -> Server {
         var api = try listening.settings()
         api.limits = try limits.limits()
+        api.accessLog = try Settings.accessLog.value(accessLog).log
         let tableAge = try Settings.tableMaximumAge.value(tableMaximumAge)
         return Server(
             api: api, poolSize: try Settings.poolSize.value(poolSize),

@@ -16,7 +16,6 @@ import Platform
 import PostgreSQL
 import ServiceLifecycle
 import Tenancy
-import UnixSignals
 
 /// The console with all its parts: where its pages are tied to the stores.
 struct ConsoleHost {
@@ -61,11 +60,7 @@ struct ConsoleHost {
             if let retention {
                 services.append(RetentionService(sessions, retention: retention, logger: logger))
             }
-            let group = ServiceGroup(
-                configuration: ServiceGroupConfiguration(
-                    services: services.map { .init(service: $0) },
-                    gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
-            try await group.run()
+            try await ServiceGroup.run(services, logger: logger)
         }
     }
 

@@ -19,7 +19,6 @@ import PostgreSQL
 import Receipts
 import ServiceLifecycle
 import Tenancy
-import UnixSignals
 
 /// The server with all its parts: where adapters and the use cases that they serve are tied together, as `ConsoleHost` does for the
 /// console.
@@ -231,11 +230,7 @@ struct Server {
             }
             services += delivery?.services ?? []
             services.append(server)
-            let group = ServiceGroup(
-                configuration: ServiceGroupConfiguration(
-                    services: services.map { .init(service: $0) },
-                    gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
-            try await group.run()
+            try await ServiceGroup.run(services, logger: logger)
             logger.notice("doorstep serve has ended")
         }
     }

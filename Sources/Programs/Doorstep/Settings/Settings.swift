@@ -336,6 +336,12 @@ enum Settings {
         number of its repetitions
         """
     )
+    static let accessLog = Setting(
+        "access-log", "DOORSTEP_ACCESS_LOG", default: AccessLogMode.off, value: "mode",
+        range: AccessLogMode.allCases.map(\.rawValue).joined(separator: ", "),
+        """
+        A log line for each request, with the client's address or, for 'cut', its network: a /24 of IPv4 or a /64 of IPv6
+        """, show: \.rawValue, parse: { AccessLogMode(rawValue: $0) })
     static let tokenSecret = Setting<String, Void>(
         nil, "DOORSTEP_TOKEN_SECRET", isSecret: true,
         """
@@ -375,7 +381,7 @@ enum Settings {
         apnsProduction.description, apnsSandbox.description, apnsAuthorities.description,
         driftInterval.description, appStore.description, domainCheckInterval.description,
         authorities.description, outboundAllow.description, resolver.description, logLevel.description,
-        logFormat.description,
+        logFormat.description, accessLog.description,
         tokenSecret.description,
         signingSecret.description,
     ]

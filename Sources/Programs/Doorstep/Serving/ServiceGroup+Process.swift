@@ -1,0 +1,16 @@
+import Logging
+import ServiceLifecycle
+import UnixSignals
+
+extension ServiceGroup {
+    /// Runs the services of a process until SIGTERM or SIGINT, and ends them in the opposite order.
+    ///
+    /// The log names them by their types: the description of a service shows its parts, and could show secrets.
+    static func run(_ services: [any Service], logger: Logger) async throws {
+        let group = ServiceGroup(
+            configuration: ServiceGroupConfiguration(
+                services: services.map { .init(service: $0, serviceName: "\(type(of: $0))") },
+                gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
+        try await group.run()
+    }
+}
