@@ -1,4 +1,5 @@
 import APNsSimulator
+import Crypto
 import Foundation
 import JSON
 import LocalServers
@@ -10,7 +11,8 @@ import Testing
 @Suite(.timeLimit(.minutes(30))) struct ServerLogTests {
     private static let instance = "7d3c2f9a-8b1e-4c55-9e0f-2a6d1b7c4e10"
 
-    @Test(arguments: ["text", "logfmt", "json"]) func accessLogIsReadInEachFormat(format: String) async throws {
+    @Test(arguments: ["text", "logfmt", "json"]) func accessLogIsReadInEachFormat(format: String) async throws
+    {
         try await Installation.lend { installation in
             var binary = installation.binary
             binary.environment["DOORSTEP_LOG_FORMAT"] = format
@@ -26,7 +28,8 @@ import Testing
                 log.split(separator: "\n").first { $0.contains("/v1/lookup") }.map(String.init))
             let fields = try #require(try Self.fields(of: line, format), "\(line)")
             #expect(
-                fields["route"] == "/v1/lookup" && fields["method"] == "GET" && fields["status"] == "200", "\(line)")
+                fields["route"] == "/v1/lookup" && fields["method"] == "GET" && fields["status"] == "200",
+                "\(line)")
             #expect(fields["client"] == "127.0.0.0/24", "\(line)")
             for name in ["bytes", "duration_us", "tenant", "key", "request_id"] {
                 #expect(fields[name]?.isEmpty == false, "\(name) in \(line)")
@@ -66,13 +69,15 @@ import Testing
     @Test func heldLockIsCauseInResponseAndLog() async throws {
         try await Installation.lend { installation in
             let made = try await installation.binary.succeed(
-                "key", "create", "--tenant", Installation.tenant, "--kind", "secret", "--scope", "manage", "--scope",
+                "key", "create", "--tenant", Installation.tenant, "--kind", "secret", "--scope", "manage",
+                "--scope",
                 "read"
             ).json()
             let key = try #require(made.objectValue?["key"]?.stringValue)
             let (response, log) = try await RunningServer.lend(installation.binary) { server in
                 let pool = ConnectionPool(
-                    PoolConfiguration.forBusyMachines(conninfo: installation.databaseURL, maximumConnections: 1))
+                    PoolConfiguration.forBusyMachines(
+                        conninfo: installation.databaseURL, maximumConnections: 1))
                 let response = try await pool.withTransaction { transaction in
                     try await transaction.execute("SELECT FROM doorstep.locations FOR UPDATE")
                     return try await server.patch("/v1/locations/restaurant_a", key: key, ["name": "Other"])
@@ -101,7 +106,8 @@ import Testing
                 try await APNsSimulator.withSimulator(key.simulator) { simulator in
                     var binary = installation.binary
                     binary.environment.merge(try key.settings(for: simulator)) { $1 }
-                    binary.environment["DATABASE_URL"] = installation.databaseURL + " password=hunter2-database"
+                    binary.environment["DATABASE_URL"] =
+                        installation.databaseURL + " password=hunter2-database"
                     binary.environment["DOORSTEP_LOG_LEVEL"] = "trace"
                     binary.environment["DOORSTEP_ACCESS_LOG"] = "full"
                     let made = try await binary.succeed(
@@ -120,7 +126,8 @@ import Testing
                         _ = try await server.post(
                             "/v1/confirmations", key: installation.publishable,
                             [
-                                "url": .string(MainPathTests.order), "source": "nfc", "locationAccess": "allowed",
+                                "url": .string(MainPathTests.order), "source": "nfc",
+                                "locationAccess": "allowed",
                                 "coordinate": [
                                     "latitude": 37.334751, "longitude": -122.008951, "horizontalAccuracy": 12,
                                 ],
@@ -134,7 +141,8 @@ import Testing
                         let sent = try await server.post(
                             "/v1/notifications", key: secret,
                             [
-                                "url": .string(MainPathTests.order), "audience": ["instance": .string(Self.instance)],
+                                "url": .string(MainPathTests.order),
+                                "audience": ["instance": .string(Self.instance)],
                                 "aps": ["alert": "hunter2-alert"],
                             ])
                         #expect(sent.status < 300, "\(sent)")
@@ -148,9 +156,13 @@ import Testing
                     let signing = try #require(webhook["secret"]?.stringValue, "\(webhook)")
                     let secrets =
                         [
-                            "hunter2", "c0ffee15", "37.3347", "122.0089", "PRIVATE KEY", "Bearer", signing, secret,
+                            "hunter2", "c0ffee15", "37.3347", "122.0089", "PRIVATE KEY", "Bearer", signing,
+                            secret,
                             installation.publishable, installation.secret,
-                        ] + ["DOORSTEP_TOKEN_SECRET", "DOORSTEP_SIGNING_SECRET"].compactMap { binary.environment[$0] }
+                        ]
+                        + ["DOORSTEP_TOKEN_SECRET", "DOORSTEP_SIGNING_SECRET"].compactMap {
+                            binary.environment[$0]
+                        }
                         + key.key.pemRepresentation.split(separator: "\n").map(String.init)
                     let text = log.text
                     #expect(text.contains("/v1/lookup") && text.split(separator: "\n").count > 15)
@@ -159,7 +171,9 @@ import Testing
                         #expect(line == nil, "\(secret)")
                     }
                     // Services describe themselves in one line, without the objects in them.
-                    for line in text.split(separator: "\n") { #expect(line.utf8.count < 2_000, "\(line.prefix(300))") }
+                    for line in text.split(separator: "\n") {
+                        #expect(line.utf8.count < 2_000, "\(line.prefix(300))")
+                    }
                 }
             }
         }

@@ -151,6 +151,9 @@ public struct APIServer: Service {
         }
     }
 
+    /// The folders in which uploads are stored while they arrive: the first one that can be written.
+    public static var uploadFolders: [String] { SpooledBody.directories }
+
     /// The ports of the server.
     public enum Listener: Sendable {
         case api

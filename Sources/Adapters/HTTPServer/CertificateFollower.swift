@@ -9,7 +9,7 @@ package struct CertificateFollower {
     private var warnedAt = Date.distantPast
 
     /// How long before the end of a certificate the log warns, in seconds. [ours]
-    static let warningTime: TimeInterval = 14 * 86_400
+    package static let warningTime: TimeInterval = 14 * 86_400
     /// How often it warns, in seconds. [ours]
     static let warningInterval: TimeInterval = 86_400
 

@@ -17,8 +17,8 @@ struct DoorstepCommand: AsyncParsableCommand {
             """,
         version: BuildInfo.current.description,
         subcommands: [
-            ServeCommand.self, ConsoleCommand.self, SettingsCommand.self, LoginCommand.self,
-            LogoutCommand.self, WhoamiCommand.self,
+            ServeCommand.self, ConsoleCommand.self, DoctorCommand.self, SettingsCommand.self,
+            LoginCommand.self, LogoutCommand.self, WhoamiCommand.self,
             MigrateCommand.self, StatusCommand.self,
             TenantCommand.self, ClipCommand.self, ImageCommand.self, AppStoreCommand.self, DomainCommand.self,
             LocationCommand.self, ExperienceCommand.self, CodeCommand.self, KeyCommand.self,

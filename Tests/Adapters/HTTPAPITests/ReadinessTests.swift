@@ -2,6 +2,7 @@ import HTTPServer
 import HTTPTestClient
 import HTTPTypes
 import Logging
+import Lookups
 import NIOCore
 import ServiceLifecycle
 import Synchronization

@@ -132,7 +132,8 @@ struct TestAPI: Sendable {
     var responder: APIResponder {
         let log = log
         return APIResponder(
-            settings, dependencies, RequestObserver(settings.accessLog), logger: Logger(label: "test") { _ in log })
+            settings, dependencies, RequestObserver(settings.accessLog),
+            logger: Logger(label: "test") { _ in log })
     }
 
     var dependencies: APIServer.Dependencies {

@@ -1,8 +1,5 @@
 import ArgumentParser
-import HTTPAPI
-import LogLines
 import Logging
-import Persistence
 import Platform
 
 struct ServeCommand: AsyncParsableCommand {
@@ -21,68 +18,22 @@ struct ServeCommand: AsyncParsableCommand {
             Example: doorstep serve --database-url service=doorstep
             """)
 
-    @OptionGroup var database: DatabaseOptions
-    @OptionGroup var databaseOnly: DatabaseOnly
-    @OptionGroup(title: "Listening") var listening: ListenOptions
-    @Option(Settings.poolSize) var poolSize: Int?
-    @Option(Settings.managementPoolSize) var managementPoolSize: Int?
-    @Option(Settings.tableFile) var tableFile: String?
-    @Option(Settings.tableMaximumAge) var tableMaximumAge: TableAge?
-    @Option(Settings.confirmationRetention) var confirmationRetention: Int?
-    @Option(Settings.instanceRetention) var instanceRetention: Int?
-    @Option(Settings.notificationRetention) var notificationRetention: Int?
-    @Option(Settings.auditRetention) var auditRetention: Int?
+    @OptionGroup var options: ServeOptions
     @Flag(
         help: """
             Start although DOORSTEP_TOKEN_SECRET opens nothing that is sealed in the database: that secret is lost, and \
             its data with it.
             """)
     var allowNewTokenSecret = false
-    @Option(Settings.logLevel) var logLevel: Logger.Level?
-    @Option(Settings.logFormat) var logFormat: LogFormat?
-    @Option(Settings.accessLog) var accessLog: AccessLogMode?
-    @OptionGroup var receipts: ReceiptOptions
-    @OptionGroup(title: "App Attest") var attestation: AttestationOptions
-    @OptionGroup(title: "Limits") var limits: LimitOptions
-    @OptionGroup(title: "Notifications") var apns: APNsOptions
-    @Option(Settings.driftInterval) var driftInterval: Int?
-    @Option(Settings.appStore) var appStore: StoreURL?
-    @Option(Settings.domainCheckInterval) var domainCheckInterval: Int?
-    @OptionGroup(title: "Webhooks and proofs of domains") var proof: ProofOptions
 
     func run() async throws {
-        StandardErrorLog.bootstrap(
-            try Settings.logLevel.value(logLevel), try Settings.logFormat.value(logFormat))
+        let log = try options.log()
+        StandardErrorLog.bootstrap(log.level, log.format)
         let logger = Logger(label: "doorstep")
         // Wrong settings are an error message, and no log.
-        let server = try server(logger: logger)
+        let server = try options.server(logger: logger, allowsNewTokenSecret: allowNewTokenSecret)
         logger.notice("doorstep serve starts", metadata: BuildInfo.current.metadata)
         UnknownSettings().warn(logger)
-        try await server.run(on: database)
-    }
-
-    private func server(logger: Logger) throws -> Server {
-        var api = try listening.settings()
-        api.limits = try limits.limits()
-        api.accessLog = try Settings.accessLog.value(accessLog).log
-        let tableAge = try Settings.tableMaximumAge.value(tableMaximumAge)
-        return Server(
-            api: api, poolSize: try Settings.poolSize.value(poolSize),
-            managementPoolSize: try Settings.managementPoolSize.value(managementPoolSize),
-            tableFile: try Settings.tableFile.value(tableFile).map { path in
-                TableFile(path: path, maximumAge: tableAge.maximum)
-            },
-            confirmationRetention: try Settings.confirmationRetention.value(confirmationRetention),
-            instanceRetention: try Settings.instanceRetention.value(instanceRetention),
-            notificationRetention: try Settings.notificationRetention.value(notificationRetention),
-            auditRetention: try Settings.auditRetention.value(auditRetention),
-            signatures: try LocationURLSigner.fromEnvironment(), sealingKeys: try TokenSecrets.sealingKeys(),
-            allowsNewTokenSecret: allowNewTokenSecret,
-            attestationKeys: try AttestationOptions.keys(), attestationRoot: try attestation.root(),
-            apns: try apns.sending(), receipts: try receipts.signing(),
-            appStore: try Settings.appStore.value(appStore)?.text,
-            driftInterval: try Settings.driftInterval.value(driftInterval),
-            domainCheckInterval: try Settings.domainCheckInterval.value(domainCheckInterval),
-            outbound: try proof.outbound.settings(), resolver: try proof.resolver(), logger: logger)
+        try await server.run(on: options.database)
     }
 }

@@ -59,7 +59,7 @@ struct Server {
     let logger: Logger
 
     /// One that finds and leases due deliveries, one that stores their results, and one for webhooks.
-    private static let deliveryConnections = 3
+    static let deliveryConnections = 3
 
     /// Serves until SIGTERM or SIGINT, then finishes running requests.
     func run(on database: DatabaseOptions) async throws {
@@ -78,7 +78,7 @@ struct Server {
             let routing = IndexService(
                 pool, trusting: .signed(signatures), file: tableFile, logger: logger)
             try await routing.start()
-            if database.embeddedPostgres == nil { await warnOfSuperuser(pool) }
+            if database.embeddedPostgres == nil { await warn(about: pool) }
             let tokenSecrets = sealingKeys.map {
                 TokenSecretService(stored: PostgresTokenSecrets(pool), keys: $0, logger: logger)
             }
@@ -240,48 +240,45 @@ struct Server {
             DomainName, TenantID, _ actor: String, DomainVerification.Rivalry, Date
         ) async throws -> DomainVerification.Outcome
 
-    /// The database refuses a superuser nothing, row-level security included. A database that is away is asked at the next start.
-    private func warnOfSuperuser(_ pool: ConnectionPool) async {
-        let isSuperuser = try? await pool.withConnection { connection in
-            try await connection.execute("SELECT rolsuper FROM pg_roles WHERE rolname = session_user").one()
-                .decode(Bool.self)
+    /// A superuser bypasses row-level security. A standby refuses all writes. A database that does not respond is asked at the next start.
+    private func warn(about pool: ConnectionPool) async {
+        guard let condition = try? await DatabaseCondition(pool) else { return }
+        if condition.isSuperuser { logger.warning("\(ServerAdvice.superuser.rawValue)") }
+        if condition.isStandby {
+            logger.error(
+                "\(ServerAdvice.standby.rawValue)", metadata: ["remedy": "\(ServerAdvice.standbyRemedy)"])
         }
-        guard isSuperuser == true else { return }
-        logger.warning(
-            "the login of the database is a superuser's: use one with the roles of the server alone (deploy/postgres/create-logins.sql)"
-        )
     }
 
     private func tellWhatIsOff() {
-        if signatures.isEmpty {
-            logger.notice(
-                "DOORSTEP_SIGNING_SECRET is not set: signed URLs and attestations are refused")
-        }
+        if signatures.isEmpty { logger.notice("\(ServerAdvice.noSigningSecret.rawValue)") }
         if attestationRoot.isForeign {
             logger.warning(
-                "a root other than Apple's is trusted for attestations (--attest-root): the holder of its key can attest any app",
+                "\(ServerAdvice.foreignRoot.rawValue)",
                 metadata: ["root": "\(attestationRoot.root.fingerprint)"])
         }
-        if sealingKeys == nil {
-            logger.notice("DOORSTEP_TOKEN_SECRET is not set: instances cannot be registered")
-        }
-        if apns == nil {
-            logger.notice("DOORSTEP_APNS_KEYS is not set: this server delivers no notifications")
-        }
+        if sealingKeys == nil { logger.notice("\(ServerAdvice.noTokenSecret.rawValue)") }
+        if apns == nil { logger.notice("\(ServerAdvice.noAPNsKeys.rawValue)") }
     }
 
     /// The limit of open files must cover these connections and others: to PostgreSQL, to APNs, to receivers of webhooks, and
     /// files.
     private func limitedByOpenFiles() -> APIServer.Settings {
         var settings = api
-        let limit = OpenFileLimit.raise(to: settings.maximumConnections + Self.otherFiles)
-        guard limit < settings.maximumConnections + Self.otherFiles else { return settings }
-        settings.maximumConnections = max(limit - Self.otherFiles, limit / 2)
+        let (allowed, limit) = Self.connections(atMost: settings.maximumConnections)
+        guard allowed < settings.maximumConnections else { return settings }
+        settings.maximumConnections = allowed
         logger.notice(
             "fewer connections than --max-connections: the limit of open files is too low (ulimit -n)",
             metadata: ["connections": "\(settings.maximumConnections)", "files": "\(limit)"])
         return settings
     }
 
-    private static let otherFiles = 512
+    /// The number of connections that the limit of open files allows. The limit is raised first, as far as the system allows it.
+    static func connections(atMost maximum: Int) -> (allowed: Int, limit: Int) {
+        let limit = OpenFileLimit.raise(to: maximum + otherFiles)
+        return (min(maximum, max(limit - otherFiles, limit / 2)), limit)
+    }
+
+    static let otherFiles = 512
 }

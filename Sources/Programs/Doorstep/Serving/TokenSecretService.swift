@@ -22,7 +22,8 @@ struct TokenSecretService: Service {
             report(comparison)
         } catch let error as PostgreSQLError where error.isNoResponse {
             logger.warning(
-                "DOORSTEP_TOKEN_SECRET is not compared with the database yet", metadata: ["error": "\(error)"])
+                "DOORSTEP_TOKEN_SECRET is not compared with the database yet", metadata: ["error": "\(error)"]
+            )
         }
     }
 
