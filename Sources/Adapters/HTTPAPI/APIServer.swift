@@ -100,6 +100,10 @@ public struct APIServer: Service {
         public var appStore: any LatestChecks
         /// The landing pages of proved hosts; nil if the server has none.
         public var landingPages: LandingPages?
+        /// The age of the lookup index beyond which the server is not ready; nil for any.
+        public var maximumIndexAge: Duration?
+        /// Returns why the database refuses writes; nil if it does not.
+        public var writeRefusal: @Sendable () -> String?
         /// Returns the metrics in Prometheus' text format.
         public var metrics: @Sendable () -> String
         /// Whether the server wants new clients.
@@ -126,7 +130,8 @@ public struct APIServer: Service {
                 DomainVerification.Outcome,
             diagnose: @escaping Diagnose, confirmations: any ConfirmationHistory,
             history: any NotificationHistory, deliveries: any DeliveryLedger, appStore: any LatestChecks,
-            landingPages: LandingPages? = nil,
+            landingPages: LandingPages? = nil, maximumIndexAge: Duration? = nil,
+            writeRefusal: @escaping @Sendable () -> String? = { nil },
             metrics: @escaping @Sendable () -> String
         ) {
             self.responses = responses
@@ -147,6 +152,8 @@ public struct APIServer: Service {
             self.deliveries = deliveries
             self.appStore = appStore
             self.landingPages = landingPages
+            self.maximumIndexAge = maximumIndexAge
+            self.writeRefusal = writeRefusal
             self.metrics = metrics
         }
     }

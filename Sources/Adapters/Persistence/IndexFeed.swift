@@ -36,6 +36,8 @@ public actor IndexFeed {
         case interrupted(any Error)
         /// The log of changes can be read again.
         case resumed
+        /// The database is a standby, which refuses writes; or no longer.
+        case standby(Bool)
         /// No notifications of changes arrive, so changes are found by polling.
         case notListening(PostgreSQLError)
     }
@@ -62,6 +64,7 @@ public actor IndexFeed {
     private var waiters: [Int: (transaction: UInt64, told: CheckedContinuation<Bool, Never>)] = [:]
     private var nextWaiter = 0
     private var isInterrupted = false
+    private var isStandby = false
     private var nextPruning = ContinuousClock.now
 
     /// The catalogues that are being copied. A tenant's second copy begins when the first is in the index.
@@ -200,18 +203,22 @@ public actor IndexFeed {
             statementTimeout: position == nil ? Self.loadTimeout : Self.followTimeout)
         let start = ContinuousClock.now
         let isUpToDate = try await pool.withTransaction(as: .router, mode) { [position] transaction in
-            let (snapshot, server, isBehind) = try await transaction.execute(
+            let (snapshot, server, isStandby, isBehind) = try await transaction.execute(
                 """
                 SELECT CASE WHEN pg_is_in_recovery()
                         THEN concat_ws(':', pg_snapshot_xmin(pg_current_snapshot()),
                             pg_snapshot_xmin(pg_current_snapshot()), '')
                         ELSE pg_current_snapshot()::text END,
-                    \(constant: Self.serverName),
+                    \(constant: Self.serverName), pg_is_in_recovery(),
                     pruned_xid >= pg_snapshot_xmin(\(position?.snapshot)::pg_snapshot)
                         AND pruned_xid < pg_snapshot_xmax(pg_current_snapshot())
                 FROM doorstep.change_horizon
                 """
-            ).one().decode(String.self, String.self, Bool?.self)
+            ).one().decode(String.self, String.self, Bool.self, Bool?.self)
+            if isStandby != self.isStandby {
+                self.isStandby = isStandby
+                onEvent(.standby(isStandby))
+            }
             let next = Position(snapshot: snapshot, server: server)
             guard let position, live.current != nil else {
                 try await load(transaction, next, asOf, start)

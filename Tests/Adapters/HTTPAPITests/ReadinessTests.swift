@@ -1,3 +1,4 @@
+import Foundation
 import HTTPServer
 import HTTPTestClient
 import HTTPTypes
@@ -27,16 +28,48 @@ import Testing
     @Test func readinessEndpointNamesTheReason() async throws {
         let api = TestAPI()
         let dependencies = api.dependencies
-        let client = HTTPTestClient(
-            APIResponder(
-                api.settings, dependencies, RequestObserver(),
-                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
+        let client = Self.client(api, dependencies)
         #expect(try await client.send(.get, "/readyz").status == .ok)
         dependencies.readiness.set(connections: 100, of: 100)
         let full = try await client.send(.get, "/readyz")
         #expect(full.status == .serviceUnavailable)
         #expect(String(buffer: full.body).contains("--max-connections"))
         #expect(try await client.send(.get, "/livez").status == .ok)
+    }
+
+    @Test func oldLookupIndexIsNotReady() async throws {
+        let api = TestAPI()
+        let table = try #require(api.table.current?.table)
+        for (age, isReady) in [(0.0, true), (3_590, true), (3_700, false)] {
+            api.table.replace(by: table, from: .database, asOf: Date(timeIntervalSinceNow: -age))
+            for maximum in [Duration.seconds(3_600), nil] {
+                var dependencies = api.dependencies
+                dependencies.maximumIndexAge = maximum
+                let response = try await Self.client(api, dependencies).send(.get, "/readyz")
+                #expect(response.status == (isReady || maximum == nil ? .ok : .serviceUnavailable), "\(age)")
+                guard response.status != .ok else { continue }
+                #expect(String(buffer: response.body).contains("--table-max-age"))
+            }
+        }
+    }
+
+    /// Lookups do not depend on writes, so that the status stays 200.
+    @Test func readinessEndpointNamesRefusedWrites() async throws {
+        let api = TestAPI()
+        var dependencies = api.dependencies
+        let ready = try await Self.client(api, dependencies).send(.get, "/readyz")
+        #expect(String(buffer: ready.body).contains(#""writes":{"status":"ok"}"#))
+        dependencies.writeRefusal = { "a standby" }
+        let refused = try await Self.client(api, dependencies).send(.get, "/readyz")
+        #expect(refused.status == .ok)
+        #expect(String(buffer: refused.body).contains(#""writes":{"reason":"a standby","status":"refused"}"#))
+    }
+
+    private static func client(_ api: TestAPI, _ dependencies: APIServer.Dependencies) -> HTTPTestClient {
+        HTTPTestClient(
+            APIResponder(
+                api.settings, dependencies, RequestObserver(),
+                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
     }
 
     /// The delay lasts longer than the test, which ends it by cancelling the server.

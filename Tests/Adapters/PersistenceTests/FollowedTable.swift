@@ -83,6 +83,7 @@ extension IndexFeed.Event {
         case .released(let tenant): "released \(tenant)"
         case .interrupted: "interrupted"
         case .resumed: "resumed"
+        case .standby(let isStandby): "standby \(isStandby)"
         case .notListening: "not listening"
         }
     }

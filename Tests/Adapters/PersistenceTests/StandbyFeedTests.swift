@@ -44,9 +44,12 @@ import Testing
             }
             try await pair.standby.withTransaction { try await pair.insert("promoted", by: $0) }
             #expect(try await seen(["promoted"]) == ["promoted"])
+            let events = followed.events()
+            // Until the promotion, writes are refused.
+            #expect(events.filter { $0.hasPrefix("standby") } == ["standby true", "standby false"])
             // It was never read anew, which would hide what was passed over.
             #expect(
-                followed.events().filter { $0.hasPrefix("loaded") } == [
+                events.filter { $0.hasPrefix("loaded") } == [
                     "loaded 0 experiences, 1 locations, 0 unreadable"
                 ])
         }

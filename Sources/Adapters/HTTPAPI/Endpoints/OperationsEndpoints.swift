@@ -13,6 +13,8 @@ struct OperationsEndpoints: Sendable {
     /// Whether the endpoints are at the API's port, where tenants must not learn of each other.
     private let isPublic: Bool
     private let foreignAttestationRoot: String?
+    private let maximumAge: Duration?
+    private let writeRefusal: @Sendable () -> String?
     /// The most quarantined tenants that a response names. [ours]
     private static let mostTenants = 100
     /// The metrics in Prometheus' text format.
@@ -23,6 +25,8 @@ struct OperationsEndpoints: Sendable {
         readiness = dependencies.readiness
         self.isPublic = isPublic
         foreignAttestationRoot = dependencies.foreignAttestationRoot
+        maximumAge = dependencies.maximumIndexAge
+        writeRefusal = dependencies.writeRefusal
         exposition = dependencies.metrics
     }
 
@@ -46,11 +50,18 @@ struct OperationsEndpoints: Sendable {
         return APIResponse(uncached: JSONValue.object(status).serialized())
     }
 
-    /// Returns 200 with the age of the lookup index if the server can respond to requests, and otherwise 503.
+    /// Returns 200 with the age of the lookup index if the server can respond to lookups, and otherwise 503.
+    ///
+    /// A database that refuses writes does not make the server unready: lookups work, and no other server could write.
     private func readyz(_ request: APIRequest) throws(Problem) -> APIResponse {
         guard let state = table.current else { throw .unavailable }
         if let refusal = readiness.refusal { throw refusal }
         let age = max(0, Date().timeIntervalSince(state.asOf))
+        if let maximumAge, age > maximumAge / .seconds(1) {
+            throw .notReady(
+                "the lookup index is \(Int(age)) seconds old, older than --table-max-age: the database has not confirmed it since \(state.asOf.rfc3339)"
+            )
+        }
         var description: JSONObject = [
             "source": .string(state.source.rawValue),
             "asOf": .string(state.asOf.rfc3339),
@@ -65,7 +76,12 @@ struct OperationsEndpoints: Sendable {
                     ["tenant": .string("\(tenant)"), "since": .string(since.rfc3339)]
                 })
         }
-        var status: JSONObject = ["status": "ok", "table": .object(description)]
+        let refusal = writeRefusal()
+        var writes: JSONObject = ["status": refusal == nil ? "ok" : "refused"]
+        writes["reason"] = refusal.map(JSONValue.string)
+        var status: JSONObject = [
+            "status": "ok", "table": .object(description), "writes": .object(writes),
+        ]
         // The owner of this root's key can attest anything.
         if let foreignAttestationRoot { status["attestationRoot"] = .string(foreignAttestationRoot) }
         return APIResponse(uncached: JSONValue.object(status).serialized())

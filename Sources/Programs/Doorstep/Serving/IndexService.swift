@@ -6,6 +6,7 @@ import Metrics
 import Persistence
 import PostgreSQL
 import ServiceLifecycle
+import Synchronization
 
 /// Keeps the lookup index equal to the database, and writes a copy of the index to a file if one is configured.
 struct IndexService: Service {
@@ -14,6 +15,8 @@ struct IndexService: Service {
     let feed: IndexFeed
     private let file: TableFile?
     private let logger: Logger
+    /// Whether the database refuses writes.
+    let standby = StandbyState()
 
     /// How often the file is written, if the index has changed or the file is old.
     private static let savingInterval = Duration.seconds(60)
@@ -24,8 +27,9 @@ struct IndexService: Service {
         self.file = file
         self.logger = logger
         let isReadable = Meter(label: "doorstep_database_up")
-        feed = IndexFeed(pool, live: table) { event in
+        feed = IndexFeed(pool, live: table) { [standby] event in
             event.isReadable.map { isReadable.set($0 ? 1 : 0) }
+            if case .standby(let isStandby) = event { standby.set(isStandby) }
             event.log(to: logger)
         }
     }
@@ -97,13 +101,26 @@ struct IndexService: Service {
     }
 }
 
+/// Whether the database is a standby, as the latest reading of changes found it.
+final class StandbyState: Sendable {
+    private let isStandby = Atomic(false)
+
+    func set(_ isStandby: Bool) { self.isStandby.store(isStandby, ordering: .relaxed) }
+
+    /// Why writes are refused; nil if they are not.
+    var refusal: String? {
+        isStandby.load(ordering: .relaxed)
+            ? "\(ServerAdvice.standby.rawValue). \(ServerAdvice.standbyRemedy)" : nil
+    }
+}
+
 extension IndexFeed.Event {
     /// Whether the log of changes can be read; nil for an event that does not show it.
     fileprivate var isReadable: Bool? {
         switch self {
         case .loaded, .changed, .resumed: true
         case .interrupted: false
-        case .quarantined, .released, .notListening: nil
+        case .quarantined, .released, .standby, .notListening: nil
         }
     }
 
@@ -141,6 +158,11 @@ extension IndexFeed.Event {
                 metadata: ["error": "\(error)"])
         case .resumed:
             logger.notice("changes are read from the database again")
+        case .standby(true):
+            logger.error(
+                "\(ServerAdvice.standby.rawValue)", metadata: ["remedy": "\(ServerAdvice.standbyRemedy)"])
+        case .standby(false):
+            logger.notice("the database is no longer a standby")
         case .notListening(let error):
             logger.info(
                 "change notifications are unavailable: polling every second", metadata: ["error": "\(error)"])

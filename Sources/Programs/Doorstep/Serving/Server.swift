@@ -28,6 +28,8 @@ struct Server {
     let poolSize: Int
     let managementPoolSize: Int
     let tableFile: TableFile?
+    /// The age of the lookup index beyond which the server is not ready; nil for any.
+    let maximumIndexAge: Duration?
     /// In days, like the two below.
     let confirmationRetention: Int
     let instanceRetention: Int
@@ -78,7 +80,7 @@ struct Server {
             let routing = IndexService(
                 pool, trusting: .signed(signatures), file: tableFile, logger: logger)
             try await routing.start()
-            if database.embeddedPostgres == nil { await warn(about: pool) }
+            if database.embeddedPostgres == nil { await warnOfSuperuser(pool) }
             let tokenSecrets = sealingKeys.map {
                 TokenSecretService(stored: PostgresTokenSecrets(pool), keys: $0, logger: logger)
             }
@@ -151,6 +153,7 @@ struct Server {
                     deliveries: PostgresDeliveryLedger(managing: managementPool),
                     appStore: checks,
                     landingPages: LandingSite().response,
+                    maximumIndexAge: maximumIndexAge, writeRefusal: { routing.standby.refusal },
                     metrics: {
                         metrics.update()
                         delivery?.updateMetrics()
@@ -240,14 +243,10 @@ struct Server {
             DomainName, TenantID, _ actor: String, DomainVerification.Rivalry, Date
         ) async throws -> DomainVerification.Outcome
 
-    /// A superuser bypasses row-level security. A standby refuses all writes. A database that does not respond is asked at the next start.
-    private func warn(about pool: ConnectionPool) async {
-        guard let condition = try? await DatabaseCondition(pool) else { return }
-        if condition.isSuperuser { logger.warning("\(ServerAdvice.superuser.rawValue)") }
-        if condition.isStandby {
-            logger.error(
-                "\(ServerAdvice.standby.rawValue)", metadata: ["remedy": "\(ServerAdvice.standbyRemedy)"])
-        }
+    /// A superuser bypasses row-level security. A database that does not respond is asked at the next start.
+    private func warnOfSuperuser(_ pool: ConnectionPool) async {
+        guard let condition = try? await DatabaseCondition(pool), condition.isSuperuser else { return }
+        logger.warning("\(ServerAdvice.superuser.rawValue)")
     }
 
     private func tellWhatIsOff() {

@@ -53,6 +53,7 @@ struct ServeOptions: ParsableArguments {
             api: api, poolSize: try Settings.poolSize.value(poolSize),
             managementPoolSize: try Settings.managementPoolSize.value(managementPoolSize),
             tableFile: try table(),
+            maximumIndexAge: try Settings.tableMaximumAge.value(tableMaximumAge).maximum,
             confirmationRetention: try Settings.confirmationRetention.value(confirmationRetention),
             instanceRetention: try Settings.instanceRetention.value(instanceRetention),
             notificationRetention: try Settings.notificationRetention.value(notificationRetention),

@@ -209,7 +209,10 @@ enum Settings {
     static let tableMaximumAge = Setting(
         "table-max-age", "DOORSTEP_TABLE_MAX_AGE", default: TableAge.standard, value: "hours",
         range: TableAge.range,
-        "Maximum age in hours of the copy in --table-file when the server starts from it")
+        """
+        Maximum age in hours of the lookup index: a server does not start from an older copy in --table-file, and an older \
+        index makes /readyz return 503
+        """)
     static let confirmationRetention = Setting(
         "confirmation-retention", "DOORSTEP_CONFIRMATION_RETENTION", default: 90,
         in: ConfirmationDays.retentions, "Days before a confirmation is deleted")
