@@ -69,11 +69,11 @@ extension TenantTransaction {
 
 /// The files of tenants' images, for keys.
 struct PostgresImageFiles: ImageDirectory {
-    let access: any CatalogueAccess
+    let store: PostgresAdministrationStore
 
     /// The bytes before the range are not read: the column is stored out of line and uncompressed (PostgreSQL, "TOAST").
     func bytes(_ range: Range<Int>, of image: ImageDigest, of tenant: TenantID) async throws -> [UInt8]? {
-        try await access.read(tenant) { transaction in
+        try await store.read(tenant) { transaction in
             try await transaction.execute(
                 """
                 SELECT substring(bytes FROM \(range.lowerBound + 1)::int FOR \(range.count)::int)
@@ -85,7 +85,7 @@ struct PostgresImageFiles: ImageDirectory {
     }
 
     func dependents(of image: ImageDigest, of tenant: TenantID) async throws -> [Dependents] {
-        try await access.read(tenant) { transaction in
+        try await store.read(tenant) { transaction in
             var dependents: [Dependents] = []
             for reference in CardImage.references {
                 guard let found = try await transaction.dependents(reference, to: image.description) else {

@@ -15,7 +15,10 @@ extension PostgresAdministrationStore {
         of slug: TenantSlug, _ body: (any CatalogueReader) async throws -> Result
     ) async throws -> Result {
         let id = try await tenant(slug).id
-        return try await readMuch(id) { transaction in
+        // For as long as an export takes.
+        let snapshot = TransactionMode(
+            isolation: .repeatableRead, isReadOnly: true, statementTimeout: Self.longTimeout)
+        return try await read(id, snapshot) { transaction in
             // Read again, because the results must be from one snapshot.
             guard let tenant = try await transaction.tenant() else {
                 throw AdministrationError.unknownTenant(slug)
@@ -30,7 +33,7 @@ extension PostgresAdministrationStore {
     /// - Returns: The number of deleted rows, by relation.
     public func deleteTenant(_ slug: TenantSlug) async throws -> [RowCount] {
         let id = try await tenant(slug).id
-        return try await writeMuch(id) { transaction in
+        return try await write(id, within: Self.longTimeout) { transaction in
             try await transaction.waitForImports()
             // A transaction that adds a row locks the tenant, so that a later one finds that the tenant no longer exists.
             let rows = try await transaction.execute(
@@ -86,7 +89,7 @@ extension PostgresAdministrationStore {
         let slug = slug ?? archived.slug
         let id = keepsID ? archived.id : TenantID(UUID())
         do {
-            return try await writeMuch(id) { transaction in
+            return try await write(id, within: Self.longTimeout) { transaction in
                 try await transaction.execute(
                     """
                     INSERT INTO doorstep.tenants

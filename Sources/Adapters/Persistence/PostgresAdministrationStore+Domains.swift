@@ -1,27 +1,9 @@
-public import Administration
+import Administration
 import AppSiteAssociation
 import JSON
 import Lookups
 import PostgreSQL
-public import Tenancy
-
-extension PostgresAdministrationStore: DomainStore {
-    private var managed: ManagedDomains { ManagedDomains(items.domains, by: actor) }
-
-    public func domains(of tenant: TenantID) async throws -> [DomainRecord] {
-        try await read(tenant) { try await $0.domains() }
-    }
-
-    public func domain(_ name: DomainName, of tenant: TenantID) async throws -> DomainRecord {
-        try await managed.domain(name, of: tenant)
-    }
-
-    public func changeDomain(
-        _ name: DomainName, of tenant: TenantID, _ make: @Sendable (DomainRecord) throws -> DomainRecord
-    ) async throws -> CatalogueChange<DomainRecord> {
-        try await managed.changeDomain(name, of: tenant, make)
-    }
-}
+import Tenancy
 
 extension TenantTransaction {
     /// All claims, sorted by name.

@@ -8,17 +8,18 @@ extension PostgresAdministrationStore {
     /// Imports all rows or none.
     ///
     /// A tenant's imports wait for each other, so that the second sees the changes of the first.
-    /// - Throws: `AdministrationError.tenantDeleted` if the tenant was deleted before the import's turn.
+    /// - Parameter actor: The actor in the audit log; nil for the store's own.
+    /// - Throws: `AdministrationError.tenantDeleted` when the tenant was deleted before its turn came.
     func importRows<Item: ImportedResource>(
-        of tenant: TenantID, _ rows: some AsyncSequence<ImportedRow<Item>, any Error>,
-        _ options: ImportOptions
+        of tenant: TenantID, by actor: String? = nil,
+        _ rows: some AsyncSequence<ImportedRow<Item>, any Error>, _ options: ImportOptions
     ) async throws -> ImportOutcome {
         try await ImportRefused.outcome {
-            try await writeMuch(tenant) { transaction in
+            try await commit(tenant, by: actor ?? self.actor, within: Self.longTimeout) { transaction in
                 // Before the first row, because reading a file can take long.
                 try await transaction.waitForImports()
                 return try await transaction.importRows(rows, options)
-            }
+            }.result
         }
     }
 }

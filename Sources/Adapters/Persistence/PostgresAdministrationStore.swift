@@ -5,85 +5,143 @@ public import PostgreSQL
 public import RateLimiting
 public import Tenancy
 
-/// Tenants and all their data in PostgreSQL. The role is `doorstep_admin`; ``ManagerAccess`` uses `doorstep_manager` for one tenant.
+/// Tenants and their rows in PostgreSQL: of any tenant as `doorstep_admin`, for operators, or as `doorstep_manager`, for keys.
 ///
 /// Each call is one transaction: it succeeds completely, or throws and changes nothing. Refusals are `AdministrationError`s.
-/// Every change is in the audit log under the store's actor. `PostgresAdministrationStore+….swift` has a file for each kind of
-/// item.
+/// If the database does not respond, a server's store throws `StoreUnavailable`.
+/// Every change is in the audit log under its actor. `PostgresAdministrationStore+….swift` has a file for each kind of item.
 public struct PostgresAdministrationStore: Sendable {
     private let pool: ConnectionPool
     private let role: DatabaseRole
+    /// The actor of changes by operators.
     let actor: String
-    /// Statement timeout of long work, such as imports.
-    private let longTimeout: Duration
-    /// Whether the database refuses all changes. A change then throws `ReadOnlyAccess`.
+    /// Whether the database refuses all changes: what would be one is `ReadOnlyAccess`.
     private let isReadOnly: Bool
+    /// The server that makes the changes for keys; nil for an operator, who has no lookups that could be outdated.
+    let server: ManagingServer?
 
+    /// Statement timeout of an operator's long work, such as imports.
+    static let longTimeout = Duration.seconds(3_600)
+
+    /// As an operator.
     /// - Parameter actor: The actor in the audit log, such as `operator:alice`.
     public init(_ pool: ConnectionPool, actor: String, isReadOnly: Bool = false) {
-        self.init(pool, as: .admin, actor: actor, longTimeout: .seconds(3_600), isReadOnly: isReadOnly)
-    }
-
-    init(
-        _ pool: ConnectionPool, as role: DatabaseRole, actor: String, longTimeout: Duration,
-        isReadOnly: Bool = false
-    ) {
         self.pool = pool
-        self.role = role
+        role = .admin
         self.actor = actor
-        self.longTimeout = longTimeout
         self.isReadOnly = isReadOnly
+        server = nil
     }
 
-    func acting(as actor: String) -> PostgresAdministrationStore {
-        PostgresAdministrationStore(
-            pool, as: role, actor: actor, longTimeout: longTimeout, isReadOnly: isReadOnly)
+    /// As a server, whose keys are the actors.
+    init(_ pool: ConnectionPool, followedBy feed: IndexFeed) {
+        self.pool = pool
+        role = .manager
+        actor = ""
+        isReadOnly = false
+        server = ManagingServer(pool, feed)
     }
 
     func read<Result: Sendable>(
-        _ tenant: TenantID, _ body: (TenantTransaction) async throws -> Result
+        _ tenant: TenantID, _ mode: TransactionMode = .readOnly,
+        _ body: (TenantTransaction) async throws -> Result
     ) async throws -> Result {
-        try await pool.withTenantTransaction(tenant, as: role, .readOnly, body)
-    }
-
-    /// Reads from one snapshot, with the timeout of an export.
-    func readMuch<Result: Sendable>(
-        _ tenant: TenantID, _ body: (TenantTransaction) async throws -> Result
-    ) async throws -> Result {
-        var mode = TransactionMode.snapshot
-        mode.statementTimeout = longTimeout
-        return try await pool.withTenantTransaction(tenant, as: role, mode, body)
-    }
-
-    func write<Result: Sendable>(
-        _ tenant: TenantID, _ body: (TenantTransaction) async throws -> Result
-    ) async throws -> Result {
-        try await write(tenant, .readWrite, body)
-    }
-
-    /// Writes for as long as an import takes.
-    func writeMuch<Result: Sendable>(
-        _ tenant: TenantID, _ body: (TenantTransaction) async throws -> Result
-    ) async throws -> Result {
-        try await write(tenant, TransactionMode(statementTimeout: longTimeout), body)
-    }
-
-    private func write<Result: Sendable>(
-        _ tenant: TenantID, _ mode: TransactionMode, _ body: (TenantTransaction) async throws -> Result
-    ) async throws -> Result {
-        var mode = mode
-        mode.isReadOnly = isReadOnly
         do {
-            return try await pool.withTenantTransaction(tenant, as: role, actor: actor, mode, body)
+            return try await pool.withTenantTransaction(tenant, as: role, mode, body)
+        } catch {
+            throw unavailability(error)
+        }
+    }
+
+    /// Writes as the store's own actor.
+    /// - Parameter timeout: How long a statement may take; nil for the pool's timeout.
+    func write<Result: Sendable>(
+        _ tenant: TenantID, within timeout: Duration? = nil,
+        _ body: (TenantTransaction) async throws -> Result
+    ) async throws -> Result {
+        try await commit(tenant, by: actor, within: timeout, body).result
+    }
+
+    /// Writes, and waits until this server's lookups use the written rows.
+    /// - Parameter actor: The actor in the audit log.
+    /// - Returns: The closure's result, and whether the lookups use the rows.
+    func write<Result: Sendable>(
+        _ tenant: TenantID, by actor: String, _ body: (TenantTransaction) async throws -> Result
+    ) async throws -> (result: Result, isVisible: Bool) {
+        let timeout = server == nil ? Self.longTimeout : ManagingServer.statementTimeout
+        let written = try await commit(tenant, by: actor, within: timeout, body)
+        return (written.result, await server?.isVisible(written.transaction) ?? true)
+    }
+
+    /// Writes without waiting for this server's lookups.
+    /// - Returns: The closure's result, and the number of a server's transaction; nil if it wrote nothing.
+    func commit<Result: Sendable>(
+        _ tenant: TenantID, by actor: String, within timeout: Duration?,
+        _ body: (TenantTransaction) async throws -> Result
+    ) async throws -> (result: Result, transaction: UInt64?) {
+        let mode = TransactionMode(isReadOnly: isReadOnly, statementTimeout: timeout)
+        do {
+            return try await pool.withTenantTransaction(tenant, as: role, actor: actor, mode) { transaction in
+                guard server != nil else { return (try await body(transaction), nil) }
+                try await transaction.execute(
+                    "SELECT set_config('lock_timeout', \(ManagingServer.lockTimeout), true)")
+                let result = try await body(transaction)
+                return (result, try await transaction.number())
+            }
         } catch let error as PostgreSQLError where error.isOfTenantThatIsGone {
             throw AdministrationError.tenantDeleted
         } catch let error as PostgreSQLError where isReadOnly && error.isReadOnlyTransaction {
             throw ReadOnlyAccess()
+        } catch {
+            throw unavailability(error)
         }
+    }
+
+    private func unavailability(_ error: any Error) -> any Error {
+        guard server != nil, let error = error as? PostgreSQLError,
+            error.isNoResponse || error.isLockTimeout
+        else { return error }
+        return StoreUnavailable(error)
     }
 
     func readAcrossTenants(_ query: Query) async throws -> QueryResult {
         try await pool.withTransaction(as: role) { try await $0.execute(query) }
+    }
+}
+
+/// A server that changes tenants' catalogues for keys: its limits, its imports, and the lookups that follow the changes.
+struct ManagingServer: Sendable {
+    private let feed: IndexFeed
+    let imports: RunningImports
+
+    init(_ pool: ConnectionPool, _ feed: IndexFeed) {
+        self.feed = feed
+        // Each takes a connection that others may need.
+        imports = RunningImports(maximum: max(1, pool.configuration.maximumConnections - 1))
+    }
+
+    /// How long a statement may take, such as one that waits for an import. [ours]
+    static let statementTimeout = Duration.seconds(30)
+    /// How long a statement of an import may take. [ours]
+    static let importTimeout = Duration.seconds(1_200)
+    /// `lock_timeout`. It is short because tenants share few connections. [ours]
+    static let lockTimeout = "2s"
+    /// How long the server's own table may lag behind. [ours]
+    private static let visibilityTimeout = Duration.seconds(30)
+
+    /// Waits until this server's lookups use the rows of a transaction.
+    func isVisible(_ transaction: UInt64?) async -> Bool {
+        guard let transaction else { return true }
+        return await feed.hasSeen(transaction, within: Self.visibilityTimeout)
+    }
+}
+
+extension TenantTransaction {
+    /// Nil for a transaction that has locked and written nothing.
+    fileprivate func number() async throws -> UInt64? {
+        let text = try await execute("SELECT pg_current_xact_id_if_assigned()::text").one()
+            .decode(at: 0, as: String?.self)
+        return text.flatMap { UInt64($0) }
     }
 }
 

@@ -6,10 +6,10 @@ import Tenancy
 
 /// A tenant's keys of App Attest, for their management.
 struct PostgresAttestKeyStore: AttestKeyStore {
-    let access: any CatalogueAccess
+    let store: PostgresAdministrationStore
 
     func keys(of tenant: TenantID, after: AttestKeyID?, limit: Int) async throws -> [AttestKeyRecord] {
-        try await access.read(tenant) { transaction in
+        try await store.read(tenant) { transaction in
             try await transaction.execute(
                 """
                 SELECT key_id, k.bundle_id, k.environment, k.category, k.bundle_version, k.attested_on::text,
@@ -23,7 +23,7 @@ struct PostgresAttestKeyStore: AttestKeyStore {
     }
 
     func revoke(_ id: AttestKeyID, of tenant: TenantID, by actor: String) async throws -> Bool {
-        try await access.write(tenant, by: actor) { transaction in
+        try await store.write(tenant, by: actor) { transaction in
             let isKnown: Bool = try await transaction.execute(
                 """
                 WITH known AS (

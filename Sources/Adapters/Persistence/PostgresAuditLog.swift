@@ -6,12 +6,12 @@ import Tenancy
 
 /// The audit log of one tenant at a time, for keys and for operators.
 struct PostgresAuditLog: AuditLog {
-    let access: any CatalogueAccess
+    let store: PostgresAdministrationStore
 
     func entries(
         of tenant: TenantID, before: Int?, limit: Int, where filter: [String: String]
     ) async throws -> [AuditEntry] {
-        try await access.read(tenant) { transaction in
+        try await store.read(tenant) { transaction in
             try await transaction.execute(
                 """
                 SELECT \(unsafeSQL: AuditEntry.columns) FROM doorstep.audit_log

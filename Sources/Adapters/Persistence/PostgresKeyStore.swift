@@ -6,10 +6,10 @@ import Tenancy
 
 /// The keys of one tenant at a time, for keys and for operators.
 struct PostgresKeyStore: KeyStore {
-    let access: any CatalogueAccess
+    let store: PostgresAdministrationStore
 
     func keys(of tenant: TenantID, after: KeyID?, limit: Int) async throws -> [KeyRecord] {
-        try await access.read(tenant) { transaction in
+        try await store.read(tenant) { transaction in
             try await transaction.execute(
                 """
                 SELECT \(unsafeSQL: KeyRecord.columns) FROM doorstep.api_keys
@@ -21,14 +21,14 @@ struct PostgresKeyStore: KeyStore {
     }
 
     func key(_ id: KeyID, of tenant: TenantID) async throws -> KeyRecord? {
-        try await access.read(tenant) { try await $0.key(id) }
+        try await store.read(tenant) { try await $0.key(id) }
     }
 
     func create(
         _ key: APIKey, scopes: Scopes?, locations: Set<LocationIdentifier>?, expiresAt: Date?,
         by maker: Actor, of tenant: TenantID
     ) async throws -> KeyRecord {
-        try await access.write(tenant, by: maker.name) { transaction in
+        try await store.write(tenant, by: maker.name) { transaction in
             let granted =
                 switch maker {
                 case .key(let id):
@@ -46,7 +46,7 @@ struct PostgresKeyStore: KeyStore {
         _ id: KeyID, to successor: @Sendable (KeyKind) -> APIKey, oldExpiresAt: Date, by maker: Actor,
         of tenant: TenantID
     ) async throws -> (key: APIKey, record: KeyRecord) {
-        try await access.write(tenant, by: maker.name) { transaction in
+        try await store.write(tenant, by: maker.name) { transaction in
             try await transaction.requireKey(id, noWiderThan: maker)
             return try await transaction.rotateKey(id, to: successor, oldExpiresAt: oldExpiresAt)
         }.result
@@ -55,7 +55,7 @@ struct PostgresKeyStore: KeyStore {
     func update(
         _ id: KeyID, expiresAt: Date?, by maker: Actor, of tenant: TenantID
     ) async throws -> (record: KeyRecord, isVisible: Bool) {
-        let written = try await access.write(tenant, by: maker.name) { transaction in
+        let written = try await store.write(tenant, by: maker.name) { transaction in
             try await transaction.requireKey(id, noWiderThan: maker, until: expiresAt)
             return try await transaction.updateKey(id, expiresAt: expiresAt)
         }
@@ -63,7 +63,7 @@ struct PostgresKeyStore: KeyStore {
     }
 
     func revoke(_ id: KeyID, by maker: Actor, of tenant: TenantID) async throws -> Bool {
-        try await access.write(tenant, by: maker.name) { transaction in
+        try await store.write(tenant, by: maker.name) { transaction in
             try await transaction.requireKey(id, noWiderThan: maker)
             return try await transaction.revokeKey(id)
         }.isVisible

@@ -4,10 +4,10 @@ import Tenancy
 
 /// One tenant at a time, for keys and for operators.
 struct PostgresTenantStore: TenantStore {
-    let access: any CatalogueAccess
+    let store: PostgresAdministrationStore
 
     func tenant(_ id: TenantID) async throws -> Tenant {
-        try await access.read(id) { transaction in
+        try await store.read(id) { transaction in
             guard let tenant = try await transaction.tenant() else { throw AdministrationError.tenantDeleted }
             return tenant
         }
@@ -16,7 +16,7 @@ struct PostgresTenantStore: TenantStore {
     func change(
         _ id: TenantID, by actor: String, _ make: @Sendable (Tenant) throws -> Tenant
     ) async throws -> CatalogueChange<Tenant> {
-        let ((before, after), isVisible) = try await access.write(id, by: actor) {
+        let ((before, after), isVisible) = try await store.write(id, by: actor) {
             (transaction) async throws -> (Tenant, Tenant) in
             guard let before = try await transaction.tenant(lock: "FOR NO KEY UPDATE") else {
                 throw AdministrationError.tenantDeleted

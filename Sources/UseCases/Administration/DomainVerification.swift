@@ -7,14 +7,18 @@ public import Tenancy
 /// domain is no longer proved. If a check gets no response, nothing changes, with one exception: if the proof of another tenant's
 /// claim was found within ``Rivalry/maximumAge``, the holder's proof must be found. [ours]
 public struct DomainVerification: Sendable {
-    private let store: any DomainStore
+    private let store: any CatalogueStore<DomainRecord>
+    private let actor: String
     private let resolver: any TextRecordResolver
     private let fetcher: any PageFetcher
 
+    /// - Parameter actor: The actor in the audit log.
     public init(
-        store: any DomainStore, resolver: any TextRecordResolver, fetcher: any PageFetcher
+        store: any CatalogueStore<DomainRecord>, by actor: String, resolver: any TextRecordResolver,
+        fetcher: any PageFetcher
     ) {
         self.store = store
+        self.actor = actor
         self.resolver = resolver
         self.fetcher = fetcher
     }
@@ -70,14 +74,18 @@ public struct DomainVerification: Sendable {
     public func verify(
         _ name: DomainName, of tenant: TenantID, rivalry: Rivalry = .unknown, at now: Date
     ) async throws -> Outcome {
-        try await verify(try await store.domain(name, of: tenant), of: tenant, rivalry, at: now)
+        guard let record = try await store.item(name, of: tenant) else {
+            throw AdministrationError.unknownDomain(name)
+        }
+        return try await verify(record, of: tenant, rivalry, at: now)
     }
 
     /// Looks for the proofs of all domains of a tenant that are proved, a few at a time.
     ///
     /// Leaves out claims that have been deleted or created again since.
     public func verifyAll(of tenant: TenantID, at now: Date) async throws -> [Outcome] {
-        let proved = try await store.domains(of: tenant).filter { $0.proof != nil }
+        let proved = try await store.items(of: tenant, after: nil, limit: .max, where: [:])
+            .filter { $0.proof != nil }
         return try await withThrowingTaskGroup(of: Outcome?.self) { group in
             var outcomes: [Outcome] = []
             for (index, record) in proved.enumerated() {
@@ -123,9 +131,9 @@ public struct DomainVerification: Sendable {
         _ record: DomainRecord, of tenant: TenantID,
         _ make: @escaping @Sendable (DomainRecord) -> DomainRecord
     ) async throws -> CatalogueChange<DomainRecord> {
-        try await store.changeDomain(record.name, of: tenant) { current in
+        try await store.change(record.name, of: tenant, by: actor) { current in
             // A repeated claim has another challenge, so a result for the old one proves nothing.
-            guard current.challenge == record.challenge else {
+            guard let current, current.challenge == record.challenge else {
                 throw AdministrationError.unknownDomain(record.name)
             }
             return make(current)

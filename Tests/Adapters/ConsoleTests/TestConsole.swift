@@ -123,8 +123,8 @@ struct TestConsole {
                                 siteRequests.count()
                                 return try await DomainVerification(
                                     store: PostgresAdministrationStore(
-                                        pool, actor: access.actor, isReadOnly: access.isReadOnly),
-                                    resolver: records, fetcher: NoPages()
+                                        pool, actor: access.actor, isReadOnly: access.isReadOnly
+                                    ).items.domains, by: access.actor, resolver: records, fetcher: NoPages()
                                 ).verify(name, of: tenant, at: now)
                             },
                             check: {

@@ -156,7 +156,7 @@ struct TestAPI: Sendable {
                 attestKeys: attestKeys, auditLog: auditLog),
             proveDomain: { [domains, records] name, tenant, actor, now in
                 try await DomainVerification(
-                    store: ManagedDomains(domains, by: actor), resolver: records, fetcher: records
+                    store: domains, by: actor, resolver: records, fetcher: records
                 ).verify(name, of: tenant, at: now)
             },
             diagnose: { [diagnoses] in try await diagnoses.diagnose($0, $1, asksSite: $2) },

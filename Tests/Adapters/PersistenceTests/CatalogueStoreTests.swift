@@ -470,7 +470,7 @@ import Testing
 
             let world = OutsideWorld()
             let verification = DomainVerification(
-                store: ManagedDomains(store, by: "key:2"), resolver: world, fetcher: world)
+                store: store, by: "key:2", resolver: world, fetcher: world)
             let missing = try await verification.verify(name, of: tenant, at: DomainTests.now)
             #expect(missing.lack != nil && missing.record == claim)
             world.publish(claim)
@@ -504,7 +504,7 @@ import Testing
             world.publish(claim, [claim.recordValue, theirs.recordValue])
             await #expect(throws: AdministrationError.domainTaken(name)) {
                 try await DomainVerification(
-                    store: ManagedDomains(store, by: ""), resolver: world, fetcher: world
+                    store: store, by: "", resolver: world, fetcher: world
                 ).verify(name, of: other, at: DomainTests.now)
             }
             let released = try await store.delete(name, of: tenant, by: "key:4", cascade: false) { _ in }

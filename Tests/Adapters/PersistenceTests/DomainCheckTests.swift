@@ -25,7 +25,7 @@ import Testing
         func verify(
             _ tenant: TenantID, _ rivalry: DomainVerification.Rivalry = .unknown, after days: Double = 0
         ) async throws -> DomainRecord {
-            try await DomainVerification(store: stores.administration, resolver: world, fetcher: world)
+            try await stores.verification(by: world)
                 .verify(name, of: tenant, rivalry: rivalry, at: now + days * 86_400).record
         }
 
@@ -250,8 +250,7 @@ import Testing
     @Test func timeToNextCheckFollowsTheOutcome() async throws {
         try await Self.withContest { contest in
             let day = TimeInterval(86_400)
-            let verification = DomainVerification(
-                store: contest.stores.administration, resolver: contest.world, fetcher: contest.world)
+            let verification = contest.stores.verification(by: contest.world)
             func next(_ days: Double, spread: Double = 0) async throws -> TimeInterval {
                 let now = contest.now + days * day
                 let outcome = try await verification.verify(contest.name, of: contest.holder, at: now)

@@ -16,8 +16,7 @@ import Testing
     ) async throws {
         try await Stores.withTenant { stores, tenant in
             let world = OutsideWorld()
-            let verification = DomainVerification(
-                store: stores.administration, resolver: world, fetcher: world)
+            let verification = stores.verification(by: world)
             let record = try await stores.claim("example.com", of: tenant)
             try await body(stores, tenant, world, verification, record)
         }
@@ -161,7 +160,7 @@ import Testing
                                 return .success(
                                     try await stores.administration.changeDomain(
                                         record.name, of: tenant
-                                    ) { $0.proved(by: .dns, at: Self.now) }.after)
+                                    ) { $0.proved(by: .dns, at: Self.now) })
                             } catch {
                                 return .failure(error)
                             }
@@ -317,8 +316,8 @@ import Testing
             // Claimed anew it has another challenge, and what was found of the old one is no proof of it.
             let old = try await stores.claim("example.com", challenge: "old", of: tenant)
             let late = DomainVerification(
-                store: store, resolver: Reclaiming(stores: stores, tenant: tenant, record: old),
-                fetcher: OutsideWorld())
+                store: store.items.domains, by: "operator:alice",
+                resolver: Reclaiming(stores: stores, tenant: tenant, record: old), fetcher: OutsideWorld())
             await #expect(throws: unknown) {
                 try await late.verify(record.name, of: tenant, at: Self.now)
             }

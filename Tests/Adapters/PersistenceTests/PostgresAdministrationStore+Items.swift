@@ -114,6 +114,21 @@ extension PostgresAdministrationStore {
             DomainRecord(name: name, challenge: challenge, claimedAt: Date()))
     }
 
+    func domains(of tenant: TenantID) async throws -> [DomainRecord] {
+        try await items(\.domains, of: tenant).list()
+    }
+
+    func domain(_ name: DomainName, of tenant: TenantID) async throws -> DomainRecord {
+        try await items(\.domains, of: tenant).show(name)
+    }
+
+    func changeDomain(
+        _ name: DomainName, of tenant: TenantID,
+        _ change: @escaping @Sendable (DomainRecord) throws -> DomainRecord
+    ) async throws -> DomainRecord {
+        try await items(\.domains, of: tenant).update(name, change)
+    }
+
     func setContent(
         _ content: AssociationContent?, ofDomain name: DomainName, of tenant: TenantID
     ) async throws -> DomainRecord {

@@ -131,7 +131,7 @@ struct DomainCommand: AsyncParsableCommand {
             let now = Date()
             return try await installation.database.withPool { pool in
                 let store = PostgresAdministrationStore(pool, actor: TenantOptions.actor)
-                return try await proof.withVerification(store, detour: detour) { verification in
+                return try await proof.withVerification(store.items.domains, detour: detour) { verification in
                     if let host {
                         let tenant = try await store.tenant(slug.named)
                         return [(tenant.slug, try await verification.verify(host, of: tenant.id, at: now))]

@@ -116,7 +116,8 @@ struct ConsoleHost {
                     pool, actor: access.actor, isReadOnly: access.isReadOnly)
                 return try await OutboundClient.withClient(outbound) { client in
                     try await DomainVerification(
-                        store: store, resolver: LibresolvTextRecordResolver(server: resolver),
+                        store: store.items.domains, by: access.actor,
+                        resolver: LibresolvTextRecordResolver(server: resolver),
                         fetcher: HTTPPageFetcher(client)
                     ).verify(name, of: tenant, at: now)
                 }

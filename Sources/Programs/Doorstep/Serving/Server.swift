@@ -111,10 +111,10 @@ struct Server {
             let catalogue = ManagedCatalogue(managementPool, followedBy: routing.feed)
             let checks = PostgresSyncChecks(managing: managementPool)
             let verifyDomain: VerifyDomain = { [outbound, resolver] name, tenant, actor, rivalry, now in
-                let domains = ManagedDomains(catalogue.items.domains, by: actor)
-                return try await OutboundClient.withClient(outbound) { client in
+                try await OutboundClient.withClient(outbound) { client in
                     try await DomainVerification(
-                        store: domains, resolver: LibresolvTextRecordResolver(server: resolver),
+                        store: catalogue.items.domains, by: actor,
+                        resolver: LibresolvTextRecordResolver(server: resolver),
                         fetcher: HTTPPageFetcher(client)
                     ).verify(name, of: tenant, rivalry: rivalry, at: now)
                 }

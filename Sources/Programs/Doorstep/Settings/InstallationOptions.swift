@@ -75,7 +75,7 @@ struct InstallationOptions: ParsableArguments {
             let store = PostgresAdministrationStore(pool, actor: TenantOptions.actor)
             let tenant = try await store.tenant(slug.named)
             let parts = ManagementParts(
-                catalogue: ManagedCatalogue(administering: store), webhooks: try webhooks(pool),
+                catalogue: ManagedCatalogue(store), webhooks: try webhooks(pool),
                 confirmations: PostgresConfirmationHistory(pool),
                 deliveries: PostgresDeliveryLedger(pool), history: PostgresNotificationHistory(pool))
             let confirmations = ConfirmationQueue(pool)

@@ -17,14 +17,14 @@ struct ProofOptions: ParsableArguments {
 
     /// Provides the verification of proofs.
     func withVerification<Result: Sendable>(
-        _ store: any DomainStore, detour: OutboundClient.Detour? = nil,
+        _ store: any CatalogueStore<DomainRecord>, detour: OutboundClient.Detour? = nil,
         _ body: (DomainVerification) async throws -> Result
     ) async throws -> Result {
         let resolver = LibresolvTextRecordResolver(server: try resolver())
         return try await OutboundClient.withClient(outbound.settings(), detour: detour) { client in
             try await body(
                 DomainVerification(
-                    store: store, resolver: resolver,
+                    store: store, by: TenantOptions.actor, resolver: resolver,
                     fetcher: HTTPPageFetcher(client)))
         }
     }
