@@ -1,7 +1,7 @@
-import Administration
-import Cards
+public import Administration
+public import Cards
 import PostgreSQL
-import Tenancy
+public import Tenancy
 
 extension CardImage: StoredResource {
     static let relation = "card_images"
@@ -68,7 +68,7 @@ extension TenantTransaction {
 }
 
 /// The files of tenants' images, for keys.
-struct PostgresImageFiles: ImageDirectory {
+struct PostgresImageFiles: ImageFiles {
     let store: PostgresAdministrationStore
 
     /// The bytes before the range are not read: the column is stored out of line and uncompressed (PostgreSQL, "TOAST").
@@ -83,9 +83,12 @@ struct PostgresImageFiles: ImageDirectory {
             ).first?.decode(at: 0, as: [UInt8].self)
         }
     }
+}
 
-    func dependents(of image: ImageDigest, of tenant: TenantID) async throws -> [Dependents] {
-        try await store.read(tenant) { transaction in
+extension PostgresAdministrationStore {
+    /// The clips, locations and experiences whose cards name the image.
+    public func dependents(of image: ImageDigest, of tenant: TenantID) async throws -> [Dependents] {
+        try await read(tenant) { transaction in
             var dependents: [Dependents] = []
             for reference in CardImage.references {
                 guard let found = try await transaction.dependents(reference, to: image.description) else {

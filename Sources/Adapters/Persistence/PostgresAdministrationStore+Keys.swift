@@ -4,7 +4,9 @@ public import Invocation
 import PostgreSQL
 public import Tenancy
 
-extension PostgresAdministrationStore: TenantKeys {
+// Operators manage the keys of any tenant; unlike in `KeyStore`, no key limits their rights.
+
+extension PostgresAdministrationStore {
     /// - Parameters:
     ///   - scopes: The key's scopes; nil for the default of its kind.
     ///   - locations: The locations to which the key is restricted; nil for all.
@@ -20,6 +22,7 @@ extension PostgresAdministrationStore: TenantKeys {
         }
     }
 
+    /// All keys, oldest first.
     public func keys(of tenant: TenantID) async throws -> [KeyRecord] {
         try await read(tenant) { transaction in
             try await transaction.execute(
@@ -31,6 +34,7 @@ extension PostgresAdministrationStore: TenantKeys {
         }
     }
 
+    /// Active keys before inactive ones, and newest first, up to `limit`.
     public func newestKeys(of tenant: TenantID, limit: Int) async throws -> [KeyRecord] {
         try await read(tenant) { transaction in
             try await transaction.execute(
@@ -43,6 +47,7 @@ extension PostgresAdministrationStore: TenantKeys {
         }
     }
 
+    /// - Throws: `AdministrationError.unknownKey`.
     public func key(_ id: KeyID, of tenant: TenantID) async throws -> KeyRecord {
         try await read(tenant) { transaction in
             guard let key = try await transaction.key(id) else { throw AdministrationError.unknownKey }
@@ -58,6 +63,7 @@ extension PostgresAdministrationStore: TenantKeys {
         try await write(tenant) { try await $0.updateKey(id, expiresAt: expiresAt) }
     }
 
+    /// - Throws: `AdministrationError.unknownKey`.
     public func revokeKey(_ id: KeyID, of tenant: TenantID) async throws -> KeyRecord {
         try await write(tenant) { try await $0.revokeKey(id) }
     }

@@ -5,9 +5,13 @@ public import Invocation
 import PostgreSQL
 public import Tenancy
 
-extension PostgresAdministrationStore: TenantDirectory {}
+// The console finds locations among many.
 
-extension PostgresAdministrationStore: LocationDirectory {
+extension PostgresAdministrationStore {
+    /// Lists locations by identifier, after one, up to `limit`.
+    /// - Parameters:
+    ///   - identifiers: The only locations to list; nil for all.
+    ///   - confirmationsSince: The earliest time of a last confirmation.
     public func places(
         _ identifiers: [LocationIdentifier]?, of tenant: TenantID, after: LocationIdentifier?, limit: Int,
         confirmationsSince: Date
@@ -40,6 +44,10 @@ extension PostgresAdministrationStore: LocationDirectory {
         }
     }
 
+    /// Lists the locations without a confirmation since a minute, by identifier, after one, up to `limit`.
+    /// - Parameters:
+    ///   - identifiers: The only locations to list; nil for all.
+    ///   - maximumCount: The number at which counting stops.
     public func places(
         _ identifiers: [LocationIdentifier]?, of tenant: TenantID, after: LocationIdentifier?, limit: Int,
         unusedSince start: Date, countingUpTo maximumCount: Int
@@ -65,6 +73,8 @@ extension PostgresAdministrationStore: LocationDirectory {
         }
     }
 
+    /// The experiences that can form a URL to the location: those with the location, then those that read an identifier from a
+    /// path or a query; at most `limit` of each.
     public func experiences(
         leadingTo location: LocationIdentifier, of tenant: TenantID, limit: Int
     ) async throws -> [ExperienceRecord] {
@@ -86,6 +96,7 @@ extension PostgresAdministrationStore: LocationDirectory {
         }
     }
 
+    /// The short codes of the URLs, up to `limit`.
     public func shortCodes(
         of urls: [String], of tenant: TenantID, limit: Int
     ) async throws -> [ShortCode] {

@@ -174,6 +174,7 @@ extension PostgresAdministrationStore {
         ).map { try Tenant(row: $0) }
     }
 
+    /// - Throws: `AdministrationError.unknownTenant`.
     public func tenant(_ slug: TenantSlug) async throws -> Tenant {
         let rows = try await readAcrossTenants(
             "SELECT \(unsafeSQL: Tenant.columns) FROM doorstep.tenants WHERE slug = \(slug.text)")
@@ -211,6 +212,7 @@ extension PostgresAdministrationStore {
     }
 
     /// Changes the tenant's own limits.
+    /// - Parameter change: Receives the limits of the locked row. If it throws, they stay as they are.
     public func changeLimits(
         of slug: TenantSlug, _ change: @Sendable (inout RequestLimits) throws -> Void
     ) async throws -> Tenant {
@@ -237,7 +239,7 @@ extension PostgresAdministrationStore {
         }
     }
 
-    /// Changes the tenant's own quotas. A tenant that exceeds a new quota keeps its rows.
+    /// Changes the tenant's own quotas. If the closure throws, they stay as they are. A tenant that exceeds a new quota keeps its rows.
     public func changeQuotas(
         of slug: TenantSlug, _ change: @Sendable (inout [QuotaKind: Quota]) throws -> Void
     ) async throws -> Tenant {

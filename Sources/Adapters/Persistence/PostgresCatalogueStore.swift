@@ -127,7 +127,7 @@ extension PostgresAdministrationStore {
     }
 
     /// The files of any tenant's images.
-    public var imageFiles: any ImageDirectory { PostgresImageFiles(store: self) }
+    public var imageFiles: any ImageFiles { PostgresImageFiles(store: self) }
 
     /// Any tenant's audit log.
     public var auditLog: any AuditLog { PostgresAuditLog(store: self) }

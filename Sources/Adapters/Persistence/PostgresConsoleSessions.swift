@@ -4,8 +4,8 @@ public import Foundation
 public import PostgreSQL
 import Tenancy
 
-/// Links and sessions of the console in PostgreSQL, as `doorstep_admin`.
-public struct PostgresConsoleSessions: ConsoleSessions {
+/// Links and sessions of the console in PostgreSQL, as `doorstep_admin`. The database has only the digests of their secrets.
+public struct PostgresConsoleSessions: Sendable {
     private let pool: ConnectionPool
     private let key: StoredConsoleKey
 
@@ -14,10 +14,14 @@ public struct PostgresConsoleSessions: ConsoleSessions {
         key = StoredConsoleKey(pool)
     }
 
+    /// Makes a secret for a link or a session, signed with the installation's key.
     public func makeSecret() async throws -> ConsoleSecret { try await key().makeSecret() }
 
+    /// Whether the installation made a secret. It may have expired since. Only the first call reads the database.
     public func hasMade(_ secret: ConsoleSecret) async throws -> Bool { try await key().hasMade(secret) }
 
+    /// Stores a link for ``ConsoleSession/linkLifetime``.
+    /// - Parameter length: The longest time of the session, in seconds, from 60 to ``ConsoleSession/maximumLength``.
     public func add(
         _ link: ConsoleSecret, for access: ConsoleAccess, lasting length: Int, at now: Date
     ) async throws {
@@ -35,6 +39,7 @@ public struct PostgresConsoleSessions: ConsoleSessions {
         }
     }
 
+    /// The rights that a link gives, without using it. Nil for a link that was used, has expired or never existed.
     public func access(by link: ConsoleSecret, at now: Date) async throws -> ConsoleAccess? {
         guard try await hasMade(link) else { return nil }
         return try await pool.withTransaction(as: .admin) { transaction in
@@ -54,8 +59,12 @@ public struct PostgresConsoleSessions: ConsoleSessions {
         }
     }
 
+    /// Uses a link up, and begins its session.
+    /// - Parameter earlier: A session that ends because the new one replaces it; nil for none.
+    /// - Returns: Nil for a link that was used, has expired or never existed; the earlier session then continues.
     public func signIn(
-        by link: ConsoleSecret, as session: ConsoleSecret, insteadOf earlier: ConsoleSecret?, at now: Date
+        by link: ConsoleSecret, as session: ConsoleSecret, insteadOf earlier: ConsoleSecret? = nil,
+        at now: Date
     ) async throws -> ConsoleSession? {
         guard try await hasMade(link) else { return nil }
         return try await write { transaction in
@@ -92,6 +101,8 @@ public struct PostgresConsoleSessions: ConsoleSessions {
         }
     }
 
+    /// Returns the session, and records that it is in use. Nil if it has ended. A secret that the installation did not make
+    /// causes no query.
     public func session(_ secret: ConsoleSecret, at now: Date) async throws -> ConsoleSession? {
         guard try await hasMade(secret) else { return nil }
         let session = try await pool.withTransaction(as: .admin) { transaction in
@@ -111,6 +122,7 @@ public struct PostgresConsoleSessions: ConsoleSessions {
         return session
     }
 
+    /// The open sessions, newest first, at most 1,000.
     public func sessions(at now: Date) async throws -> [ConsoleSession] {
         try await pool.withTransaction(as: .admin) { transaction in
             try await transaction.execute(
@@ -123,6 +135,8 @@ public struct PostgresConsoleSessions: ConsoleSessions {
         }
     }
 
+    /// Ends a session, if it is open.
+    /// - Parameter name: The person who requests it.
     public func end(_ id: UUID, by name: DisplayName) async throws {
         try await write { transaction in
             let ended = try await transaction.execute(
@@ -134,6 +148,7 @@ public struct PostgresConsoleSessions: ConsoleSessions {
         }
     }
 
+    /// Ends all sessions, and deletes unused links.
     public func endAll(by name: DisplayName) async throws {
         try await write { transaction in
             try await transaction.execute("DELETE FROM doorstep.console_links")
@@ -142,14 +157,17 @@ public struct PostgresConsoleSessions: ConsoleSessions {
         }
     }
 
+    /// Records that a key, or the secret of a webhook, was shown.
     public func noteKeyShown(to name: DisplayName) async throws {
         try await write { try await $0.note(.keyShown, name) }
     }
 
+    /// Records a sign-in by a proxy.
     public func noteSignIn(of name: DisplayName) async throws {
         try await write { try await $0.note(.signedIn, name) }
     }
 
+    /// The events, newest first, from before one on, up to `limit`.
     public func events(before: Int?, limit: Int) async throws -> [ConsoleEvent] {
         try await pool.withTransaction(as: .admin) { transaction in
             try await transaction.execute(

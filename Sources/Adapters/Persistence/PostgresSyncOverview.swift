@@ -3,14 +3,15 @@ import Foundation
 public import PostgreSQL
 public import Tenancy
 
-/// The stored state of App Store syncs in PostgreSQL, read as `doorstep_admin`. It needs no secret, because it decrypts no key.
-public struct PostgresSyncOverview: SyncOverview {
+/// The stored state of registrations at App Store Connect, read as `doorstep_admin`. Apple is not called, and no key is decrypted.
+public struct PostgresSyncOverview: Sendable {
     private let pool: ConnectionPool
 
     public init(_ pool: ConnectionPool) {
         self.pool = pool
     }
 
+    /// - Parameter limit: The maximum number of refusals and of runs.
     public func overview(of tenant: TenantID, limit: Int) async throws -> StoredSyncs {
         try await pool.withTenantTransaction(tenant, as: .admin, .snapshot) { transaction in
             StoredSyncs(

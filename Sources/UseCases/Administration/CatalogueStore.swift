@@ -98,12 +98,6 @@ public protocol ImageFiles: Sendable {
     func bytes(_ range: Range<Int>, of image: ImageDigest, of tenant: TenantID) async throws -> [UInt8]?
 }
 
-/// The files of tenants' images, and the items that use them.
-public protocol ImageDirectory: ImageFiles {
-    /// The items whose cards name the image: clips, locations and experiences.
-    func dependents(of image: ImageDigest, of tenant: TenantID) async throws -> [Dependents]
-}
-
 /// The result for an item.
 public struct CatalogueChange<Item: Resource>: Sendable {
     /// Nil if the item is new.

@@ -70,3 +70,12 @@ extension KeyRecord {
         return (granted, places, end)
     }
 }
+
+extension APIKey {
+    /// The default overlap of a key and its successor, in hours. [ours]
+    public static let usualOverlap = 24.0
+    /// For how long they may be, in hours. [ours]
+    public static let overlaps = 0.0...8_760
+    /// After how many days a key may be refused, where it does expire. [ours]
+    public static let lifetimes = 0.0...36_500
+}

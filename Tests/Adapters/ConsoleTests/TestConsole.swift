@@ -92,12 +92,10 @@ struct TestConsole {
                             let ledger = PostgresDeliveryLedger(
                                 pool, actor: access.actor, isReadOnly: access.isReadOnly)
                             return ConsoleStores(
-                                tenants: store, items: store.items, places: store,
-                                confirmations: PostgresConfirmationHistory(pool), auditLog: store.auditLog,
-                                images: store.imageFiles, deliveries: ledger,
+                                administration: store, confirmations: PostgresConfirmationHistory(pool),
+                                deliveries: ledger,
                                 traces: NotificationTracer(ledger, PostgresNotificationStore(appPool)),
-                                registrations: PostgresSyncOverview(pool),
-                                registrationChecks: PostgresSyncChecks(pool), keys: store,
+                                syncs: PostgresSyncOverview(pool), syncChecks: PostgresSyncChecks(pool),
                                 webhooks: PostgresWebhookRegistry(
                                     pool, keys: keys, isReadOnly: access.isReadOnly))
                         }, table: table,

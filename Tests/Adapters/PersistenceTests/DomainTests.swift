@@ -358,6 +358,11 @@ import Testing
 }
 
 extension Stores {
+    func verification(by world: OutsideWorld) -> DomainVerification {
+        DomainVerification(
+            store: administration.items.domains, by: "operator:alice", resolver: world, fetcher: world)
+    }
+
     func claim(
         _ name: String, challenge: String? = nil, of tenant: TenantID
     ) async throws -> DomainRecord {

@@ -2,6 +2,7 @@ import Administration
 import AppStoreSync
 import HTML
 import JSON
+import Persistence
 import Tenancy
 
 /// A tenant's stored App Store Connect state and its last check. No page sends requests to Apple.
@@ -11,8 +12,8 @@ enum AppStorePage {
 
     @Sendable static func response(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
-        let stored = try await request.stores.registrations.overview(of: tenant.id, limit: limit)
-        let checks = try await request.stores.registrationChecks.latest(
+        let stored = try await request.stores.syncs.overview(of: tenant.id, limit: limit)
+        let checks = try await request.stores.syncChecks.latest(
             of: tenant.id, clip: nil, summarized: true)
         let clip = stored.connections.first?.clip.text ?? "com.example.MyApp.Clip"
         return .page(

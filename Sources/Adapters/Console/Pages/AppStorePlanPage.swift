@@ -14,7 +14,7 @@ enum AppStorePlanPage {
 
     @Sendable static func response(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
-        let checks = request.stores.registrationChecks
+        let checks = request.stores.syncChecks
         guard let clip = request.path["clip"].flatMap({ try? BundleID($0) }),
             let check = try await checks.latest(of: clip, of: tenant.id)
         else { throw ConsoleRefusal.notFound }

@@ -3,6 +3,7 @@ import Foundation
 import HTML
 import HTTPSyntax
 import JSON
+import Persistence
 
 /// A tenant's audit log.
 enum AuditPage {
@@ -14,7 +15,7 @@ enum AuditPage {
         var filter: [String: String] = [:]
         for name in AuditEntry.filters { filter[name] = request.query[name] }
         let before = request.query["before"].flatMap { Int($0) }
-        let entries = try await request.stores.auditLog.entries(
+        let entries = try await request.stores.administration.auditLog.entries(
             of: tenant.id, before: before, limit: pageLength + 1, where: filter)
         return .page(page(tenant, filter, entries, isFirst: before == nil))
     }

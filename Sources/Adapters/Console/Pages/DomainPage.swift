@@ -3,6 +3,7 @@ import Foundation
 import HTML
 import HTTPSyntax
 import Lookups
+import Persistence
 import Tenancy
 
 /// One domain: its proof, its association file, and a check of its live site.
@@ -59,7 +60,7 @@ struct DomainPage: Sendable {
                 "The form has no valid value for landing pages. Nothing was changed.")
         }
         _ = try await TenantItems(
-            request.stores.items.domains, of: tenant.id, by: request.session.access.actor
+            request.stores.administration.items.domains, of: tenant.id, by: request.session.access.actor
         ).show(pages, at: domain.name)
         await findings.forget(tenant.id)
         return seeOther(tenant, domain, "pages")
@@ -79,7 +80,7 @@ struct DomainPage: Sendable {
 
     private func domain(_ request: ConsoleRequest, _ tenant: Tenant) async throws -> DomainRecord {
         guard let name = request.path["host"].flatMap({ try? DomainName($0) }),
-            let domain = try await request.stores.items.domains.item(name, of: tenant.id)
+            let domain = try await request.stores.administration.items.domains.item(name, of: tenant.id)
         else { throw ConsoleRefusal.notFound }
         return domain
     }

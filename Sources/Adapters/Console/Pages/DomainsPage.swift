@@ -4,6 +4,7 @@ import HTML
 import HTTPSyntax
 import HTTPTypes
 import Lookups
+import Persistence
 import Tenancy
 
 /// A tenant's domains, and the form that claims a domain.
@@ -35,7 +36,7 @@ struct DomainsPage: Sendable {
         let claim = DomainRecord(
             name: name, challenge: DomainRecord.makeChallenge(), claimedAt: request.now)
         let domains = TenantItems(
-            request.stores.items.domains, of: tenant.id, by: request.session.access.actor)
+            request.stores.administration.items.domains, of: tenant.id, by: request.session.access.actor)
         _ = try await domains.claim(claim)
         await findings.forget(tenant.id)
         return .seeOther(HTMLLink(.domains, of: tenant, name.text))
@@ -44,7 +45,7 @@ struct DomainsPage: Sendable {
     private static func page(
         _ request: ConsoleRequest, _ tenant: Tenant, host: String = "", error: String? = nil
     ) async throws -> Page {
-        let domains = try await request.stores.items.domains.items(
+        let domains = try await request.stores.administration.items.domains.items(
             of: tenant.id, after: nil, limit: listLength + 1, where: [:])
         var page = Page(
             title: "Domains", tenant: tenant, section: .domains,

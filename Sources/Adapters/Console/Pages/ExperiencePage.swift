@@ -3,6 +3,7 @@ import Cards
 import HTML
 import Invocation
 import Lookups
+import Persistence
 import Tenancy
 
 /// One experience: its card, and the landing page at its URL.
@@ -18,9 +19,9 @@ struct ExperiencePage: Sendable {
     @Sendable func response(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         guard let id = request.path["id"].flatMap({ ExperienceID($0) }),
-            let record = try await request.stores.items.experiences.item(id, of: tenant.id)
+            let record = try await request.stores.administration.items.experiences.item(id, of: tenant.id)
         else { throw ConsoleRefusal.notFound }
-        let items = request.stores.items
+        let items = request.stores.administration.items
         let clip = try await items.clips.item(record.experience.clip, of: tenant.id)
         var location: LocationRecord?
         if case .location(let identifier) = record.experience.binding {

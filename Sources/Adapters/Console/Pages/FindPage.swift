@@ -3,6 +3,7 @@ import HTML
 import HTTPSyntax
 import Invocation
 import Lookups
+import Persistence
 import Tenancy
 
 /// The search across tenants, and the list of tenants.
@@ -35,7 +36,7 @@ struct FindPage: Sendable {
             return .seeOther(HTMLLink(.diagnose, of: tenant, query: [("url", text)]))
         }
         if let identifier = try? LocationIdentifier(text),
-            try await request.stores.items.locations.item(identifier, of: tenant.id) != nil
+            try await request.stores.administration.items.locations.item(identifier, of: tenant.id) != nil
         {
             return .seeOther(HTMLLink(location: identifier, of: tenant))
         }

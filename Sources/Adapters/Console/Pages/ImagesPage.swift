@@ -4,6 +4,7 @@ import HTML
 import HTTPSyntax
 import HTTPTypes
 import JSON
+import Persistence
 import Tenancy
 
 /// The images of cards, and the cards that use them.
@@ -22,7 +23,7 @@ enum ImagesPage {
             }
             return digest
         }
-        let images = try await request.stores.items.images.items(
+        let images = try await request.stores.administration.items.images.items(
             of: tenant.id, after: after, limit: pageLength + 1, where: [:])
         return .page(page(request, tenant, images, isFirst: after == nil))
     }
@@ -88,7 +89,7 @@ enum ImagesPage {
     @Sendable static func show(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         let image = try await image(request, tenant)
-        let dependents = try await request.stores.images.dependents(of: image.key, of: tenant.id)
+        let dependents = try await request.stores.administration.dependents(of: image.key, of: tenant.id)
         return .page(
             Page(
                 title: "Image", tenant: tenant, section: .images,
@@ -116,7 +117,7 @@ enum ImagesPage {
         let tenant = try await request.tenant()
         let image = try await image(request, tenant)
         guard
-            let file = try await request.stores.images.bytes(
+            let file = try await request.stores.administration.imageFiles.bytes(
                 0..<image.byteCount, of: image.key, of: tenant.id)
         else { throw ConsoleRefusal.notFound }
         return .image(file, type: image.format.rawValue)
@@ -124,7 +125,7 @@ enum ImagesPage {
 
     private static func image(_ request: ConsoleRequest, _ tenant: Tenant) async throws -> CardImage {
         guard let digest = request.path["sha256"].flatMap({ try? ImageDigest($0) }),
-            let image = try await request.stores.items.images.item(digest, of: tenant.id)
+            let image = try await request.stores.administration.items.images.item(digest, of: tenant.id)
         else { throw ConsoleRefusal.notFound }
         return image
     }
@@ -135,7 +136,7 @@ enum ImagesPage {
         let tenant = try await request.tenant()
         let image = try CardImage(file: request.file, addedAt: request.now)
         let kept = try await TenantItems(
-            request.stores.items.images, of: tenant.id, by: request.session.access.actor
+            request.stores.administration.items.images, of: tenant.id, by: request.session.access.actor
         ).add(image)
         let next = HTMLLink(image: kept.key, of: tenant, query: [("added", "1")])
         return .json(JSONValue.object(["next": .string(next.text)]).serialized())

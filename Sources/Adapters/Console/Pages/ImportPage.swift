@@ -5,6 +5,7 @@ import HTTPSyntax
 import HTTPTypes
 import JSON
 import Lookups
+import Persistence
 import Tenancy
 
 /// Imports a file of locations: reviews the changes first, then applies the same file, all rows or none.
@@ -121,7 +122,7 @@ struct ImportPage: Sendable {
         _ request: ConsoleRequest, _ tenant: Tenant, _ file: [UInt8], _ options: ImportOptions
     ) async throws -> ImportOutcome {
         try await files.with(HeldFiles.Owner(request.session)) {
-            try await request.stores.places.importLocations(
+            try await request.stores.administration.importLocations(
                 of: tenant.id, FileRows(FilePieces(bytes: file), TableReader()), options)
         }
     }

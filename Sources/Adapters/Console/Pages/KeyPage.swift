@@ -4,6 +4,7 @@ import Foundation
 import HTML
 import HTTPSyntax
 import HTTPTypes
+import Persistence
 import Tenancy
 
 /// One key: its data, rotation and revocation.
@@ -30,7 +31,7 @@ struct KeyPage: Sendable {
                 page(request, tenant, key, overlap: text, overlapError: "Enter hours from 0 to 8760."))
         }
         let (successor, record) = try await forms.once(request) {
-            try await request.stores.keys.rotateKey(
+            try await request.stores.administration.rotateKey(
                 key.id,
                 to: APIKey.generate, oldExpiresAt: request.now.addingTimeInterval(hours * 3_600),
                 of: tenant.id)
@@ -48,7 +49,7 @@ struct KeyPage: Sendable {
                     request, tenant, key,
                     hintError: "The key does not begin with this. It was not revoked. Type \(key.hint)."))
         }
-        _ = try await request.stores.keys.revokeKey(key.id, of: tenant.id)
+        _ = try await request.stores.administration.revokeKey(key.id, of: tenant.id)
         return .seeOther(HTMLLink(.keys, of: tenant, query: [("revoked", "1")]))
     }
 
@@ -57,7 +58,7 @@ struct KeyPage: Sendable {
             throw ConsoleRefusal.notFound
         }
         do {
-            return try await request.stores.keys.key(KeyID(uuid), of: tenant.id)
+            return try await request.stores.administration.key(KeyID(uuid), of: tenant.id)
         } catch let error as AdministrationError where error == .unknownKey {
             throw ConsoleRefusal.notFound
         }

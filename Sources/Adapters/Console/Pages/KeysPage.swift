@@ -4,6 +4,7 @@ import HTML
 import HTTPSyntax
 import HTTPTypes
 import Invocation
+import Persistence
 import Tenancy
 
 /// A tenant's API keys, and the form that creates one.
@@ -30,7 +31,7 @@ struct KeysPage: Sendable {
         do {
             let checked = draft
             let record = try await forms.once(request) {
-                try await request.stores.keys.createKey(
+                try await request.stores.administration.createKey(
                     key, scopes: scopes.isEmpty ? nil : scopes, locations: checked.identifiers,
                     expiresAt: checked.days.map { request.now.addingTimeInterval($0 * 86_400) }, of: tenant.id
                 )
@@ -64,7 +65,7 @@ struct KeysPage: Sendable {
     private func page(
         _ request: ConsoleRequest, _ tenant: Tenant, _ draft: KeyDraft
     ) async throws -> Page {
-        let keys = try await request.stores.keys.newestKeys(of: tenant.id, limit: Self.listLength + 1)
+        let keys = try await request.stores.administration.newestKeys(of: tenant.id, limit: Self.listLength + 1)
         var page = Page(
             title: "Keys", tenant: tenant, section: .keys,
             commands: [

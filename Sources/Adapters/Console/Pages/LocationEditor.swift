@@ -9,6 +9,7 @@ import HTTPTypes
 import Invocation
 import JSON
 import Lookups
+import Persistence
 import Tenancy
 
 /// Edits a location: form, review of the effects, save.
@@ -119,7 +120,7 @@ struct LocationEditor: Sendable {
         let version = request.form["version"]
         do {
             let confirmed = draft
-            _ = try await request.stores.items.locations.change(
+            _ = try await request.stores.administration.items.locations.change(
                 location.identifier, of: tenant.id, by: request.session.access.actor
             ) { current in
                 guard let current else { throw AdministrationError.unknownLocation(location.identifier) }

@@ -4,6 +4,7 @@ import Geodesy
 import HTTPSyntax
 import Invocation
 import Lookups
+import Persistence
 import Tenancy
 
 /// The filter of a tenant's locations in a page's URL.
@@ -74,7 +75,7 @@ struct FilteredLocations {
         _ identifiers: [LocationIdentifier]?, _ after: LocationIdentifier?, _ limit: Int
     ) async throws -> [ListedLocation] {
         guard identifiers?.isEmpty != true else { return [] }
-        return try await request.stores.places.places(
+        return try await request.stores.administration.places(
             identifiers, of: tenant, after: after, limit: limit, confirmationsSince: request.firstDay)
     }
 
@@ -90,7 +91,7 @@ struct FilteredLocations {
             identifiers = LocationText(text).places(in: table, after: nil, limit: maximumCount)
                 .first.map(\.identifier)
         }
-        let locations = try await request.stores.places.places(
+        let locations = try await request.stores.administration.places(
             identifiers, of: tenant, after: after, limit: limit, unusedSince: request.firstDay,
             countingUpTo: maximumCount + 1)
         return (locations, locations.count > maximumCount || identifiers?.count == maximumCount)

@@ -9,6 +9,7 @@ import Invocation
 import JSON
 import Locations
 import Lookups
+import Persistence
 import Receipts
 
 /// One location: region, URLs, confirmations and history.
@@ -104,7 +105,7 @@ struct LocationPage: Sendable {
         let urls = try await LocationURLs(
             of: location.identifier, request, tenant.id, in: table.current?.table(of: tenant.id))
         let chart = try await ConfirmationChart(request, of: tenant, at: location.identifier)
-        let history = try await request.stores.places.history(
+        let history = try await request.stores.administration.history(
             of: location.identifier, of: tenant.id, limit: Self.historyLength, among: Self.historyReach)
         let quoted = location.identifier.text.shellQuoted
         return Page(

@@ -2,6 +2,7 @@ import Administration
 import HTML
 import Invocation
 import Lookups
+import Persistence
 import Tenancy
 
 /// The URLs that lead to a location. Printed codes and tags may contain them.
@@ -27,7 +28,7 @@ struct LocationURLs {
     )
         async throws
     {
-        let records = try await request.stores.places.experiences(
+        let records = try await request.stores.administration.experiences(
             leadingTo: location, of: tenant, limit: Self.limit + 1)
         let candidates = records.compactMap { record -> Lead? in
             let experience = record.experience
@@ -47,7 +48,7 @@ struct LocationURLs {
             return match.experience.url == lead.experience.url.canonical
                 && match.experience.kind == lead.experience.kind
         }
-        shortCodes = try await request.stores.places.shortCodes(
+        shortCodes = try await request.stores.administration.shortCodes(
             of: leads.map(\.url), of: tenant, limit: Self.limit)
         isCut = records.count > Self.limit || shortCodes.count == Self.limit
     }

@@ -2,12 +2,13 @@ import Administration
 import Foundation
 import HTML
 import HTTPSyntax
+import Persistence
 
 /// The console's sessions and events.
 struct SessionsPage: Sendable {
-    private let sessions: any ConsoleSessions
+    private let sessions: PostgresConsoleSessions
 
-    init(_ sessions: any ConsoleSessions) {
+    init(_ sessions: PostgresConsoleSessions) {
         self.sessions = sessions
     }
 

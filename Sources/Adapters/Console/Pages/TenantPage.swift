@@ -2,6 +2,7 @@ import Administration
 import HTML
 import HTTPSyntax
 import HTTPTypes
+import Persistence
 import RateLimiting
 import Tenancy
 
@@ -36,7 +37,7 @@ enum TenantPage {
         }
         guard wrong.isEmpty else { return .page(page(request, tenant, texts, wrong: wrong)) }
         let seen = request.form["seen"]
-        _ = try await request.stores.tenants.changeLimits(of: tenant.slug) { [limits] current in
+        _ = try await request.stores.administration.changeLimits(of: tenant.slug) { [limits] current in
             guard Self.text(current) == seen else {
                 throw ConsoleRefusal.conflict(
                     "The limits have changed since you opened the page. Nothing was saved. Open the page again."
@@ -57,10 +58,10 @@ enum TenantPage {
             guard request.form["slug"] == tenant.slug.text else {
                 throw ConsoleRefusal.malformed("The slug does not match. The tenant was not suspended.")
             }
-            _ = try await request.stores.tenants.setSuspended(true, tenant.slug)
+            _ = try await request.stores.administration.setSuspended(true, tenant.slug)
             return seeOther(tenant, "suspended")
         case "resumed":
-            _ = try await request.stores.tenants.setSuspended(false, tenant.slug)
+            _ = try await request.stores.administration.setSuspended(false, tenant.slug)
             return seeOther(tenant, "resumed")
         default: throw ConsoleRefusal.malformed("The form is incomplete. Nothing was done.")
         }

@@ -1,6 +1,7 @@
 import Administration
 import HTML
 import HTTPSyntax
+import Persistence
 import Tenancy
 
 /// The quotas of a tenant on its page: usage and limit of each kind, and the form that changes the limits.
@@ -18,7 +19,7 @@ enum TenantQuotasForm {
         }
         guard wrong.isEmpty else { return .page(TenantPage.page(request, tenant, wrongQuotas: wrong)) }
         let seen = request.form["seen"]
-        _ = try await request.stores.tenants.changeQuotas(of: tenant.slug) { [quotas] current in
+        _ = try await request.stores.administration.changeQuotas(of: tenant.slug) { [quotas] current in
             guard text(current) == seen else {
                 throw ConsoleRefusal.conflict(
                     "The quotas have changed since you opened the page. Nothing was saved. Open the page again."

@@ -9,6 +9,7 @@ import IPAddresses
 import JSON
 import Logging
 import Lookups
+import Persistence
 import Tenancy
 
 /// The console's endpoints.
@@ -236,7 +237,7 @@ struct ConsoleEndpoints: Sendable {
         var access = ConsoleAccess(name: name, isReadOnly: group.isReadOnly)
         if let slug = group.tenant {
             do {
-                let tenant = try await dependencies.stores(access).tenants.tenant(slug)
+                let tenant = try await dependencies.stores(access).administration.tenant(slug)
                 access = ConsoleAccess(name: name, tenant: tenant.id, isReadOnly: group.isReadOnly)
             } catch let error as AdministrationError where error.code == "unknown_tenant" {
                 throw ConsoleRefusal.forbidden("Your group has access to no tenant.")

@@ -4,6 +4,7 @@ import HTML
 import HTTPSyntax
 import Invocation
 import Lookups
+import Persistence
 import Tenancy
 
 /// A request of a signed-in user.
@@ -38,7 +39,7 @@ struct ConsoleRequest {
     /// - Throws: ``ConsoleRefusal/notFound``.
     func tenant() async throws -> Tenant {
         guard let slug = path["slug"].flatMap({ try? TenantSlug($0) }),
-            let tenant = try await found({ try await stores.tenants.tenant(slug) }),
+            let tenant = try await found({ try await stores.administration.tenant(slug) }),
             session.access.sees(tenant.id)
         else { throw ConsoleRefusal.notFound }
         return tenant
@@ -48,14 +49,14 @@ struct ConsoleRequest {
     /// - Throws: ``ConsoleRefusal/notFound``.
     func location(of tenant: Tenant) async throws -> LocationRecord {
         guard let identifier = path["id"].flatMap(LocationIdentifier.init(pathComponent:)),
-            let location = try await stores.items.locations.item(identifier, of: tenant.id)
+            let location = try await stores.administration.items.locations.item(identifier, of: tenant.id)
         else { throw ConsoleRefusal.notFound }
         return location
     }
 
     /// The tenants that the session may see, by slug.
     func tenants() async throws -> [Tenant] {
-        try await stores.tenants.tenants().filter { session.access.sees($0.id) }
+        try await stores.administration.tenants().filter { session.access.sees($0.id) }
     }
 
     private func found<Value>(_ body: () async throws -> Value) async throws -> Value? {

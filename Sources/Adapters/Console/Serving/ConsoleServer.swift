@@ -9,6 +9,7 @@ public import Locations
 public import Logging
 public import Lookups
 public import Notifications
+public import Persistence
 public import ServiceLifecycle
 public import Tenancy
 
@@ -53,7 +54,7 @@ public struct ConsoleServer: Service {
 
     /// What the console stands on.
     public struct Dependencies: Sendable {
-        public var sessions: any ConsoleSessions
+        public var sessions: PostgresConsoleSessions
         /// What somebody reads and changes, under their name and with their rights.
         public var stores: @Sendable (ConsoleAccess) -> ConsoleStores
         /// What lookups are answered from.
@@ -68,7 +69,7 @@ public struct ConsoleServer: Service {
         public var status: @Sendable () async throws -> InstallationStatus
 
         public init(
-            sessions: any ConsoleSessions, stores: @escaping @Sendable (ConsoleAccess) -> ConsoleStores,
+            sessions: PostgresConsoleSessions, stores: @escaping @Sendable (ConsoleAccess) -> ConsoleStores,
             table: LiveLookupIndex,
             findings: @escaping @Sendable (Tenant) async throws -> [CatalogueFinding],
             diagnose:
@@ -155,40 +156,28 @@ public struct ConsoleServer: Service {
     }
 }
 
-/// What one somebody reads and changes.
+/// The stores of a session, which read and change data under its name and with its rights.
 public struct ConsoleStores: Sendable {
-    public let tenants: any TenantDirectory
-    public let items: CatalogueStores
-    public let places: any LocationDirectory
+    public let administration: PostgresAdministrationStore
     public let confirmations: any ConfirmationHistory
-    public let auditLog: any AuditLog
-    public let images: any ImageDirectory
     public let deliveries: any DeliveryLedger
     public let traces: NotificationTracer
-    public let registrations: any SyncOverview
-    public let registrationChecks: any LatestChecks
-    public let keys: any TenantKeys
-    /// Nil where webhooks' secrets cannot be sealed.
+    public let syncs: PostgresSyncOverview
+    public let syncChecks: any LatestChecks
+    /// Nil if webhooks' secrets cannot be sealed.
     public let webhooks: (any WebhookRegistry)?
 
     public init(
-        tenants: any TenantDirectory, items: CatalogueStores, places: any LocationDirectory,
-        confirmations: any ConfirmationHistory, auditLog: any AuditLog, images: any ImageDirectory,
-        deliveries: any DeliveryLedger, traces: NotificationTracer,
-        registrations: any SyncOverview, registrationChecks: any LatestChecks, keys: any TenantKeys,
-        webhooks: (any WebhookRegistry)?
+        administration: PostgresAdministrationStore, confirmations: any ConfirmationHistory,
+        deliveries: any DeliveryLedger, traces: NotificationTracer, syncs: PostgresSyncOverview,
+        syncChecks: any LatestChecks, webhooks: (any WebhookRegistry)?
     ) {
-        self.images = images
+        self.administration = administration
+        self.confirmations = confirmations
         self.deliveries = deliveries
         self.traces = traces
-        self.registrations = registrations
-        self.registrationChecks = registrationChecks
-        self.tenants = tenants
-        self.items = items
-        self.places = places
-        self.confirmations = confirmations
-        self.auditLog = auditLog
-        self.keys = keys
+        self.syncs = syncs
+        self.syncChecks = syncChecks
         self.webhooks = webhooks
     }
 }

@@ -1,11 +1,12 @@
 import Administration
 import Foundation
 import IPAddresses
+import Persistence
 import RateLimiting
 
 /// Signs people in by their links, and recognises their cookies.
 struct Entrance: Sendable {
-    private let sessions: any ConsoleSessions
+    private let sessions: PostgresConsoleSessions
     private let failures = RateLimiter<IPAddress?>(capacity: 65_536)
     /// By the text of a valid link, so that invalid links never fill it.
     private let attempts = RateLimiter<String>(capacity: 65_536)
@@ -13,7 +14,7 @@ struct Entrance: Sendable {
     /// The rate of invalid links per client, and of tries per link. [ours]
     private static let limit = RateLimit(perSecond: 1, burst: 10)
 
-    init(_ sessions: any ConsoleSessions) {
+    init(_ sessions: PostgresConsoleSessions) {
         self.sessions = sessions
     }
 

@@ -2,11 +2,12 @@ import Administration
 import Foundation
 import HTTPSyntax
 import Notifications
+import Persistence
 import Synchronization
 
 /// The submitted forms that show a secret once. A reload sends the form again and would create another secret.
 final class SubmittedForms: Sendable {
-    private let sessions: any ConsoleSessions
+    private let sessions: PostgresConsoleSessions
     private let numbers = Mutex<[UUID]>([])
 
     /// The maximum number of forms in memory, newest first. [ours]
@@ -14,7 +15,7 @@ final class SubmittedForms: Sendable {
     /// The field with the form's unique number.
     static let field = "form"
 
-    init(_ sessions: any ConsoleSessions) {
+    init(_ sessions: PostgresConsoleSessions) {
         self.sessions = sessions
     }
 

@@ -76,12 +76,10 @@ struct ConsoleHost {
                 let ledger = PostgresDeliveryLedger(
                     pool, actor: access.actor, isReadOnly: access.isReadOnly)
                 return ConsoleStores(
-                    tenants: store, items: store.items, places: store,
-                    confirmations: PostgresConfirmationHistory(pool), auditLog: store.auditLog,
-                    images: store.imageFiles, deliveries: ledger,
+                    administration: store, confirmations: PostgresConfirmationHistory(pool),
+                    deliveries: ledger,
                     traces: NotificationTracer(ledger, PostgresNotificationStore(pool)),
-                    registrations: PostgresSyncOverview(pool),
-                    registrationChecks: PostgresSyncChecks(pool), keys: store,
+                    syncs: PostgresSyncOverview(pool), syncChecks: PostgresSyncChecks(pool),
                     webhooks: keys.map {
                         PostgresWebhookRegistry(
                             pool, keys: $0, isReadOnly: access.isReadOnly, allowing: outbound.allowed)

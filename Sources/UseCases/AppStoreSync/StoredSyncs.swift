@@ -1,12 +1,6 @@
 public import Foundation
 public import Tenancy
 
-/// The stored state of a tenant's registrations at App Store Connect, for people; Apple is not called.
-public protocol SyncOverview: Sendable {
-    /// - Parameter limit: The maximum number of refusals and of runs.
-    func overview(of tenant: TenantID, limit: Int) async throws -> StoredSyncs
-}
-
 /// A tenant's connections, and what came of its runs.
 public struct StoredSyncs: Sendable, Hashable {
     /// By clip.
