@@ -284,7 +284,12 @@ let package = Package(
         .testTarget(
             name: "FuzzTargetsTests", dependencies: ["AppAttest", "FuzzTargets"],
             path: "Tests/FuzzTargetsTests", resources: [.copy("Seeds")], swiftSettings: settings),
-        testSupport("TestSupport", ["EmbeddedPostgreSQL", "Persistence", "PostgreSQL", "ProcessSupport"]),
+        testSupport(
+            "TestSupport",
+            [
+                "Administration", "AppSiteAssociation", "EmbeddedPostgreSQL", "Persistence", "PostgreSQL",
+                "ProcessSupport", "Tenancy",
+            ]),
         Layer.values.tests("TenancyTests", ["Tenancy"]),
         Layer.values.tests("HTMLTests", ["HTML", "PropertyTesting"]),
         Layer.values.tests("HTTPSyntaxTests", ["HTTPSyntax", "JSON"]),

@@ -31,22 +31,8 @@ public struct APIConnection: Sendable {
         }
     }
 
-    /// The tenant's items, whichever tenant is named: the key's are meant.
-    public var items: CatalogueStores {
-        CatalogueStores(
-            clips: HTTPCatalogueStore<Clip>(server: self),
-            images: HTTPCatalogueStore<CardImage>(server: self),
-            locations: HTTPCatalogueStore<LocationRecord>(server: self),
-            experiences: HTTPCatalogueStore<ExperienceRecord>(server: self),
-            shortCodes: HTTPCatalogueStore<ShortCode>(server: self),
-            domains: HTTPCatalogueStore<DomainRecord>(server: self))
-    }
-
     /// All of the tenant's items, a page at a time. Changes that others make meanwhile may be missing.
     public func catalogue(of tenant: Tenant) -> any CatalogueReader { HTTPCatalogueReader(self, tenant) }
-
-    /// A placeholder for the tenant's ID: the server uses the tenant of the key.
-    public static let tenantOfKey = TenantID(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)))
 
     /// The slug of the key's tenant; any secret key may read it.
     public func tenantSlug() async throws -> TenantSlug {

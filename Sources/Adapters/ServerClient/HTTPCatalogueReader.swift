@@ -49,7 +49,7 @@ final class HTTPCatalogueReader: CatalogueReader {
     /// - Throws: ``ServerError/contended`` for a column that was added since the columns were read: it would be lost.
     func eachLocation(_ body: (LocationRecord) throws -> Void) async throws {
         let known = locationColumns.withLock { $0 }
-        var pages = Pages<LocationRecord>(server, tenant)
+        var pages = Pages<LocationRecord>(server)
         while let location = try await pages.next() {
             guard known?.isSuperset(of: location.furtherFields.map(\.key)) != false else {
                 throw ServerError.contended
@@ -64,7 +64,7 @@ final class HTTPCatalogueReader: CatalogueReader {
         // Each kind is ordered by URL: the kinds are merged.
         var lists: [(next: ExperienceRecord, rest: Pages<ExperienceRecord>)] = []
         for kind in ExperienceKind.allCases.map(\.rawValue).sorted() {
-            var pages = Pages<ExperienceRecord>(server, tenant, where: ["kind": kind])
+            var pages = Pages<ExperienceRecord>(server, where: ["kind": kind])
             if let first = try await pages.next() { lists.append((first, pages)) }
         }
         while let index = lists.indices.min(by: {
@@ -83,13 +83,11 @@ final class HTTPCatalogueReader: CatalogueReader {
     }
 
     func eachShortCode(_ body: (ShortCode) throws -> Void) async throws {
-        var pages = Pages<ShortCode>(server, tenant)
+        var pages = Pages<ShortCode>(server)
         while let code = try await pages.next() { try body(code) }
     }
 
-    private func all<Item: ServedItem>() async throws -> [Item] {
-        try await TenantItems(HTTPCatalogueStore<Item>(server: server), of: tenant.id, by: "").list()
-    }
+    private func all<Item: APIItem>() async throws -> [Item] { try await APIItems<Item>(server).list() }
 }
 
 extension ExperienceRecord {
@@ -97,9 +95,8 @@ extension ExperienceRecord {
 }
 
 /// A list at a server, item by item, of which one page is in memory.
-private struct Pages<Item: ServedItem> {
-    private let store: HTTPCatalogueStore<Item>
-    private let tenant: Tenant
+private struct Pages<Item: APIItem> {
+    private let items: APIItems<Item>
     private let filter: [String: String]
     private var page: ArraySlice<Item> = []
     private var last: Item.Key?
@@ -107,16 +104,14 @@ private struct Pages<Item: ServedItem> {
 
     private static var length: Int { 1_000 }
 
-    init(_ server: APIConnection, _ tenant: Tenant, where filter: [String: String] = [:]) {
-        store = HTTPCatalogueStore(server: server)
-        self.tenant = tenant
+    init(_ server: APIConnection, where filter: [String: String] = [:]) {
+        items = APIItems(server)
         self.filter = filter
     }
 
     mutating func next() async throws -> Item? {
         if page.isEmpty, !isAtEnd {
-            let items = try await store.items(
-                of: tenant.id, after: last, limit: Self.length, where: filter)
+            let items = try await self.items.list(after: last, limit: Self.length, where: filter)
             page = items[...]
             last = items.last?.key
             isAtEnd = items.count < Self.length

@@ -8,6 +8,7 @@ import LookupsSupport
 import Persistence
 import RateLimiting
 import Tenancy
+import TestSupport
 import Testing
 
 @testable import Console

@@ -5,6 +5,7 @@ import HTTPTypes
 import Lookups
 import Persistence
 import Tenancy
+import TestSupport
 import Testing
 
 @testable import Console

@@ -6,6 +6,7 @@ import JSON
 import NIOCore
 import Persistence
 import StoreSupport
+import TestSupport
 import Testing
 
 @testable import Console

@@ -9,6 +9,7 @@ import JSON
 import NIOCore
 import Persistence
 import Tenancy
+import TestSupport
 import Testing
 
 @testable import Console

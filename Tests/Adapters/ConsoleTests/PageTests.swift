@@ -10,6 +10,7 @@ import Notifications
 import Persistence
 import PostgreSQL
 import Tenancy
+import TestSupport
 import Testing
 
 @testable import Console

@@ -4,6 +4,7 @@ import Foundation
 import Invocation
 import Lookups
 import Tenancy
+import TestSupport
 
 @testable import Persistence
 

@@ -19,14 +19,14 @@ import Testing
     /// Asks a server that answers so for a clip.
     private static func show(
         _ page: LocalWebServer.Page, key: String = key
-    ) async throws -> (clip: Clip?, requests: [LocalWebServer.Request]) {
+    ) async throws -> (clip: Clip, requests: [LocalWebServer.Request]) {
         let requests = Mutex<[LocalWebServer.Request]>([])
         let clip = try await LocalWebServer.lend({ request in
             requests.withLock { $0.append(request) }
             return page
         }) { server in
             try await APIConnection.with(try ServerURL("http://127.0.0.1:\(server.port)/"), key: key) {
-                try await $0.items.clips.item(try BundleID("a.b.c"), of: TenantID(.init()))
+                try await APIItems<Clip>($0).show(try BundleID("a.b.c"))
             }
         }
         return (clip, requests.withLock { $0 })
@@ -35,7 +35,7 @@ import Testing
     @Test func requestSendsKeyToThePath() async throws {
         let (clip, requests) = try await Self.show(
             .init(Self.clip, headers: [("Content-Type", "application/json"), ("ETag", "\"1\"")]))
-        #expect(clip?.bundleID.text == "a.b.c")
+        #expect(clip.bundleID.text == "a.b.c")
         let request = try #require(requests.first)
         #expect(requests.count == 1 && request.path == "/v1/clips/a.b.c" && request.method == "GET")
         let sent = request.headers.filter { $0.name.lowercased() == "authorization" }.map(\.value)

@@ -59,9 +59,12 @@ struct DomainPage: Sendable {
             throw ConsoleRefusal.malformed(
                 "The form has no valid value for landing pages. Nothing was changed.")
         }
-        _ = try await TenantItems(
-            request.stores.administration.items.domains, of: tenant.id, by: request.session.access.actor
-        ).show(pages, at: domain.name)
+        _ = try await request.stores.administration.items.domains.change(
+            domain.name, of: tenant.id, by: request.session.access.actor
+        ) { current in
+            guard let current else { throw AdministrationError.unknownDomain(domain.name) }
+            return current.showing(pages)
+        }
         await findings.forget(tenant.id)
         return seeOther(tenant, domain, "pages")
     }

@@ -35,9 +35,9 @@ struct DomainsPage: Sendable {
         }
         let claim = DomainRecord(
             name: name, challenge: DomainRecord.makeChallenge(), claimedAt: request.now)
-        let domains = TenantItems(
-            request.stores.administration.items.domains, of: tenant.id, by: request.session.access.actor)
-        _ = try await domains.claim(claim)
+        _ = try await request.stores.administration.items.domains.change(
+            name, of: tenant.id, by: request.session.access.actor
+        ) { $0 ?? claim }
         await findings.forget(tenant.id)
         return .seeOther(HTMLLink(.domains, of: tenant, name.text))
     }

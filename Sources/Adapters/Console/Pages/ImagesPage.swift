@@ -135,9 +135,9 @@ enum ImagesPage {
     @Sendable static func add(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         let image = try CardImage(file: request.file, addedAt: request.now)
-        let kept = try await TenantItems(
-            request.stores.administration.items.images, of: tenant.id, by: request.session.access.actor
-        ).add(image)
+        let kept = try await request.stores.administration.items.images.change(
+            image.key, of: tenant.id, by: request.session.access.actor
+        ) { $0 ?? image }.after
         let next = HTMLLink(image: kept.key, of: tenant, query: [("added", "1")])
         return .json(JSONValue.object(["next": .string(next.text)]).serialized())
     }

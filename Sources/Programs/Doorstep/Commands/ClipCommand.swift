@@ -48,7 +48,7 @@ struct ClipCommand: AsyncParsableCommand {
                 bundleID: bundleID, parentBundleID: parentBundleID, teamID: teamID, appIDPrefix: appIDPrefix,
                 isMultiBusiness: isMultiBusiness,
                 links: links.changing(.none), card: await card.patch()(Card()))
-            try await tenant.withItems(\.clips) { try await $0.create(clip) }
+            try await tenant.withItems(Clip.self) { try await $0.create(clip) }
             output.print(clip.json, line: "Created clip \(bundleID)")
         }
     }
@@ -62,7 +62,7 @@ struct ClipCommand: AsyncParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let clips = try await tenant.withItems(\.clips) { try await $0.list() }
+            let clips = try await tenant.withItems(Clip.self) { try await $0.list() }
             output.print(clips.map(\.json), columns: Clip.tableColumns)
         }
     }
@@ -77,7 +77,7 @@ struct ClipCommand: AsyncParsableCommand {
         @Argument(help: "Bundle ID of the clip.") var bundleID: BundleID
 
         func run() async throws {
-            let clip = try await tenant.withItems(\.clips) { try await $0.show(bundleID) }
+            let clip = try await tenant.withItems(Clip.self) { try await $0.show(bundleID) }
             output.print(clip.json, columns: Clip.tableColumns)
         }
     }
@@ -116,7 +116,7 @@ struct ClipCommand: AsyncParsableCommand {
 
         func run() async throws {
             let patch = try await card.patch()
-            let clip = try await tenant.withItems(\.clips) { clips in
+            let clip = try await tenant.withItems(Clip.self) { clips in
                 try await clips.update(bundleID) { clip in
                     try Clip(
                         bundleID: bundleID, parentBundleID: parentBundleID ?? clip.parentBundleID,
@@ -184,7 +184,7 @@ struct ClipCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let clip = try await tenant.withItems(\.clips) { clips in
+            let clip = try await tenant.withItems(Clip.self) { clips in
                 try await clips.update(bundleID, force: yes) { clip in
                     var clip = clip
                     clip.attestation = none ? nil : changed(clip.attestation ?? ClipAttestation())
@@ -222,7 +222,7 @@ struct ClipCommand: AsyncParsableCommand {
         @Argument(help: "Bundle ID of the clip.") var bundleID: BundleID
 
         func run() async throws {
-            let counts = try await tenant.withItems(\.clips) {
+            let counts = try await tenant.withItems(Clip.self) {
                 try await $0.delete(bundleID, cascade: deletion.cascade)
             }
             output.printDeletion(of: "clip", bundleID.text, counts)

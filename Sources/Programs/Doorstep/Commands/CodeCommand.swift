@@ -33,7 +33,7 @@ struct CodeCommand: AsyncParsableCommand {
         func run() async throws {
             try code.requireVisibleEdges(in: "code")
             let record = try ShortCode(code: code, url: InvocationURL(url))
-            try await tenant.withItems(\.shortCodes) { try await $0.create(record) }
+            try await tenant.withItems(ShortCode.self) { try await $0.create(record) }
             output.print(record.json, line: "Created short code \(code)")
         }
     }
@@ -53,7 +53,7 @@ struct CodeCommand: AsyncParsableCommand {
 
         func run() async throws {
             let outcome = try await file.reading { chunks, options in
-                try await tenant.withAPI { try await $0.importShortCodes(chunks, options) }
+                try await tenant.withItems(ShortCode.self) { try await $0.importTable(chunks, options) }
             }
             try file.report(outcome, output)
         }
@@ -74,7 +74,7 @@ struct CodeCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let codes = try await tenant.withItems(\.shortCodes) {
+            let codes = try await tenant.withItems(ShortCode.self) {
                 try await $0.list(after: after, limit: limit)
             }
             output.print(codes.map(\.json), columns: ShortCode.tableColumns)
@@ -91,7 +91,7 @@ struct CodeCommand: AsyncParsableCommand {
         @Argument(help: "Short code.") var code: String
 
         func run() async throws {
-            let record = try await tenant.withItems(\.shortCodes) { try await $0.show(code) }
+            let record = try await tenant.withItems(ShortCode.self) { try await $0.show(code) }
             output.print(record.json, columns: ShortCode.tableColumns)
         }
     }
@@ -108,7 +108,7 @@ struct CodeCommand: AsyncParsableCommand {
 
         func run() async throws {
             let record = try ShortCode(code: code, url: InvocationURL(url))
-            _ = try await tenant.withItems(\.shortCodes) { codes in
+            _ = try await tenant.withItems(ShortCode.self) { codes in
                 try await codes.update(code) { _ in record }
             }
             output.print(record.json, line: "Updated short code \(code)")
@@ -125,7 +125,7 @@ struct CodeCommand: AsyncParsableCommand {
         @Argument(help: "Short code.") var code: String
 
         func run() async throws {
-            _ = try await tenant.withItems(\.shortCodes) { try await $0.delete(code) }
+            _ = try await tenant.withItems(ShortCode.self) { try await $0.delete(code) }
             output.printDeletion(of: "short code", code)
         }
     }

@@ -34,7 +34,9 @@ extension DomainCommand {
 
             func run() async throws {
                 let content = try await InputFile(path: file).associationContent()
-                _ = try await tenant.withItems(\.domains) { try await $0.keep(content, with: host) }
+                _ = try await tenant.withItems(DomainRecord.self) {
+                    try await $0.update(host) { $0.with(content) }
+                }
                 let size = JSONValue.object(content.json).serialized().count
                 output.print(
                     ["host": .string(host.text), "content": .object(content.json), "size": JSONValue(size)],
@@ -51,7 +53,7 @@ extension DomainCommand {
             @Argument(help: "Domain.") var host: DomainName
 
             func run() async throws {
-                let record = try await tenant.withItems(\.domains) { try await $0.show(host) }
+                let record = try await tenant.withItems(DomainRecord.self) { try await $0.show(host) }
                 guard let content = record.content else { throw CommandError.noDomainContent(host) }
                 JSONValue.object(content.json).printPretty()
             }
@@ -67,7 +69,7 @@ extension DomainCommand {
             @Argument(help: "Domain.") var host: DomainName
 
             func run() async throws {
-                _ = try await tenant.withItems(\.domains) { domains in
+                _ = try await tenant.withItems(DomainRecord.self) { domains in
                     try await domains.update(host) { record in
                         guard record.content != nil else { throw CommandError.noDomainContent(host) }
                         return record.with(nil)

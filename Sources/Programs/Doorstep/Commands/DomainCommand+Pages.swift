@@ -43,8 +43,8 @@ extension DomainCommand {
         }
 
         func run() async throws {
-            let record = try await tenant.withItems(\.domains) { [pages] in
-                try await $0.show(pages, at: host)
+            let record = try await tenant.withItems(DomainRecord.self) { [pages] in
+                try await $0.update(host) { $0.showing(pages) }
             }
             let line =
                 switch record.pages {

@@ -45,7 +45,7 @@ struct DomainCommand: AsyncParsableCommand {
         func run() async throws {
             let challenge = DomainRecord.makeChallenge()
             let claim = DomainRecord(name: host, challenge: challenge, claimedAt: Date())
-            let record = try await tenant.withItems(\.domains) { try await $0.claim(claim) }
+            let record = try await tenant.withItems(DomainRecord.self) { try await $0.claim(claim) }
             let option = tenant.tenant.map { " --tenant \($0)" } ?? ""
             output.print(
                 record.json,
@@ -183,7 +183,7 @@ struct DomainCommand: AsyncParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let domains = try await tenant.withItems(\.domains) { try await $0.list() }
+            let domains = try await tenant.withItems(DomainRecord.self) { try await $0.list() }
             output.print(domains.map(\.json), columns: columns)
         }
     }
@@ -198,7 +198,7 @@ struct DomainCommand: AsyncParsableCommand {
         @Argument(help: "Domain.") var host: DomainName
 
         func run() async throws {
-            let record = try await tenant.withItems(\.domains) { try await $0.show(host) }
+            let record = try await tenant.withItems(DomainRecord.self) { try await $0.show(host) }
             output.print(record.json, columns: columns)
         }
     }
@@ -229,8 +229,8 @@ struct DomainCommand: AsyncParsableCommand {
         func run() async throws {
             let file = content.map(InputFile.init(path:))
             let content = try await file?.associationContent()
-            let record = try await tenant.withItems(\.domains) {
-                try await $0.keep(content, with: host)
+            let record = try await tenant.withItems(DomainRecord.self) {
+                try await $0.update(host) { $0.with(content) }
             }
             output.print(record.json, line: "Updated domain \(host)")
         }
@@ -246,7 +246,7 @@ struct DomainCommand: AsyncParsableCommand {
         @Argument(help: "Domain.") var host: DomainName
 
         func run() async throws {
-            _ = try await tenant.withItems(\.domains) { try await $0.delete(host) }
+            _ = try await tenant.withItems(DomainRecord.self) { try await $0.delete(host) }
             output.printDeletion(of: "domain", host.text)
         }
     }

@@ -29,7 +29,7 @@ extension ExperienceCommand {
                 Experience(
                     url: URLPrefix(url), kind: kind, clip: clip, binding: binding.given() ?? .unbound),
                 title: title, subtitle: subtitle, card: await card.patch()(Card()))
-            try await tenant.withItems(\.experiences) { try await $0.create(record) }
+            try await tenant.withItems(ExperienceRecord.self) { try await $0.create(record) }
             output.print(
                 record.json, line: "Created \(kind.rawValue) experience \(record.experience.url)")
         }
@@ -46,7 +46,7 @@ extension ExperienceCommand {
 
         func run() async throws {
             let id = try experience.id()
-            let record = try await tenant.withItems(\.experiences) { try await $0.show(id) }
+            let record = try await tenant.withItems(ExperienceRecord.self) { try await $0.show(id) }
             output.print(record.json, columns: columns)
         }
     }
@@ -82,7 +82,7 @@ extension ExperienceCommand {
             let id = try experience.id()
             let given: LocationBinding? = try unbound ? .unbound : binding.given()
             let patch = try await card.patch()
-            let record = try await tenant.withItems(\.experiences) { experiences in
+            let record = try await tenant.withItems(ExperienceRecord.self) { experiences in
                 try await experiences.update(id) { record in
                     let old = record.experience
                     return try ExperienceRecord(
@@ -114,7 +114,7 @@ extension ExperienceCommand {
 
         func run() async throws {
             let id = try experience.id()
-            _ = try await tenant.withItems(\.experiences) { try await $0.delete(id) }
+            _ = try await tenant.withItems(ExperienceRecord.self) { try await $0.delete(id) }
             output.printDeletion(of: "\(id.kind.rawValue) experience", id.url.canonical)
         }
     }

@@ -36,7 +36,7 @@ struct ExperienceCommand: AsyncParsableCommand {
 
         func run() async throws {
             let outcome = try await file.reading { chunks, options in
-                try await tenant.withAPI { try await $0.importExperiences(chunks, options) }
+                try await tenant.withItems(ExperienceRecord.self) { try await $0.importTable(chunks, options) }
             }
             try file.report(outcome, output)
         }
@@ -163,7 +163,7 @@ struct ExperienceCommand: AsyncParsableCommand {
 extension TenantOptions {
     /// All of the tenant's, by URL, then kind.
     fileprivate func experiences() async throws -> [ExperienceRecord] {
-        let records = try await withItems(\.experiences) { try await $0.list() }
+        let records = try await withItems(ExperienceRecord.self) { try await $0.list() }
         // They come by kind, and within one by URL.
         let byURL = records.enumerated().sorted {
             let (left, right) = ($0.element.experience.url.canonical, $1.element.experience.url.canonical)

@@ -32,7 +32,7 @@ struct ImageCommand: AsyncParsableCommand {
                 AdministrationError.invalidImage(.tooLarge)
             }
             let image = try CardImage(file: bytes, addedAt: Date())
-            let kept = try await tenant.withItems(\.images) { try await $0.add(image) }
+            let kept = try await tenant.withItems(CardImage.self) { try await $0.add(image) }
             output.print(kept.json, line: "Keeps image \(image.key)")
         }
     }
@@ -46,7 +46,7 @@ struct ImageCommand: AsyncParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let images = try await tenant.withItems(\.images) { try await $0.list() }
+            let images = try await tenant.withItems(CardImage.self) { try await $0.list() }
             output.print(images.map(\.json), columns: columns)
         }
     }
@@ -61,7 +61,7 @@ struct ImageCommand: AsyncParsableCommand {
         @Argument(help: "SHA-256 of the image's file.") var digest: ImageDigest
 
         func run() async throws {
-            let image = try await tenant.withItems(\.images) { try await $0.show(digest) }
+            let image = try await tenant.withItems(CardImage.self) { try await $0.show(digest) }
             output.print(image.json, columns: columns)
         }
     }
@@ -81,7 +81,7 @@ struct ImageCommand: AsyncParsableCommand {
         @Argument(help: "SHA-256 of the image's file.") var digest: ImageDigest
 
         func run() async throws {
-            let counts = try await tenant.withItems(\.images) {
+            let counts = try await tenant.withItems(CardImage.self) {
                 try await $0.delete(digest, cascade: deletion.cascade)
             }
             output.printDeletion(of: "image", digest.description, counts)

@@ -35,7 +35,7 @@ extension LocationCommand {
             members["details"] = detail.members
             var record = try LocationRecord.read(members, as: identifier)
             record.card = try await card.patch()(Card())
-            try await tenant.withItems(\.locations) { [record] in try await $0.create(record) }
+            try await tenant.withItems(LocationRecord.self) { [record] in try await $0.create(record) }
             output.print(record.json, line: "Created location \(identifier)")
         }
     }
@@ -50,7 +50,7 @@ extension LocationCommand {
         @Argument(help: "Identifier of the location.") var identifier: LocationIdentifier
 
         func run() async throws {
-            let record = try await tenant.withItems(\.locations) { try await $0.show(identifier) }
+            let record = try await tenant.withItems(LocationRecord.self) { try await $0.show(identifier) }
             output.print(record.json, columns: LocationRecord.tableColumns)
         }
     }
@@ -85,7 +85,7 @@ extension LocationCommand {
             if !metadata.isEmpty { patch["metadata"] = .object(metadata.map(\.entry).patch) }
             if !detail.isEmpty { patch["details"] = .object(detail.patch) }
             let cardPatch = try await card.patch()
-            let record = try await tenant.withItems(\.locations) { [patch] locations in
+            let record = try await tenant.withItems(LocationRecord.self) { [patch] locations in
                 try await locations.update(identifier) { record in
                     var changed = try record.patched(by: patch)
                     changed.card = try cardPatch(record.card)
@@ -107,7 +107,7 @@ extension LocationCommand {
         @Argument(help: "Identifier of the location.") var identifier: LocationIdentifier
 
         func run() async throws {
-            let counts = try await tenant.withItems(\.locations) {
+            let counts = try await tenant.withItems(LocationRecord.self) {
                 try await $0.delete(identifier, cascade: deletion.cascade)
             }
             output.printDeletion(of: "location", identifier.text, counts)

@@ -38,7 +38,7 @@ struct LocationCommand: AsyncParsableCommand {
 
         func run() async throws {
             let outcome = try await file.reading { chunks, options in
-                try await tenant.withAPI { try await $0.importLocations(chunks, options) }
+                try await tenant.withItems(LocationRecord.self) { try await $0.importTable(chunks, options) }
             }
             try file.report(outcome, output)
         }
@@ -59,7 +59,7 @@ struct LocationCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let locations = try await tenant.withItems(\.locations) {
+            let locations = try await tenant.withItems(LocationRecord.self) {
                 try await $0.list(after: after, limit: limit)
             }
             output.print(locations.map(\.json), columns: LocationRecord.tableColumns)

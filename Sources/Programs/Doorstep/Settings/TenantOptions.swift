@@ -30,15 +30,11 @@ struct TenantOptions: ParsableArguments {
         try await installation.withAPI(of: slug(), webhooks: webhooks, receipts: receipts, body)
     }
 
-    /// Lends the tenant's items of one kind.
-    func withItems<Item: Resource, Result: Sendable>(
-        _ kind: KeyPath<CatalogueStores, any CatalogueStore<Item>>,
-        _ body: (TenantItems<Item>) async throws -> Result
+    /// Provides the tenant's items of one kind.
+    func withItems<Item: APIItem, Result: Sendable>(
+        _: Item.Type, _ body: (APIItems<Item>) async throws -> Result
     ) async throws -> Result {
-        try await withAPI { api in
-            try await body(
-                TenantItems(api.items[keyPath: kind], of: APIConnection.tenantOfKey, by: Self.actor))
-        }
+        try await withAPI { try await body(APIItems($0)) }
     }
 
     /// Lends the server; nil where a database is named.

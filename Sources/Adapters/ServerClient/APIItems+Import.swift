@@ -3,37 +3,14 @@ import JSON
 import NIOHTTP1
 import Tenancy
 
-extension APIConnection {
-    /// Has the tenant's locations imported, from a CSV file that is sent while it is read.
-    public func importLocations(
-        _ file: FileChunks, _ options: ImportOptions
-    ) async throws -> ImportOutcome {
-        try await importTable(of: LocationRecord.self, file, options)
-    }
-
-    public func importExperiences(
-        _ file: FileChunks, _ options: ImportOptions
-    ) async throws -> ImportOutcome {
-        try await importTable(of: ExperienceRecord.self, file, options)
-    }
-
-    public func importShortCodes(
-        _ file: FileChunks, _ options: ImportOptions
-    ) async throws -> ImportOutcome {
-        try await importTable(of: ShortCode.self, file, options)
-    }
-
-    /// How long an import may take: as long as a server takes rows, writes them and waits for its lookups.
-    private static let importTimeout = Duration.seconds(2_400)
-
-    private func importTable<Item: PlannedItem>(
-        of _: Item.Type, _ file: FileChunks, _ options: ImportOptions
-    ) async throws -> ImportOutcome {
+extension APIItems where Item: WritableResource {
+    /// Imports a CSV file, which is sent while it is read.
+    public func importTable(_ file: FileChunks, _ options: ImportOptions) async throws -> ImportOutcome {
         var query: [(String, String)] = []
         if options.prunes { query.append(("prune", "true")) }
         if options.isDryRun { query.append(("dryRun", "true")) }
         if let allowed = options.allowedRemovals { query.append(("allowRemovals", "\(allowed)")) }
-        let reply = try await ask(
+        let reply = try await api.ask(
             .PATCH, Item.path, query, content: ("text/csv", .chunks(file)), within: Self.importTimeout,
             problems: ["invalid_rows"])
         return try reply.reading { fields in
@@ -43,27 +20,12 @@ extension APIConnection {
             return .planned(try ImportPlan(counts, of: Item.self, &plan))
         }
     }
+
+    /// How long an import may take: as long as a server takes rows, writes them and waits for its lookups.
+    private static var importTimeout: Duration { .seconds(2_400) }
 }
 
-// MARK: - What an import comes to, as a server says it
-
-/// An item that plans name.
-private protocol PlannedItem: ServedItem {
-    /// The members that identify it in a plan, in the order in which they are shown.
-    static var namingMembers: [String] { get }
-}
-
-extension LocationRecord: PlannedItem {
-    fileprivate static let namingMembers = ["identifier"]
-}
-
-extension ExperienceRecord: PlannedItem {
-    fileprivate static let namingMembers = ["kind", "url"]
-}
-
-extension ShortCode: PlannedItem {
-    fileprivate static let namingMembers = ["code"]
-}
+// MARK: - The outcome in a response
 
 extension ImportCounts {
     fileprivate init(_ fields: inout JSONObjectReader) throws {
@@ -88,7 +50,7 @@ extension ImportProblems {
 }
 
 extension ImportPlan {
-    fileprivate init<Item: PlannedItem>(
+    fileprivate init<Item: WritableResource>(
         _ counts: ImportCounts, of _: Item.Type, _ fields: inout JSONObjectReader
     ) throws {
         var inUse = try fields.requiredObject("inUse")
@@ -111,10 +73,12 @@ extension ImportPlan {
             })
     }
 
-    private static func items<Item: PlannedItem>(
+    private static func items<Item: WritableResource>(
         _ name: String, of _: Item.Type, _ fields: inout JSONObjectReader
     ) throws -> [ImportPlan.Item] {
-        try fields.requiredArray(name).map { value in
+        // The members of the key in the order in which they are shown.
+        let key = Item.fields.filter { $0.kind == .key }.map(\.name).sorted()
+        return try fields.requiredArray(name).map { value in
             var item = try JSONObjectReader(value, path: name)
             let detail: String
             if let dependents = try item.optionalArray("by") {
@@ -124,7 +88,7 @@ extension ImportPlan {
                     .joined(separator: ", ")
             }
             return ImportPlan.Item(
-                name: try Item.namingMembers.map { try item.requiredString($0) }.joined(separator: " "),
+                name: try key.map { try item.requiredString($0) }.joined(separator: " "),
                 detail: detail, members: value.objectValue ?? [:])
         }
     }

@@ -1,5 +1,5 @@
+public import Administration
 public import AppSiteAssociation
-public import Lookups
 public import Tenancy
 
 /// One tenant's items of one kind, for one actor.
@@ -83,10 +83,5 @@ extension TenantItems<DomainRecord> {
     /// Replaces the additional content of the domain's association file; nil removes it.
     public func keep(_ content: AssociationContent?, with name: DomainName) async throws -> DomainRecord {
         try await update(name) { $0.with(content) }
-    }
-
-    /// Changes the setting of landing pages at the domain.
-    public func show(_ pages: DomainPages, at name: DomainName) async throws -> DomainRecord {
-        try await update(name) { $0.showing(pages) }
     }
 }
