@@ -42,23 +42,23 @@ public actor IndexFeed {
         case notListening(PostgreSQLError)
     }
 
-    private let pool: ConnectionPool
-    private let live: LiveLookupIndex
+    let pool: ConnectionPool
+    let live: LiveLookupIndex
     private let pollInterval: Duration
-    private let pageLength: Int
+    let pageLength: Int
     private let readingTime: Duration
-    private let onEvent: @Sendable (Event) -> Void
+    let onEvent: @Sendable (Event) -> Void
 
-    /// The position up to which the log has been read.
-    private struct Position {
+    /// How far the log has been read.
+    struct Position {
         let snapshot: String
         /// Identifies the database and the run of its server. It differs after a restart, and after a crash, because a crash resets
         /// the statistics, whose reset time is part of it.
         let server: String
     }
 
-    private var position: Position?
-    private var wake: AsyncStream<Void>.Continuation?
+    var position: Position?
+    var wake: AsyncStream<Void>.Continuation?
     private var wakeCopying: AsyncStream<Void>.Continuation?
     /// The tasks that wait for a transaction's rows.
     private var waiters: [Int: (transaction: UInt64, told: CheckedContinuation<Bool, Never>)] = [:]
@@ -67,25 +67,25 @@ public actor IndexFeed {
     private var isStandby = false
     private var nextPruning = ContinuousClock.now
 
-    /// The catalogues that are being copied. A tenant's second copy begins when the first is in the index.
-    private var copies: [TenantID: [CatalogueCopy]] = [:]
-    private var turns = 0
-    /// The number of follows that have begun.
-    private var follows = 0
-    /// The number of loads. A load ends all copies.
-    private var loads = 0
-    /// The tenant whose copy is being put into a copy of the index, and the changes that the index gets in the meantime.
-    private var merging: (tenant: TenantID, done: [IndexBatch])?
+    /// The catalogues that are being copied. A second one of a tenant begins when the first is in the table.
+    var copies: [TenantID: [CatalogueCopy]] = [:]
+    var turns = 0
+    /// How many follows have begun.
+    var follows = 0
+    /// Another number for each load, which ends all copies.
+    var loads = 0
+    /// The tenant whose copy is being put into a copy of the table, and the changes to the table meanwhile.
+    var merging: (tenant: TenantID, done: [IndexBatch])?
 
     /// Commits that come faster than this are read together.
     private static let shortestInterval = Duration.milliseconds(20)
     private static let pruningInterval = Duration.seconds(600)
     private static let loadTimeout = Duration.seconds(600)
-    /// If PostgreSQL does not respond, this is noticed after this time.
-    private static let followTimeout = Duration.seconds(30)
+    /// A server that has fallen silent is noticed after this long.
+    static let followTimeout = Duration.seconds(30)
     /// Maximum time of the database for a page, in milliseconds. Much less than `followTimeout`, so that a slow statement can
     /// be distinguished from a silent server. [ours]
-    private static let pageTimeout = 5_000
+    static let pageTimeout = 5_000
     /// Maximum time of one statement for changed rows of a catalogue, in milliseconds. Together with the time of a follow for
     /// all of them less than a second, in which other tenants' changes must become visible. [ours]
     private static let readingTimeout = 500
@@ -172,7 +172,7 @@ public actor IndexFeed {
         return live.quarantined[holder.key] == nil ? nil : false
     }
 
-    private func tellWaiters() {
+    func tellWaiters() {
         for (waiter, (transaction, told)) in waiters {
             guard let isVisible = isVisible(transaction) else { continue }
             waiters[waiter] = nil
@@ -238,7 +238,7 @@ public actor IndexFeed {
         try await follow()
     }
 
-    private static let serverName: StaticString = """
+    static let serverName: StaticString = """
         concat_ws('/', (SELECT system_identifier FROM pg_control_system()),
             pg_postmaster_start_time(), pg_stat_get_bgwriter_stat_reset_time(),
             (SELECT oid FROM pg_database WHERE datname = current_database()),
@@ -371,117 +371,13 @@ public actor IndexFeed {
         fail(tenant, error)
     }
 
-    private static func limitStatements(
+    static func limitStatements(
         _ transaction: Transaction, _ milliseconds: Int = pageTimeout
     ) async throws {
         try await transaction.execute("SELECT set_config('statement_timeout', \("\(milliseconds)"), true)")
     }
 
-    // MARK: Copying
-
-    /// Notes changes that the table gets by a copy of the tenant's catalogue.
-    private func note(_ changes: IndexChanges.OfCatalogue, of tenant: TenantID) {
-        guard let list = copies[tenant] else {
-            copies[tenant] = [CatalogueCopy(changes, pageLength: pageLength)]
-            return
-        }
-        if list.count == 1, merging?.tenant == tenant || list[0].wouldStarve(by: changes) {
-            copies[tenant]?.append(CatalogueCopy(changes, pageLength: pageLength))
-        } else {
-            copies[tenant]?[list.count - 1].note(changes)
-        }
-    }
-
-    /// Copies a page of each tenant in turn, and puts complete copies into the table, until the next follow has to come first.
-    /// - Throws: If the database does not respond.
-    private func copyWhatIsDue() async throws {
-        while !Task.isCancelled {
-            if let ready = copies.first(where: { $0.value[0].isReady }) {
-                try await merge(ready.key, ready.value[0])
-                continue
-            }
-            let due = copies.filter { $0.value[0].unfinished != nil && $0.value[0].isDue(at: .now) }
-            guard let next = due.min(by: { $0.value[0].turn < $1.value[0].turn })?.key else { break }
-            turns += 1
-            copies[next]?[0].turn = turns
-            guard try await copyPage(of: next) else { break }
-        }
-        // The follow after the last page reads the rows that changed in the meantime.
-        if copies.values.contains(where: { $0[0].isDue(at: .now) }) { wake?.yield() }
-    }
-
-    /// - Returns: False if the database is another one than before, or will be read again.
-    private func copyPage(of tenant: TenantID) async throws -> Bool {
-        guard let copy = copies[tenant]?[0], let relation = copy.unfinished,
-            let pages = copy.relations[relation], let server = position?.server
-        else { return false }
-        let load = loads
-        do {
-            let mode = TransactionMode(
-                isolation: .repeatableRead, isReadOnly: true, statementTimeout: Self.followTimeout)
-            let query = relation.page(of: tenant, after: pages.lastKey, length: copy.pageLength)
-            let page = try await pool.withTransaction(as: .router, mode) { transaction -> CopiedRows? in
-                try await Self.limitStatements(transaction)
-                // Forces an ordered scan of the key's index. Without statistics the planner can prefer a sort.
-                try await transaction.execute(
-                    """
-                    SELECT set_config('enable_sort', 'off', true), set_config('enable_bitmapscan', 'off', true),
-                        set_config('enable_seqscan', 'off', true)
-                    """)
-                let name: String = try await transaction.execute("SELECT \(constant: Self.serverName)").one()
-                    .decode(at: 0)
-                // The next follow finds that out as well, and reads everything.
-                guard name == server else { return nil }
-                return try await transaction.copied(relation, query)
-            }
-            guard load == loads, let page else { return false }
-            let isLast = page.count < copy.pageLength
-            copies[tenant]?[0].add(page, to: pages.id, isLast: isLast, during: follows)
-        } catch let error as PostgreSQLError {
-            guard load == loads else { return false }
-            // A database that is slow for a while may still do for fewer rows at once.
-            if error.isCancelledStatement, copies[tenant]?[0].shortenPages() == true { return true }
-            fail(tenant, error)
-            guard error.isOfStatement else { throw error }
-        }
-        return true
-    }
-
-    /// Replaces the tenant's rows in the index with a copy. Changes of other tenants continue in the meantime.
-    private func merge(_ tenant: TenantID, _ copy: CatalogueCopy) async throws {
-        guard let state = live.current else { return }
-        let load = loads
-        merging = (tenant, [])
-        defer { merging = nil }
-        var (table, unreadable) = try await copy.merged(into: state.table, of: tenant)
-        guard load == loads, let now = live.current, let merging, let list = copies[tenant] else { return }
-        for batch in merging.done { _ = try batch.apply(to: &table) }
-        for batch in list[0].batches.dropFirst(copy.batches.count) {
-            unreadable += try batch.apply(to: &table)
-        }
-        live.replace(by: table, from: .database, asOf: now.asOf)
-        copies[tenant] = list.count > 1 ? [list[1]] : nil
-        onEvent(
-            .changed(
-                rows: list[0].touched.count, relations: list[0].relations.count, unreadable: unreadable))
-        if live.quarantined[tenant] != nil { release(tenant) }
-        tellWaiters()
-    }
-
-    private func fail(_ tenant: TenantID, _ error: any Error) {
-        copies[tenant]?[0].retryLater(at: .now)
-        guard let error = error as? PostgreSQLError, error.isOfStatement, live.quarantined[tenant] == nil
-        else { return }
-        live.setQuarantined(Date(), tenant)
-        onEvent(.quarantined(tenant, error))
-        tellWaiters()
-    }
-
-    private func release(_ tenant: TenantID) {
-        live.setQuarantined(nil, tenant)
-        onEvent(.released(tenant))
-    }
-    /// A failure does not mean that the database is unavailable. It may refuse writes for a while, and a later attempt succeeds.
+    /// A failure does not mean that the database is unavailable, which may refuse writes for a while: the next time succeeds.
     private func pruneWhenDue() async {
         guard nextPruning <= .now else { return }
         // Random, so that servers do not prune at the same time.
@@ -507,45 +403,6 @@ public actor IndexFeed {
             }
         } catch {
             onEvent(.notListening(error))
-        }
-    }
-}
-
-extension Transaction {
-    /// The whole lookup index, as of the transaction's snapshot.
-    /// - Returns: The index, and the number of rows that could not be read.
-    fileprivate func routingTable() async throws -> (table: LookupIndex, unreadable: Int) {
-        // An estimate. Without it, the index would have to grow again and again.
-        let expected: Int = try await execute(
-            "SELECT greatest(reltuples, 0)::bigint FROM pg_class WHERE oid = 'doorstep.experiences'::regclass"
-        ).one().decode(at: 0)
-        var table = LookupIndex(expected: expected)
-        var unreadable = 0
-        for relation in IndexRelation.allCases {
-            unreadable += try await copyRows(of: relation, into: &table)
-        }
-        table.compact()
-        return (table, unreadable)
-    }
-}
-
-extension ConnectionPool {
-    /// The rows of one tenant in the lookup index, without keys.
-    /// - Parameter trust: Which locations in URLs are trusted.
-    public func tenantTable(
-        of tenant: TenantID, trusting trust: LocationTrust = .nothing
-    ) async throws -> TenantTable {
-        try await routingTable(of: tenant).of(tenant, trusting: trust)
-    }
-
-    /// Reads in a transaction that can access only the tenant's rows.
-    func routingTable(of tenant: TenantID) async throws -> LookupIndex {
-        try await withTenantTransaction(tenant, as: .app, .snapshot) { transaction in
-            var table = LookupIndex()
-            for relation in IndexRelation.allCases where relation != .keys {
-                _ = try await transaction.copyRows(of: relation, into: &table)
-            }
-            return table
         }
     }
 }
