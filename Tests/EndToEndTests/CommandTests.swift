@@ -118,6 +118,8 @@ import Testing
         ["location", "update", "--tenant", "x", "a"],
         ["location", "update", "--tenant", "x", "a", "--metadata", "phone"],
         ["clip", "update", "--tenant", "x", "com.example.MyApp.Clip"],
+        ["clip", "update", "--tenant", "x", "com.example.MyApp.Clip", "--parent-bundle-id", "no dots"],
+        ["clip", "update", "--tenant", "x", "com.example.MyApp.Clip", "--app-store-id", "0"],
         ["experience", "update", "--tenant", "x", "https://example.com"],
         [
             "experience", "update", "--tenant", "x", "https://example.com", "--unbound", "--location", "a",

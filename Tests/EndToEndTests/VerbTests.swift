@@ -120,6 +120,14 @@ import Testing
             expected["location"] = .null
             expected["identifierRule"] = "path:1"
             #expect(try updated.json() == .object(expected))
+            try await binary.succeed(
+                ["experience", "update", url, "--location", "restaurant_a"] + Self.tenant)
+            #expect(
+                try await Self.expectShown("experience", [url], binary, count: 3)["identifierRule"] == .null)
+            try await binary.succeed(["experience", "update", url, "--location", ""] + Self.tenant)
+            #expect(try await Self.expectShown("experience", [url], binary, count: 3)["location"] == .null)
+            try await binary.succeed(
+                ["experience", "update", url, "--identifier-rule", "path:1"] + Self.tenant)
             try await binary.succeed(["experience", "update", url, "--unbound", "--title", ""] + Self.tenant)
             expected["identifierRule"] = .null
             expected["title"] = .null
@@ -151,6 +159,9 @@ import Testing
             try await binary.succeed(
                 ["clip", "update", clip, "--parent-bundle-id", "com.example"] + Self.tenant)
             expected["parentBundleID"] = "com.example"
+            #expect(try await Self.expectShown("clip", [clip], binary, count: 1) == expected)
+            try await binary.succeed(["clip", "update", clip, "--parent-bundle-id", ""] + Self.tenant)
+            expected["parentBundleID"] = shown["parentBundleID"]
             #expect(try await Self.expectShown("clip", [clip], binary, count: 1) == expected)
             try await binary.succeed(
                 [

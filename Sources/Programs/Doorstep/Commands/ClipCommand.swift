@@ -1,9 +1,9 @@
 import Administration
 import AppAttest
-import AppSiteAssociation
 import ArgumentParser
 import Cards
 import JSON
+import ServerClient
 import Tenancy
 
 struct ClipCommand: AsyncParsableCommand {
@@ -20,35 +20,16 @@ struct ClipCommand: AsyncParsableCommand {
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
-        @Option(name: .customLong("team-id"), help: "Team ID, ten characters, such as ABCDE12345.")
-        var teamID: TeamID
         @Option(
             name: .customLong("bundle-id"), help: "Bundle ID of the clip, such as com.example.MyApp.Clip.")
         var bundleID: BundleID
-        @Option(
-            name: .customLong("parent-bundle-id"),
-            help: "Bundle ID of the clip's app. (default: the clip's without its last component)")
-        var parentBundleID: BundleID?
-        @Option(
-            name: .customLong("app-id-prefix"),
-            help:
-                """
-                Prefix of the App IDs of the clip and its app, if it is not the team ID as in older apps. (default: \
-                the team ID)
-                """
-        )
-        var appIDPrefix: AppIDPrefix?
-        @Flag(name: .customLong("multi-business"), help: "The clip serves many businesses.")
-        var isMultiBusiness = false
-        @OptionGroup var links: LinkOptions
+        @OptionGroup var fields: NewItemOptions<Clip>
         @OptionGroup var card: CardOptions
 
         func run() async throws {
-            let clip = try Clip(
-                bundleID: bundleID, parentBundleID: parentBundleID, teamID: teamID, appIDPrefix: appIDPrefix,
-                isMultiBusiness: isMultiBusiness,
-                links: links.changing(.none), card: await card.patch()(Card()))
-            try await tenant.withItems(Clip.self) { try await $0.create(clip) }
+            var clip = try Clip.read(fields.members, as: bundleID)
+            clip.card = try await card.patch()(Card())
+            try await tenant.withItems(Clip.self) { [clip] in try await $0.create(clip) }
             output.print(clip.json, line: "Created clip \(bundleID)")
         }
     }
@@ -94,37 +75,20 @@ struct ClipCommand: AsyncParsableCommand {
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
         @Argument(help: "Bundle ID of the clip.") var bundleID: BundleID
-        @Option(name: .customLong("team-id"), help: "Team ID, ten characters, such as ABCDE12345.")
-        var teamID: TeamID?
-        @Option(name: .customLong("parent-bundle-id"), help: "Bundle ID of the clip's app.")
-        var parentBundleID: BundleID?
-        @Option(
-            name: .customLong("app-id-prefix"), help: "Prefix of the App IDs of the clip and its app.")
-        var appIDPrefix: AppIDPrefix?
-        @Flag(
-            name: .customLong("multi-business"), inversion: .prefixedNo,
-            help: "Whether the clip serves many businesses.")
-        var isMultiBusiness: Bool?
-        @OptionGroup var links: LinkOptions
+        @OptionGroup var fields: ItemChangeOptions<Clip>
         @OptionGroup var card: CardOptions
 
         func validate() throws {
-            try requireChange(
-                teamID != nil, parentBundleID != nil, appIDPrefix != nil, isMultiBusiness != nil,
-                links.isGiven, card.isGiven)
+            try requireChange(!fields.patch.isEmpty, card.isGiven)
         }
 
         func run() async throws {
-            let patch = try await card.patch()
+            let cardPatch = try await card.patch()
             let clip = try await tenant.withItems(Clip.self) { clips in
                 try await clips.update(bundleID) { clip in
-                    try Clip(
-                        bundleID: bundleID, parentBundleID: parentBundleID ?? clip.parentBundleID,
-                        teamID: teamID ?? clip.teamID,
-                        appIDPrefix: appIDPrefix ?? clip.ownAppIDPrefix,
-                        isMultiBusiness: isMultiBusiness ?? clip.isMultiBusiness,
-                        attestation: clip.attestation, links: links.changing(clip.links),
-                        card: patch(clip.card))
+                    var changed = try clip.patched(by: fields.patch)
+                    changed.card = try cardPatch(clip.card)
+                    return changed
                 }
             }
             output.print(clip.json, line: "Updated clip \(bundleID)")
@@ -227,33 +191,5 @@ struct ClipCommand: AsyncParsableCommand {
             }
             output.printDeletion(of: "clip", bundleID.text, counts)
         }
-    }
-}
-
-/// The links to a clip's app; empty values clear them.
-struct LinkOptions: ParsableArguments {
-    @Option(
-        name: .customLong("app-store-id"),
-        help: "App Store ID of the app, such as 1234567890; empty for none.")
-    var appStoreID: String?
-    @Option(name: .customLong("android-url"), help: "URL for people with Android; empty for none.")
-    var androidURL: String?
-    @Option(name: .customLong("site-name"), help: "Name of the site; empty for none.")
-    var siteName: String?
-
-    var isGiven: Bool { appStoreID != nil || androidURL != nil || siteName != nil }
-
-    func changing(_ links: ClipLinks) throws -> ClipLinks {
-        let name = siteName.given(or: links.siteName?.text)
-        return try ClipLinks(
-            appStoreID: appStoreID.given(or: links.appStoreID),
-            androidURL: androidURL.given(or: links.androidURL), siteName: name.map { try DisplayName($0) })
-    }
-}
-
-extension String? {
-    /// The value of an option, where an empty one clears it and a missing one keeps the old value.
-    func given(or old: String?) -> String? {
-        map { $0.isEmpty ? nil : $0 } ?? old
     }
 }

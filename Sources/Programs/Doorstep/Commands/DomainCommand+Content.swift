@@ -4,6 +4,7 @@ import ArgumentParser
 import Foundation
 import JSON
 import Persistence
+import ServerClient
 import Tenancy
 
 extension DomainCommand {

@@ -1,6 +1,7 @@
 import Administration
 import ArgumentParser
 import Lookups
+import ServerClient
 
 extension DomainCommand {
     struct Pages: AsyncParsableCommand {

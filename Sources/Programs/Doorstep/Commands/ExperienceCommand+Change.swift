@@ -3,6 +3,7 @@ import ArgumentParser
 import Cards
 import Invocation
 import JSON
+import ServerClient
 import Tenancy
 
 extension ExperienceCommand {
@@ -16,20 +17,16 @@ extension ExperienceCommand {
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
-        @Option(help: "Bundle ID of the clip.") var clip: BundleID
         @Option(help: "URL of the experience, such as https://example.com/menu.") var url: String
         @Option(help: "Kind of the experience at Apple.") var kind = ExperienceKind.advanced
-        @OptionGroup var binding: BindingOptions
-        @Option(help: "Title of the card, at most 30 characters.") var title: String?
-        @Option(help: "Subtitle of the card, at most 56 characters.") var subtitle: String?
+        @OptionGroup var fields: NewItemOptions<ExperienceRecord>
         @OptionGroup var card: CardOptions
 
         func run() async throws {
-            let record = try ExperienceRecord(
-                Experience(
-                    url: URLPrefix(url), kind: kind, clip: clip, binding: binding.given() ?? .unbound),
-                title: title, subtitle: subtitle, card: await card.patch()(Card()))
-            try await tenant.withItems(ExperienceRecord.self) { try await $0.create(record) }
+            let id = ExperienceID(kind, try URLPrefix(url))
+            var record = try ExperienceRecord.read(fields.members, as: id)
+            record.card = try await card.patch()(Card())
+            try await tenant.withItems(ExperienceRecord.self) { [record] in try await $0.create(record) }
             output.print(
                 record.json, line: "Created \(kind.rawValue) experience \(record.experience.url)")
         }
@@ -63,34 +60,27 @@ extension ExperienceCommand {
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
         @OptionGroup var experience: ExperienceName
-        @Option(help: "Bundle ID of the clip.") var clip: BundleID?
-        @OptionGroup var binding: BindingOptions
-        @Flag(help: "Remove the location.") var unbound = false
-        @Option(help: "Title of the card, at most 30 characters; empty for none.") var title: String?
-        @Option(help: "Subtitle of the card, at most 56 characters; empty for none.") var subtitle: String?
+        @OptionGroup var fields: ItemChangeOptions<ExperienceRecord>
+        @Flag(help: "Remove the location and the identifier rule.") var unbound = false
         @OptionGroup var card: CardOptions
 
         func validate() throws {
-            try requireChange(
-                clip != nil, binding.isGiven, unbound, title != nil, subtitle != nil, card.isGiven)
-            guard !(unbound && binding.isGiven) else {
+            try requireChange(!fields.patch.isEmpty, unbound, card.isGiven)
+            guard !unbound || fields.patch["location"] == nil && fields.patch["identifierRule"] == nil else {
                 throw ValidationError("--unbound excludes --location and --identifier-rule")
             }
         }
 
         func run() async throws {
             let id = try experience.id()
-            let given: LocationBinding? = try unbound ? .unbound : binding.given()
-            let patch = try await card.patch()
-            let record = try await tenant.withItems(ExperienceRecord.self) { experiences in
+            var patch = fields.patch
+            if unbound { (patch["location"], patch["identifierRule"]) = (.null, .null) }
+            let cardPatch = try await card.patch()
+            let record = try await tenant.withItems(ExperienceRecord.self) { [patch] experiences in
                 try await experiences.update(id) { record in
-                    let old = record.experience
-                    return try ExperienceRecord(
-                        Experience(
-                            url: old.url, kind: old.kind, clip: clip ?? old.clip,
-                            binding: given ?? old.binding),
-                        title: title.given(or: record.title), subtitle: subtitle.given(or: record.subtitle),
-                        card: patch(record.card))
+                    var changed = try record.patched(by: patch)
+                    changed.card = try cardPatch(record.card)
+                    return changed
                 }
             }
             output.print(
@@ -126,25 +116,4 @@ struct ExperienceName: ParsableArguments {
     @Option(help: "Kind of the experience at Apple.") var kind = ExperienceKind.advanced
 
     func id() throws(URLPrefixError) -> ExperienceID { ExperienceID(kind, try URLPrefix(url)) }
-}
-
-/// What leads from an experience to its location.
-struct BindingOptions: ParsableArguments {
-    @Option(help: "Identifier of the location that the experience leads to.") var location: String?
-    @Option(
-        name: .customLong("identifier-rule"),
-        help:
-            """
-            Rule that finds the location in the URL: path:N, query:NAME, hash:NAME or coordinates:LAT,LON[,RADIUS].
-            """
-    )
-    var identifierRule: String?
-
-    var isGiven: Bool { location != nil || identifierRule != nil }
-
-    /// Nil when neither is named.
-    func given() throws(RowRefusal) -> LocationBinding? {
-        guard isGiven else { return nil }
-        return try LocationBinding(location: location, rule: identifierRule)
-    }
 }

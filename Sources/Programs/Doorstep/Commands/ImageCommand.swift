@@ -3,6 +3,7 @@ import ArgumentParser
 import Cards
 import Foundation
 import JSON
+import ServerClient
 import Tenancy
 
 struct ImageCommand: AsyncParsableCommand {

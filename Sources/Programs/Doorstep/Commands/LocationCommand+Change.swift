@@ -5,6 +5,7 @@ import Geodesy
 import Invocation
 import JSON
 import Lookups
+import ServerClient
 import Tenancy
 
 extension LocationCommand {

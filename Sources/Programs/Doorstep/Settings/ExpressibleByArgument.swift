@@ -59,14 +59,6 @@ extension BundleID: ExpressibleByArgument {
     public init?(argument: String) { try? self.init(argument) }
 }
 
-extension TeamID: ExpressibleByArgument {
-    public init?(argument: String) { try? self.init(argument) }
-}
-
-extension AppIDPrefix: ExpressibleByArgument {
-    public init?(argument: String) { try? self.init(argument) }
-}
-
 extension DomainName: ExpressibleByArgument {
     public init?(argument: String) { try? self.init(argument) }
 }

@@ -1,5 +1,6 @@
 import Administration
 import ArgumentParser
+import Foundation
 import JSON
 
 /// Options for a new item: one for each text, number and flag among the fields of a resource, except its key.
@@ -16,6 +17,8 @@ struct NewItemOptions<Item: WritableResource>: ParsableArguments, CustomReflecta
         }
     }
 
+    func validate() throws { try Item.refuseMismatches(in: members) }
+
     var customMirror: Mirror {
         FieldOption.mirror(self, FieldOption.all(Item.self).map { ($0.stringValue, $0.ofNewItem) })
     }
@@ -31,9 +34,15 @@ struct ItemChangeOptions<Item: WritableResource>: ParsableArguments, CustomRefle
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: FieldOption.self)
         for option in FieldOption.all(Item.self) {
-            if let value = try option.value(ofChange: container) { patch[option.stringValue] = value }
+            guard let value = try option.value(ofChange: container) else { continue }
+            patch[option.stringValue] = value
+            if let alternative = option.alternative, value != .null, patch[alternative] == nil {
+                patch[alternative] = .null
+            }
         }
     }
+
+    func validate() throws { try Item.refuseMismatches(in: patch) }
 
     var customMirror: Mirror {
         FieldOption.mirror(self, FieldOption.all(Item.self).map { ($0.stringValue, $0.ofChange) })
@@ -53,6 +62,8 @@ private struct FieldOption: CodingKey {
     private let kind: Kind
     private let isRequired: Bool
     private let help: String
+    /// The field that is cleared if this one is set.
+    let alternative: String?
 
     private init?<Item>(_ field: Field<Item>) {
         guard field.kind == .required || field.kind == .optional else { return nil }
@@ -65,6 +76,7 @@ private struct FieldOption: CodingKey {
         stringValue = field.name
         isRequired = field.isRequired
         help = field.documentation
+        alternative = field.alternative
     }
 
     static func all<Item: Resource>(_: Item.Type) -> [FieldOption] {
@@ -128,7 +140,7 @@ private struct FieldOption: CodingKey {
 
     init?(stringValue: String) {
         self.stringValue = stringValue
-        (kind, isRequired, help) = (.text, false, "")
+        (kind, isRequired, help, alternative) = (.text, false, "", nil)
     }
 
     var intValue: Int? { nil }
@@ -136,6 +148,16 @@ private struct FieldOption: CodingKey {
 }
 
 extension Resource {
+    /// - Throws: `ValidationError` for a text that does not match its field's pattern.
+    fileprivate static func refuseMismatches(in members: JSONObject) throws {
+        for field in fields {
+            guard case .identifier(_, let pattern?) = field.type, let text = members[field.name]?.stringValue,
+                text.range(of: pattern, options: .regularExpression) == nil
+            else { continue }
+            throw ValidationError("\(field.name) must match \(pattern); got '\(text)'")
+        }
+    }
+
     /// The columns of tables: the fields that are one value and that each item has.
     static var tableColumns: [String] { fields.filter { $0.isCell && !$0.isOmitted }.map(\.name) }
 }
