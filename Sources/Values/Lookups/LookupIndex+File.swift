@@ -67,131 +67,152 @@ extension LookupIndex {
         switch relation {
         case .tenants:
             for tenant in tenants where tenant.isPresent { try body(Self.row(tenant)) }
-        case .clips:
-            for clip in clips {
-                guard let tenant = presentID(clip.tenant) else { continue }
-                guard let owner = clip.owner else {
-                    if clip.isUnreadable { try body(Self.unreadableRow(of: clip, tenant)) }
-                    continue
-                }
-                try body(
-                    IndexRow(of: ClipColumn.self) { column in
-                        switch column {
-                        case .tenantId: tenant
-                        case .bundleId: Array(clip.bundleID.text.utf8)
-                        case .multiBusiness: [clip.isMultiBusiness ? 1 : 0]
-                        case .teamId: Array(owner.teamID.text.utf8)
-                        case .parentBundleId: Array(owner.parent.text.utf8)
-                        case .appIdPrefix: Array(owner.appIDPrefix.text.utf8)
-                        case .attestation: owner.attestation.map { JSONValue.object($0.json).serialized() }
-                        case .appStoreId: clip.links?.appStoreID.map { Array($0.utf8) }
-                        case .androidUrl: clip.links?.androidURL.map { Array($0.utf8) }
-                        case .siteName: clip.links?.siteName.map { Array($0.utf8) }
-                        case .card: clip.card.json
-                        case .cardImage: clip.card.imageText
-                        }
-                    })
+        case .clips: try forEachClip(body)
+        case .keys: try forEachKey(body)
+        case .domains: try forEachDomain(body)
+        case .locations: try forEachLocation(body)
+        case .experiences: try forEachExperience(body)
+        case .shortCodes: try forEachShortCode(body)
+        case .revokedAttestKeys: try forEachRevokedAttestKey(body)
+        }
+    }
+
+    private func forEachClip(_ body: (IndexRow) throws -> Void) rethrows {
+        for clip in clips {
+            guard let tenant = presentID(clip.tenant) else { continue }
+            guard let owner = clip.owner else {
+                if clip.isUnreadable { try body(Self.unreadableRow(of: clip, tenant)) }
+                continue
             }
-        case .keys:
-            for (digest, key) in keys {
-                guard let tenant = presentID(key.name.tenant) else { continue }
-                try body(
-                    IndexRow(of: KeyColumn.self) { column in
-                        switch column {
-                        case .tenantId: tenant
-                        case .keyId: key.name.id.uuid.bytes
-                        case .kind: Array(key.kind.rawValue.utf8)
-                        case .digest: digest.bytes
-                        case .expiresAt: key.expiresAt.map { [UInt8](bigEndian: $0) }
-                        case .scopes: Array(key.scopes.list.map(\.rawValue).joined(separator: ",").utf8)
-                        case .locations:
-                            key.locations.map { Array($0.map(\.text).sorted().joined(separator: "\n").utf8) }
-                        }
-                    })
-            }
-        case .domains:
-            for (host, domain) in domains {
-                guard let tenant = presentID(domain.tenant) else { continue }
-                try body(
-                    IndexRow(of: DomainColumn.self) { column in
-                        switch column {
-                        case .tenantId: tenant
-                        case .host: Array(host.utf8)
-                        case .content: domain.content.map { Array($0.utf8) }
-                        case .pages: Array(domain.pages.rawValue.utf8)
-                        }
-                    })
-            }
-        case .locations:
-            try locations.forEach { header, text in
-                guard let tenant = presentID(header.tenant) else { return }
-                let card = card(.locationCard, header.tenant, text.extracting(header.identifier))
-                let (details, texts) = (header.details(in: text), header.texts(in: text))
-                try body(
-                    IndexRow(of: LocationColumn.self) { column in
-                        switch column {
-                        case .tenantId: tenant
-                        case .identifier: Array(copying: text.extracting(header.identifier))
-                        case .name: Array(copying: text.extracting(header.name))
-                        case .latitude: [UInt8](bigEndian: header.latitude.bitPattern)
-                        case .longitude: [UInt8](bigEndian: header.longitude.bitPattern)
-                        case .radius: [UInt8](bigEndian: header.radius.bitPattern)
-                        case .details: details.isEmpty ? nil : Array(copying: text.extracting(details))
-                        case .card: card.json
-                        default: column == .cardImage ? card.imageText : texts[column]
-                        }
-                    })
-            }
-        case .experiences:
-            try experiences.forEach { header, text in
-                guard let tenant = presentID(header.tenant) else { return }
-                let length = Int(header.urlLength)
-                let location =
-                    header.binding == .location
-                    ? Array(copying: text.extracting(length..<text.count)) : nil
-                let card = card(
-                    ExperienceKind(header.kind).cardNamespace, header.tenant, text.extracting(0..<length))
-                try body(
-                    IndexRow(of: ExperienceColumn.self) { column in
-                        switch column {
-                        case .tenantId: tenant
-                        case .kind: Array(ExperienceKind(header.kind).rawValue.utf8)
-                        case .url: Array(copying: text.extracting(0..<length))
-                        case .bundleId: Array(clips[Int(header.clip)].bundleID.text.utf8)
-                        case .locationIdentifier: location
-                        case .identifierRule:
-                            header.binding == .rule ? Array(rules[Int(header.rule)].description.utf8) : nil
-                        case .title: card.text.title
-                        case .subtitle: card.text.subtitle
-                        case .card: card.json
-                        case .cardImage: card.imageText
-                        }
-                    })
-            }
-        case .shortCodes:
-            try shortCodes.forEach { header, text in
-                guard let tenant = presentID(header.tenant) else { return }
-                let length = Int(header.codeLength)
-                try body(
-                    IndexRow(of: ShortCodeColumn.self) { column in
-                        switch column {
-                        case .tenantId: tenant
-                        case .code: Array(copying: text.extracting(0..<length))
-                        case .url: Array(copying: text.extracting(length..<text.count))
-                        }
-                    })
-            }
-        case .revokedAttestKeys:
-            for key in revokedAttestKeys {
-                guard let tenant = presentID(key.tenant) else { continue }
-                try body(
-                    IndexRow(of: RevokedAttestKeyColumn.self) { column in
-                        switch column {
-                        case .tenantId: tenant
-                        case .keyId: key.id.bytes
-                        }
-                    })
-            }
+            try body(
+                IndexRow(of: ClipColumn.self) { column in
+                    switch column {
+                    case .tenantId: tenant
+                    case .bundleId: Array(clip.bundleID.text.utf8)
+                    case .multiBusiness: [clip.isMultiBusiness ? 1 : 0]
+                    case .teamId: Array(owner.teamID.text.utf8)
+                    case .parentBundleId: Array(owner.parent.text.utf8)
+                    case .appIdPrefix: Array(owner.appIDPrefix.text.utf8)
+                    case .attestation: owner.attestation.map { JSONValue.object($0.json).serialized() }
+                    case .appStoreId: clip.links?.appStoreID.map { Array($0.utf8) }
+                    case .androidUrl: clip.links?.androidURL.map { Array($0.utf8) }
+                    case .siteName: clip.links?.siteName.map { Array($0.utf8) }
+                    case .card: clip.card.json
+                    case .cardImage: clip.card.imageText
+                    }
+                })
+        }
+    }
+
+    private func forEachKey(_ body: (IndexRow) throws -> Void) rethrows {
+        for (digest, key) in keys {
+            guard let tenant = presentID(key.name.tenant) else { continue }
+            try body(
+                IndexRow(of: KeyColumn.self) { column in
+                    switch column {
+                    case .tenantId: tenant
+                    case .keyId: key.name.id.uuid.bytes
+                    case .kind: Array(key.kind.rawValue.utf8)
+                    case .digest: digest.bytes
+                    case .expiresAt: key.expiresAt.map { [UInt8](bigEndian: $0) }
+                    case .scopes: Array(key.scopes.list.map(\.rawValue).joined(separator: ",").utf8)
+                    case .locations:
+                        key.locations.map { Array($0.map(\.text).sorted().joined(separator: "\n").utf8) }
+                    }
+                })
+        }
+    }
+
+    private func forEachDomain(_ body: (IndexRow) throws -> Void) rethrows {
+        for (host, domain) in domains {
+            guard let tenant = presentID(domain.tenant) else { continue }
+            try body(
+                IndexRow(of: DomainColumn.self) { column in
+                    switch column {
+                    case .tenantId: tenant
+                    case .host: Array(host.utf8)
+                    case .content: domain.content.map { Array($0.utf8) }
+                    case .pages: Array(domain.pages.rawValue.utf8)
+                    }
+                })
+        }
+    }
+
+    private func forEachLocation(_ body: (IndexRow) throws -> Void) rethrows {
+        try locations.forEach { header, text in
+            guard let tenant = presentID(header.tenant) else { return }
+            let card = card(.locationCard, header.tenant, text.extracting(header.identifier))
+            let (details, texts) = (header.details(in: text), header.texts(in: text))
+            try body(
+                IndexRow(of: LocationColumn.self) { column in
+                    switch column {
+                    case .tenantId: tenant
+                    case .identifier: Array(copying: text.extracting(header.identifier))
+                    case .name: Array(copying: text.extracting(header.name))
+                    case .latitude: [UInt8](bigEndian: header.latitude.bitPattern)
+                    case .longitude: [UInt8](bigEndian: header.longitude.bitPattern)
+                    case .radius: [UInt8](bigEndian: header.radius.bitPattern)
+                    case .details: details.isEmpty ? nil : Array(copying: text.extracting(details))
+                    case .card: card.json
+                    default: column == .cardImage ? card.imageText : texts[column]
+                    }
+                })
+        }
+    }
+
+    private func forEachExperience(_ body: (IndexRow) throws -> Void) rethrows {
+        try experiences.forEach { header, text in
+            guard let tenant = presentID(header.tenant) else { return }
+            let length = Int(header.urlLength)
+            let location =
+                header.binding == .location
+                ? Array(copying: text.extracting(length..<text.count)) : nil
+            let card = card(
+                ExperienceKind(header.kind).cardNamespace, header.tenant, text.extracting(0..<length))
+            try body(
+                IndexRow(of: ExperienceColumn.self) { column in
+                    switch column {
+                    case .tenantId: tenant
+                    case .kind: Array(ExperienceKind(header.kind).rawValue.utf8)
+                    case .url: Array(copying: text.extracting(0..<length))
+                    case .bundleId: Array(clips[Int(header.clip)].bundleID.text.utf8)
+                    case .locationIdentifier: location
+                    case .identifierRule:
+                        header.binding == .rule ? Array(rules[Int(header.rule)].description.utf8) : nil
+                    case .title: card.text.title
+                    case .subtitle: card.text.subtitle
+                    case .card: card.json
+                    case .cardImage: card.imageText
+                    }
+                })
+        }
+    }
+
+    private func forEachShortCode(_ body: (IndexRow) throws -> Void) rethrows {
+        try shortCodes.forEach { header, text in
+            guard let tenant = presentID(header.tenant) else { return }
+            let length = Int(header.codeLength)
+            try body(
+                IndexRow(of: ShortCodeColumn.self) { column in
+                    switch column {
+                    case .tenantId: tenant
+                    case .code: Array(copying: text.extracting(0..<length))
+                    case .url: Array(copying: text.extracting(length..<text.count))
+                    }
+                })
+        }
+    }
+
+    private func forEachRevokedAttestKey(_ body: (IndexRow) throws -> Void) rethrows {
+        for key in revokedAttestKeys {
+            guard let tenant = presentID(key.tenant) else { continue }
+            try body(
+                IndexRow(of: RevokedAttestKeyColumn.self) { column in
+                    switch column {
+                    case .tenantId: tenant
+                    case .keyId: key.id.bytes
+                    }
+                })
         }
     }
 
