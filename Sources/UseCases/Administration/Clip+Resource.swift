@@ -5,22 +5,24 @@ public import Tenancy
 
 extension Clip: WritableResource {
     public static let fields: [Field<Clip>] = [
-        Field("bundleID", .identifier(1...155), .key, "The clip's bundle ID.", column: "bundle_id") {
-            .text($0.bundleID.text)
-        },
         Field(
-            "parentBundleID", .identifier(1...153), .optional,
-            "The bundle ID of the clip's app; the clip's bundle ID extends it. Default: without the last component.",
-            column: "parent_bundle_id"
+            "bundleID", .identifier(1...155, pattern: #"^[A-Za-z0-9-]+(\.[A-Za-z0-9-]+){2,}$"#), .key,
+            "The clip's bundle ID.", column: "bundle_id"
+        ) { .text($0.bundleID.text) },
+        Field(
+            "parentBundleID", .identifier(1...153, pattern: #"^[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$"#), .optional,
+            """
+            The bundle ID of the clip's app. It is a prefix of the clip's bundle ID. The default is the clip's bundle ID without \
+            its last component.
+            """, column: "parent_bundle_id"
         ) { .text($0.parentBundleID.text) },
         Field(
-            "teamID", .identifier(10...10, pattern: "^[A-Z0-9]{10}$"), .required, "The team's ID.",
-            column: "team_id"
+            "teamID", .identifier(10...10, pattern: "^[A-Z0-9]{10}$"), .required, "The team's ID, ten characters.", column: "team_id"
         ) { .text($0.teamID.text) },
         // A clip without its own prefix uses the team's ID. If its team changes, its prefix changes, too.
         Field(
             "appIDPrefix", .identifier(10...10, pattern: "^[A-Z0-9]{10}$"), .optional,
-            "The prefix of the App IDs; the team's ID except for old apps.", column: "app_id_prefix",
+            "The prefix of the App IDs. It is the team ID for all but old apps.", column: "app_id_prefix",
             shown: { .text($0.appIDPrefix.text) }
         ) { FieldValue($0.ownAppIDPrefix?.text) },
         Field(
@@ -34,14 +36,14 @@ extension Clip: WritableResource {
         ) { FieldValue($0.attestation?.json) },
         Field(
             "appStoreID", .identifier(1...19, pattern: "^[1-9][0-9]{0,18}$"), .optional,
-            "The app's number in the App Store.", column: "app_store_id", isOmitted: true
+            "The app's ID in the App Store.", column: "app_store_id", isOmitted: true
         ) { FieldValue($0.links.appStoreID) },
         Field(
-            "androidURL", .url, .optional, "The https URL for people with Android.", column: "android_url",
-            isOmitted: true
+            "androidURL", .url, .optional, "The https URL that Android users are sent to.",
+            column: "android_url", isOmitted: true
         ) { FieldValue($0.links.androidURL) },
         Field(
-            "siteName", .text(1...128), .optional, "The site's name for itself.", column: "site_name",
+            "siteName", .text(1...128), .optional, "The name of the site.", column: "site_name",
             isOmitted: true
         ) { FieldValue($0.links.siteName?.text) },
         Field(

@@ -9,10 +9,10 @@ extension ExperienceRecord: WritableResource {
             "Follows from kind and URL.", isStored: false, shown: { .text($0.key.text) }
         ) { _ in nil },
         Field(
-            "clip", .identifier(1...155), .required, "The bundle ID of a clip of the tenant.",
+            "clip", .identifier(1...155), .required, "The bundle ID of one of the tenant's clips.",
             column: "bundle_id"
         ) { .text($0.experience.clip.text) },
-        Field("url", .url, .key, "The registered URL: https, without port and fragment.") {
+        Field("url", .url, .key, "The registered URL: https, without a port or fragment.") {
             .text($0.experience.url.canonical)
         },
         Field(
@@ -21,17 +21,18 @@ extension ExperienceRecord: WritableResource {
         ) { .text($0.experience.kind.rawValue) },
         Field(
             "location", .identifier(1...128), .optional,
-            "The identifier of the experience's location; not with `identifierRule`.",
+            "The identifier of the location that the experience is bound to. Excludes `identifierRule`.",
             column: "location_identifier", alternative: "identifierRule"
         ) { FieldValue($0.experience.binding.location?.text) },
         Field(
             "identifierRule", .identifier(1...2_048), .optional,
             """
-            `path:N`, `query:NAME`, `hash:NAME` or `coordinates:LAT,LON[,RADIUS]`: reads the location's identifier from the URL.
+            The rule that reads the location's identifier from the URL: `path:N`, `query:NAME`, `hash:NAME` or \
+            `coordinates:LAT,LON[,RADIUS]`.
             """, column: "identifier_rule", cell: "identifier_rule", alternative: "location"
         ) { FieldValue($0.experience.binding.rule?.description) },
-        Field("title", .text(1...30), .optional, "The card's title [Apple].") { FieldValue($0.title) },
-        Field("subtitle", .text(1...56), .optional, "The card's subtitle [Apple].") {
+        Field("title", .text(1...30), .optional, "The title on the App Clip card [Apple].") { FieldValue($0.title) },
+        Field("subtitle", .text(1...56), .optional, "The subtitle on the App Clip card [Apple].") {
             FieldValue($0.subtitle)
         },
         Field("card", .card, .optional, "The card of the experience.", isOmitted: true) {

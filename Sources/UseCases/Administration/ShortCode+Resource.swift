@@ -4,7 +4,7 @@ public import JSON
 extension ShortCode: WritableResource {
     public static let fields: [Field<ShortCode>] = [
         Field("code", .identifier(1...128), .key, "The short code.") { .text($0.code) },
-        Field("url", .url, .required, "The URL that the code stands for.") { .text($0.url.canonical) },
+        Field("url", .url, .required, "The URL that the short code stands for.") { .text($0.url.canonical) },
     ]
 
     public init(_ values: inout some FieldValues) throws {

@@ -1,9 +1,10 @@
 import Administration
 import JSON
 
-/// A resource in a schema: as responses show it, as clients write it, as a merge patch, or with omitted fields.
-enum SchemaForm {
-    case shown, written, patched, omitted
+/// A resource in a schema: as responses show it, as clients create it with its key, as they write it to a path, as a merge patch,
+/// or with omitted fields.
+enum SchemaForm: String {
+    case shown, created, written, patched, omitted
 }
 
 extension JSONObject {
@@ -12,16 +13,19 @@ extension JSONObject {
         var properties = self["properties"]?.objectValue ?? [:]
         var required: [JSONValue] = []
         for field in fields {
-            let isWritten = form == .written || form == .patched
-            guard !isWritten || field.kind == .required || field.kind == .optional else { continue }
-            let isNullable = isWritten && field.kind == .optional || form == .shown && field.kind == .optional
-            if properties[field.name] == nil, let schema = field.schema(isNullable: isNullable) {
+            let isIncluded =
+                switch (form, field.kind) {
+                case (.shown, _), (.omitted, _), (_, .required), (_, .optional), (.created, .key): true
+                case (_, .key), (_, .readOnly): false
+                }
+            guard isIncluded else { continue }
+            if properties[field.name] == nil, let schema = field.schema(form) {
                 properties[field.name] = .object(schema)
             }
             let isRequired =
                 switch form {
                 case .shown: !field.isOmitted
-                case .written: field.isRequired
+                case .created, .written: field.isRequired
                 case .patched, .omitted: false
                 }
             if isRequired { required.append(.string(field.name)) }
@@ -33,21 +37,38 @@ extension JSONObject {
 
 extension Field {
     /// Nil for a type whose schema a fragment must hold.
-    fileprivate func schema(isNullable: Bool) -> JSONObject? {
+    fileprivate func schema(_ form: SchemaForm) -> JSONObject? {
+        let isNullable =
+            switch form {
+            case .shown: kind == .optional && !isOmitted && defaultValue == nil
+            case .created: kind == .optional || defaultValue != nil
+            case .written, .patched: kind == .optional
+            case .omitted: false
+            }
         var schema: JSONObject
         switch type {
         case .text(let lengths): schema = Self.text(lengths, nil)
         case .identifier(let lengths, let pattern): schema = Self.text(lengths, pattern)
+        case .url: schema = ["type": "string", "format": "uri", "maxLength": 2_048]
+        case .choice(let choices):
+            schema = ["enum": .array(choices.map(JSONValue.string) + (isNullable ? [.null] : []))]
+            if form == .created { schema["default"] = defaultValue }
         case .number(let range):
             schema = [
                 "type": "number", "minimum": JSONValue(finite: range.lowerBound),
                 "maximum": JSONValue(finite: range.upperBound),
             ]
-        case .url, .choice, .integer, .flag, .date, .texts, .object, .card: return nil
+        case .flag: schema = ["type": "boolean"]
+        case .object(let name): return ["$ref": .string("#/components/schemas/\(name)")]
+        case .card:
+            let card: JSONValue = [
+                "$ref": .string("#/components/schemas/\(form == .patched ? "CardPatch" : "Card")")
+            ]
+            return isNullable ? ["oneOf": [card, ["type": "null"]]] : card.objectValue
+        case .integer, .date, .texts: return nil
         }
         if isNullable, let type = schema["type"] { schema["type"] = .array([type, "null"]) }
-        // The names of required fields say enough.
-        if kind == .optional { schema["description"] = .string(documentation) }
+        schema["description"] = .string(documentation)
         return schema
     }
 

@@ -77,13 +77,15 @@ struct OpenAPIGenerator {
     private func completed(_ schema: JSONValue) throws -> JSONValue {
         guard var object = schema.objectValue, let name = object["fields"]?.stringValue else { return schema }
         object["fields"] = nil
-        switch name {
-        case "location shown": object.add(LocationRecord.fields, as: .shown)
-        case "location written": object.add(LocationRecord.fields, as: .written)
-        case "location patched": object.add(LocationRecord.fields, as: .patched)
-        case "webhook events":
+        let words = name.split(separator: " ")
+        switch (words[0], SchemaForm(rawValue: String(words.last ?? ""))) {
+        case ("location", let form?): object.add(LocationRecord.fields, as: form)
+        case ("clip", let form?): object.add(Clip.fields, as: form)
+        case ("experience", let form?): object.add(ExperienceRecord.fields, as: form)
+        case ("shortCode", let form?): object.add(ShortCode.fields, as: form)
+        case ("webhook", nil) where name == "webhook events":
             object["enum"] = .array(WebhookEvent.allCases.map { .string($0.rawValue) })
-        case "location in lookups":
+        case ("location", nil) where name == "location in lookups":
             let texts = Set(LocationColumn.texts.map { "\($0)" })
             object.add(LocationRecord.fields.filter { texts.contains($0.name) }, as: .omitted)
         default: throw Failure(description: "no fields are named \(name)")
