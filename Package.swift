@@ -287,8 +287,8 @@ let package = Package(
         testSupport(
             "TestSupport",
             [
-                "Administration", "AppSiteAssociation", "EmbeddedPostgreSQL", "Persistence", "PostgreSQL",
-                "ProcessSupport", "Tenancy",
+                "Administration", "AppSiteAssociation", "EmbeddedPostgreSQL", "Invocation", "Persistence",
+                "PostgreSQL", "ProcessSupport", "Tenancy",
             ]),
         Layer.values.tests("TenancyTests", ["Tenancy"]),
         Layer.values.tests("HTMLTests", ["HTML", "PropertyTesting"]),

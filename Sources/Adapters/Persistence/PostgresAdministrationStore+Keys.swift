@@ -1,39 +1,10 @@
 public import Administration
-public import Foundation
-public import Invocation
+import Foundation
+import Invocation
 import PostgreSQL
 public import Tenancy
 
-// Operators manage the keys of any tenant; unlike in `KeyStore`, no key limits their rights.
-
 extension PostgresAdministrationStore {
-    /// - Parameters:
-    ///   - scopes: The key's scopes; nil for the default of its kind.
-    ///   - locations: The locations to which the key is restricted; nil for all.
-    /// - Throws: `AdministrationError.unknownLocation`.
-    public func createKey(
-        _ key: APIKey, scopes: Scopes?, locations: Set<LocationIdentifier>? = nil, expiresAt: Date?,
-        of tenant: TenantID
-    ) async throws -> KeyRecord {
-        try await write(tenant) { transaction in
-            try await transaction.createKey(
-                key, scopes: scopes ?? key.kind.usualScopes(isRestricted: locations != nil),
-                locations: locations, expiresAt: expiresAt)
-        }
-    }
-
-    /// All keys, oldest first.
-    public func keys(of tenant: TenantID) async throws -> [KeyRecord] {
-        try await read(tenant) { transaction in
-            try await transaction.execute(
-                """
-                SELECT \(unsafeSQL: KeyRecord.columns) FROM doorstep.api_keys
-                WHERE tenant_id = \(tenant.uuid) ORDER BY created_at, key_id
-                """
-            ).map { try KeyRecord(row: $0) }
-        }
-    }
-
     /// Active keys before inactive ones, and newest first, up to `limit`.
     public func newestKeys(of tenant: TenantID, limit: Int) async throws -> [KeyRecord] {
         try await read(tenant) { transaction in
@@ -45,38 +16,6 @@ extension PostgresAdministrationStore {
                 """
             ).map { try KeyRecord(row: $0) }
         }
-    }
-
-    /// - Throws: `AdministrationError.unknownKey`.
-    public func key(_ id: KeyID, of tenant: TenantID) async throws -> KeyRecord {
-        try await read(tenant) { transaction in
-            guard let key = try await transaction.key(id) else { throw AdministrationError.unknownKey }
-            return key
-        }
-    }
-
-    /// Changes the expiry of a key; nil for never.
-    /// - Throws: `AdministrationError.unknownKey`; `keyNotActive` for a key that is revoked or has expired.
-    public func updateKey(
-        _ id: KeyID, expiresAt: Date?, of tenant: TenantID
-    ) async throws -> KeyRecord {
-        try await write(tenant) { try await $0.updateKey(id, expiresAt: expiresAt) }
-    }
-
-    /// - Throws: `AdministrationError.unknownKey`.
-    public func revokeKey(_ id: KeyID, of tenant: TenantID) async throws -> KeyRecord {
-        try await write(tenant) { try await $0.revokeKey(id) }
-    }
-
-    /// Adds the successor with the same rights and expiry, and changes the expiry of the old key, in one step.
-    ///
-    /// A key can be rotated once. Afterwards the old key's expiry is the end of the overlap, and cannot be the expiry of another
-    /// successor.
-    /// - Throws: `AdministrationError.unknownKey`; `keyNotActive`; `keyRotated` with the existing successor.
-    public func rotateKey(
-        _ id: KeyID, to successor: @Sendable (KeyKind) -> APIKey, oldExpiresAt: Date, of tenant: TenantID
-    ) async throws -> (key: APIKey, record: KeyRecord) {
-        try await write(tenant) { try await $0.rotateKey(id, to: successor, oldExpiresAt: oldExpiresAt) }
     }
 }
 
@@ -113,6 +52,7 @@ extension TenantTransaction {
         return try KeyRecord(row: row)
     }
 
+    /// Once: the old key's expiry is then the end of the overlap, and no longer the latest expiry of a successor.
     func rotateKey(
         _ id: KeyID, to successor: @Sendable (KeyKind) -> APIKey, oldExpiresAt: Date
     ) async throws -> (key: APIKey, record: KeyRecord) {

@@ -13,8 +13,8 @@ public import Tenancy
 public struct PostgresAdministrationStore: Sendable {
     private let pool: ConnectionPool
     private let role: DatabaseRole
-    /// The actor of changes by operators.
-    let actor: String
+    /// The actor in the audit log.
+    public let actor: String
     /// Whether the database refuses all changes: what would be one is `ReadOnlyAccess`.
     private let isReadOnly: Bool
     /// The server that makes the changes for keys; nil for an operator, who has no lookups that could be outdated.
@@ -191,19 +191,6 @@ extension PostgresAdministrationStore {
                 UPDATE doorstep.tenants
                 SET suspended_at = CASE WHEN \(isSuspended) THEN coalesce(suspended_at, now()) END
                 WHERE tenant_id = \(id.uuid)
-                RETURNING \(unsafeSQL: Tenant.columns)
-                """)
-            guard let row = rows.first else { throw AdministrationError.unknownTenant(slug) }
-            return try Tenant(row: row)
-        }
-    }
-
-    public func rename(_ slug: TenantSlug, to name: DisplayName) async throws -> Tenant {
-        let id = try await tenant(slug).id
-        return try await write(id) { transaction in
-            let rows = try await transaction.execute(
-                """
-                UPDATE doorstep.tenants SET name = \(name.text) WHERE tenant_id = \(id.uuid)
                 RETURNING \(unsafeSQL: Tenant.columns)
                 """)
             guard let row = rows.first else { throw AdministrationError.unknownTenant(slug) }

@@ -110,7 +110,7 @@ extension ManagedCatalogue {
                 experiences: PostgresCollectionStore<ExperienceRecord>(store: store),
                 shortCodes: PostgresCollectionStore<ShortCode>(store: store)),
             imageFiles: store.imageFiles, tenant: PostgresTenantStore(store: store),
-            keys: PostgresKeyStore(store: store), attestKeys: store.attestKeys, auditLog: store.auditLog)
+            keys: store.keys, attestKeys: store.attestKeys, auditLog: store.auditLog)
     }
 }
 
@@ -128,6 +128,9 @@ extension PostgresAdministrationStore {
 
     /// The files of any tenant's images.
     public var imageFiles: any ImageFiles { PostgresImageFiles(store: self) }
+
+    /// Any tenant's keys.
+    public var keys: any KeyStore { PostgresKeyStore(store: self) }
 
     /// Any tenant's audit log.
     public var auditLog: any AuditLog { PostgresAuditLog(store: self) }

@@ -6,6 +6,7 @@ import Invocation
 import Persistence
 import PostgreSQL
 import Tenancy
+import TestSupport
 import Testing
 
 @testable import Console

@@ -99,7 +99,9 @@ import Testing
             let code = try ShortCode.sample("c", "https://example.com/other")
             try await store.updateShortCode(code, of: tenant)
             #expect(try await store.shortCode("c", of: tenant) == code)
-            let renamed = try await store.rename(TenantSlug("acme"), to: DisplayName("Other"))
+            let renamed = try await ManagedCatalogue(store).tenant.change(tenant, by: store.actor) {
+                try $0.patched(by: ["name": "Other"])
+            }.after
             #expect(try await store.tenant(TenantSlug("acme")) == renamed && renamed.name.text == "Other")
 
             #expect(

@@ -5,6 +5,7 @@ import Persistence
 import PostgreSQL
 import RateLimiting
 import Tenancy
+import TestSupport
 import Testing
 
 @Suite struct TenantTests {

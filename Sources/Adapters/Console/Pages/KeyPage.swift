@@ -31,9 +31,9 @@ struct KeyPage: Sendable {
                 page(request, tenant, key, overlap: text, overlapError: "Enter hours from 0 to 8760."))
         }
         let (successor, record) = try await forms.once(request) {
-            try await request.stores.administration.rotateKey(
-                key.id,
-                to: APIKey.generate, oldExpiresAt: request.now.addingTimeInterval(hours * 3_600),
+            try await request.stores.administration.keys.rotate(
+                key.id, to: APIKey.generate,
+                oldExpiresAt: request.now.addingTimeInterval(hours * 3_600), by: request.actor,
                 of: tenant.id)
         }
         return .page(list.shown(successor, record, request, tenant, "Key rotated"))
@@ -49,19 +49,16 @@ struct KeyPage: Sendable {
                     request, tenant, key,
                     hintError: "The key does not begin with this. It was not revoked. Type \(key.hint)."))
         }
-        _ = try await request.stores.administration.revokeKey(key.id, of: tenant.id)
+        _ = try await request.stores.administration.keys.revoke(
+            key.id, by: request.actor, of: tenant.id)
         return .seeOther(HTMLLink(.keys, of: tenant, query: [("revoked", "1")]))
     }
 
     private func key(_ request: ConsoleRequest, _ tenant: Tenant) async throws -> KeyRecord {
-        guard let uuid = request.path["id"].flatMap({ UUID(uuidString: $0) }) else {
-            throw ConsoleRefusal.notFound
-        }
-        do {
-            return try await request.stores.administration.key(KeyID(uuid), of: tenant.id)
-        } catch let error as AdministrationError where error == .unknownKey {
-            throw ConsoleRefusal.notFound
-        }
+        guard let uuid = request.path["id"].flatMap({ UUID(uuidString: $0) }),
+            let key = try await request.stores.administration.keys.key(KeyID(uuid), of: tenant.id)
+        else { throw ConsoleRefusal.notFound }
+        return key
     }
 
     private func page(

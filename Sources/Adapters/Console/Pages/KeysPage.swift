@@ -31,10 +31,10 @@ struct KeysPage: Sendable {
         do {
             let checked = draft
             let record = try await forms.once(request) {
-                try await request.stores.administration.createKey(
+                try await request.stores.administration.keys.create(
                     key, scopes: scopes.isEmpty ? nil : scopes, locations: checked.identifiers,
-                    expiresAt: checked.days.map { request.now.addingTimeInterval($0 * 86_400) }, of: tenant.id
-                )
+                    expiresAt: checked.days.map { request.now.addingTimeInterval($0 * 86_400) },
+                    by: request.actor, of: tenant.id)
             }
             return .page(shown(key, record, request, tenant, "Key created"))
         } catch let error as AdministrationError where error.code == "unknown_location" {

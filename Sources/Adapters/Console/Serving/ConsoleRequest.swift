@@ -23,6 +23,9 @@ struct ConsoleRequest {
     /// Whether pages show forms that change data. The database also refuses changes in read-only sessions.
     var mayChange: Bool { !session.access.isReadOnly }
 
+    /// The actor in the audit log.
+    var actor: Actor { .administrator(session.access.actor) }
+
     /// Refuses read-only sessions before effects outside the database.
     /// - Throws: `ReadOnlyAccess`.
     func requireChange() throws {

@@ -1,0 +1,46 @@
+public import Administration
+public import Foundation
+public import Invocation
+public import Persistence
+public import Tenancy
+
+/// Keys as an operator manages them.
+extension PostgresAdministrationStore {
+    private var asOperator: Actor { .administrator(actor) }
+
+    public func createKey(
+        _ key: APIKey, scopes: Scopes?, locations: Set<LocationIdentifier>? = nil, expiresAt: Date?,
+        of tenant: TenantID
+    ) async throws -> KeyRecord {
+        try await keys.create(
+            key, scopes: scopes, locations: locations, expiresAt: expiresAt, by: asOperator, of: tenant)
+    }
+
+    /// All keys, oldest first.
+    public func keys(of tenant: TenantID) async throws -> [KeyRecord] {
+        try await keys.keys(of: tenant, after: nil, limit: .max).sorted {
+            ($0.createdAt, "\($0.id)") < ($1.createdAt, "\($1.id)")
+        }
+    }
+
+    public func key(_ id: KeyID, of tenant: TenantID) async throws -> KeyRecord {
+        guard let key = try await keys.key(id, of: tenant) else { throw AdministrationError.unknownKey }
+        return key
+    }
+
+    public func updateKey(_ id: KeyID, expiresAt: Date?, of tenant: TenantID) async throws -> KeyRecord {
+        try await keys.update(id, expiresAt: expiresAt, by: asOperator, of: tenant).record
+    }
+
+    public func revokeKey(_ id: KeyID, of tenant: TenantID) async throws -> KeyRecord {
+        _ = try await keys.revoke(id, by: asOperator, of: tenant)
+        return try await key(id, of: tenant)
+    }
+
+    public func rotateKey(
+        _ id: KeyID, to successor: @Sendable (KeyKind) -> APIKey, oldExpiresAt: Date, of tenant: TenantID
+    ) async throws -> (key: APIKey, record: KeyRecord) {
+        try await keys.rotate(
+            id, to: successor, oldExpiresAt: oldExpiresAt, by: asOperator, of: tenant)
+    }
+}
