@@ -17,7 +17,13 @@ public struct TenantItems<Item: Resource>: Sendable {
         self.actor = actor
     }
 
-    /// At most `limit` items, sorted by key, after a given one.
+    public init(_ store: any CollectionStore<Item>, of tenant: TenantID, by actor: String) {
+        self.store = store
+        self.tenant = tenant
+        self.actor = actor
+    }
+
+    /// By key, after one, up to `limit`.
     public func list(after: Item.Key? = nil, limit: Int = .max) async throws -> [Item] {
         var items: [Item] = []
         while items.count < limit {

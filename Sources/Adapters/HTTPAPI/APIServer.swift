@@ -280,10 +280,10 @@ public struct APIServer: Service {
     static func managementEndpoints(
         _ parts: ManagementParts, limits: CollectionLimits = CollectionLimits()
     ) -> [Endpoint] {
-        let (items, collections) = (parts.catalogue.items, parts.catalogue.collections)
+        let items = parts.catalogue.items
         return NotificationHistoryEndpoints(history: parts.history).endpoints
             + DeliveryEndpoints(ledger: parts.deliveries).endpoints
-            + CatalogueEndpoints(
+            + CatalogueEndpoints<LocationRecord>(
                 "identifier", items.locations, unknown: .unknownLocation, writing: [.unknownImage],
                 hasDependents: true
             ).endpoints
@@ -292,14 +292,14 @@ public struct APIServer: Service {
                 writing: [.unknownImage, .monitoredTooLittle], hasDependents: true
             ).endpoints
             + ImageEndpoints(items.images, ImageDownloads(items.images, parts.catalogue.imageFiles)).endpoints
-            + CatalogueEndpoints(
+            + CatalogueEndpoints<ExperienceRecord>(
                 "id", items.experiences, namesItself: true, unknown: .unknownExperience,
                 writing: [.unknownClip, .unknownLocation, .unknownImage, .secondDefaultExperience]
             ).endpoints
-            + CatalogueEndpoints("code", items.shortCodes, unknown: .unknownShortCode).endpoints
-            + CollectionEndpoints(store: collections.locations, limits: limits).endpoints
-            + CollectionEndpoints(store: collections.experiences, limits: limits).endpoints
-            + CollectionEndpoints(store: collections.shortCodes, limits: limits).endpoints
+            + CatalogueEndpoints<ShortCode>("code", items.shortCodes, unknown: .unknownShortCode).endpoints
+            + CollectionEndpoints(store: items.locations, limits: limits).endpoints
+            + CollectionEndpoints(store: items.experiences, limits: limits).endpoints
+            + CollectionEndpoints(store: items.shortCodes, limits: limits).endpoints
             + DomainEndpoints(items.domains, provingBy: parts.proveDomain).endpoints
             + TenantEndpoints(store: parts.catalogue.tenant).endpoints
             + KeyEndpoints(store: parts.catalogue.keys).endpoints

@@ -37,10 +37,7 @@ struct PostgresCatalogueStore<Item: StoredResource>: CatalogueStore {
     }
 }
 
-/// All of a tenant's items of one kind, for keys and for operators.
-struct PostgresCollectionStore<Item: ImportedResource>: CollectionStore {
-    let store: PostgresAdministrationStore
-
+extension PostgresCatalogueStore: CollectionStore where Item: ImportedResource {
     func importRows(
         _ rows: some AsyncSequence<ImportedRow<Item>, any Error>, of tenant: TenantID, by actor: Actor,
         _ options: ImportOptions
@@ -104,12 +101,7 @@ extension ManagedCatalogue {
 
     public init(_ store: PostgresAdministrationStore) {
         self.init(
-            items: store.items,
-            collections: CollectionStores(
-                locations: PostgresCollectionStore<LocationRecord>(store: store),
-                experiences: PostgresCollectionStore<ExperienceRecord>(store: store),
-                shortCodes: PostgresCollectionStore<ShortCode>(store: store)),
-            imageFiles: store.imageFiles, tenant: PostgresTenantStore(store: store),
+            items: store.items, imageFiles: store.imageFiles, tenant: PostgresTenantStore(store: store),
             keys: store.keys, attestKeys: store.attestKeys, auditLog: store.auditLog)
     }
 }

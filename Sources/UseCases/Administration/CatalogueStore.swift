@@ -72,11 +72,9 @@ public struct CatalogueDeletion: Sendable, Hashable {
     }
 }
 
-/// Imports tenants' items of one kind.
-public protocol CollectionStore<Item>: Sendable {
-    associatedtype Item: Resource
-
-    /// Adds and changes items by rows, and removes the other items if the options request it. All of this happens, or nothing.
+/// A store that also writes many items at once, as an import does.
+public protocol CollectionStore<Item>: CatalogueStore {
+    /// Adds and changes items by rows, and removes the others if requested: all or nothing.
     ///
     /// Existing items are read and locked only after the last row has arrived.
     /// - Parameter actor: The actor in the audit log.
@@ -117,15 +115,15 @@ public struct CatalogueChange<Item: Resource>: Sendable {
 public struct CatalogueStores: Sendable {
     public let clips: any CatalogueStore<Clip>
     public let images: any CatalogueStore<CardImage>
-    public let locations: any CatalogueStore<LocationRecord>
-    public let experiences: any CatalogueStore<ExperienceRecord>
-    public let shortCodes: any CatalogueStore<ShortCode>
+    public let locations: any CollectionStore<LocationRecord>
+    public let experiences: any CollectionStore<ExperienceRecord>
+    public let shortCodes: any CollectionStore<ShortCode>
     public let domains: any CatalogueStore<DomainRecord>
 
     public init(
         clips: any CatalogueStore<Clip>, images: any CatalogueStore<CardImage>,
-        locations: any CatalogueStore<LocationRecord>,
-        experiences: any CatalogueStore<ExperienceRecord>, shortCodes: any CatalogueStore<ShortCode>,
+        locations: any CollectionStore<LocationRecord>,
+        experiences: any CollectionStore<ExperienceRecord>, shortCodes: any CollectionStore<ShortCode>,
         domains: any CatalogueStore<DomainRecord>
     ) {
         self.clips = clips
@@ -137,26 +135,9 @@ public struct CatalogueStores: Sendable {
     }
 }
 
-/// The stores of all kinds of items that imports write.
-public struct CollectionStores: Sendable {
-    public let locations: any CollectionStore<LocationRecord>
-    public let experiences: any CollectionStore<ExperienceRecord>
-    public let shortCodes: any CollectionStore<ShortCode>
-
-    public init(
-        locations: any CollectionStore<LocationRecord>, experiences: any CollectionStore<ExperienceRecord>,
-        shortCodes: any CollectionStore<ShortCode>
-    ) {
-        self.locations = locations
-        self.experiences = experiences
-        self.shortCodes = shortCodes
-    }
-}
-
-/// The stores of everything that keys manage.
+/// All that keys manage of a tenant's.
 public struct ManagedCatalogue: Sendable {
     public let items: CatalogueStores
-    public let collections: CollectionStores
     public let imageFiles: any ImageFiles
     public let tenant: any TenantStore
     public let keys: any KeyStore
@@ -164,11 +145,10 @@ public struct ManagedCatalogue: Sendable {
     public let auditLog: any AuditLog
 
     public init(
-        items: CatalogueStores, collections: CollectionStores, imageFiles: any ImageFiles,
+        items: CatalogueStores, imageFiles: any ImageFiles,
         tenant: any TenantStore, keys: any KeyStore, attestKeys: any AttestKeyStore, auditLog: any AuditLog
     ) {
         self.items = items
-        self.collections = collections
         self.imageFiles = imageFiles
         self.tenant = tenant
         self.keys = keys

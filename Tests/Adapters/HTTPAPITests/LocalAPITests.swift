@@ -23,8 +23,6 @@ import Testing
                 clips: MemoryCatalogueStore<Clip>(), images: images, locations: locations,
                 experiences: experiences, shortCodes: shortCodes,
                 domains: MemoryCatalogueStore<DomainRecord>()),
-            collections: CollectionStores(
-                locations: locations, experiences: experiences, shortCodes: shortCodes),
             imageFiles: MemoryImageFiles(images: images), tenant: MemoryTenantStore(), keys: MemoryKeyStore(),
             attestKeys: MemoryAttestKeyStore(), auditLog: MemoryAuditLog())
         api = LocalAPI(

@@ -5,7 +5,7 @@ import Synchronization
 import Tenancy
 
 /// Keeps items of the catalogue in memory.
-final class MemoryCatalogueStore<Item: Resource>: CatalogueStore, CollectionStore {
+final class MemoryCatalogueStore<Item: Resource>: CollectionStore {
     private struct State {
         var items: [TenantID: [String: Item]] = [:]
         var actors: [String] = []

@@ -150,8 +150,6 @@ struct TestAPI: Sendable {
                     clips: clips, images: images, locations: locations, experiences: experiences,
                     shortCodes: shortCodes,
                     domains: domains),
-                collections: CollectionStores(
-                    locations: locations, experiences: experiences, shortCodes: shortCodes),
                 imageFiles: MemoryImageFiles(images: images), tenant: tenants, keys: keys,
                 attestKeys: attestKeys, auditLog: auditLog),
             proveDomain: { [domains, records] name, tenant, actor, now in

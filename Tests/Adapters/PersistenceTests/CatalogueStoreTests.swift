@@ -257,30 +257,30 @@ import Testing
             try await stores.createClip(of: tenant)
             let locations = try (0..<1_000).map { try LocationRecord.sample("l\($0)") }
             let options = ImportOptions(prunes: true, allowedRemovals: 1)
-            let added = try await catalogue.collections.locations.importRows(
+            let added = try await catalogue.items.locations.importRows(
                 Rows(locations), of: tenant, by: .key(fixture.key), options)
             #expect(added.outcome == .done(1_000, 0, 0) && added.isVisible)
             #expect(try fixture.table?.location(Self.id("l999")) != nil)
-            let experiences = try await catalogue.collections.experiences.importRows(
+            let experiences = try await catalogue.items.experiences.importRows(
                 Rows([try ExperienceRecord.sample("https://example.com/a", location: "l1")]), of: tenant,
                 by: .key(fixture.key), options
             )
             #expect(experiences.outcome == .done(1, 0, 0) && experiences.isVisible)
-            let codes = try await catalogue.collections.shortCodes.importRows(
+            let codes = try await catalogue.items.shortCodes.importRows(
                 Rows([try ShortCode.sample("c")]), of: tenant, by: .key(fixture.key), options)
             #expect(codes.outcome == .done(1, 0, 0) && codes.isVisible)
 
             // The same again, and a plan, write nothing.
             let entries = try await stores.count("SELECT count(*) FROM doorstep.audit_log")
-            let again = try await catalogue.collections.locations.importRows(
+            let again = try await catalogue.items.locations.importRows(
                 Rows(locations.reversed()), of: tenant, by: .key(fixture.key), options)
             #expect(again.outcome == .done(0, 0, 1_000) && again.isVisible)
-            _ = try await catalogue.collections.locations.importRows(
+            _ = try await catalogue.items.locations.importRows(
                 Rows(Array(locations.dropFirst(5))), of: tenant, by: .key(fixture.key),
                 ImportOptions(prunes: true, isDryRun: true))
             #expect(try await stores.count("SELECT count(*) FROM doorstep.audit_log") == entries)
 
-            let replaced = try await catalogue.collections.locations.importRows(
+            let replaced = try await catalogue.items.locations.importRows(
                 Rows(Array(locations.dropLast())), of: tenant, by: .key(fixture.key), options)
             #expect(
                 replaced.outcome
@@ -308,10 +308,10 @@ import Testing
                     ) { _ in try .sample("a", radius: 2) }
                     #expect(changed.isVisible)
                     await #expect(throws: AdministrationError.conflict) {
-                        try await catalogue.collections.shortCodes.importRows(
+                        try await catalogue.items.shortCodes.importRows(
                             Rows([ShortCode]()), of: tenant, by: .key(fixture.key), ImportOptions())
                     }
-                    let theirs = try await catalogue.collections.locations.importRows(
+                    let theirs = try await catalogue.items.locations.importRows(
                         Rows([try LocationRecord.sample("a")]), of: other, by: .key(otherKey), ImportOptions()
                     )
                     #expect(theirs.outcome == .done(1, 0, 0))
@@ -321,7 +321,7 @@ import Testing
                     return .row(try .sample("b", radius: 1), line: 2)
                 },
             ])
-            let outcome = try await catalogue.collections.locations.importRows(
+            let outcome = try await catalogue.items.locations.importRows(
                 rows, of: tenant, by: .key(fixture.key), ImportOptions(prunes: true))
             #expect(
                 outcome.outcome == .done(ImportCounts(added: 0, changed: 2, removed: 1, unchanged: 0)))
@@ -334,7 +334,7 @@ import Testing
             let rows = Rows<LocationRecord>([
                 {
                     await #expect(throws: AdministrationError.conflict) {
-                        try await catalogue.collections.locations.importRows(
+                        try await catalogue.items.locations.importRows(
                             Rows([try LocationRecord.sample("b")]), of: tenant, by: .key(fixture.key),
                             ImportOptions())
                     }
@@ -359,18 +359,18 @@ import Testing
             }
             for _ in 0..<2 {
                 await #expect(throws: Gone.self) {
-                    try await catalogue.collections.locations.importRows(
+                    try await catalogue.items.locations.importRows(
                         Rows(rows + [{ throw Gone() }]), of: tenant, by: .key(fixture.key), ImportOptions())
                 }
             }
             let stored = try await stores.administration.locations(of: tenant, after: nil, limit: 9)
             #expect(stored.map(\.identifier.text) == ["a"])
-            let refused = try await catalogue.collections.locations.importRows(
+            let refused = try await catalogue.items.locations.importRows(
                 Rows([try LocationRecord.sample("x"), try .sample("x")]), of: tenant, by: .key(fixture.key),
                 ImportOptions())
             #expect(refused.outcome.problems == ["3: identifier: it is on line 2 already"])
             await #expect(throws: AdministrationError.tenantDeleted) {
-                try await catalogue.collections.locations.importRows(
+                try await catalogue.items.locations.importRows(
                     Rows([try LocationRecord.sample("x")]), of: TenantID(UUID()), by: .key(fixture.key),
                     ImportOptions())
             }
@@ -390,7 +390,7 @@ import Testing
                     }
                 ])
                 await #expect(throws: AdministrationError.tenantSuspended) {
-                    try await catalogue.collections.locations.importRows(
+                    try await catalogue.items.locations.importRows(
                         suspending, of: tenant, by: .key(fixture.key), ImportOptions(isDryRun: isDryRun))
                 }
                 _ = try await stores.administration.setSuspended(false, slug)
@@ -402,7 +402,7 @@ import Testing
                 }
             ])
             await #expect(throws: AdministrationError.keyNotActive) {
-                try await catalogue.collections.locations.importRows(
+                try await catalogue.items.locations.importRows(
                     revoking, of: tenant, by: .key(fixture.key), ImportOptions())
             }
             #expect(try await stores.administration.locations(of: tenant, after: nil, limit: 9).isEmpty)
@@ -418,8 +418,8 @@ import Testing
                 let followed = FollowedTable(stores.routerPool)
                 try await followed.running {
                     let servers = [
-                        fixture.catalogue.collections.locations,
-                        ManagedCatalogue(pool, followedBy: followed.feed).collections.locations,
+                        fixture.catalogue.items.locations,
+                        ManagedCatalogue(pool, followedBy: followed.feed).items.locations,
                     ]
                     for _ in 0..<5 {
                         let done = try await withThrowingTaskGroup(of: Int?.self) { group in
