@@ -98,17 +98,10 @@ public struct NotificationIntake: Sendable {
         submission.audience.isOfLocation = table.visibleLocations != nil
         let request = submission.notification
         if submission.audience.isBroadcast, request.headers["collapseID"] != nil {
-            throw .composition(
-                .invalid(
-                    .invalid(
-                        field: "headers.collapseID",
-                        reason: "must be left out: a broadcast has no collapse ID")))
+            throw .invalidHeader("collapseID", "must be left out: a broadcast has no collapse ID")
         }
         guard request.headers["id"] == nil else {
-            throw .composition(
-                .invalid(
-                    .invalid(field: "headers.id", reason: "is chosen for each delivery and must be left out"))
-            )
+            throw .invalidHeader("id", "is chosen for each delivery and must be left out")
         }
         let match: TenantTable.Match
         let notification: ComposedNotification
@@ -120,24 +113,28 @@ public struct NotificationIntake: Sendable {
         } catch {
             throw .composition(error)
         }
-        if let expiration = notification.headers.expiration, expiration != .immediate,
-            TimeInterval(expiration.epochSeconds) <= now.timeIntervalSince1970
-        {
-            throw .composition(
-                .invalid(.invalid(field: "headers.expiration", reason: "must be 0 or in the future")))
-        }
-        if let expiration = notification.headers.expiration,
-            TimeInterval(expiration.epochSeconds) > now.timeIntervalSince1970 + longestStorage
-        {
-            throw .composition(
-                .invalid(
-                    .invalid(
-                        field: "headers.expiration", reason: "must be within 30 days, in seconds since 1970"))
-            )
+        if let expiration = notification.headers.expiration {
+            let time = TimeInterval(expiration.epochSeconds)
+            guard expiration == .immediate || time > now.timeIntervalSince1970 else {
+                throw .invalidHeader("expiration", "must be 0 or in the future")
+            }
+            guard time <= now.timeIntervalSince1970 + longestStorage else {
+                throw .invalidHeader("expiration", "must be within 30 days, in seconds since 1970")
+            }
         }
         let business = Business(notification.experience, table.lookUp(request.url, by: match))
-        if submission.audience.isOfLocation {
-            switch submission.audience.audience {
+        try requireKnownPlace(of: submission.audience, at: business)
+        return try Distribution(
+            RecordedNotification(notification, submission, at: business, now: now),
+            clipIsMultiBusiness: notification.experience.clipIsMultiBusiness)
+    }
+
+    /// Refuses an audience whose locations or confirmations the request needs but Doorstep does not know.
+    private static func requireKnownPlace(
+        of audience: AudienceRequest, at business: Business
+    ) throws(IntakeRefusal) {
+        if audience.isOfLocation {
+            switch audience.audience {
             case .channel:
                 throw .wrongAudience(
                     "subscribers of a channel can be anywhere, but this key is restricted to locations")
@@ -147,8 +144,8 @@ public struct NotificationIntake: Sendable {
             case .instance, .business, .urlPrefix: break
             }
         }
-        if submission.audience.confirmedOnly {
-            guard !submission.audience.isBroadcast else {
+        if audience.confirmedOnly {
+            guard !audience.isBroadcast else {
                 throw .wrongAudience(
                     "Doorstep does not know the subscribers of a channel, nor whether they were confirmed")
             }
@@ -157,8 +154,11 @@ public struct NotificationIntake: Sendable {
                     "the target's URL leads to no location, so no instance can be confirmed there")
             }
         }
-        return try Distribution(
-            RecordedNotification(notification, submission, at: business, now: now),
-            clipIsMultiBusiness: notification.experience.clipIsMultiBusiness)
+    }
+}
+
+extension IntakeRefusal {
+    fileprivate static func invalidHeader(_ name: String, _ reason: String) -> IntakeRefusal {
+        .composition(.invalid(.invalid(field: "headers.\(name)", reason: reason)))
     }
 }
