@@ -239,8 +239,10 @@ let package = Package(
             "Console",
             [
                 "Administration", "AppSiteAssociation", "Cards", "Encodings", "Geodesy", "HTML", "HTTPServer",
-                "HTTPSyntax", "IPAddresses", "Invocation", "JSON", "Locations", "Notifications", "Persistence",
-                "Platform", "QRCode", "RateLimiting", "Receipts", "AppStoreSync", "Lookups", "Tenancy", crypto, httpTypes,
+                "HTTPSyntax", "IPAddresses", "Invocation", "JSON", "Locations", "Notifications",
+                "Persistence",
+                "Platform", "QRCode", "RateLimiting", "Receipts", "AppStoreSync", "Lookups", "Tenancy",
+                crypto, httpTypes,
                 logging, serviceLifecycle,
             ],
             resources: [.embedInCode("Assets")]),

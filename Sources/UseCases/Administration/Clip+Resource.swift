@@ -17,7 +17,8 @@ extension Clip: WritableResource {
             """, column: "parent_bundle_id"
         ) { .text($0.parentBundleID.text) },
         Field(
-            "teamID", .identifier(10...10, pattern: "^[A-Z0-9]{10}$"), .required, "The team's ID, ten characters.", column: "team_id"
+            "teamID", .identifier(10...10, pattern: "^[A-Z0-9]{10}$"), .required,
+            "The team's ID, ten characters.", column: "team_id"
         ) { .text($0.teamID.text) },
         // A clip without its own prefix uses the team's ID. If its team changes, its prefix changes, too.
         Field(

@@ -31,7 +31,9 @@ extension ExperienceRecord: WritableResource {
             `coordinates:LAT,LON[,RADIUS]`.
             """, column: "identifier_rule", cell: "identifier_rule", alternative: "location"
         ) { FieldValue($0.experience.binding.rule?.description) },
-        Field("title", .text(1...30), .optional, "The title on the App Clip card [Apple].") { FieldValue($0.title) },
+        Field("title", .text(1...30), .optional, "The title on the App Clip card [Apple].") {
+            FieldValue($0.title)
+        },
         Field("subtitle", .text(1...56), .optional, "The subtitle on the App Clip card [Apple].") {
             FieldValue($0.subtitle)
         },

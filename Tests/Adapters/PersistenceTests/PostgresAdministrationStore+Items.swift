@@ -14,7 +14,9 @@ extension PostgresAdministrationStore {
         try await TenantItems(items.clips, of: tenant, by: actor).create(clip)
     }
 
-    func clips(of tenant: TenantID) async throws -> [Clip] { try await TenantItems(items.clips, of: tenant, by: actor).list() }
+    func clips(of tenant: TenantID) async throws -> [Clip] {
+        try await TenantItems(items.clips, of: tenant, by: actor).list()
+    }
 
     func clip(_ bundleID: BundleID, of tenant: TenantID) async throws -> Clip {
         try await TenantItems(items.clips, of: tenant, by: actor).show(bundleID)
@@ -75,7 +77,8 @@ extension PostgresAdministrationStore {
         _ kind: ExperienceKind, _ url: URLPrefix, of tenant: TenantID,
         _ change: @escaping @Sendable (ExperienceRecord) throws -> ExperienceRecord
     ) async throws -> ExperienceRecord {
-        try await TenantItems(items.experiences, of: tenant, by: actor).update(ExperienceID(kind, url), change)
+        try await TenantItems(items.experiences, of: tenant, by: actor).update(
+            ExperienceID(kind, url), change)
     }
 
     func deleteExperience(_ kind: ExperienceKind, _ url: URLPrefix, of tenant: TenantID) async throws {

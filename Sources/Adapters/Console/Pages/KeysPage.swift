@@ -65,7 +65,8 @@ struct KeysPage: Sendable {
     private func page(
         _ request: ConsoleRequest, _ tenant: Tenant, _ draft: KeyDraft
     ) async throws -> Page {
-        let keys = try await request.stores.administration.newestKeys(of: tenant.id, limit: Self.listLength + 1)
+        let keys = try await request.stores.administration.newestKeys(
+            of: tenant.id, limit: Self.listLength + 1)
         var page = Page(
             title: "Keys", tenant: tenant, section: .keys,
             commands: [

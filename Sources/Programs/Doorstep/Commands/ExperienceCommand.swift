@@ -36,7 +36,9 @@ struct ExperienceCommand: AsyncParsableCommand {
 
         func run() async throws {
             let outcome = try await file.reading { chunks, options in
-                try await tenant.withItems(ExperienceRecord.self) { try await $0.importTable(chunks, options) }
+                try await tenant.withItems(ExperienceRecord.self) {
+                    try await $0.importTable(chunks, options)
+                }
             }
             try file.report(outcome, output)
         }
