@@ -23,7 +23,7 @@ public struct TenantItems<Item: Resource>: Sendable {
         self.actor = actor
     }
 
-    /// By key, after one, up to `limit`.
+    /// At most `limit` items, sorted by key, after a given one.
     public func list(after: Item.Key? = nil, limit: Int = .max) async throws -> [Item] {
         var items: [Item] = []
         while items.count < limit {

@@ -6,7 +6,7 @@ import Tenancy
 // The plan of an import, its growth, and the items that it removes.
 
 extension ImportedResource {
-    /// What becomes of which items, of each kind the first by their keys, and how many there are.
+    /// For each action (`added`, `changed`, `removed`): the first items by key, and the number of all items.
     static func plan(for tenant: TenantID, prunes: Bool) -> Query {
         // If nothing is removed, rows that are not staged need not be read.
         """
@@ -25,8 +25,8 @@ extension ImportedResource {
         """
     }
 
-    /// For some items, each changed field with its values before and after. For named texts only the different ones, the first
-    /// hundred; long texts are cut.
+    /// For the items with these keys: each changed field with its values before and after. For texts by name, the first hundred names
+    /// with different texts. Long texts are cut.
     static func changes(of tenant: TenantID, _ keys: [[String]]) -> Query {
         let values = changeableColumns.map { column -> String in
             let (before, after) = ("t.\(column.column)", column.merged)
@@ -57,7 +57,7 @@ extension ImportedResource {
         """
     }
 
-    /// The fields that changed items lose, and how many of them lose each: the first hundred.
+    /// The first hundred fields that changed items lose, each with the number of these items.
     static func clearings(of tenant: TenantID) -> Query {
         let fields = changeableColumns.compactMap { column -> String? in
             let (before, after) = ("t.\(column.column)", column.merged)
@@ -96,12 +96,12 @@ extension ImportedResource {
         return "octet_length(concat(\(keyList(key)), \(columns.map(value).joined(separator: ", "))))"
     }
 
-    /// How many bytes the staged rows have at most, whatever they are merged with.
+    /// An upper limit for the bytes of the staged rows.
     static var stagedBytes: Query {
         "SELECT coalesce(sum(octet_length(s::text)), 0)::bigint FROM pg_temp.staged s"
     }
 
-    /// How many rows and bytes the import adds; negative if it removes more.
+    /// The numbers of rows and bytes that the import adds; negative if it removes more.
     static func growth(of tenant: TenantID, prunes: Bool) -> Query {
         """
         SELECT count(*) FILTER (WHERE t.tenant_id IS NULL) - count(*) FILTER (WHERE s.line IS NULL),
@@ -114,9 +114,9 @@ extension ImportedResource {
         """
     }
 
-    /// A hash of the rows that are staged, as they are now, and where others are removed of all; how many these are, and of how
-    /// many there is one staged.
-    /// - Parameter locks: whether they stay so until the end.
+    /// The state of the existing items that the import may change or remove: a hash, the number of these items, and the number of
+    /// them that have a staged row. These are the items with a staged row, or with `prunes` all items.
+    /// - Parameter locks: whether to lock these items until the end of the transaction.
     static func state(of tenant: TenantID, prunes: Bool, locks: Bool) -> Query {
         """
         WITH concerned AS (
@@ -130,7 +130,8 @@ extension ImportedResource {
         """
     }
 
-    /// The number of items, and of unstaged ones. The unstaged ones are locked, so that no new reference to them appears.
+    /// The number of all items, and the number of items without a staged row. Locks the latter, so that no new reference to them
+    /// appears.
     static func removals(of tenant: TenantID) -> Query {
         """
         WITH removed AS (
@@ -149,8 +150,8 @@ extension ImportedResource {
         """
     }
 
-    /// Those that are not staged and that something refers to: the first by their keys, each with how much refers to it
-    /// and the first of that, and how many they are.
+    /// Items without a staged row that have dependents: the first by key, each with the number of its dependents and the first of
+    /// these, and the number of all such items.
     static func removalsInUse(of tenant: TenantID, by reference: Reference) -> Query {
         """
         SELECT ARRAY[\(unsafeSQL: keyList("t."))]::text[] AS key, r.count, r.first, count(*) OVER ()

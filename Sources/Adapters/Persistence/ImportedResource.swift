@@ -116,7 +116,7 @@ extension ImportedResource {
         ]
     }
 
-    /// The rows that are staged, with the fields that they clear.
+    /// The staged rows, with the fields that each of them clears.
     static var stagedRows: String {
         let lists = ["members", "metadata", "details", "card"].map { name in
             """
@@ -158,7 +158,7 @@ extension ImportedResource {
         """
     }
 
-    /// Refuses rows after which the details of a location would be too long.
+    /// Refuses rows that would make the details of a location too long.
     static func longDetails(of tenant: TenantID) -> Query {
         let details = changeableColumns.first { $0.column == "details" }?.merged ?? "NULL::jsonb"
         return """

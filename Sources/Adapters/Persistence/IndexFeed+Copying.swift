@@ -32,7 +32,7 @@ extension IndexFeed {
             copies[next]?[0].turn = turns
             guard try await copyPage(of: next) else { break }
         }
-        // The follow after the last page reads what changed meanwhile.
+        // The follow after the last page reads the rows that changed in the meantime.
         if copies.values.contains(where: { $0[0].isDue(at: .now) }) { wake?.yield() }
     }
 
@@ -73,7 +73,7 @@ extension IndexFeed {
         return true
     }
 
-    /// Replaces the tenant's rows in the table with a copy, while others' changes continue.
+    /// Replaces the tenant's rows in the index with a copy. Changes of other tenants continue in the meantime.
     private func merge(_ tenant: TenantID, _ copy: CatalogueCopy) async throws {
         guard let state = live.current else { return }
         let load = loads

@@ -49,7 +49,7 @@ public actor IndexFeed {
     private let readingTime: Duration
     let onEvent: @Sendable (Event) -> Void
 
-    /// How far the log has been read.
+    /// The position up to which the log has been read.
     struct Position {
         let snapshot: String
         /// Identifies the database and the run of its server. It differs after a restart, and after a crash, because a crash resets
@@ -67,21 +67,21 @@ public actor IndexFeed {
     private var isStandby = false
     private var nextPruning = ContinuousClock.now
 
-    /// The catalogues that are being copied. A second one of a tenant begins when the first is in the table.
+    /// The catalogues that are being copied. A tenant's second copy begins when the first is in the index.
     var copies: [TenantID: [CatalogueCopy]] = [:]
     var turns = 0
-    /// How many follows have begun.
+    /// The number of follows that have begun.
     var follows = 0
-    /// Another number for each load, which ends all copies.
+    /// The number of loads. A load ends all copies.
     var loads = 0
-    /// The tenant whose copy is being put into a copy of the table, and the changes to the table meanwhile.
+    /// The tenant whose copy is being put into a copy of the index, and the changes that the index gets in the meantime.
     var merging: (tenant: TenantID, done: [IndexBatch])?
 
     /// Commits that come faster than this are read together.
     private static let shortestInterval = Duration.milliseconds(20)
     private static let pruningInterval = Duration.seconds(600)
     private static let loadTimeout = Duration.seconds(600)
-    /// A server that has fallen silent is noticed after this long.
+    /// If PostgreSQL does not respond, this is noticed after this time.
     static let followTimeout = Duration.seconds(30)
     /// Maximum time of the database for a page, in milliseconds. Much less than `followTimeout`, so that a slow statement can
     /// be distinguished from a silent server. [ours]
@@ -377,7 +377,7 @@ public actor IndexFeed {
         try await transaction.execute("SELECT set_config('statement_timeout', \("\(milliseconds)"), true)")
     }
 
-    /// A failure does not mean that the database is unavailable, which may refuse writes for a while: the next time succeeds.
+    /// A failure does not mean that the database is unavailable. It may refuse writes for a while, and a later attempt succeeds.
     private func pruneWhenDue() async {
         guard nextPruning <= .now else { return }
         // Random, so that servers do not prune at the same time.

@@ -3,10 +3,10 @@ public import PostgreSQL
 public import Tenancy
 
 extension Transaction {
-    /// Everything that a routing table holds, as it is in the transaction's snapshot.
-    /// - Returns: the table, and how many rows could not be read.
+    /// The whole lookup index, as of the transaction's snapshot.
+    /// - Returns: The index, and the number of rows that could not be read.
     func routingTable() async throws -> (table: LookupIndex, unreadable: Int) {
-        // An estimate, without which the table would be made larger again and again while it fills.
+        // An estimate. Without it, the index would have to grow again and again.
         let expected: Int = try await execute(
             "SELECT greatest(reltuples, 0)::bigint FROM pg_class WHERE oid = 'doorstep.experiences'::regclass"
         ).one().decode(at: 0)
@@ -22,14 +22,14 @@ extension Transaction {
 
 extension ConnectionPool {
     /// The rows of one tenant in the lookup index, without keys.
-    /// - Parameter trust: Which places that URLs carry in themselves are believed.
+    /// - Parameter trust: Which locations in URLs are trusted.
     public func tenantTable(
         of tenant: TenantID, trusting trust: LocationTrust = .nothing
     ) async throws -> TenantTable {
         try await routingTable(of: tenant).of(tenant, trusting: trust)
     }
 
-    /// Reads with no more than the tenant's own rows in reach.
+    /// Reads in a transaction that can access only the tenant's rows.
     func routingTable(of tenant: TenantID) async throws -> LookupIndex {
         try await withTenantTransaction(tenant, as: .app, .snapshot) { transaction in
             var table = LookupIndex()

@@ -9,7 +9,7 @@ extension PostgresAdministrationStore {
     ///
     /// A tenant's imports wait for each other, so that the second sees the changes of the first.
     /// - Parameter actor: The actor in the audit log; nil for the store's own.
-    /// - Throws: `AdministrationError.tenantDeleted` when the tenant was deleted before its turn came.
+    /// - Throws: `AdministrationError.tenantDeleted` if the tenant was deleted before the import's turn.
     func importRows<Item: ImportedResource>(
         of tenant: TenantID, by actor: String? = nil,
         _ rows: some AsyncSequence<ImportedRow<Item>, any Error>, _ options: ImportOptions

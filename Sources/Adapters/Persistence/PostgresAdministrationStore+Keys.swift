@@ -5,7 +5,7 @@ import PostgreSQL
 public import Tenancy
 
 extension PostgresAdministrationStore {
-    /// Active keys before inactive ones, and newest first, up to `limit`.
+    /// At most `limit` keys: active keys before inactive ones, each newest first.
     public func newestKeys(of tenant: TenantID, limit: Int) async throws -> [KeyRecord] {
         try await read(tenant) { transaction in
             try await transaction.execute(

@@ -15,7 +15,7 @@ public struct PostgresAdministrationStore: Sendable {
     private let role: DatabaseRole
     /// The actor in the audit log.
     public let actor: String
-    /// Whether the database refuses all changes: what would be one is `ReadOnlyAccess`.
+    /// Whether the database refuses all changes. A change then throws `ReadOnlyAccess`.
     private let isReadOnly: Bool
     /// The server that makes the changes for keys; nil for an operator, who has no lookups that could be outdated.
     let server: ManagingServer?
@@ -116,7 +116,7 @@ struct ManagingServer: Sendable {
 
     init(_ pool: ConnectionPool, _ feed: IndexFeed) {
         self.feed = feed
-        // Each takes a connection that others may need.
+        // Each import uses a connection that other requests may need.
         imports = RunningImports(maximum: max(1, pool.configuration.maximumConnections - 1))
     }
 
@@ -126,7 +126,7 @@ struct ManagingServer: Sendable {
     static let importTimeout = Duration.seconds(1_200)
     /// `lock_timeout`. It is short because tenants share few connections. [ours]
     static let lockTimeout = "2s"
-    /// How long the server's own table may lag behind. [ours]
+    /// How long this server's lookup index may lag behind. [ours]
     private static let visibilityTimeout = Duration.seconds(30)
 
     /// Waits until this server's lookups use the rows of a transaction.
@@ -182,7 +182,7 @@ extension PostgresAdministrationStore {
         return try Tenant(row: row)
     }
 
-    /// Suspends or resumes; a tenant that is so already stays as it is.
+    /// Suspends or resumes a tenant. Does nothing if the tenant already has this state.
     public func setSuspended(_ isSuspended: Bool, _ slug: TenantSlug) async throws -> Tenant {
         let id = try await tenant(slug).id
         return try await write(id) { transaction in

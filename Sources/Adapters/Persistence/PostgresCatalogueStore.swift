@@ -45,7 +45,8 @@ extension PostgresCatalogueStore: CollectionStore where Item: ImportedResource {
         guard let server = store.server else {
             return (try await store.importRows(of: tenant, by: actor.name, rows, options), true)
         }
-        // The turn ends with the transaction: other tenants' imports do not wait for this server's lookups.
+        // The import's turn ends with the transaction, so that other tenants' imports do not wait until this server's lookups use
+        // the rows.
         let (outcome, transaction) = try await server.imports.with(tenant) {
             var transaction: UInt64?
             let outcome = try await ImportRefused.outcome {

@@ -14,10 +14,10 @@ public struct PostgresConsoleSessions: Sendable {
         key = StoredConsoleKey(pool)
     }
 
-    /// Makes a secret for a link or a session, signed with the installation's key.
+    /// Makes a secret for a link or a session, signed with the deployment's key.
     public func makeSecret() async throws -> ConsoleSecret { try await key().makeSecret() }
 
-    /// Whether the installation made a secret. It may have expired since. Only the first call reads the database.
+    /// Whether this deployment made a secret. The secret may have expired since. Only the first call reads the database.
     public func hasMade(_ secret: ConsoleSecret) async throws -> Bool { try await key().hasMade(secret) }
 
     /// Stores a link for ``ConsoleSession/linkLifetime``.

@@ -9,19 +9,19 @@ struct StagedColumn {
     enum Merge {
         /// Each row has a value.
         case required
-        /// NULL keeps the value that is there, unless the row clears it.
+        /// NULL keeps the existing value, unless the row clears it.
         case optional
-        /// As ``optional``; a row that sets the other column clears this one.
+        /// As ``optional``; in addition, a row that sets the other column clears this one.
         case either(or: String)
-        /// Names with texts; each of them is set, cleared or kept. Where none are left, the column has this value.
+        /// Texts by name. A row sets, clears or keeps each name. If no names remain, the column has this value.
         case names(empty: String)
-        /// NULL keeps the card; all else is the whole card. See `TenantTransaction.mergeCards`.
+        /// NULL keeps the card; any other value replaces the whole card. See `TenantTransaction.mergeCards`.
         case card(empty: String)
     }
 
     let column: String
     let type: String
-    /// What its member in JSON is called.
+    /// The name of its member in JSON.
     let field: String
     let merge: Merge
 
@@ -49,7 +49,7 @@ struct StagedColumn {
         return [first, image]
     }
 
-    /// The value of the column for an item that is there, in SQL.
+    /// The value of the column for an existing item, in SQL.
     var merged: String {
         switch merge {
         case .required: "s.\(column)"
@@ -68,7 +68,7 @@ struct StagedColumn {
         }
     }
 
-    /// The value of the column for an item that is new.
+    /// The value of the column for a new item, in SQL.
     var new: String {
         if case .card(let empty) = merge { "nullif(s.\(column), \(empty))" } else { "s.\(column)" }
     }

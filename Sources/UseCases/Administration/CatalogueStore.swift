@@ -74,7 +74,7 @@ public struct CatalogueDeletion: Sendable, Hashable {
 
 /// A store that also writes many items at once, as an import does.
 public protocol CollectionStore<Item>: CatalogueStore {
-    /// Adds and changes items by rows, and removes the others if requested: all or nothing.
+    /// Adds and changes items by rows, and removes the other items if the options request it. All of this happens, or nothing.
     ///
     /// Existing items are read and locked only after the last row has arrived.
     /// - Parameter actor: The actor in the audit log.
@@ -135,7 +135,7 @@ public struct CatalogueStores: Sendable {
     }
 }
 
-/// All that keys manage of a tenant's.
+/// The stores of everything that keys manage.
 public struct ManagedCatalogue: Sendable {
     public let items: CatalogueStores
     public let imageFiles: any ImageFiles

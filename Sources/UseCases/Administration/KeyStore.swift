@@ -74,8 +74,8 @@ extension KeyRecord {
 extension APIKey {
     /// The default overlap of a key and its successor, in hours. [ours]
     public static let usualOverlap = 24.0
-    /// For how long they may be, in hours. [ours]
+    /// The possible overlaps, in hours. [ours]
     public static let overlaps = 0.0...8_760
-    /// After how many days a key may be refused, where it does expire. [ours]
+    /// The possible lifetimes of keys that expire, in days. [ours]
     public static let lifetimes = 0.0...36_500
 }

@@ -4,7 +4,7 @@ public import Invocation
 /// Some of the locations without a confirmation.
 public struct UnusedLocations: Sendable, Hashable {
     public let listed: [ListedLocation]
-    /// How many there are in all, those before the listed ones too; 0 where none is listed.
+    /// The number of all such locations, including those before the listed ones; 0 if none is listed.
     public let count: Int
 
     public init(listed: [ListedLocation], count: Int) {
