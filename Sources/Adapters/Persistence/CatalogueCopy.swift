@@ -150,6 +150,7 @@ struct CatalogueCopy {
             for page in pages.pages { unreadable += try page.insert(into: &table) }
         }
         for batch in batches { unreadable += try batch.apply(to: &table) }
+        table.settle()
         return (table, unreadable)
     }
 }

@@ -207,6 +207,18 @@ struct IndexBatch: Sendable {
         rows += other.rows
     }
 
+    /// Moves the rows of a relation into a batch of their own.
+    mutating func split(_ relation: IndexRelation) -> Self {
+        var part = Self()
+        part.wholes = wholes.filter { $0.relation == relation }
+        part.rows = rows.filter { $0.relation == relation }
+        if let names = keys.names[relation] { part.keys.insert(relation, ArraySlice(names)) }
+        wholes.removeAll { $0.relation == relation }
+        rows.removeAll { $0.relation == relation }
+        keys.remove(relation)
+        return part
+    }
+
     /// Replaces rows of an index with the rows of the batch.
     /// - Returns: The number of rows that could not be read, and were left out.
     func apply(to table: inout LookupIndex) throws -> Int {
@@ -221,6 +233,7 @@ struct IndexBatch: Sendable {
         for (relation, row) in rows {
             do { try table.set(relation, row) } catch { unreadable += 1 }
         }
+        table.settleDomains()
         return unreadable
     }
 }
@@ -250,7 +263,7 @@ struct CopiedRows: Sendable {
         pieces.append(piece)
     }
 
-    /// Puts the rows into an index that has none of them.
+    /// Puts the rows into an index that has none of them. Call `settle()` on the index after the last ones.
     /// - Returns: The number of rows that could not be read, and were left out.
     func insert(into table: inout LookupIndex) throws -> Int {
         var reader = BinaryCopyReader(columnCount: relation.columns.count)
@@ -264,7 +277,6 @@ struct CopiedRows: Sendable {
                 }
             }
         }
-        table.settle()
         return unreadable
     }
 }

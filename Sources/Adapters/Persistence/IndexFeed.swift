@@ -10,7 +10,7 @@ public import Tenancy
 /// Information Functions".) A changed row is read in its current state in the same snapshot, so the order of its changes does
 /// not matter.
 ///
-/// Keys, limits, clips and domains of all tenants are applied first. If very many rows of a tenant's catalogue changed, the
+/// Keys, limits and clips of all tenants are applied first, then domains. If very many rows of a tenant's catalogue changed, the
 /// catalogue is copied page by page beside that (``CatalogueCopy``). If a copy fails, only this tenant is quarantined: its
 /// lookups use the last complete copy, and the copy continues later.
 ///
@@ -267,6 +267,13 @@ public actor IndexFeed {
         var batch = try await IndexBatch(changes.control, changes.controlWholes, transaction)
         var (rows, relations, unreadable) = (batch.rowCount, batch.relationCount, 0)
         let wanted = wantedRows(changes, number)
+        // A new domain can take a visit of all experiences. Keys and suspensions do not wait for it.
+        let domains = batch.split(.domains)
+        if !domains.isEmpty, !batch.isEmpty {
+            unreadable += try publish(batch, asOf)
+            batch = IndexBatch()
+        }
+        batch.append(domains)
         if !wanted.isEmpty, !batch.isEmpty {
             // A key is revoked from here on, even if catalogues cannot be read.
             unreadable += try publish(batch, asOf)

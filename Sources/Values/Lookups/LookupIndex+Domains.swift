@@ -10,7 +10,6 @@ extension LookupIndex {
         let hash: UInt64
         let content: String?
         let pages: DomainPages
-        var experiences = DomainExperiences()
     }
 
     /// The experiences on a verified host, by hash; if there are many, by the groups of their URLs.
@@ -184,7 +183,11 @@ extension LookupIndex {
     }
 
     private func links(_ domain: DomainEntry) -> [Site.Link]? {
-        switch domain.experiences.kept {
+        guard
+            let experiences = domainExperiences[domain.hash]
+                ?? gathered([domain.hash: domain.tenant])[domain.hash]
+        else { return nil }
+        return switch experiences.kept {
         case .none: nil
         case .hashes(let hashes): registered(hashes, of: domain.tenant)
         case .groups(let groups):
@@ -221,59 +224,130 @@ extension LookupIndex {
         else { return false }
         let tenant = intern(id)
         // The same change may remove another tenant's verification, and that row may arrive later.
-        if let known = domains[host] { removeDomain(host, of: known.tenant) }
+        if let known = domains[host], known.tenant != tenant { removeDomain(host, of: known.tenant) }
         var hash = hostHash(tenant)
         hash.combine(Array(host.utf8).span)
         domains[host] = DomainEntry(tenant: tenant, hash: hash.value, content: content, pages: pages)
-        domainHosts[hash.value] = host
-        gatherExperiences(ofDomain: host)
+        guard !hasGathered(hash.value) else { return true }
+        if hosts[hash.value] == nil {
+            domainExperiences[hash.value] = DomainExperiences()
+        } else {
+            unsettledDomains.insert(hash.value)
+        }
         return true
     }
 
     mutating func removeDomain(_ host: String, of tenant: TenantIndex) {
         guard let domain = domains[host], domain.tenant == tenant else { return }
         domains[host] = nil
-        domainHosts[domain.hash] = nil
+        unsettledDomains.insert(domain.hash)
     }
 
     mutating func addToDomain(_ hashes: ExperienceHashes, _ url: Span<UInt8>, of clip: ClipIndex) {
-        guard let host = domainHosts[hashes.host] else { return }
-        if domains[host]?.experiences.add(hashes.own, url, of: clip) == true {
-            gatherExperiences(ofDomain: host)
+        guard hasGathered(hashes.host) else { return }
+        if domainExperiences[hashes.host]?.add(hashes.own, url, of: clip) == true {
+            gatherLater(hashes.host)
         }
     }
 
     mutating func removeFromDomain(_ hashes: ExperienceHashes, _ url: Span<UInt8>, of clip: ClipIndex) {
-        guard let host = domainHosts[hashes.host] else { return }
-        if domains[host]?.experiences.remove(hashes.own, url, of: clip) == true {
-            gatherExperiences(ofDomain: host)
+        guard hasGathered(hashes.host) else { return }
+        if domainExperiences[hashes.host]?.remove(hashes.own, url, of: clip) == true {
+            gatherLater(hashes.host)
         }
     }
 
-    /// Visits all experiences: for a domain that is new, or has become too large for its groups or small
-    /// again.
-    private mutating func gatherExperiences(ofDomain host: String) {
-        guard let domain = domains[host] else { return }
-        for breadth in [nil] + URLGroup.Breadth.allCases.map(Optional.some) {
-            if let gathered = gathered(domain, breadth) {
-                domains[host]?.experiences = gathered
-                return
+    /// Removes the experiences of all verified hosts of a tenant.
+    mutating func removeFromDomains(of tenant: TenantIndex) {
+        for hash in unsettledDomains { domainExperiences[hash] = nil }
+        for domain in domains.values where domain.tenant == tenant {
+            domainExperiences[domain.hash] = DomainExperiences()
+        }
+    }
+
+    /// Checks before a change, because a change copies the dictionary of a copied index even if the key is
+    /// missing.
+    private func hasGathered(_ host: UInt64) -> Bool { domainExperiences.index(forKey: host) != nil }
+
+    private mutating func gatherLater(_ host: UInt64) {
+        domainExperiences[host] = nil
+        unsettledDomains.insert(host)
+    }
+
+    /// Gathers the experiences of verified hosts that are new, or that have become too large for their
+    /// groups or small again. Before that, they are found as well, but slowly.
+    ///
+    /// Visits all experiences once, whatever the number of hosts; none if only the content or the pages of
+    /// hosts changed.
+    public mutating func settleDomains() {
+        guard !unsettledDomains.isEmpty else { return }
+        var verified: [UInt64: TenantIndex] = [:]
+        for domain in domains.values where unsettledDomains.contains(domain.hash) {
+            verified[domain.hash] = domain.tenant
+        }
+        for hash in unsettledDomains where verified[hash] == nil { domainExperiences[hash] = nil }
+        unsettledDomains = []
+        let missing = verified.filter { !hasGathered($0.key) }
+        guard !missing.isEmpty else { return }
+        domainScanCount += 1
+        domainExperiences.merge(gathered(missing)) { _, new in new }
+    }
+
+    /// Visits all experiences once and returns those on hosts, by the hosts' hashes.
+    private func gathered(_ hosts: [UInt64: TenantIndex]) -> [UInt64: DomainExperiences] {
+        var gathered = hosts.mapValues { _ in GatheredExperiences() }
+        var isWanted = Array(repeating: false, count: tenants.count)
+        for tenant in hosts.values { isWanted[Int(tenant)] = true }
+        experiences.forEach { header, text in
+            guard isWanted[Int(header.tenant)] else { return }
+            let url = text.extracting(0..<Int(header.urlLength))
+            guard let shape = URLShape(url) else { return }
+            var host = hostHash(header.tenant)
+            host.combine(url.extracting(URLShape.schemeLength..<shape.hostEnd))
+            guard gathered.index(forKey: host.value) != nil else { return }
+            let hashes = ExperienceHashes(url, shape, host: hostHash(header.tenant))
+            gathered[host.value]?.add(hashes.own, url, of: header.clip)
+        }
+        return gathered.mapValues(\.narrowest)
+    }
+}
+
+/// The experiences of a host during a visit of all experiences: single ones while they are few, then groups
+/// of each breadth.
+private struct GatheredExperiences {
+    typealias Experiences = LookupIndex.DomainExperiences
+
+    private var few: [(hash: UInt64, url: [UInt8], clip: LookupIndex.ClipIndex)] = []
+    /// From narrow to broad, without breadths of which there are too many groups; empty while there are few
+    /// experiences.
+    private var grouped: [Experiences] = []
+
+    mutating func add(_ hash: UInt64, _ url: Span<UInt8>, of clip: LookupIndex.ClipIndex) {
+        guard grouped.isEmpty else { return addToGroups(hash, url, clip) }
+        few.append((hash, Array(copying: url), clip))
+        guard few.count > Experiences.limit else { return }
+        grouped = URLGroup.Breadth.allCases.map { Experiences($0) }
+        for experience in few { addToGroups(experience.hash, experience.url.span, experience.clip) }
+        few = []
+    }
+
+    private mutating func addToGroups(_ hash: UInt64, _ url: Span<UInt8>, _ clip: LookupIndex.ClipIndex) {
+        for index in grouped.indices.reversed() where grouped[index].add(hash, url, of: clip) {
+            if grouped[index].breadth == URLGroup.Breadth.allCases.last {
+                grouped[index].giveUp()
+            } else {
+                grouped.remove(at: index)
             }
         }
     }
 
-    /// Nil if there are too many of that breadth, and a broader one exists.
-    private func gathered(_ domain: DomainEntry, _ breadth: URLGroup.Breadth?) -> DomainExperiences? {
-        var gathered = DomainExperiences(breadth)
-        var isTooMuch = false
-        experiences.forEach { header, text in
-            guard header.tenant == domain.tenant, !isTooMuch else { return }
-            let url = text.extracting(0..<Int(header.urlLength))
-            guard let shape = URLShape(url) else { return }
-            let hashes = ExperienceHashes(url, shape, host: hostHash(domain.tenant))
-            guard hashes.host == domain.hash, gathered.add(hashes.own, url, of: header.clip) else { return }
-            if breadth == URLGroup.Breadth.allCases.last { gathered.giveUp() } else { isTooMuch = true }
+    /// The narrowest groups of which there are not too many.
+    var narrowest: Experiences {
+        if let first = grouped.first { return first }
+        var experiences = Experiences()
+        for experience in few {
+            _ = experiences.add(experience.hash, experience.url.span, of: experience.clip)
         }
-        return isTooMuch ? nil : gathered
+        return experiences
     }
 }

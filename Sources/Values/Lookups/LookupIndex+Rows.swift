@@ -10,6 +10,8 @@ public import Tenancy
 extension LookupIndex {
     /// Inserts a row, and replaces the row with the same key.
     ///
+    /// Call ``settleDomains()`` after the rows of a change.
+    ///
     /// - Parameter isNew: Whether no row with its key can exist yet, which saves a search. Call
     ///   ``settle()`` after many such rows.
     /// - Throws: `unreadableRow` if the row contains a value that no version of Doorstep writes. The index
@@ -102,9 +104,7 @@ extension LookupIndex {
             nearby[Int(tenant)].readers = OrderedPairs()
             nearby[Int(tenant)].boundClips = OrderedPairs()
             nearby[Int(tenant)].ofClips = [:]
-            for host in domains.filter({ $0.value.tenant == tenant }).keys {
-                domains[host]?.experiences = DomainExperiences()
-            }
+            removeFromDomains(of: tenant)
             for index in clips.indices where clips[index].tenant == tenant { clips[index].defaultURL = nil }
         }
     }

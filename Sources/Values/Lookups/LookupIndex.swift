@@ -181,8 +181,14 @@ public struct LookupIndex: Sendable {
     var hosts: [UInt64: Depths] = [:]
     /// The verified hosts by name. Each is verified for one tenant.
     var domains: [String: DomainEntry] = [:]
-    /// By the hash that experiences of the tenant on the host have.
-    var domainHosts: [UInt64: String] = [:]
+    /// The experiences on verified hosts, by the hash that experiences of the tenant on the host have. Those
+    /// of a host whose row was removed remain until ``settleDomains()``, because the same change may set the
+    /// row again.
+    var domainExperiences: [UInt64: DomainExperiences] = [:]
+    /// The hashes of hosts whose experiences ``settleDomains()`` gathers or drops.
+    var unsettledDomains: Set<UInt64> = []
+    /// The number of times that ``settleDomains()`` has visited all experiences.
+    var domainScanCount = 0
     var experiences: RecordTable<ExperienceHeader>
     /// For each node, the number of experiences whose query items begin with those on the way to it.
     var queryNodes = RecordTable<UInt32>()
@@ -235,9 +241,10 @@ public struct LookupIndex: Sendable {
     /// The part of these that the index of nearby locations takes.
     public var nearbyMemory: Int { nearby.reduce(0) { $0 + $1.memory } }
 
-    /// Sorts rows that were set as new into the index of nearby locations. Before that, they are found as
-    /// well, but slowly.
+    /// Sorts rows that were set as new into the index of nearby locations, and settles domains. Before that,
+    /// they are found as well, but slowly.
     public mutating func settle() {
+        settleDomains()
         for index in nearby.indices { settleNearby(index) }
     }
 

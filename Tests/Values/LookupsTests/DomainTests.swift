@@ -91,8 +91,11 @@ import Testing
                 try table.set(.experiences, .experience(Self.one, "advanced", url))
             }
             if !isProvedFirst { try table.set(.domains, .domain(Self.one, "example.com")) }
+            table.settleDomains()
             #expect(Self.urls(table)?.count == Self.limit)
             try table.set(.experiences, .experience(Self.one, "advanced", urls[Self.limit]))
+            #expect(Self.prefixes(table) == ["/r/"])
+            table.settleDomains()
             #expect(Self.prefixes(table) == ["/r/"])
             for url in ["https://example.com/about", "https://example.com/x/a"] {
                 try table.set(.experiences, .experience(Self.one, "advanced", url))
@@ -106,6 +109,8 @@ import Testing
             }
             #expect(Self.prefixes(table) == ["/r/"])
             table.remove(.experiences, of: Self.one, key: ["advanced", urls[0]])
+            #expect(Self.urls(table) == urls[1...(Self.limit / 2)].sorted())
+            table.settleDomains()
             #expect(Self.urls(table) == urls[1...(Self.limit / 2)].sorted())
         }
     }
@@ -121,10 +126,72 @@ import Testing
                 try table.set(
                     .experiences, .experience(Self.one, "advanced", "https://example.com" + path(number)))
             }
-            let site = try #require(table.site(ofHost: "example.com"))
-            #expect(site.links == nil ? expected == nil : site.prefixes == expected)
+            for _ in 1...2 {
+                let site = try #require(table.site(ofHost: "example.com"))
+                #expect(site.links == nil ? expected == nil : site.prefixes == expected)
+                table.settleDomains()
+            }
             table.removeAll(.experiences, of: Self.one)
             #expect(Self.urls(table) == [])
         }
+    }
+
+    // MARK: Visits of all experiences
+
+    /// A change removes a row before it sets the new one.
+    @Test func changedPagesOfDomainVisitNoExperiences() throws {
+        var table = try Self.table()
+        let urls = ["https://example.com/a", "https://example.com/b", "https://example.com/c"]
+        for url in urls.prefix(2) { try table.set(.experiences, .experience(Self.one, "advanced", url)) }
+        try table.set(.domains, .domain(Self.one, "example.com"))
+        #expect(Self.urls(table) == Array(urls.prefix(2)))
+        table.settleDomains()
+        #expect(table.domainScanCount == 1)
+        for pages in DomainPages.allCases {
+            table.remove(.domains, of: Self.one, key: ["example.com"])
+            if pages == .off { try table.set(.experiences, .experience(Self.one, "advanced", urls[2])) }
+            try table.set(.domains, .domain(Self.one, "example.com", content: "{}", pages: pages))
+            table.settleDomains()
+            #expect(table.provedHost("example.com")?.pages == pages)
+        }
+        table.removeAll(.domains, of: Self.one)
+        try table.set(.domains, .domain(Self.one, "example.com"))
+        table.settleDomains()
+        #expect(Self.urls(table) == urls)
+        #expect(table.domainScanCount == 1)
+    }
+
+    @Test func newDomainsOfOneChangeVisitExperiencesOnce() throws {
+        var table = try Self.table()
+        let hosts = (0..<50).map { "d\($0).example.com" }
+        for host in hosts {
+            try table.set(.experiences, .experience(Self.one, "advanced", "https://\(host)/a"))
+        }
+        for host in hosts { try table.set(.domains, .domain(Self.one, host)) }
+        table.settleDomains()
+        #expect(table.domainScanCount == 1)
+        for host in hosts { #expect(Self.urls(table, host) == ["https://\(host)/a"]) }
+    }
+
+    @Test func domainsWithoutExperiencesVisitNone() throws {
+        var table = try Self.table()
+        try table.set(.experiences, .experience(Self.one, "advanced", "https://example.com/a"))
+        try table.set(.experiences, .experience(Self.two, "advanced", "https://d1.example.com/a"))
+        for number in 0..<50 { try table.set(.domains, .domain(Self.one, "d\(number).example.com")) }
+        table.settleDomains()
+        #expect(table.domainScanCount == 0)
+        try table.set(.experiences, .experience(Self.one, "advanced", "https://d1.example.com/b"))
+        #expect(Self.urls(table, "d1.example.com") == ["https://d1.example.com/b"])
+    }
+
+    @Test func removedDomainLeavesNothing() throws {
+        var table = try Self.table()
+        try table.set(.experiences, .experience(Self.one, "advanced", "https://example.com/a"))
+        for tenant in [Self.one, Self.two] { try table.set(.domains, .domain(tenant, "example.com")) }
+        table.settleDomains()
+        #expect(Self.urls(table) == [] && table.domainExperiences.count == 1)
+        table.remove(.domains, of: Self.two, key: ["example.com"])
+        table.settleDomains()
+        #expect(table.domainExperiences.isEmpty && table.unsettledDomains.isEmpty)
     }
 }
