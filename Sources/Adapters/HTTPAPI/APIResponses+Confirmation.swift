@@ -11,10 +11,11 @@ extension APIResponses {
     /// `POST /v1/confirmations`: whether the person is at the location.
     /// - Parameter isReceipted: Whether the response may have a receipt.
     func confirm(
-        _ request: ConfirmationRequest, attested attestation: RequestAttestation, isReceipted: Bool = true,
-        in table: TenantTable, at now: Date
+        _ request: ConfirmationRequest, _ lookup: Lookup, attested attestation: RequestAttestation,
+        isReceipted: Bool = true, in table: TenantTable, at now: Date
     ) -> [UInt8] {
-        let confirmation = confirmer.confirm(request, attested: attestation, in: table, at: now)
+        let confirmation = confirmer.confirm(
+            request, lookup, attested: attestation, in: table, at: now)
         counters.count(confirmation.outcome)
         var receipt: String?
         if let receipts, isReceipted {

@@ -6,10 +6,12 @@ import Lookups
 
 extension APIResponses {
     /// `POST /v1/nearby`: a clip's locations around the person. The person's coordinate is not stored.
-    static func nearby(_ request: NearbyRequest, in table: TenantTable) throws(Problem) -> APIResponse {
+    static func nearby(
+        _ request: NearbyRequest, _ launch: TenantTable.Launch?, in table: TenantTable
+    ) throws(Problem) -> APIResponse {
         do throws(LookupRefusal) {
             let search = try table.nearby(
-                request.url, from: request.coordinate, within: request.reach, limit: request.limit)
+                launch, from: request.coordinate, within: request.reach, limit: request.limit)
             var response = APIResponse(uncached: search.response)
             response.lookups = search.lookups
             response.isCompressible = true

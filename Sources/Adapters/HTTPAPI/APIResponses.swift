@@ -29,9 +29,9 @@ public struct APIResponses: Sendable {
     }
 
     /// `GET /v1/lookup`: the location of an invocation URL.
-    static func lookUp(_ url: InvocationURL, in table: TenantTable) throws(Problem) -> [UInt8] {
+    static func lookUp(_ url: InvocationURL, _ lookup: Lookup) throws(Problem) -> [UInt8] {
         do {
-            return try table.lookUp(url).response(to: url)
+            return try lookup.response(to: url)
         } catch {
             throw Problem(.notFound, error)
         }

@@ -61,13 +61,13 @@ struct NearbyCommand: ParsableCommand {
         // Any step through the places that is no divisor of their number.
         let origins = try (0..<questions).map { try Self.center($0 &* 7_919 % places, aside: 0.005) }
         let found = try origins.prefix(1_000).reduce(0) {
-            try $0 + mine.nearby(url, from: $1).locations.count
+            try $0 + mine.nearby(mine.launch(by: url), from: $1).locations.count
         }
         let search = try Measurement("nearby", callsPerBatch: 1, over: origins, preparing: { _ in }) {
-            try mine.nearby(url, from: $0)
+            try mine.nearby(mine.launch(by: url), from: $0)
         }
         let write = try Measurement("nearby as JSON", callsPerBatch: 1, over: origins, preparing: { _ in }) {
-            try mine.nearby(url, from: $0).response
+            try mine.nearby(mine.launch(by: url), from: $0).response
         }
         return [
             "places": JSONValue(places), "urls": .string(bound ? "bound" : "path:1"),

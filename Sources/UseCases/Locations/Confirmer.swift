@@ -14,13 +14,14 @@ public struct Confirmer: Sendable {
 
     /// Decides as `confirmAcquired(in:)` does on a device, and records the outcome.
     /// - Parameters:
+    ///   - lookup: The result for the request's URL.
     ///   - attestation: How well the request was attested, which is recorded and decides nothing here.
     ///   - now: The time of the request, recorded to the minute.
     public func confirm(
-        _ request: ConfirmationRequest, attested attestation: RequestAttestation = .none,
+        _ request: ConfirmationRequest, _ lookup: Lookup, attested attestation: RequestAttestation = .none,
         in table: TenantTable, at now: Date
     ) -> Confirmation {
-        let location = table.lookUp(request.url).location
+        let location = lookup.location
         let confirmation = Confirmation(of: request, at: location)
         recorder.record(
             ConfirmationRecord(

@@ -34,30 +34,32 @@ public struct NearbySearch: Sendable, Hashable {
 }
 
 extension TenantTable {
-    /// Returns the locations that the clip which a URL launches leads to, in order of their distance from a
-    /// coordinate. At equal distance, in order of their identifiers' bytes.
+    /// Returns the locations to which a clip leads, in order of their distance from a coordinate. At equal
+    /// distance, in order of their identifiers' bytes.
     ///
     /// Each location has a URL for which ``lookUp(_:)`` finds it, through an experience of that clip. The
     /// URL is that of an experience that is bound to the location, or is made by an experience's rule
     /// `path:1` or `query:`. Locations without such an experience are omitted. The result is exact, unless
     /// it is truncated: the work is limited [ours].
     ///
-    /// - Throws: `does_not_match` if the URL launches nothing.
+    /// - Parameter launch: The invocation's, from ``launch(by:)``.
+    /// - Throws: `does_not_match` if the invocation launches nothing.
     public func nearby(
-        _ url: InvocationURL, from coordinate: Coordinate,
+        _ launch: Launch?, from coordinate: Coordinate,
         within reach: Distance = NearbyLocation.defaultDistance, limit: Int = NearbyLocation.defaultLimit
     ) throws(LookupRefusal) -> NearbySearch {
         try nearby(
-            url, from: coordinate, within: reach, limit: limit, mostSteps: LocationsByDistance.mostSteps
+            launch, from: coordinate, within: reach, limit: limit, mostSteps: LocationsByDistance.mostSteps
         ).search
     }
 
     /// - Parameter mostSteps: The number of steps after which the search ends.
     /// - Returns: Also the number of steps taken: at most a few more than the limit.
     func nearby(
-        _ url: InvocationURL, from coordinate: Coordinate, within reach: Distance, limit: Int, mostSteps: Int
+        _ launch: Launch?, from coordinate: Coordinate, within reach: Distance, limit: Int, mostSteps: Int
     ) throws(LookupRefusal) -> (search: NearbySearch, steps: Int) {
-        guard let index, let bundleID = clip(launchedBy: url) else { throw LookupRefusal(.doesNotMatch) }
+        guard let index, let launch else { throw LookupRefusal(.doesNotMatch) }
+        let bundleID = launch.clip
         var search = NearbySearch()
         let name = LookupIndex.ClipName(tenant: index, bundleID: bundleID.text)
         guard let clip = snapshot.table.clipIndices[name] else { return (search, 0) }
@@ -66,6 +68,11 @@ extension TenantTable {
             from: coordinate, within: reach, of: index, in: snapshot,
             snapshot.table.nearby[Int(index)].candidates(of: clip, hasReaders: !readers.isEmpty),
             among: restriction, mostSteps: mostSteps)
+        guard locations.spend(launch.probes / LocationsByDistance.probesOfStep) else {
+            search.isTruncated = true
+            search.lookups = NearbySearch.mostLookups
+            return (search, locations.steps)
+        }
 
         /// Whether a URL leads to the location through the clip.
         func take(_ text: String?, _ identifier: LocationIdentifier, _ distance: Distance) -> Bool {

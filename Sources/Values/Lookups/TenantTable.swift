@@ -98,7 +98,8 @@ public struct TenantTable: Sendable {
                 url, preferringAdvanced: prefersAdvanced, otherThan: other, probesLeft: &probesLeft)
         else { return nil }
         guard restriction != nil else { return match }
-        return lookUp(url, by: match).location == nil ? nil : match
+        let lookup = visible(lookUp(url, by: match, followingCodes: true, probesLeft: &probesLeft))
+        return lookup.location == nil ? nil : match
     }
 
     private func matchOfAll(
@@ -123,15 +124,24 @@ public struct TenantTable: Sendable {
         }
     }
 
+    /// The clip that an invocation launches.
+    public struct Launch: Sendable {
+        public let clip: BundleID
+        /// The number of combinations of query items that were tried to find the clip.
+        let probes: Int
+    }
+
     /// Returns the clip that an invocation launches, ignoring experiences of locations outside the table's
     /// restriction.
-    public func clip(launchedBy url: InvocationURL) -> BundleID? {
+    public func launch(by url: InvocationURL) -> Launch? {
         guard let index else { return nil }
         let table = snapshot.table
-        if let found = table.find(url, of: index, boundTo: restriction) {
-            return table.experience(at: found.place).clip
-        }
-        return table.clipWithoutDefaultExperience(openedBy: url, of: index).map { table.clips[$0].bundleID }
+        var probesLeft = LookupIndex.mostProbes
+        let found = table.find(url, of: index, boundTo: restriction, probesLeft: &probesLeft)
+        let clip =
+            found.map { table.experience(at: $0.place).clip }
+            ?? table.clipWithoutDefaultExperience(openedBy: url, of: index).map { table.clips[$0].bundleID }
+        return clip.map { Launch(clip: $0, probes: LookupIndex.mostProbes - probesLeft) }
     }
 
     /// Returns the experience that the URL invokes, and the location that it leads to.
@@ -200,7 +210,10 @@ public struct TenantTable: Sendable {
             case .place(let place): return locate(place, by: experience)
             case .shortCode(let code):
                 guard followingCodes else { return .shortCodeAgain(experience) }
-                guard let stored = self.url(ofShortCode: code) else { return .unknownIdentifier(experience) }
+                // The caller applies the restriction to the result.
+                guard let stored = index.flatMap({ snapshot.table.url(ofShortCode: code, of: $0) }) else {
+                    return .unknownIdentifier(experience)
+                }
                 return lookUp(stored, followingCodes: false, probesLeft: &probesLeft)
             }
         }

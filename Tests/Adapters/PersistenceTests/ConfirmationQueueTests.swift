@@ -22,7 +22,7 @@ import Testing
             ConfirmationRequest(
                 url: try InvocationURL("https://example.com"), source: source, access: .denied,
                 evidence: .none),
-            in: LookupIndex().of(tenant), at: now)
+            .doesNotMatch, in: LookupIndex().of(tenant), at: now)
     }
 
     private static func count(_ stores: Stores, of tenant: TenantID) async throws -> Int {
@@ -52,7 +52,7 @@ import Testing
                 _ = confirmer.confirm(
                     ConfirmationRequest(
                         url: try InvocationURL(url), source: source, access: .allowed, evidence: evidence),
-                    in: table, at: now)
+                    table.lookUp(try InvocationURL(url)), in: table, at: now)
             }
             #expect(try await Self.count(stores, of: tenant) == 0 && queue.count == 5)
             try await queue.flush()

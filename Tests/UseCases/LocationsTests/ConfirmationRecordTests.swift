@@ -148,6 +148,7 @@ extension Bakery {
         _ request: ConfirmationRequest, of other: TenantID? = nil,
         at now: Date = Date(timeIntervalSince1970: 0)
     ) -> Locations.Confirmation {
-        confirmer.confirm(request, in: table(of: other), at: now)
+        let table = table(of: other)
+        return confirmer.confirm(request, table.lookUp(request.url), in: table, at: now)
     }
 }

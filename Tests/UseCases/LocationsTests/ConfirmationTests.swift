@@ -25,7 +25,8 @@ private typealias Evidence = ConfirmationRequest.Evidence
         let request = ConfirmationRequest(
             url: try InvocationURL(url), source: source, access: access, evidence: evidence)
         let bakery = other ?? bakery
-        return bakery.confirmer.confirm(request, in: bakery.table(), at: now)
+        let table = bakery.table()
+        return bakery.confirmer.confirm(request, table.lookUp(request.url), in: table, at: now)
     }
 
     private func at(

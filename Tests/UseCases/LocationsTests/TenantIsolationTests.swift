@@ -126,7 +126,8 @@ import Testing
             url: try InvocationURL("https://example.com/bound"), source: .nfc, access: .allowed,
             evidence: .coordinate(bakery.center, horizontalAccuracy: nil))
         func outcome(of tenant: TenantID) -> Locations.Confirmation.Outcome {
-            bakery.confirmer.confirm(request, in: bakery.table(of: tenant), at: Date()).outcome
+            let table = bakery.table(of: tenant)
+            return bakery.confirmer.confirm(request, table.lookUp(request.url), in: table, at: Date()).outcome
         }
         #expect(outcome(of: bakery.tenant) == .inRegion)
         #expect(outcome(of: other) == .notInRegion)

@@ -77,7 +77,7 @@ import Testing
             locations = questions.identifiers.map { mine.location($0) }
             nearby = questions.urls.prefix(4).map { url, _ in
                 try? mine.nearby(
-                    url, from: Coordinate(latitude: 52, longitude: 13),
+                    mine.launch(by: url), from: Coordinate(latitude: 52, longitude: 13),
                     within: NearbyLocation.maximumDistance, limit: 50
                 ).locations
             }

@@ -102,12 +102,12 @@ import Testing
             #expect(experience.clip.text == clip && experience.clipIsMultiBusiness)
             #expect(tenant.lookUp(url) == .noIdentifier(experience))
             // What the clip requires of attestations holds for this launch, too.
-            #expect(tenant.clip(launchedBy: url)?.text == clip)
+            #expect(tenant.launch(by: url)?.clip.text == clip)
             #expect(tenant.match(url, otherThan: match) == nil)
             #expect(tenant.restricted(to: []).match(url) == nil)
         }
         let unknown = try InvocationURL("https://appclip.apple.com/id?p=com.example.Other.Clip")
-        #expect(tenant.match(unknown) == nil && tenant.clip(launchedBy: unknown) == nil)
+        #expect(tenant.match(unknown) == nil && tenant.launch(by: unknown) == nil)
         #expect(table.of(TenantID(number: 2)).match(try InvocationURL(link)) == nil)
     }
 

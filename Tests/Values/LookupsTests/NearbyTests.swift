@@ -198,14 +198,15 @@ import Testing
             let reach = random.pick([0.0, 1, 500, 5_000, 50_000])
             let limit = random.pick([1, 3, 20, 50])
             let (search, _) = try mine.nearby(
-                url, from: origin, within: Distance(meters: reach), limit: limit, mostSteps: .max / 2)
+                mine.launch(by: url), from: origin, within: Distance(meters: reach), limit: limit,
+                mostSteps: .max / 2)
             let expected = try catalogues[number].nearby(
                 clip, from: origin, within: reach, limit: limit, in: mine)
             let found = search.locations
             #expect(Self.list(found) == expected && !search.isTruncated)
             // The limit of the work leaves out the farthest, and says so.
             let limited = try mine.nearby(
-                url, from: origin, within: Distance(meters: reach), limit: limit)
+                mine.launch(by: url), from: origin, within: Distance(meters: reach), limit: limit)
             #expect(found.starts(with: limited.locations))
             #expect(limited.isTruncated || limited.locations == found)
             #expect((1...NearbySearch.mostLookups).contains(limited.lookups))
@@ -239,7 +240,8 @@ import Testing
 
     private static func urls(_ table: TenantTable, _ limit: Int = 50) throws -> [String] {
         try table.nearby(
-            InvocationURL("https://a.example/shops"), from: Coordinate(latitude: 0, longitude: 0),
+            table.launch(by: InvocationURL("https://a.example/shops")),
+            from: Coordinate(latitude: 0, longitude: 0),
             within: NearbyLocation.maximumDistance, limit: limit
         ).locations.map(\.url.canonical)
     }
@@ -263,7 +265,8 @@ import Testing
         #expect(try Self.urls(table, 2) == ["https://a.example/shops/a", "https://b.example/longer"])
         let refusal = #expect(throws: LookupRefusal.self) {
             try table.nearby(
-                InvocationURL("https://nowhere.example"), from: Coordinate(latitude: 0, longitude: 0))
+                table.launch(by: InvocationURL("https://nowhere.example")),
+                from: Coordinate(latitude: 0, longitude: 0))
         }
         #expect(refusal?.code == "does_not_match")
     }
@@ -321,7 +324,7 @@ import Testing
         _ table: TenantTable, _ url: String = "https://a.example/shops", limit: Int = 50
     ) throws -> (search: NearbySearch, steps: Int) {
         try table.nearby(
-            InvocationURL(url), from: Coordinate(latitude: 0, longitude: 0),
+            table.launch(by: InvocationURL(url)), from: Coordinate(latitude: 0, longitude: 0),
             within: NearbyLocation.maximumDistance, limit: limit, mostSteps: LocationsByDistance.mostSteps)
     }
 
@@ -332,6 +335,23 @@ import Testing
         let places = (0..<20).map { ("\($0)", 0.0, 0.001 * Double($0)) }
         let (search, _) = try Self.search(Self.table(places, [reader]), url, limit: 20)
         #expect(search.locations.count == 20 && !search.isTruncated)
+    }
+
+    /// All pairs of a hundred query items are registered, so that finding the URL's clip takes more work than a search may do.
+    @Test func searchCountsTheProbesOfItsLaunch() throws {
+        let items = (100..<200).map { "\($0)" }
+        let pairs = items.indices.flatMap { one in
+            items[(one + 1)...].map {
+                Registered(
+                    kind: .advanced, url: "https://a.example/shops?\(items[one])&\($0)", clip: Self.clips[0])
+            }
+        }
+        let table = try Self.table([("near", 0.0, 0.0)], [Self.generic] + pairs)
+        let url = "https://a.example/shops?" + items.joined(separator: "&")
+        let (search, steps) = try Self.search(table, url)
+        #expect(search.isTruncated && search.lookups == NearbySearch.mostLookups)
+        #expect(search.locations.isEmpty && steps == 0)
+        #expect(try Self.search(table).search.locations.count == 1)
     }
 
     /// Steps are counted, since time depends on the machine.

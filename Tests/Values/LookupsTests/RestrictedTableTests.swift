@@ -123,7 +123,9 @@ import Testing
         let a = whole.restricted(to: try Self.locations("a", "gone"))
         let here = try Coordinate(latitude: 52.001, longitude: 13)
         func found(_ table: TenantTable, _ url: String, within: Double = 5_000) throws -> [String] {
-            try table.nearby(try InvocationURL(url), from: here, within: Distance(meters: within)).locations
+            try table.nearby(
+                table.launch(by: try InvocationURL(url)), from: here, within: Distance(meters: within)
+            ).locations
                 .map(\.location.identifier.text)
         }
         #expect(try found(whole, "\(Self.site)/all") == ["b", "a"])

@@ -121,9 +121,9 @@ struct Endpoint: Sendable {
     /// The most bytes of a JSON body: sixteen times the largest payload that APNs accepts.
     static let maximumBodyLength = 65_536
 
-    /// The maximum length of a body that is read on an event loop, in bytes: ten times a usual body. A task reads longer bodies, because
+    /// The maximum length of a body that is read on an event loop, in bytes: four times a usual body. A task reads longer bodies, because
     /// on the event loop they would delay other requests. [ours]
-    static let maximumBodyLengthAtOnce = 8_192
+    static let maximumBodyLengthAtOnce = 2_048
 }
 
 extension PathTree<Endpoint> {

@@ -37,17 +37,16 @@ struct LocationEndpoints: Sendable {
         let parameters = try request.queryParameters(named: ["url"])
         let text = try parameters.required("url")
         let url = try Problem.url(text.span)
-        _ = try attestation.attestation(of: request, for: .lookup) { request.clip(leadingFrom: url) }
-        return APIResponse(
-            cacheable: try APIResponses.lookUp(url, in: request.table), for: request.request.fields)
+        let lookup = request.table.lookUp(url)
+        _ = try attestation.attestation(of: request, for: .lookup) { lookup.experience?.clip }
+        return APIResponse(cacheable: try APIResponses.lookUp(url, lookup), for: request.request.fields)
     }
 
     private func nearby(_ request: AdmittedRequest) throws(Problem) -> APIResponse {
         let asked = try NearbyRequest(request.body)
-        _ = try attestation.attestation(of: request, for: .lookup) {
-            request.table.clip(launchedBy: asked.url)
-        }
-        return try APIResponses.nearby(asked, in: request.table)
+        let launch = request.table.launch(by: asked.url)
+        _ = try attestation.attestation(of: request, for: .lookup) { launch?.clip }
+        return try APIResponses.nearby(asked, launch, in: request.table)
     }
 
     /// Verifies a confirmation's signature. ``confirm(_:)`` refuses an invalid body.
@@ -55,31 +54,27 @@ struct LocationEndpoints: Sendable {
         _ request: AdmittedRequest, method: HTTPRequest.Method, body: [UInt8]
     ) async throws -> AdmittedRequest {
         try await attestation.verifyingSignature(of: request, for: .confirm, method: method, body: body) {
-            (try? ConfirmationRequest($0.body)).flatMap { asked in request.clip(leadingFrom: asked.url) }
+            (try? ConfirmationRequest($0.body)).flatMap { request.table.lookUp($0.url).experience?.clip }
         }
     }
 
     private func confirm(_ request: AdmittedRequest) throws(Problem) -> APIResponse {
         let asked = try ConfirmationRequest(request.body)
-        let clip = { request.clip(leadingFrom: asked.url) }
-        let attested = try attestation.attestation(of: request, for: .confirm, clip)
+        let lookup = request.table.lookUp(asked.url)
+        // A short code may lead from one clip's URL to another clip's location.
+        let clip = lookup.experience?.clip
+        let attested = try attestation.attestation(of: request, for: .confirm) { clip }
         // A URL without a clip requires no attestation. It gets no receipt, because any holder of the publishable key could get one.
-        let isReceipted = !request.requiresAttestation || clip() != nil
+        let isReceipted = !request.requiresAttestation || clip != nil
         var response = APIResponse(
             uncached: responses.confirm(
-                asked, attested: attested, isReceipted: isReceipted, in: request.table, at: request.now))
-        response.headers = attestation.nextChallenge(to: clip, after: request)
+                asked, lookup, attested: attested, isReceipted: isReceipted, in: request.table,
+                at: request.now))
+        response.headers = attestation.nextChallenge(to: { clip }, after: request)
         return response
     }
 
     private func compose(_ request: AdmittedRequest) throws(Problem) -> APIResponse {
         APIResponse(uncached: try responses.compose(request.body, in: request.table, at: request.now))
-    }
-}
-
-extension AdmittedRequest {
-    /// The clip of the URL's location. A short code may lead from one clip's URL to another clip's location.
-    fileprivate func clip(leadingFrom url: InvocationURL) -> BundleID? {
-        table.lookUp(url).experience?.clip
     }
 }
