@@ -45,6 +45,7 @@ extension LookupIndex {
         case (.clips, 1):
             guard let clip = clipIndices[ClipName(tenant: tenant, bundleID: key[0])] else { return }
             setOwner(nil, of: clip)
+            releaseIfUnused(clip)
         case (.domains, 1): removeDomain(key[0], of: tenant)
         case (.keys, 1):
             guard let id = UUID(uuidString: key[0]) else { return }
@@ -75,8 +76,9 @@ extension LookupIndex {
         switch relation {
         case .tenants: removeTenant(tenant)
         case .clips:
-            for index in clips.indices where clips[index].tenant == tenant {
-                setOwner(nil, of: ClipIndex(index))
+            for (name, clip) in clipIndices where name.tenant == tenant {
+                setOwner(nil, of: clip)
+                releaseIfUnused(clip)
             }
         case .domains:
             for (host, domain) in domains where domain.tenant == tenant { removeDomain(host, of: tenant) }
@@ -98,7 +100,16 @@ extension LookupIndex {
             }
             // One by one, because their query nodes must be removed, too.
             for (kind, url) in urls { removeExperience(kind, url, tenant) }
+            var clipCounts: [ClipIndex: UInt32] = [:]
+            var ruleCounts: [UInt32: UInt32] = [:]
+            experiences.forEach { header, _ in
+                guard header.tenant == tenant else { return }
+                clipCounts[header.clip, default: 0] += 1
+                if header.binding == .rule { ruleCounts[header.rule, default: 0] += 1 }
+            }
             experiences.removeAll { header, _ in header.tenant == tenant }
+            hosts.removeAll(of: tenant)
+            for (rule, count) in ruleCounts { rules.remove(rule, count: count) }
             removeCards(of: tenant) { $0 != .locationCard }
             nearby[Int(tenant)].bound = OrderedPairs()
             nearby[Int(tenant)].readers = OrderedPairs()
@@ -106,6 +117,10 @@ extension LookupIndex {
             nearby[Int(tenant)].ofClips = [:]
             removeFromDomains(of: tenant)
             for index in clips.indices where clips[index].tenant == tenant { clips[index].defaultURL = nil }
+            for (clip, count) in clipCounts {
+                clipUses.remove(clip, count: count)
+                releaseIfUnused(clip)
+            }
         }
     }
 
@@ -288,20 +303,26 @@ extension LookupIndex {
         let hasLocation = !row.isNull(ExperienceColumn.locationIdentifier)
         let hasRule = !row.isNull(ExperienceColumn.identifierRule)
         guard let kind = row.withField(ExperienceColumn.kind, { ExperienceKind(text: $0) }) ?? nil,
-            !hasLocation || !hasRule,
-            let rule = hasRule
-                ? row.text(ExperienceColumn.identifierRule).flatMap({ intern(rule: $0) }).map(Optional.some)
-                : .some(nil),
-            row.isWhole(to: ExperienceColumn.cardImage)
+            !hasLocation || !hasRule, row.isWhole(to: ExperienceColumn.cardImage)
         else { return false }
         return row.withField(ExperienceColumn.url) { url in
             guard let shape = URLShape(url) else { return false }
             let hashes = ExperienceHashes(url, shape, host: hostHash(tenant))
-            // The clip is interned last, so that a refused row adds no clip's name.
             guard hashes.nodes.count <= URLPrefix.maximumQueryItems,
+                let rule = hasRule
+                    ? row.text(ExperienceColumn.identifierRule).flatMap({ rules.add($0) }).map(Optional.some)
+                    : .some(nil)
+            else { return false }
+            // The clip is interned last, so that a refused row adds no clip's name.
+            guard
                 let clip = row.withField(
                     ExperienceColumn.bundleId, { intern(clip: String(copying: $0), of: tenant) }) ?? nil
-            else { return false }
+            else {
+                if let rule { rules.remove(rule) }
+                return false
+            }
+            // Before the old row is removed, which may be the last one that uses the names.
+            clipUses.add(clip)
             if !isNew { removeExperience(kind, url, hashes, tenant) }
             let header = ExperienceHeader(
                 tenant: tenant, clip: clip, rule: rule ?? 0, urlLength: UInt16(url.count),
@@ -316,19 +337,11 @@ extension LookupIndex {
             note(header, boundTo: location.span, url, hashes.own, isNew ? .gather : .add)
             addNodes(hashes)
             addToDomain(hashes, url, of: clip)
-            note(shape.pathComponentCount, hasQuery: !hashes.nodes.isEmpty, onHost: hashes.host)
+            hosts.add(
+                shape.pathComponentCount, hasQuery: !hashes.nodes.isEmpty, hashes.host, of: tenant)
             if kind == .default { clips[Int(clip)].defaultURL = Array(copying: url) }
             return true
         } ?? false
-    }
-
-    /// Writes only if something is new, because a write copies the hosts of a copied index.
-    private mutating func note(_ depth: Int, hasQuery: Bool, onHost host: UInt64) {
-        let known = hosts[host] ?? Depths()
-        var depths = known
-        depths.paths |= 1 << UInt64(depth)
-        if hasQuery { depths.queries |= 1 << UInt64(depth) }
-        if depths != known { hosts[host] = depths }
     }
 
     private mutating func removeExperience(_ kind: ExperienceKind, _ url: [UInt8], _ tenant: TenantIndex) {
@@ -353,11 +366,14 @@ extension LookupIndex {
         note(removed, boundTo: location.span, url, hashes.own, .remove)
         removeNodes(hashes)
         removeFromDomain(hashes, url, of: removed.clip)
+        hosts.remove(hashes.host)
+        if removed.binding == .rule { rules.remove(removed.rule) }
         let clip = Int(removed.clip)
-        guard kind == .default, let known = clips[clip].defaultURL, known.span.isEqual(to: url) else {
-            return
+        if kind == .default, let known = clips[clip].defaultURL, known.span.isEqual(to: url) {
+            clips[clip].defaultURL = nil
         }
-        clips[clip].defaultURL = nil
+        clipUses.remove(removed.clip, count: 1)
+        releaseIfUnused(removed.clip)
     }
 
     private mutating func addNodes(_ hashes: ExperienceHashes) {
@@ -389,20 +405,20 @@ extension LookupIndex {
         let key = ClipName(tenant: tenant, bundleID: name)
         if let known = clipIndices[key] { return known }
         guard let bundleID = try? BundleID(name) else { return nil }
-        let index = ClipIndex(clips.count)
-        clips.append(ClipEntry(tenant: tenant, bundleID: bundleID))
+        let index = clipUses.unusedNumber()
+        let entry = ClipEntry(tenant: tenant, bundleID: bundleID)
+        if Int(index) < clips.count { clips[Int(index)] = entry } else { clips.append(entry) }
         clipIndices[key] = index
         return index
     }
 
-    private mutating func intern(rule text: String) -> UInt32? {
-        let bytes = Array(text.utf8)
-        if let known = ruleIndices[bytes] { return known }
-        guard let rule = try? IdentifierRule(text) else { return nil }
-        let index = UInt32(rules.count)
-        rules.append(rule)
-        ruleIndices[bytes] = index
-        return index
+    /// Removes a clip's name if the clip has neither a row nor experiences. Its index is used again.
+    private mutating func releaseIfUnused(_ clip: ClipIndex) {
+        let entry = clips[Int(clip)]
+        guard entry.owner == nil, !entry.isUnreadable, !clipUses.isUsed(clip) else { return }
+        clipIndices[ClipName(tenant: entry.tenant, bundleID: entry.bundleID.text)] = nil
+        clips[Int(clip)].defaultURL = nil
+        clipUses.release(clip)
     }
 }
 

@@ -29,7 +29,7 @@ public struct LookupIndex: Sendable {
         var isPresent = false
     }
 
-    /// A clip without rows remains as a name.
+    /// A clip without a row remains as a name while it has experiences.
     struct ClipEntry: Sendable {
         let tenant: TenantIndex
         let bundleID: BundleID
@@ -63,7 +63,7 @@ public struct LookupIndex: Sendable {
     struct ExperienceHeader: BitwiseCopyable {
         let tenant: TenantIndex
         let clip: ClipIndex
-        /// The index of an identifier rule in `rules`.
+        /// The number of an identifier rule in `rules`.
         let rule: UInt32
         /// The length of the registered URL; the identifier of its location follows in the record's text.
         let urlLength: UInt16
@@ -156,7 +156,7 @@ public struct LookupIndex: Sendable {
 
     /// The depths at which a tenant may have experiences on a host: a hint that saves hash lookups, and
     /// that may contain too many.
-    struct Depths: Sendable, Equatable {
+    struct Depths: BitwiseCopyable, Sendable {
         /// Bit N: registered URLs with N path components.
         var paths: UInt64 = 0
         /// Bit N: registered URLs with N path components and a query.
@@ -171,14 +171,13 @@ public struct LookupIndex: Sendable {
     var corsOrigins: [String: Int] = [:]
     var clips: [ClipEntry] = []
     var clipIndices: [ClipName: ClipIndex] = [:]
-    var rules: [IdentifierRule] = []
-    /// By the bytes of their text: `String` treats the composed and the decomposed form of a character as
-    /// equal.
-    var ruleIndices: [[UInt8]: UInt32] = [:]
+    /// The number of experiences of each of `clips`.
+    var clipUses = UseCounts()
+    var rules = RuleTable()
     var keys: [KeyDigest: KeyEntry] = [:]
     var keyDigests: [KeyName: KeyDigest] = [:]
     var revokedAttestKeys: Set<AttestKeyName> = []
-    var hosts: [UInt64: Depths] = [:]
+    var hosts = HostTable()
     /// The verified hosts by name. Each is verified for one tenant.
     var domains: [String: DomainEntry] = [:]
     /// The experiences on verified hosts, by the hash that experiences of the tenant on the host have. Those
@@ -234,7 +233,8 @@ public struct LookupIndex: Sendable {
 
     /// The approximate size in bytes of the experiences, locations and short codes, with their indexes.
     public var memory: Int {
-        experiences.memory + queryNodes.memory + locations.memory + shortCodes.memory + cards.memory
+        experiences.memory + hosts.memory + queryNodes.memory + locations.memory + shortCodes.memory
+            + cards.memory
             + nearbyMemory
     }
 
@@ -251,6 +251,7 @@ public struct LookupIndex: Sendable {
     /// Releases memory that was reserved while the index grew.
     public mutating func compact() {
         experiences.compact()
+        hosts.compact()
         queryNodes.compact()
         locations.compact()
         shortCodes.compact()

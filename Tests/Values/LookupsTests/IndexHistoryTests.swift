@@ -269,5 +269,7 @@ import Testing
         for tenant in Self.tenants { table.removeAll(.experiences, of: tenant) }
         #expect(table.experienceCount == 0)
         #expect(table.queryNodes.count == 0)
+        for tenant in Self.tenants { table.removeAll(.clips, of: tenant) }
+        #expect(table.hosts.count == 0 && table.rules.count == 0 && table.clipIndices.isEmpty)
     }
 }

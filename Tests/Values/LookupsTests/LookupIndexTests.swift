@@ -350,4 +350,67 @@ import Testing
         #expect(try Self.url(Self.link, in: copy, of: Self.one) == "https://example.com")
         #expect(try Self.url("https://example.com/a", in: table, of: Self.one) == "https://example.com/a")
     }
+
+    // MARK: Names
+
+    /// A full and an empty catalogue with new names in each round.
+    @Test(arguments: [false, true]) func namesGoWithTheirLastExperience(removesWhole: Bool) throws {
+        var table = try Self.table()
+        let kept = "https://kept.example/a"
+        try table.set(.experiences, .experience(Self.two, "advanced", kept, rule: "query:kept"))
+        for round in 0..<4 {
+            for number in 0..<50 {
+                let name = "r\(round)n\(number)"
+                for path in ["a", "b?c=1"] {
+                    try table.set(
+                        .experiences,
+                        .experience(
+                            Self.one, "advanced", "https://\(name).example/\(path)",
+                            clip: "com.example.\(name).Clip", rule: "query:\(name)"))
+                }
+                try table.set(
+                    .clips, .clip(Self.one, "com.example.\(name).Clip", isMultiBusiness: false))
+            }
+            #expect(table.hosts.count == 51 && table.rules.count == 51 && table.clipIndices.count == 51)
+            let first = "https://r\(round)n0.example/a"
+            #expect(try Self.url(first, in: table, of: Self.one) == first)
+            if removesWhole {
+                table.removeAll(.clips, of: Self.one)
+                #expect(table.clipIndices.count == 51)
+                table.removeAll(.experiences, of: Self.one)
+            } else {
+                for number in 0..<50 {
+                    let name = "r\(round)n\(number)"
+                    for path in ["a", "b?c=1"] {
+                        table.remove(
+                            .experiences, of: Self.one, key: ["advanced", "https://\(name).example/\(path)"])
+                    }
+                    table.remove(.clips, of: Self.one, key: ["com.example.\(name).Clip"])
+                }
+            }
+            #expect(table.hosts.count == 1 && table.rules.count == 1 && table.clipIndices.count == 1)
+            #expect(try Self.url(first, in: table, of: Self.one) == nil)
+            #expect(try Self.url(kept, in: table, of: Self.two) == kept)
+        }
+        #expect(table.rules.capacity == 51 && table.clips.count == 51)
+        table.removeAll(.experiences, of: Self.two)
+        #expect(table.hosts.count == 0 && table.rules.capacity == 0 && table.clipIndices.isEmpty)
+    }
+
+    /// A changed row has the names that only the old row had, and a refused row leaves none.
+    @Test func replacedAndRefusedRowsKeepNames() throws {
+        var table = try Self.table()
+        let url = "https://example.com/a"
+        for rule in ["query:a", "query:a", "query:b"] {
+            try table.set(.experiences, .experience(Self.one, "advanced", url, rule: rule))
+            let match = try table.of(Self.one).match(InvocationURL(url))
+            #expect(match?.experience.binding == .rule(try IdentifierRule(rule)))
+            #expect(match?.experience.clip.text == "com.example.MyApp.Clip")
+        }
+        #expect(throws: LookupIndexError.self) {
+            try table.set(
+                .experiences, .experience(Self.one, "demo", url, clip: "no clip", rule: "query:refused"))
+        }
+        #expect(table.hosts.count == 1 && table.rules.count == 1 && table.clipIndices.count == 1)
+    }
 }
