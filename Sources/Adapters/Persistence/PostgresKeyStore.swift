@@ -87,14 +87,15 @@ extension TenantTransaction {
     /// Locks a key that another key will change. An operator may change every key.
     ///
     /// - Parameter expiresAt: The key's new expiry, nil for none. If left out, the key keeps its expiry.
-    /// - Throws: `AdministrationError.unknownKey`; `widerKey` if the key has scopes, locations or an expiry beyond those of the maker;
-    ///   and the errors of ``caller(_:)``.
+    /// - Throws: `AdministrationError.unknownKey`; `widerKey` if the key has scopes, locations or an expiry beyond those of the maker, before or
+    ///   after the change; and the errors of ``caller(_:)``.
     func requireKey(_ id: KeyID, noWiderThan maker: Actor, until expiresAt: Date?? = .none) async throws {
         guard case .key(let maker) = maker else { return }
         let caller = try await caller(maker)
         guard let old = try await key(id, lock: "FOR UPDATE") else { throw AdministrationError.unknownKey }
-        guard caller.covers(old.scopes, at: old.locations, until: expiresAt ?? old.expiresAt) else {
-            throw AdministrationError.widerKey
-        }
+        // A new expiry alone would allow to end a wider key, which this key cannot revoke.
+        guard caller.mayChange(old),
+            caller.covers(old.scopes, at: old.locations, until: expiresAt ?? old.expiresAt)
+        else { throw AdministrationError.widerKey }
     }
 }

@@ -56,6 +56,13 @@ extension KeyRecord {
         return end.map { $0 <= expiresAt } ?? false
     }
 
+    /// Whether this key may rotate, change or revoke another key, as that key is before the change.
+    ///
+    /// A key may always shorten its own expiry.
+    public func mayChange(_ key: KeyRecord) -> Bool {
+        covers(key.scopes, at: key.locations, until: key.expiresAt)
+    }
+
     /// The scopes, locations and latest expiry of keys that this key can create.
     /// - Throws: `AdministrationError.widerKey`.
     public func grant(

@@ -139,7 +139,7 @@ import Testing
                 #expect(response.status == 403 && response.code == "wider_key", "\(response.text)")
             }
             for (id, expiresAt, status) in [
-                (narrow, JSONValue(end - 60), 200), (lasting, JSONValue(end), 200), (narrow, .null, 403),
+                (narrow, JSONValue(end - 60), 200), (lasting, JSONValue(end), 403), (narrow, .null, 403),
                 (narrow, JSONValue(end + 60), 403), (wide, JSONValue(end - 60), 403),
                 (Self.maker, .null, 403), (narrow, JSONValue(end), 200),
             ] as [(KeyID, JSONValue, Int)] {

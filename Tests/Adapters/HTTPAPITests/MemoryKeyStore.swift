@@ -53,7 +53,7 @@ final class MemoryKeyStore: KeyStore {
     ) async throws -> (key: APIKey, record: KeyRecord) {
         guard let old = try await self.key(id, of: tenant) else { throw AdministrationError.unknownKey }
         guard let maker = try await self.record(of: maker, tenant),
-            maker.covers(old.scopes, at: old.locations, until: old.expiresAt)
+            maker.mayChange(old)
         else {
             throw AdministrationError.widerKey
         }
@@ -72,7 +72,7 @@ final class MemoryKeyStore: KeyStore {
     ) async throws -> (record: KeyRecord, isVisible: Bool) {
         guard let old = try await self.key(id, of: tenant) else { throw AdministrationError.unknownKey }
         guard let maker = try await self.record(of: maker, tenant),
-            maker.covers(old.scopes, at: old.locations, until: expiresAt)
+            maker.mayChange(old), maker.covers(old.scopes, at: old.locations, until: expiresAt)
         else { throw AdministrationError.widerKey }
         let record = KeyRecord(
             id: old.id, kind: old.kind, scopes: old.scopes, locations: old.locations, hint: old.hint,
@@ -85,7 +85,7 @@ final class MemoryKeyStore: KeyStore {
     func revoke(_ id: KeyID, by maker: Actor, of tenant: TenantID) async throws -> Bool {
         guard let old = try await key(id, of: tenant) else { throw AdministrationError.unknownKey }
         guard let maker = try await self.record(of: maker, tenant),
-            maker.covers(old.scopes, at: old.locations, until: old.expiresAt)
+            maker.mayChange(old)
         else { throw AdministrationError.widerKey }
         return try records.withLock { records in
             guard records[tenant]?.removeValue(forKey: id) != nil else {

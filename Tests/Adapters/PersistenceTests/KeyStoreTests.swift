@@ -110,4 +110,35 @@ import Testing
             }
         }
     }
+
+    @Test func changeOfWiderKeyIsRejected() async throws {
+        let end = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded() + 3_600)
+        let scopes: Scopes = [Scopes(.lookup), Scopes(.manageKeys)]
+        try await Self.withKeys(scopes: scopes, expiresAt: end) { catalogue, stores, tenant, maker, _ in
+            let keys = catalogue.keys
+            for (number, scopes, expiresAt) in [
+                (2, .all, end), (3, Scopes(.lookup), nil), (4, Scopes(.lookup), end + 60),
+            ] as [(UInt32, Scopes, Date?)] {
+                let wider = try await stores.administration.createKey(
+                    KeyTests.key(number: number), scopes: scopes, expiresAt: expiresAt, of: tenant)
+                for expiresAt in [end - 60, end, nil] {
+                    await #expect(throws: AdministrationError.widerKey, "key \(number)") {
+                        try await keys.update(
+                            wider.id, expiresAt: expiresAt, by: .key(maker.id), of: tenant)
+                    }
+                }
+                #expect(try await keys.key(wider.id, of: tenant) == wider)
+            }
+            let narrow = try await stores.administration.createKey(
+                KeyTests.key(number: 5), scopes: Scopes(.lookup), expiresAt: end - 60, of: tenant)
+            let extended = try await keys.update(
+                narrow.id, expiresAt: end, by: .key(maker.id), of: tenant)
+            #expect(extended.record.expiresAt == end)
+            let own = try await keys.update(maker.id, expiresAt: end - 60, by: .key(maker.id), of: tenant)
+            #expect(own.record.expiresAt == end - 60)
+            await #expect(throws: AdministrationError.widerKey) {
+                try await keys.update(maker.id, expiresAt: end, by: .key(maker.id), of: tenant)
+            }
+        }
+    }
 }
