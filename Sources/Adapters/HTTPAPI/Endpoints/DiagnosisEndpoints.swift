@@ -5,9 +5,10 @@ import Tenancy
 /// The endpoint that diagnoses an invocation URL, point by point.
 struct DiagnosisEndpoints: Sendable {
     private let diagnose: APIServer.Dependencies.Diagnose
-    private let questions = TenantConcurrency(maximum: atOnce)
+    private let running = TenantConcurrency(maximum: atOnce)
 
-    /// The most concurrent diagnoses of a tenant. Each waits for sites that the tenant names. [ours]
+    /// The maximum number of concurrent diagnoses of a tenant. A diagnosis of a URL without an experience compares the URL with all
+    /// experiences, and a live one waits for sites that the tenant names. [ours]
     private static let atOnce = 4
 
     init(by diagnose: @escaping APIServer.Dependencies.Diagnose) {
@@ -25,10 +26,10 @@ struct DiagnosisEndpoints: Sendable {
     private func diagnose(_ request: AdmittedRequest) async throws -> APIResponse {
         let parameters = try request.queryParameters(named: ["url", "live"])
         let url = String(decoding: try parameters.required("url"), as: UTF8.self)
-        let diagnosis =
-            try parameters.flag("live")
-            ? try await questions.with(request.tenant) { try await diagnose(url, request.table, true) }
-            : try await diagnose(url, request.table, false)
+        let isLive = try parameters.flag("live")
+        let diagnosis = try await running.with(request.tenant) {
+            try await diagnose(url, request.table, isLive)
+        }
         var response = APIResponse(uncached: JSONValue.object(diagnosis).serialized())
         response.isCompressible = true
         return response
