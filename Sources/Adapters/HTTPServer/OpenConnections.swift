@@ -239,7 +239,8 @@ final class KnownConnection: Sendable {
     }
 }
 
-/// An inbound event: room for other clients is needed, so a connection without a running request is closed.
+/// An inbound event: room for other clients is needed, so a connection is closed if all its requests have their
+/// responses.
 struct RoomIsWanted: Sendable {}
 
 /// Notes when a connection reads.

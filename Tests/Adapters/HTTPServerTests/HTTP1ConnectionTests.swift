@@ -319,6 +319,38 @@ import Testing
         #expect(!idle.channel.isActive)
     }
 
+    @Test func connectionThatDiscardsTheRestOfABodyMakesRoom() throws {
+        let client = try EmbeddedHTTP1()
+        _ = try client.send("POST /later HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n1")
+        client.fire(RoomIsWanted())
+        #expect(client.channel.isActive)
+        client.taskResponds()
+        #expect(try client.statuses() == ["200"] && client.channel.isActive)
+        client.fire(RoomIsWanted())
+        #expect(!client.channel.isActive)
+
+        let refused = try EmbeddedHTTP1()
+        let closes = CloseRecorder()
+        try refused.channel.pipeline.syncOperations.addHandler(closes, position: .first)
+        #expect(try refused.send("GARBAGE\r\n\r\n") == ["400"])
+        #expect(closes.modes == [.output])
+        refused.fire(RoomIsWanted())
+        #expect(closes.modes == [.output, .all])
+    }
+
+    @Test func unreadResponseBeforeTheRestOfABodyIsKept() throws {
+        let client = try EmbeddedHTTP1()
+        let gate = WriteGate()
+        try client.channel.pipeline.syncOperations.addHandler(gate, position: .first)
+        _ = try client.send("POST /later HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n1")
+        client.taskResponds()
+        client.fire(RoomIsWanted())
+        #expect(client.channel.isActive)
+        gate.promise?.succeed()
+        client.fire(RoomIsWanted())
+        #expect(!client.channel.isActive)
+    }
+
     @Test func requestBegunBeforeShutdownIsAnsweredAsTheLast() throws {
         let client = try EmbeddedHTTP1()
         _ = try client.send("POST /later HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n")

@@ -469,6 +469,53 @@ import Testing
         #expect(connection.goAways == [.noError])
     }
 
+    @Test(arguments: [nil, 100] as [Int?])
+    func connectionThatDiscardsTheRestOfBodiesMakesRoom(length: Int?) throws {
+        let connection = try Connection()
+        let server = try connection.server.pipeline.syncOperations.handler(type: HTTP2Connection.self)
+        server.start = { _, _, _ in }
+        func wantRoom() throws {
+            connection.server.pipeline.fireUserInboundEventTriggered(RoomIsWanted())
+            try connection.pump()
+        }
+        let ids = try (0..<2).map { _ in
+            try connection.request("/later", method: "POST", endStream: false)
+        }
+        try connection.pump()
+        for id in ids {
+            try wantRoom()
+            #expect(connection.server.isActive && connection.goAways.isEmpty)
+            let body = length.map { ServerResponse.Body.buffer(ByteBuffer(repeating: 1, count: $0)) }
+            server.respond(with: ServerResponse(.forbidden, body: body ?? .empty), id)
+            try connection.pump()
+        }
+        #expect(connection.statuses == ["403", "403"] && connection.server.isActive)
+        try wantRoom()
+        #expect(!connection.server.isActive)
+        #expect(connection.goAways == [.noError])
+    }
+
+    @Test func unreadResponseBeforeTheRestOfABodyIsKept() throws {
+        let connection = try Connection(window: 10)
+        let server = try connection.server.pipeline.syncOperations.handler(type: HTTP2Connection.self)
+        server.start = { _, _, _ in }
+        let id = try connection.request("/later", method: "POST", endStream: false)
+        try connection.pump()
+        server.respond(
+            with: ServerResponse(.forbidden, body: .buffer(ByteBuffer(repeating: 1, count: 20))), id)
+        try connection.pump()
+        #expect(connection.bodyLength == 10)
+        connection.server.pipeline.fireUserInboundEventTriggered(RoomIsWanted())
+        try connection.pump()
+        #expect(connection.server.isActive && connection.goAways.isEmpty)
+        connection.write(id, .windowUpdate(windowSizeIncrement: 10))
+        try connection.pump()
+        #expect(connection.bodyLength == 20)
+        connection.server.pipeline.fireUserInboundEventTriggered(RoomIsWanted())
+        try connection.pump()
+        #expect(!connection.server.isActive)
+    }
+
     /// A request may be on its way: its client must be able to read the good-bye.
     @Test func idleConnectionLingersAfterItsGoodbyeOnDrain() throws {
         let connection = try Connection()

@@ -11,7 +11,7 @@ import NIOHTTP1
 /// - A client that waits for `100 Continue` gets it when its body is read. If the response does not need the body, the client gets the
 ///   final response instead.
 /// - After a response, the client may continue to send the request's body for a short time, so that it can read the response. Then the
-///   connection is cut.
+///   connection is cut, or earlier if room for other clients is needed.
 /// - If a client does not read its responses, the connection is closed: ``PendingWrites``.
 /// - If the client ends its input, or the server ends, the connection first responds to the requests that arrived before.
 final class HTTP1Connection: ChannelDuplexHandler, RemovableChannelHandler {
@@ -159,8 +159,14 @@ final class HTTP1Connection: ChannelDuplexHandler, RemovableChannelHandler {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
         case is RoomIsWanted:
-            // A request whose body is still on its way has time limits of its own.
-            if case .idle = state { closeIfIdle(context) }
+            switch state {
+            case .idle: closeIfIdle(context)
+            // Not by `close_notify`: a client that does not stop sending need not answer it either.
+            case .handled(isReceived: false, isAnswered: true), .over:
+                if pendingWrites.count == 0 { context.channel.cut() }
+            // A request that has no response yet keeps its connection. Its body has time limits of its own.
+            case .receiving, .received, .delayed, .handled: break
+            }
         case is ChannelShouldQuiesceEvent: receive(.end, context)
         case let event as ChannelEvent where event == .inputClosed: receive(.end, context)
         default: context.fireUserInboundEventTriggered(event)

@@ -36,6 +36,8 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
         var isReceived = false
         var hasBegunResponse = false
         var isAnswered = false
+        /// Whether the whole response has left, although the request's body has not arrived.
+        var hasLeft = false
         var awaitsContinue = false
         /// The size of the inbound window, as the client knows it.
         var window = HTTP2Connection.windowSize
@@ -229,7 +231,7 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
         case let event as StreamClosedEvent: closed(event.streamID, context)
         case let event as NIOHTTP2WindowUpdatedEvent: windowChanges(event, context)
         case is NIOHTTP2StreamCreatedEvent: break
-        case is RoomIsWanted: if streams.isEmpty { end(context) }
+        case is RoomIsWanted: if streams.values.allSatisfy(\.hasLeft) { end(context) }
         case is ChannelShouldQuiesceEvent: beginDrain(context)
         case let event as ChannelEvent where event == .inputClosed: context.close(promise: nil)
         default: context.fireUserInboundEventTriggered(event)
@@ -392,7 +394,9 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
     private func endResponse(_ id: HTTP2StreamID, isComplete: Bool) {
         guard let stream = streams[id], let context else { return }
         guard isComplete else { return reset(id, .internalError, context) }
-        write(id, .data(.init(data: .byteBuffer(ByteBuffer()), endStream: true)), nil, context)
+        write(
+            id, .data(.init(data: .byteBuffer(ByteBuffer()), endStream: true)), leaving(stream, context),
+            context)
         answered(stream, id, context)
         flush(context)
     }
@@ -430,11 +434,14 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
             fields.headers?.add(name: "content-length", value: String(length), indexing: .nonIndexable)
         }
         response.write(to: &fields, server: settings.server)
-        write(id, .headers(.init(headers: fields.headers ?? [:], endStream: !hasBody)), nil, context)
+        write(
+            id, .headers(.init(headers: fields.headers ?? [:], endStream: !hasBody)),
+            hasBody ? nil : leaving(stream, context), context)
         guard hasBody else { return answered(stream, id, context) }
         switch response.body {
-        case .bytes(let bytes): write(ByteBuffer(bytes: bytes), isEnd: true, nil, stream, id, context)
-        case .buffer(let bytes): write(bytes, isEnd: true, nil, stream, id, context)
+        case .bytes(let bytes):
+            write(ByteBuffer(bytes: bytes), isEnd: true, leaving(stream, context), stream, id, context)
+        case .buffer(let bytes): write(bytes, isEnd: true, leaving(stream, context), stream, id, context)
         // The task writes the body.
         case .stream, .empty, .cut: return
         }
@@ -472,6 +479,14 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
         let promise = promise ?? context.eventLoop.makePromise()
         let loop = context.eventLoop
         promise.futureResult.assumeIsolated().whenSuccess { stream.lastProgress = loop.now }
+        return promise
+    }
+
+    /// A promise for the end of a response. Nil if the request has arrived, because the end of the response then closes the stream.
+    private func leaving(_ stream: Stream, _ context: ChannelHandlerContext) -> EventLoopPromise<Void>? {
+        guard !stream.isReceived else { return nil }
+        let promise = context.eventLoop.makePromise(of: Void.self)
+        promise.futureResult.assumeIsolated().whenSuccess { stream.hasLeft = true }
         return promise
     }
 
