@@ -85,7 +85,7 @@ final class RunningServer: Sendable {
     func text(_ path: String, at address: String? = nil) async throws -> String {
         let response = try await client.execute(
             HTTPClientRequest(url: (address ?? self.address) + path), timeout: .seconds(120))
-        return String(buffer: try await response.body.collect(upTo: 1 << 20))
+        return String(buffer: try await response.body.collect(upTo: 1 << 22))
     }
 
     /// Asks for a path of another host than the server's own.
@@ -167,7 +167,7 @@ final class RunningServer: Sendable {
         var request = request
         if let key { request.headers.add(name: "Authorization", value: "Bearer \(key)") }
         let response = try await client.execute(request, timeout: .seconds(120))
-        let body = try await response.body.collect(upTo: 1 << 20)
+        let body = try await response.body.collect(upTo: 1 << 22)
         return Answer(
             status: Int(response.status.code), version: "\(response.version)",
             json: try? JSONValue(parsing: body.readableBytesView))
@@ -194,7 +194,7 @@ final class ServerLog: Sendable {
     func port(saying words: String = "listening") async throws -> Int {
         try await first { text in
             text.split(separator: "\n").first {
-                $0.hasSuffix(words) || $0.contains("\"message\":\"\(words)\"")
+                $0.hasSuffix(words) || $0.contains("\"message\":\"\(words)\"") || $0.contains("msg=\(words) ")
             }?
             .firstMatch(of: /port(?:=|":")(\d+)/)
             .flatMap { Int($0.output.1) }

@@ -17,6 +17,7 @@ extension LookupIndex {
                 case .tenantId: tenant.bytes
                 case .suspendedAt: [0]
                 case .name: Array("Restaurants".utf8)
+                case .corsOrigins: []
                 default: nil
                 }
             })

@@ -137,7 +137,8 @@ extension LookupIndex {
             let clientLimit = row.limit(.clientRate, .clientBurst),
             let name = row.text(TenantColumn.name),
             let newInstanceLimit = row.limit(.newInstanceRate, .newInstanceBurst),
-            let clientNewInstanceLimit = row.limit(.clientNewInstanceRate, .clientNewInstanceBurst)
+            let clientNewInstanceLimit = row.limit(.clientNewInstanceRate, .clientNewInstanceBurst),
+            let origins = row.text(TenantColumn.corsOrigins)
         else { return false }
         let tenant = Int(intern(id))
         tenants[tenant].name = name
@@ -146,9 +147,7 @@ extension LookupIndex {
             key: keyLimit, client: clientLimit, newInstances: newInstanceLimit,
             clientNewInstances: clientNewInstanceLimit)
         tenants[tenant].isPresent = true
-        // If they cannot be read, no page may use the tenant's keys.
-        let origins = row.text(TenantColumn.corsOrigins)?.split(separator: " ").map(String.init)
-        setOrigins(Set(origins ?? []), of: TenantIndex(tenant))
+        setOrigins(Set(origins.split(separator: " ").map(String.init)), of: TenantIndex(tenant))
         return true
     }
 

@@ -328,7 +328,8 @@ import Testing
         return (response.status.code, headers, response.body.map { Array($0.buffer.readableBytesView) } ?? [])
     }
 
-    @Test(arguments: 0..<3) func constantDocumentIsCompressedForClientsThatAcceptIt(number: Int) throws {
+    /// The page of one problem is too short to be compressed.
+    @Test(arguments: 0..<2) func constantDocumentIsCompressedForClientsThatAcceptIt(number: Int) throws {
         let endpoint = ([OpenAPIDocument.endpoint] + ProblemPages.endpoints)[number]
         let plain = try Self.response(endpoint, coding: nil)
         let compressed = try Self.response(endpoint, coding: "gzip")

@@ -334,7 +334,7 @@ import Testing
     /// Those that need no key, of which `TenantIsolationTests` says what they tell.
     private static let openEndpoints: Set = [
         "GET /.well-known/apple-app-site-association", "GET /.well-known/doorstep/images/{sha256}",
-        "GET /livez", "GET /readyz", "GET /metrics",
+        "GET /", "GET /livez", "GET /readyz", "GET /metrics",
         "GET /tls/allowed",
         "GET /openapi.json", "GET /problems", "GET /problems/{code}", "GET /.well-known/jwks.json",
     ]

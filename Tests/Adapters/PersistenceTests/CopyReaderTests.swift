@@ -22,13 +22,13 @@ import Testing
     private static let rows: [IndexRelation: [String]] = [
         .tenants: [
             """
-            000b \(tenant) 00000001 00 00000008 000000000000000a 00000008 0000000000000014 ffffffff ffffffff \
-            ffffffff ffffffff ffffffff ffffffff 00000001 41
+            000c \(tenant) 00000001 00 00000008 000000000000000a 00000008 0000000000000014 ffffffff ffffffff \
+            ffffffff ffffffff ffffffff ffffffff 00000001 41 00000000
             """,
             """
-            000b 00000010 00000000000000000000000000000001 00000001 01 ffffffff ffffffff \
+            000c 00000010 00000000000000000000000000000001 00000001 01 ffffffff ffffffff \
             00000008 0000000000000001 00000008 00000000000f4240 00000008 0000000000000002 00000008 0000000000000003 \
-            ffffffff ffffffff 00000001 42
+            ffffffff ffffffff 00000001 42 00000000
             """,
         ],
         .clips: [

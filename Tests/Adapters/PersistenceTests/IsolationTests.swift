@@ -271,8 +271,9 @@ import Testing
             "tenants": [
                 "tenant_id", "slug", "suspended_at", "key_rate", "key_burst", "client_rate", "client_burst",
                 "new_instance_rate", "new_instance_burst", "client_new_instance_rate",
-                "client_new_instance_burst", "name", "quotas",
+                "client_new_instance_burst", "name", "quotas", "cors_origins",
             ],
+            "token_secrets": ["secret_id", "first_used_at"],
             "tenant_usage": ["tenant_id", "kind", "row_count", "byte_count"],
             "quota_defaults": ["kind", "maximum_rows", "maximum_bytes"],
             "clips": [
@@ -313,7 +314,9 @@ import Testing
             "event_recordings": ["tenant_id", "ends_at"],
         ]
         // Of the changes, one of each tenant's for each table that is fed, and its sample.
-        let counts = ["changes": 18, "change_horizon": 1, "tenant_usage": 20, "quota_defaults": 9]
+        let counts = [
+            "changes": 18, "change_horizon": 1, "tenant_usage": 20, "quota_defaults": 9, "token_secrets": 0,
+        ]
         try await Self.withTwoTenants { database in
             let all = try await database.withSuperuser { pool in
                 try await pool.withConnection { connection in

@@ -545,7 +545,7 @@ import Testing
                 let message = try #require(try await fixture.claim(webhook).first)
                 sent.append(message)
                 let attempt = WebhookAttempt(
-                    at: Date(timeIntervalSince1970: 1_772_368_200 + Double(index)),
+                    at: Date(timeIntervalSinceNow: Double(index)),
                     duration: .milliseconds(12), reply: .status(500 - index), response: response)
                 _ = try await fixture.store.record(
                     attempt, at: message, of: webhook, to: WebhookURL("https://example.com/hooks"),
