@@ -167,13 +167,12 @@ class Load:
             if is_done:
                 ledger.places[location] = version
                 ledger.changes[location] += 1
-            is_visible = status != 202
-            if is_visible:
-                await self.look(client, location)
+            # A change answered by 202 is visible later. So is one answered by 404: a request without a response made it.
+            await self.look(client, location, self.lag_limit if status not in (202, 404) else SETTLING_LIMIT)
             await asyncio.sleep(0.01 * self.pace)
 
-    async def look(self, client, location):
-        """The catalogue and the lookups of this moment hold what was acknowledged last."""
+    async def look(self, client, location, patience=None):
+        """The catalogue, and after at most `patience` seconds the lookups, hold what was acknowledged last."""
         if location not in self.ledger.places:
             return
         version = self.ledger.places[location]
@@ -182,7 +181,7 @@ class Load:
         found = answer.get("name") if status == 200 else None
         self.ledger.expect(
             status in (200, 404) and found == name, f"{location} is {found} ({status}), and was acknowledged as {name}")
-        deadline = time.monotonic() + self.lag_limit
+        deadline = time.monotonic() + (self.lag_limit if patience is None else patience)
         while True:
             status, answer = await client.insist("GET", f"/v1/lookup?url={SITE}/places/{location}")
             found = answer["location"]["name"] if status == 200 else None
