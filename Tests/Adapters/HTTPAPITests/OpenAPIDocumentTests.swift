@@ -100,7 +100,7 @@ import Testing
 
     @Test func documentDescribesEachWebhookMessage() throws {
         let document = try Self.document()
-        let webhooks = try #require(document["webhooks"]?.objectValue)
+        let webhooks = try #require(document["x-webhooks"]?.objectValue)
         #expect(Set(webhooks.map(\.key)) == Set(WebhookEvent.messageTypes))
         for (type, webhook) in webhooks {
             let operation = try #require(webhook["post"])
@@ -114,7 +114,7 @@ import Testing
     @Test(arguments: WebhookEvent.allCases) func sampleMatchesTheSchemaOfItsEvent(event: WebhookEvent) throws
     {
         let document = try Self.document()
-        let content = document["webhooks"]?[event.rawValue]?["post"]?["requestBody"]?["content"]
+        let content = document["x-webhooks"]?[event.rawValue]?["post"]?["requestBody"]?["content"]
         let media = try #require(content?["application/json"])
         let example = try #require(media["example"])
         #expect(example["data"] == .object(event.sample))

@@ -22,13 +22,13 @@ struct ClientForm {
         let paths = mapResponses(of: result["paths"] ?? [:]) { collect($0, schemas, &reached) }
         let shared = mapContent(of: components["responses"] ?? [:]) { collect($0, schemas, &reached) }
         // Clients read webhooks' messages, as they read responses.
-        let webhooks = mapMessages(of: result["webhooks"] ?? [:]) { collect($0, schemas, &reached) }
+        let webhooks = mapMessages(of: result["x-webhooks"] ?? [:]) { collect($0, schemas, &reached) }
         for name in reached { schemas[name] = schemas[name].map(opened) }
         components["schemas"] = .object(schemas)
         components["responses"] = shared
         result["components"] = .object(components)
         result["paths"] = paths
-        result["webhooks"] = webhooks
+        result["x-webhooks"] = webhooks
         return result
     }
 

@@ -126,7 +126,8 @@ struct OpenAPIGenerator {
         guard operations.isEmpty else {
             throw Failure(description: "fragments without an endpoint: \(operations.keys.sorted())")
         }
-        document["webhooks"] = .object(try webhooks())
+        // Not `webhooks`: openapi-generator 7.26 makes operations of these whose parameters have no type.
+        document["x-webhooks"] = .object(try webhooks())
         var components = try Self.object(document["components"])
         components["schemas"] = .object(
             try schemas.reduce(into: JSONObject()) { $0[$1.key] = try completed($1.value) })
