@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    /// What is wrong, and the finding that must name it.
+    /// A mistake in the set-up, and the finding that must name it.
     private struct Fault: Sendable {
         let name: String
         let check: String

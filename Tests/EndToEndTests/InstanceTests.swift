@@ -107,7 +107,7 @@ import Testing
             #expect(refused.errors.contains("DOORSTEP_TOKEN_SECRET opens nothing"), "\(refused.errors)")
             #expect(!refused.errors.contains(Self.new))
 
-            // Its loss is accepted, and what it sealed is counted until it is gone.
+            // The server starts if the loss of the old secret is accepted. It counts the old secret until its data is gone.
             let error = "lacks secrets that sealed data"
             _ = try await RunningServer.lend(binary, flags: ["--allow-new-token-secret"]) { server in
                 try await server.log.line(saying: error)

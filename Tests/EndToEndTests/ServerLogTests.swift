@@ -7,7 +7,7 @@ import PostgreSQL
 import TestSupport
 import Testing
 
-/// The log of the built server: its formats, its causes, and what is never in it.
+/// The log of the built server: formats, causes of errors, and the secrets that it must not contain.
 @Suite(.timeLimit(.minutes(30))) struct ServerLogTests {
     private static let instance = "7d3c2f9a-8b1e-4c55-9e0f-2a6d1b7c4e10"
 

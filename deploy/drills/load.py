@@ -172,7 +172,7 @@ class Load:
             await asyncio.sleep(0.01 * self.pace)
 
     async def look(self, client, location, patience=None):
-        """The catalogue, and after at most `patience` seconds the lookups, hold what was acknowledged last."""
+        """Compares the catalogue and lookups with the last acknowledged change; lookups may take `patience` seconds to show it."""
         if location not in self.ledger.places:
             return
         version = self.ledger.places[location]

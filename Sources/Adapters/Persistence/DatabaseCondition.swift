@@ -63,7 +63,8 @@ public struct DatabaseCondition: Sendable {
         self.clockDifference = clockDifference
     }
 
-    /// Every login can read this. Of a table with a column `tenant_id`, row-level security must apply to its owner, too.
+    /// Every login can read the results. A table with a column `tenant_id` counts as protected only if row-level security also
+    /// applies to the owner of the table.
     private static let query: Query = """
         SELECT current_setting('server_version'), current_setting('server_version_num')::bigint, session_user::text,
             l.rolsuper, l.rolbypassrls, l.rolconnlimit::bigint,

@@ -29,7 +29,7 @@ enum CommandError: Error, CustomStringConvertible {
     case foreignTokenSecret
     case invalidAPNsKeys(String, String)
     case webhookNotTaken(WebhookReply)
-    case nobodyListens
+    case noListener
     case unreadableTokens(Int)
     case unknownInstances([InstanceID])
     case unknownNotification(String)
@@ -86,7 +86,7 @@ enum CommandError: Error, CustomStringConvertible {
             "DOORSTEP_TOKEN_SECRET opens nothing that is sealed in the database: set the secret that sealed it. If that secret is lost, 'serve --allow-new-token-secret' starts without this data"
         case .invalidAPNsKeys(let path, let reason):
             "\(path) does not list keys for APNs: \(reason)"
-        case .nobodyListens: "no 'webhook listen' has asked for the tenant's events in the last ten minutes"
+        case .noListener: "no 'webhook listen' has asked for the tenant's events in the last ten minutes"
         case .webhookNotTaken(.status(let status, _)):
             "the webhook did not accept the message: it responded with status \(status)"
         case .webhookNotTaken(.noResponse(let reason)):

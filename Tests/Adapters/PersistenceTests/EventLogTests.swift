@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    /// What comes meanwhile follows after the pages of the first snapshot.
+    /// Events that are recorded during the reading come after the pages of the first snapshot.
     @Test func pagesOfOneSnapshotAreReadToTheirEnd() async throws {
         try await Self.withFixture { fixture in
             var position = try await fixture.begin()

@@ -21,8 +21,9 @@ struct SchemaWalker {
         return violations
     }
 
-    /// Tables whose rows are tenants': all but the migrations' own, the one row that says how far changes are pruned, the
-    /// default quotas, the marks of transactions that settle usage, the IDs of token secrets, and what is known of those who work at the console. Partitions are parts of theirs.
+    /// The tables whose rows belong to tenants. These tables belong to the whole installation: migrations, the position up to
+    /// which changes are pruned, default quotas, settlements, IDs of token secrets, and the console's links, sessions, events and key. A
+    /// partition is part of its table.
     static let tenantTables: Query = """
         SELECT relname::text FROM pg_class
         WHERE relnamespace = 'doorstep'::regnamespace AND relkind IN ('r', 'p')

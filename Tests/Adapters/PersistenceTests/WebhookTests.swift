@@ -238,7 +238,7 @@ import Testing
             try await execute("UPDATE doorstep.webhooks SET previous_secret_ends_at = now()")
             #expect(try await newest.receiver(webhook)?.previousSecret == nil)
             #expect(try await newest.webhook(webhook)?.previousSecretEndsAt == nil)
-            // The next resealing deletes what has ended.
+            // The next resealing deletes a secret whose overlap has ended.
             #expect(try await sealedAgain.resealSecrets(of: fixture.tenant) == .init())
             #expect(
                 try await fixture.stores.count(

@@ -250,7 +250,7 @@ struct WebhookCommand: AsyncParsableCommand {
             let queued = try await tenant.withWebhookAPI {
                 try await $0.post(path, ["event": .string(event.rawValue)])
             }
-            guard queued["listening"] != false else { throw CommandError.nobodyListens }
+            guard queued["listening"] != false else { throw CommandError.noListener }
             let message = queued.text("message")
             output.print(
                 queued,
