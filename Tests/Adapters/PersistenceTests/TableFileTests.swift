@@ -2,6 +2,7 @@ import Foundation
 import Geodesy
 import Invocation
 import Lookups
+import LookupsSupport
 import Persistence
 import Tenancy
 import Testing
@@ -24,20 +25,10 @@ import Testing
         _ tenant: TenantID = TenantID(UUID()), locations: Int = 1,
         asOf: Date = Date(timeIntervalSince1970: 1_800_000_000.25)
     ) throws -> LiveLookupIndex.State {
-        let uuid = withUnsafeBytes(of: tenant.uuid.uuid) { Array($0) }
-        func double(_ value: Double) -> [UInt8] {
-            withUnsafeBytes(of: value.bitPattern.bigEndian) { Array($0) }
-        }
         var table = LookupIndex()
-        try table.set(
-            .tenants, IndexRow([uuid, [0]] + Array(repeating: nil, count: 8) + [Array("T".utf8)]))
+        try table.set(.tenants, .tenant(tenant))
         for number in 0..<locations {
-            try table.set(
-                .locations,
-                IndexRow([
-                    uuid, Array("l\(number)".utf8), Array("é".utf8), double(1), double(2), double(3), nil,
-                    nil, nil,
-                ]))
+            try table.set(.locations, .location(tenant, "l\(number)", name: "é", radius: 3))
         }
         let live = LiveLookupIndex()
         live.replace(by: table, from: .database, asOf: asOf)
