@@ -11,10 +11,10 @@ import Testing
 /// Two tenants' transactions over one pool, with errors, cancellations and killed connections among them: none ever sees,
 /// or writes, what is the other's.
 ///
-/// 10,000 operations, or as many as `DOORSTEP_TEST_OPERATIONS` sets: deploy/nightly sets more.
+/// 5,000 operations, or as many as `DOORSTEP_TEST_OPERATIONS` sets: deploy/nightly sets more.
 @Suite(.serialized) struct InterleavedTenantsTests {
     private static let operations =
-        ProcessInfo.processInfo.environment["DOORSTEP_TEST_OPERATIONS"].flatMap { Int($0) } ?? 10_000
+        ProcessInfo.processInfo.environment["DOORSTEP_TEST_OPERATIONS"].flatMap { Int($0) } ?? 5_000
     private static let tasks = 16
 
     @Test(arguments: [false, true]) func interleavedTenantsNeverSeeEachOther(throughPooler: Bool) async throws
