@@ -1,13 +1,13 @@
 -- Creates one login for each job, with only the roles of sql/roles.sql that the job needs. A leaked password of the server
 -- therefore gives access neither to the administration nor to the schema. Run this as a superuser (here as root, who becomes
--- postgres), after sql/roles.sql, in the database that Doorstep uses. If you run it again, it sets all passwords and therefore
--- needs all of them.
+-- postgres), after sql/roles.sql, in the database that Doorstep uses. If you run it again, it sets all passwords again. So the
+-- variables must then contain the passwords that the logins have.
 --
 --   (set -a; . /root/doorstep-passwords; runuser -u postgres -- \
 --       psql --dbname=doorstep --file=sql/roles.sql --file=deploy/postgres/create-logins.sql)
 --
--- The file sets the variables MIGRATE_PASSWORD, ADMIN_PASSWORD and SERVE_PASSWORD, so that no password is on a command line.
--- With CONSOLE_PASSWORD, the script also creates the console's login.
+-- /root/doorstep-passwords sets the variables MIGRATE_PASSWORD, ADMIN_PASSWORD and SERVE_PASSWORD, so that no password is on a
+-- command line. If it also sets CONSOLE_PASSWORD, this script creates the console's login too.
 
 \set ON_ERROR_STOP on
 \getenv migrate_password MIGRATE_PASSWORD
