@@ -64,7 +64,7 @@ extension HTMLWriter {
             return element(
                 .p,
                 text:
-                    "No registered URL leads here. Bind an experience to this location, or register an experience with a rule that reads the location's identifier."
+                    "No experience leads here. Bind an experience to this location, or add an experience with a rule that reads the location's identifier."
             )
         }
         element(.ul, .class("urls")) { list in

@@ -38,7 +38,8 @@ struct URLsPage: Sendable {
                 Self.introduction(part, tenant, &main)
                 guard part.count > 0 else {
                     return main.element(
-                        .p, text: "No URLs registered yet. Import them with 'doorstep experience import'.")
+                        .p,
+                        text: "No experiences yet. Import them with 'doorstep experience import'.")
                 }
                 if found == nil { main.findingsToCome() }
                 main.element(.ul, .class("tree")) { list in

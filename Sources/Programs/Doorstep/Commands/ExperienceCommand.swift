@@ -89,7 +89,7 @@ struct ExperienceCommand: AsyncParsableCommand {
             discussion: """
                 Findings are grouped by code, with the counts on standard error. They are warnings, never errors.
 
-                With --launches the command lists each registered URL instead, with the launches of Apple's table \
+                With --launches the command lists each experience's URL instead, with the launches of Apple's table \
                 that can lead to it, and those that cannot.
 
                 Example: doorstep experience lint
@@ -98,7 +98,7 @@ struct ExperienceCommand: AsyncParsableCommand {
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
         @Option(help: "Maximum number of findings of each code, or of URLs with --launches.") var limit = 100
-        @Flag(help: "List the launches that can lead to each registered URL.") var launches = false
+        @Flag(help: "List the launches that can lead to each experience's URL.") var launches = false
 
         func run() async throws {
             if launches { try await listLaunches() } else { try await listFindings() }
