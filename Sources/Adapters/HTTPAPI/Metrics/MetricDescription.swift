@@ -88,7 +88,7 @@ extension MetricDescription {
             "Connections to PostgreSQL, by pool and state"),
         .init(
             "doorstep_database_pool_limit", .gauge, labels: ["pool"],
-            "Maximum number of connections of a pool"),
+            "Maximum number of connections to PostgreSQL of a pool"),
         .init(
             "doorstep_database_pool_wait_seconds_total", .counter, labels: ["pool"],
             "Time that tasks have waited for a connection of a pool"),
@@ -100,16 +100,16 @@ extension MetricDescription {
             "Tasks that had to wait for a connection of a pool"),
         .init(
             "doorstep_database_up", .gauge,
-            "1 if the latest reading of changes from the database succeeded, else 0"),
+            "1 if the latest read of changes from the database succeeded, else 0"),
         .init(
             "doorstep_deliveries_in_flight", .gauge,
             "Deliveries that this server is sending"),
         .init(
             "doorstep_deliveries_overdue_seconds", .gauge,
-            "Age of the oldest delivery that is due"),
+            "Time for which the oldest delivery that this server has read has been due"),
         .init(
             "doorstep_deliveries_total", .counter, labels: ["outcome"],
-            "Attempted or decided deliveries, by outcome"),
+            "Attempts of deliveries, and deliveries that ended without an attempt, by outcome"),
         .init(
             "doorstep_delivery_delay_seconds", .histogram, buckets: waitSeconds,
             "Time from a notification's acceptance to the first attempt of a delivery"),
@@ -118,7 +118,7 @@ extension MetricDescription {
             "Checks of domain proofs, by result"),
         .init(
             "doorstep_http_active_requests", .gauge,
-            "Requests that are being handled, lookups from memory excluded"),
+            "Requests that the server is handling, without those that it serves from the lookup index"),
         .init(
             "doorstep_http_connections", .gauge,
             "Open connections of clients"),
@@ -155,13 +155,13 @@ extension MetricDescription {
             "Metrics that were not kept, because there were too many"),
         .init(
             "doorstep_notifications_total", .counter, labels: ["decision"],
-            "Decisions about notifications, one for each instance"),
+            "Instances of audiences, by decision: queued, or the reason for no notification"),
         .init(
             "doorstep_queue_messages", .gauge, labels: ["queue"],
             "Messages that wait in the database, of all tenants; counted up to 100,000"),
         .init(
             "doorstep_queue_overdue_seconds", .gauge, labels: ["queue"],
-            "Age of the oldest message that is due in the database, of all tenants"),
+            "Time for which the oldest waiting message in the database has been due, of all tenants"),
         .init(
             "doorstep_quota_used_ratio", .gauge, labels: ["tenant", "kind", "unit"],
             "Used share of a tenant's quota; the 200 fullest quotas"),
@@ -173,10 +173,10 @@ extension MetricDescription {
             "When the certificate in --tls-certificate expires, in Unix time"),
         .init(
             "doorstep_token_secrets_unreadable", .gauge,
-            "Secrets that sealed data in the database and that DOORSTEP_TOKEN_SECRET lacks"),
+            "Secrets that were used to seal data in the database and are missing from DOORSTEP_TOKEN_SECRET"),
         .init(
             "doorstep_tokens_unreadable_total", .counter,
-            "Deliveries that were put off, because no DOORSTEP_TOKEN_SECRET opens the push token"),
+            "Deliveries that were put off, because no secret in DOORSTEP_TOKEN_SECRET opens the push token"),
         .init(
             "doorstep_webhook_attempts_total", .counter, labels: ["result"],
             "Attempts to deliver webhook messages, by result"),
@@ -185,7 +185,7 @@ extension MetricDescription {
             "Webhook messages that were given up"),
         .init(
             "doorstep_webhooks_disabled_total", .counter,
-            "Webhooks that were switched off after failed attempts"),
+            "Webhooks that this server switched off after failed attempts"),
         .init(
             "process_cpu_seconds_total", .counter,
             "Processor time of the process, in user and system mode"),

@@ -40,8 +40,8 @@ enum Settings {
     static let key = Setting<String, Void>(
         nil, "DOORSTEP_KEY", isSecret: true,
         """
-        Secret key for requests to the server; it decides the tenant. Without it, the key that 'doorstep login' stored \
-        is used
+        Secret key for requests to the server; the key determines the tenant. Without it, commands use the key that \
+        'doorstep login' stored
         """)
     static let tenant = Setting<TenantSlug, Void>(
         "tenant", "DOORSTEP_TENANT", value: "slug",
@@ -50,8 +50,8 @@ enum Settings {
     static let authorities = Setting<String, Void>(
         "ca-file", nil, value: "file", otherwise: "the system's",
         """
-        File with CA certificates (PEM) to trust in place of the system's, for connections to internal servers; \
-        'serve' uses it for webhooks and domain proofs
+        File with CA certificates (PEM) to trust in place of the system's, for connections to internal servers. \
+        'serve' trusts them for webhooks and domain proofs
         """)
     static let resolver = Setting<NameServer, Void>(
         "resolver", "DOORSTEP_RESOLVER", value: "address[:port]", otherwise: "as in /etc/resolv.conf",
@@ -71,8 +71,8 @@ enum Settings {
     static let operationsPort = Setting<Int, Void>(
         "operations-port", "DOORSTEP_OPERATIONS_PORT", in: 0...65_535,
         """
-        Port that serves /livez, /readyz, /metrics and /tls/allowed in plain HTTP; --port then no longer serves \
-        them; 0 for any
+        Port that serves /livez, /readyz, /metrics and /tls/allowed in plain HTTP. With this setting, --port does not \
+        serve them; 0 for any
         """)
     static let operationsHost = Setting<String, Void>(
         "operations-host", "DOORSTEP_OPERATIONS_HOST", otherwise: "as --host",
@@ -97,7 +97,7 @@ enum Settings {
         "shutdown-delay", "DOORSTEP_SHUTDOWN_DELAY", default: Int(api.shutdownDelay.components.seconds),
         in: 0...3_600,
         """
-        Seconds after SIGTERM in which the server goes on accepting connections, while /readyz returns 503 so that \
+        Seconds after SIGTERM in which the server still accepts connections. /readyz already returns 503, so that \
         proxies choose other servers
         """)
     static let trustedProxies = ranges(
@@ -174,12 +174,12 @@ enum Settings {
     static let consoleGroups = Setting<[ConsoleGroup], [ConsoleGroup]>(
         "console-group", "DOORSTEP_CONSOLE_GROUPS", default: [], value: "name=rights",
         range: """
-            a group and its right, change or read, optionally for one tenant, such as operators=change or \
+            NAME=RIGHT or NAME=RIGHT:TENANT, where RIGHT is change or read, such as operators=change or \
             acme-staff=read:acme; several are separated by commas
             """,
         """
-        Rights of a group's users. The first matching group decides; users without a matching group cannot sign in; \
-        can be repeated
+        Rights of a group's users. The first group that matches the user decides; without a match, the user cannot \
+        sign in. Can be repeated
         """,
         show: { $0.isEmpty ? "none" : $0.map(\.description).joined(separator: ",") },
         parse: { text in
@@ -203,15 +203,15 @@ enum Settings {
     static let tableFile = Setting<String, Void>(
         "table-file", "DOORSTEP_TABLE_FILE", value: "file",
         """
-        File for a copy of the lookup index, so that the server can start while the database is unavailable
+        File for a copy of the lookup index. With it, the server can start while the database is unavailable
         """
     )
     static let tableMaximumAge = Setting(
         "table-max-age", "DOORSTEP_TABLE_MAX_AGE", default: TableAge.standard, value: "hours",
         range: TableAge.range,
         """
-        Maximum age in hours of the lookup index: a server does not start from an older copy in --table-file, and an older \
-        index makes /readyz return 503
+        Maximum age of the lookup index in hours. A server does not start from an older copy in --table-file. While \
+        the index of a running server is older, /readyz returns 503
         """)
     static let confirmationRetention = Setting(
         "confirmation-retention", "DOORSTEP_CONFIRMATION_RETENTION", default: 90,
@@ -237,8 +237,8 @@ enum Settings {
     static let clientLimit = limit(
         "client-limit", "DOORSTEP_CLIENT_LIMIT", \.client,
         """
-        Requests per second and burst of one client address: with a tenant's publishable keys, with an invalid key, \
-        and at endpoints that need no key
+        Requests per second and burst of one client address. Applies to requests with publishable keys, to requests \
+        with invalid keys, and to endpoints that need no key
         """
     )
     static let newInstanceLimit = limit(
@@ -287,11 +287,11 @@ enum Settings {
         "File that lists the teams' APNs keys; without it this server delivers no notifications")
     static let apnsConnections = Setting(
         "apns-connections", "DOORSTEP_APNS_CONNECTIONS", default: apns.connections, in: 1...100,
-        "Maximum number of connections for each team and environment")
+        "Maximum number of connections to APNs for each team and environment")
     static let apnsTimeout = Setting(
         "apns-timeout", "DOORSTEP_APNS_TIMEOUT", default: Int(apns.requestTimeout.components.seconds),
         in: 1...300,
-        "Seconds to wait for a response from APNs; after twice as long, another server may send the delivery")
+        "Seconds to wait for a response from APNs; after twice this time, another server may send the delivery")
     static let apnsProduction = Setting<HostAndPort, Void>(
         "apns-production", "DOORSTEP_APNS_PRODUCTION", value: "host:port", otherwise: "Apple",
         "APNs server for production notifications, such as a simulator")
@@ -319,7 +319,8 @@ enum Settings {
     static let domainCheckInterval = Setting(
         "domain-check-interval", "DOORSTEP_DOMAIN_CHECK_INTERVAL", default: 24, in: 0...8_760,
         """
-        Hours between two checks of a domain's proof; 0 checks only domains that another tenant has proved as well
+        Hours between two checks of a domain's proof. With 0, the server checks only domains that a second tenant has \
+        proved too
         """)
 
     // MARK: Logs and secrets
@@ -328,22 +329,23 @@ enum Settings {
         "log-level", "DOORSTEP_LOG_LEVEL", default: Logger.Level.info, value: "level",
         range: Logger.Level.allCases.map(\.rawValue).joined(separator: ", "),
         """
-        Minimum level of log messages. Successful requests, and refusals without a valid key, are logged at debug. \
-        Of other refusals, the first of each kind is logged, then their number
+        Minimum level of log messages. Successful requests, and refusals without a valid key, are logged at debug. For \
+        other refusals, the log has the first of each kind, and then their number
         """, show: \.rawValue, parse: { Logger.Level(rawValue: $0) })
     static let logFormat = Setting<LogFormat, Void>(
         "log-format", "DOORSTEP_LOG_FORMAT", value: "format", otherwise: "json; text at a terminal",
         range: LogFormat.allCases.map(\.rawValue).joined(separator: ", "),
         """
-        Format of log lines. A warning or error that repeats is written again after 10 seconds to 5 minutes, with the \
-        number of its repetitions
+        Format of log lines. If a warning or error repeats, the log has it again after 10 seconds to 5 minutes, with \
+        the number of repetitions
         """
     )
     static let accessLog = Setting(
         "access-log", "DOORSTEP_ACCESS_LOG", default: AccessLogMode.off, value: "mode",
         range: AccessLogMode.allCases.map(\.rawValue).joined(separator: ", "),
         """
-        A log line for each request, with the client's address or, for 'cut', its network: a /24 of IPv4 or a /64 of IPv6
+        A log line for each request: with the client's network (a /24 of IPv4 or a /64 of IPv6) for 'cut', with the \
+        client's address for 'full'
         """, show: \.rawValue, parse: { AccessLogMode(rawValue: $0) })
     static let tokenSecret = Setting<String, Void>(
         nil, "DOORSTEP_TOKEN_SECRET", isSecret: true,
