@@ -291,7 +291,8 @@ enum Settings {
     static let apnsTimeout = Setting(
         "apns-timeout", "DOORSTEP_APNS_TIMEOUT", default: Int(apns.requestTimeout.components.seconds),
         in: 1...300,
-        "Seconds to wait for a response from APNs; after twice this time, another server may send the delivery")
+        "Seconds to wait for a response from APNs; after twice this time, another server may send the delivery"
+    )
     static let apnsProduction = Setting<HostAndPort, Void>(
         "apns-production", "DOORSTEP_APNS_PRODUCTION", value: "host:port", otherwise: "Apple",
         "APNs server for production notifications, such as a simulator")
