@@ -284,7 +284,7 @@ let package = Package(
                 "Receipts", "Lookups", "Tenancy",
             ]),
         .testTarget(
-            name: "FuzzTargetsTests", dependencies: ["AppAttest", "FuzzTargets"],
+            name: "FuzzTargetsTests", dependencies: ["Administration", "AppAttest", "FuzzTargets"],
             path: "Tests/FuzzTargetsTests", resources: [.copy("Seeds")], swiftSettings: settings),
         testSupport(
             "TestSupport",

@@ -6,7 +6,7 @@ import Invocation
 import JSON
 
 extension FuzzTarget {
-    /// What is canonical stays as it is.
+    /// The canonical form of a canonical URL is the same URL.
     static let url = FuzzTarget("url", upTo: 4_096) { bytes in
         guard let url = try? InvocationURL(utf8: bytes.span) else { return }
         let again = try? InvocationURL(url.canonical)
@@ -20,7 +20,7 @@ extension FuzzTarget {
         try? IdentifierRule($0)
     }
 
-    /// What is registered is matched by itself.
+    /// A registered prefix matches the URL with the same text.
     static let urlPrefix = FuzzTarget("url-prefix", upTo: 4_096) { bytes in
         guard let prefix = try? URLPrefix(String(decoding: bytes, as: UTF8.self)) else { return }
         precondition((try? URLPrefix(prefix.canonical)) == prefix, "\(prefix)")
@@ -31,7 +31,7 @@ extension FuzzTarget {
         _ = AddressRange(String(decoding: bytes, as: UTF8.self))
     }
 
-    /// What is written is read as what it was.
+    /// Reading a serialized value returns the same value.
     static let json = FuzzTarget("json", upTo: 16_384) { bytes in
         guard let value = try? JSONValue(parsing: bytes) else { return }
         precondition((try? JSONValue(parsing: value.serialized())) == value)
@@ -57,7 +57,7 @@ extension FuzzTarget {
         expectSameInPieces(bytes) { JSONLineReader<Clip>(maximumLineLength: 4_096) }
     }
 
-    /// Where a file is cut into pieces changes nothing.
+    /// The result of reading a file does not depend on its division into pieces.
     private static func expectSameInPieces<Reader: RowReader>(
         _ bytes: [UInt8], _ makeReader: () -> Reader
     ) where Reader.Row: Hashable {
@@ -73,7 +73,7 @@ extension FuzzTarget {
         try? reader.readRest()
     }
 
-    /// A page of a site that is looked at.
+    /// A page of a website. Doorstep reads the metadata of such pages.
     static let page = FuzzTarget("page", upTo: 16_384) { bytes in
         let metadata = PageMetadata(ofPage: bytes)
         precondition(metadata.properties.keys.allSatisfy { $0.hasPrefix("og:") })
@@ -85,12 +85,12 @@ extension FuzzTarget {
     }
 }
 
-/// What a reader says of a file.
-private struct FileContent<Row: Hashable & Sendable>: Equatable {
+/// The rows and problems that a reader finds in a file.
+struct FileContent<Row: Hashable & Sendable>: Equatable {
     var rows: [Row] = []
     var lines: [Int] = []
     var problems: [ImportProblem] = []
-    /// Why it was not read on.
+    /// The error that ended the reading.
     var refusal: String?
 
     init<Reader: RowReader>(of pieces: [[UInt8]], by reader: Reader) where Reader.Row == Row {

@@ -12,7 +12,8 @@ import RateLimiting
 import Tenancy
 import Testing
 
-/// What a PostgreSQL 15 wrote for `COPY (SELECT …) TO … (FORMAT binary)`, in pieces: header, each row, trailer.
+/// Reads the output of `COPY (SELECT …) TO … (FORMAT binary)`, recorded from PostgreSQL 15. Its pieces are the header, each row and the
+/// trailer.
 @Suite struct CopyReaderTests {
     private static let header = "5047434f50590aff0d0a00 00000000 00000000"
     private static let trailer = "ffff"
@@ -91,6 +92,11 @@ import Testing
     private static func bytes(_ hex: String) -> [UInt8] {
         let digits = hex.filter { !$0.isWhitespace }.compactMap(\.hexDigitValue)
         return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] * 16 + digits[$0 + 1]) }
+    }
+
+    /// The rows as a file of the fuzzer's target `table` holds them: each relation ends with the trailer, and there are no headers.
+    private static var seedOfFuzzer: [UInt8] {
+        IndexRelation.allCases.flatMap { bytes(((rows[$0] ?? []) + [trailer]).joined()) }
     }
 
     private static func pieces(_ relation: IndexRelation) -> [[UInt8]] {
@@ -180,7 +186,7 @@ import Testing
         try Self.check(table)
     }
 
-    /// As libpq hands them over: the header with the first row, the trailer alone.
+    /// libpq returns the header together with the first row, and the trailer alone.
     @Test func headerWithFirstRowIsRead() throws {
         var table = LookupIndex()
         for relation in IndexRelation.allCases {
@@ -189,6 +195,19 @@ import Testing
             #expect(try Self.read(asSent, relation, into: &table) == pieces.count - 2)
         }
         try Self.check(table)
+    }
+
+    /// After a change of a relation's columns, correct `rows`, and remake the seed:
+    /// `DOORSTEP_SEED_DUMP=Tests/FuzzTargetsTests/Seeds/table/all deploy/swift test --filter seedOfFuzzerHasTheseRows`
+    @Test func seedOfFuzzerHasTheseRows() throws {
+        if let path = ProcessInfo.processInfo.environment["DOORSTEP_SEED_DUMP"] {
+            try Data(Self.seedOfFuzzer).write(to: URL(fileURLWithPath: path))
+        }
+        let seed = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../FuzzTargetsTests/Seeds/table/all")
+        #expect(
+            try Array(Data(contentsOf: seed)) == Self.seedOfFuzzer,
+            "The seed is stale. The comment of this test shows the command that remakes it.")
     }
 
     @Test func copyWithoutRowsIsRead() throws {
@@ -230,7 +249,7 @@ import Testing
         }
     }
 
-    /// A cut within a row is found; one between rows is the sender's to report.
+    /// The reader detects a cut within a row. A cut between rows is an error that libpq reports.
     @Test func copyCutWithinARowIsRejected() throws {
         let pieces = Self.pieces(.experiences)
         let bytes = Array(pieces.joined())
