@@ -8,7 +8,7 @@ import Tenancy
 import TestSupport
 import Testing
 
-/// By which keys App Store Connect is spoken to: kept sealed, and given out to nobody but who signs.
+/// The keys of App Store Connect: stored sealed, and opened only to sign a request.
 @Suite struct AppStoreConnectionTests {
     private static let clip = "com.example.MyApp.Clip"
     private static let pem =
@@ -28,7 +28,7 @@ import Testing
         StoreCredentials(keyID: keyID, issuerID: issuer, pem: pem)
     }
 
-    /// All that the tables say of connections, as text.
+    /// The text of all rows that could contain a connection's key.
     private static func everything(_ stores: Stores, _ tenant: TenantID) async throws -> String {
         try await stores.adminPool.withTransaction { transaction in
             try await transaction.setTenant(tenant.description)
@@ -71,7 +71,7 @@ import Testing
             dump(opened, to: &dumped)
             #expect(!dumped.contains("PRIVATE"))
 
-            // One for a clip: an individual key takes the place of the team's.
+            // An individual key for the clip replaces the team's key.
             _ = try await connections.connect(
                 clip, by: Self.credentials("FGHIJ67890"), of: tenant, actor: "t")
             #expect(try await connections.connections(of: tenant).map(\.keyID) == ["FGHIJ67890"])
@@ -103,7 +103,7 @@ import Testing
                     BundleID("com.example.Other.Clip"), by: Self.credentials(), of: tenant, actor: "t")
             }
 
-            // What was sealed for one tenant opens for no other, wherever it is copied to.
+            // A value that is sealed for one tenant cannot be opened for another tenant.
             let sealed = try await stores.adminPool.withTransaction { transaction in
                 try await transaction.setTenant(tenant.description)
                 return try await transaction.execute(
@@ -140,7 +140,7 @@ import Testing
         }
     }
 
-    /// A key that Apple gives once is not lost without a word: neither to an operator nor to who has a key of the tenant's.
+    /// Apple shows a private key once. Deleting the clip therefore requires `cascade`, for operators and for keys of the tenant.
     @Test func clipDeletionRequiresCascadeForItsConnection() async throws {
         try await Stores.withTenant { stores, tenant in
             let (connections, clip) = (try Self.connections(stores), try BundleID(Self.clip))

@@ -8,7 +8,7 @@ import Tenancy
 import TestSupport
 import Testing
 
-/// What requests bring is counted by the day, and a clip requires what enough of them bring.
+/// Attested requests are counted by day. A clip can require attestation only after enough requests were attested.
 @Suite struct AttestationCountTests {
     private static let clip = "com.example.MyApp.Clip"
 
@@ -39,14 +39,15 @@ import Testing
         }
     }
 
-    /// By two servers, of two tenants, on two days; of a clip or a tenant that is gone nothing, and nothing is in its way.
+    /// Two servers count for two tenants and two days. Counts of deleted clips and tenants are dropped and do not block other
+    /// counts.
     @Test func attestationCountsAddUpByDay() async throws {
         try await Stores.withTenant { stores, tenant in
             let other = try await stores.createTenant("other")
             for tenant in [tenant, other] { try await stores.createClip(of: tenant) }
             let queues = (0..<2).map { _ in AttestationCountQueue(stores.appPool) { Issue.record($0) } }
             let clip = try BundleID(Self.clip)
-            // A minute before and at midnight of UTC.
+            // One minute before midnight UTC, and midnight UTC.
             let days = [
                 Date(timeIntervalSince1970: 1_795_046_340), Date(timeIntervalSince1970: 1_795_046_400),
             ]
@@ -64,7 +65,7 @@ import Testing
             await withTaskGroup { group in
                 for queue in queues { group.addTask { await queue.flush() } }
             }
-            // Nothing waits any more.
+            // No counts are pending.
             for queue in queues { await queue.flush() }
             func row(_ tenant: TenantID, _ operation: String, _ day: String, _ counts: [Int]) -> Counted {
                 Counted(tenant: tenant.uuid, clip: Self.clip, operation: operation, day: day, counts: counts)
@@ -76,13 +77,13 @@ import Testing
                 row(other, "confirm", "2026-11-18", [0, 2, 0]),
             ]
             #expect(try await Self.rows(stores) == expected)
-            // They go with the clip.
+            // Counts are deleted with their clip.
             _ = try await stores.administration.deleteClip(clip, of: other, cascade: false)
             #expect(try await Self.rows(stores).count == 3)
         }
     }
 
-    /// What cannot be written is written later, and is counted once.
+    /// The queue writes counts later if the database is unavailable, and writes them once.
     @Test func unwrittenCountsAreWrittenLaterOnce() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.createClip(of: tenant)
@@ -126,7 +127,7 @@ import Testing
         }
     }
 
-    /// The role by which keys change clips sees the counts, and asks them of what is stricter than before alone.
+    /// The role `doorstep_manager`, which changes clips, checks the counts only if the new policy is stricter than the old one.
     @Test func stricterAttestationRequiresObservedAttestation() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.createClip(of: tenant)
@@ -146,12 +147,12 @@ import Testing
                     try await set(attestation)
                 }
             }
-            // To monitor, nothing must have been seen.
+            // The mode `monitor` requires no earlier attestations.
             try await set(ClipAttestation(lookup: .monitor, confirm: .monitor, register: .monitor))
             await refuses(ClipAttestation(lookup: .require), .lookup, seen: 0)
             await refuses(ClipAttestation(confirm: .require), .confirm, seen: 0)
             await refuses(ClipAttestation(register: .require), .register, seen: 0)
-            // Neither what failed counts, nor what is long ago, nor another operation's.
+            // Failed attestations, old counts and counts of other operations do not permit the stricter policy.
             try await Self.count(1_000, "not_attested", "confirm", stores, tenant)
             try await Self.count(1_000, "by_token", "confirm", daysAgo: 7, stores, tenant)
             try await Self.count(1_000, "by_token", "lookup", stores, tenant)
@@ -160,9 +161,9 @@ import Testing
             await refuses(ClipAttestation(confirm: .require), .confirm, seen: 99)
             try await Self.count(1, "by_token", "confirm", stores, tenant)
             try await set(ClipAttestation(lookup: .require, confirm: .require))
-            // A signature is more than a token.
+            // Counts of tokens do not permit a policy that requires signatures.
             await refuses(ClipAttestation(lookup: .require, confirm: .requireSigned), .confirm, seen: 39)
-            // What is required already may stay, and anything be loosened, whatever was seen.
+            // An unchanged or looser policy needs no counts.
             try await stores.administer(tenant, "DELETE FROM doorstep.attestation_days")
             try await set(ClipAttestation(lookup: .require, confirm: .require, ramp: 50))
             try await set(ClipAttestation(confirm: .require))

@@ -7,11 +7,11 @@ import Tenancy
 import TestSupport
 import Testing
 
-/// What of keys of App Attest is pruned, and what is not.
+/// The retention job deletes unused keys of App Attest and old revocations, and nothing else.
 @Suite struct AttestationMaintenanceTests {
     private static let now = Date(timeIntervalSince1970: 1_795_046_340)
 
-    /// As the server does it, by a login that is both roles.
+    /// Like the server, connects with a login that has both roles.
     private static func maintain(_ stores: Stores) async throws -> AttestationRetention.Work {
         try await stores.database.withPool(as: .serve) {
             try await AttestationRetention($0).maintain(at: Self.now)
@@ -26,9 +26,9 @@ import Testing
             for tenant in tenants { try await stores.createClip(of: tenant) }
             try await stores.database.withSuperuser { pool in
                 try await pool.withTransaction { transaction in
-                    // The third has nothing that is over.
+                    // The third tenant has no expired rows.
                     for (tenant, ages) in zip(tenants, [[0, 90, 91, 400], [0, 90, 91, 400], [0, 90]]) {
-                        // For the triggers, which are no superuser's.
+                        // The triggers need the tenant's ID, also for a superuser.
                         _ = try await transaction.execute(
                             "SELECT set_config('doorstep.tenant_id', \(tenant.description), true)")
                         for age in ages {
@@ -50,7 +50,7 @@ import Testing
                                     (\(day.addingTimeInterval(60 * 86_400)) AT TIME ZONE 'UTC')::date, 1, 1, 1)
                                 """)
                         }
-                        // Of a key that is there, of those that go, and of one that went with its clip.
+                        // Revocations of a stored key, of keys that the job deletes, and of a key that was deleted with its clip.
                         for (name, age) in [
                             ("0 1", 92), ("91 1", 92), ("91 2", 90), ("gone", 92), ("went", 90),
                         ]
@@ -79,7 +79,6 @@ import Testing
         }
     }
 
-    /// Servers follow.
     @Test func prunedRevocationDisappearsFromLookupIndex() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.database.withSuperuser { pool in

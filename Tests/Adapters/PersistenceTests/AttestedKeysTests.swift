@@ -13,7 +13,7 @@ import Tenancy
 import TestSupport
 import Testing
 
-/// Keys that devices attested, as the database keeps them.
+/// Stored attested keys.
 @Suite struct AttestedKeysTests {
     private static let clip = "com.example.MyApp.Clip"
     private static let now = Date(timeIntervalSince1970: 1_795_000_000)
@@ -62,20 +62,19 @@ import Testing
                         publicKey: key.publicKey, counter: 0))
             #expect(try await keys.key(key.id, of: other) == nil)
             #expect(try await !keys.advance(key.id, to: 1, of: other, at: Self.now))
-            // The same device with two tenants' keys: each has its own.
+            // A device may have keys with two tenants. Each tenant stores its own.
             #expect(try await add(attestation, other) == .added)
             #expect(try await keys.advance(key.id, to: 7, of: tenant, at: Self.now))
             #expect(try await keys.key(key.id, of: other)?.counter == 0)
             #expect(try await keys.key(key.id, of: tenant)?.counter == 7)
-            // It goes with its clip, and is no reason to keep that.
+            // The key is deleted with its clip, and the deletion does not require `cascade`.
             _ = try await stores.administration.deleteClip(
                 BundleID(Self.clip), of: tenant, cascade: false)
             #expect(try await keys.key(key.id, of: tenant) == nil)
         }
     }
 
-    /// Of those that come at once with one counter, at two servers that know nothing of each other, one is told that it is
-    /// the first.
+    /// If requests with the same counter arrive at two servers at once, one server accepts one of them.
     @Test(.timeLimit(.minutes(30))) func counterIsAcceptedOnce() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.createClip(of: tenant)
@@ -87,7 +86,7 @@ import Testing
                 var wins = [0, 0]
                 for counter in 1...1_000 as ClosedRange<UInt32> {
                     let winners = try await withThrowingTaskGroup(of: Int?.self) { group in
-                        // Neither is always the first to begin.
+                        // The first server of the loop alternates.
                         for index in counter.isMultiple(of: 2) ? [0, 1] : [1, 0] {
                             group.addTask {
                                 try await servers[index].advance(
@@ -109,7 +108,6 @@ import Testing
         }
     }
 
-    /// Servers are told of a revocation, and of no use.
     @Test func revocationReachesServersButUseDoesNot() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.createClip(of: tenant)
@@ -136,7 +134,7 @@ import Testing
             await #expect(throws: AdministrationError.unknownAttestKey) {
                 try await managed.revoke(id, of: other, by: "operator:bob")
             }
-            // The second time changes nothing.
+            // The second revocation changes nothing.
             for changes in [["changed 1 rows, 0 relations, 0 unreadable"], []] {
                 #expect(try await managed.revoke(id, of: tenant, by: "operator:bob"))
                 let table = try await followed.refreshed()
@@ -150,10 +148,10 @@ import Testing
                 id: id, clip: record.clip, build: record.build, bundleVersion: record.bundleVersion,
                 attestedOn: record.attestedOn, lastUsedOn: record.lastUsedOn, revokedAt: revokedAt)
             #expect(listed == record)
-            // What a server reads that begins anew.
+            // A new server reads the revocation, too.
             let fresh = try await FollowedTable(stores.routerPool).refreshed()
             #expect(fresh.of(tenant).isRevoked(attestKey: key.id))
-            // Its tokens live longer than the key, which goes with its clip.
+            // The revocation stays when the key is deleted with its clip, because tokens can live longer.
             _ = try await stores.administration.deleteClip(
                 BundleID(Self.clip), of: tenant, cascade: false)
             #expect(try await followed.refreshed().of(tenant).isRevoked(attestKey: key.id))

@@ -14,7 +14,7 @@ import Testing
 
 @testable import Persistence
 
-/// Audiences that are more than is taken in at once, and those in them who cannot be reached.
+/// Audiences larger than one part, and instances that cannot be notified.
 @Suite struct AudiencePartTests {
     private static func size(
         reachable: Int = 10, launches: Int = 1_000, skipped: Int = 100
@@ -61,7 +61,7 @@ import Testing
             #expect(whole.isComplete)
             #expect(whole.counts == [DeliveryCount(state: .queued, reason: nil, count: 250)])
             #expect(Set(whole.deliveries.map(\.instance)).count == 250)
-            // Who reads page by page misses nobody.
+            // A reader that requests page after page sees every delivery.
             #expect(Array(whole.deliveries.prefix(100)).map(\.id) == first.deliveries.map(\.id))
             let again = try await restaurants.accept(submission)
             #expect(again.isRepeated && again.trace?.isComplete == true)
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    /// As after a failover to a server whose clock is behind.
+    /// After a failover, the new server's clock may be behind.
     @Test(arguments: Kind.allCases) func clockSetBackExcludesNoInstance(kind: Kind) async throws {
         try await Restaurants.withRestaurants { restaurants in
             try await restaurants.registerMany(3)
@@ -101,7 +101,7 @@ import Testing
             #expect(first.deliveries.map(\.instance) == there.prefix(10).map(Optional.some))
             _ = try await restaurants.register(.init(launched: 0))
             _ = try await restaurants.register(.init(launched: 3_580))
-            // One who was told, one who was not yet, and one who was not there then.
+            // An instance with a delivery, one without a delivery yet, and one that was not in the audience at the start.
             for id in [there[2], there[20], longAgo] {
                 try await restaurants.pool.withTenantTransaction(restaurants.tenant, as: .app) {
                     _ = try await $0.execute(
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    /// Who ever was launched by a URL is meant by it, whoever of them comes back meanwhile.
+    /// A prefix reaches every instance that a URL with this prefix ever launched, also if the instance is launched again meanwhile.
     @Test func relaunchedInstanceStaysInPrefixAudience() async throws {
         try await Restaurants.withRestaurants { restaurants in
             let restaurants = restaurants.takingIn(Self.size(reachable: 10))
@@ -142,11 +142,11 @@ import Testing
         }
     }
 
-    /// Each look within a part sees what is committed by then.
+    /// Each search within a part sees the rows that are committed at its start.
     @Test(.timeLimit(.minutes(30))) func instanceRelaunchedDuringPartIsNotifiedOnce() async throws {
         try await Restaurants.withRestaurants { restaurants in
             let restaurants = restaurants.takingIn(Self.size(reachable: 20))
-            // Half can be reached, so that there is room for another look.
+            // Half of the instances can be notified, so that a second search has room.
             var reachable: [InstanceID] = []
             for number in 0..<20 {
                 let launched = 3_600 - TimeInterval(number)
@@ -160,7 +160,7 @@ import Testing
             let trace = try await withThrowingTaskGroup(of: NotificationTrace.self) { group in
                 try await restaurants.stores.database.withSuperuser { pool in
                     try await pool.withTransaction { transaction in
-                        // What may still wait at APNs is read there, between two looks.
+                        // Between two searches, the part reads `deliveries`. The lock stops it there.
                         try await transaction.execute(
                             "LOCK TABLE doorstep.deliveries IN ACCESS EXCLUSIVE MODE")
                         group.addTask { try await restaurants.send() }
@@ -185,7 +185,7 @@ import Testing
         }
     }
 
-    /// Two servers are at it at once: in the end everybody has one delivery.
+    /// Two servers continue the audience at once. In the end every instance has one delivery.
     @Test func everyInstanceGetsOneDeliveryDespiteCrashes() async throws {
         try await Restaurants.withRestaurants { restaurants in
             let restaurants = restaurants.takingIn(Self.size(reachable: 20))
@@ -233,7 +233,7 @@ import Testing
         }
     }
 
-    /// Whatever the planner knows: a part reads its launches in the order of their index, and nothing of those behind it.
+    /// With any statistics of the planner, a part reads its launches in the order of their index, and no later launches.
     @Test(arguments: Kind.allCases, [true, false])
     func partReadsOnlyItsOwnLaunches(kind: Kind, isAnalyzed: Bool) async throws {
         try await Restaurants.withRestaurants { restaurants in
@@ -257,7 +257,7 @@ import Testing
                 _ = try await store.continueAudience(of: restaurants.tenant)
             }
             let searches = plans.withLock { $0.filter { $0.contains("WITH scanned") } }
-            // The first part, which is not all; it once more, by the clock; and the one behind it.
+            // The searches of the first part, of the first part again by time, and of the second part.
             #expect(searches.count == 3)
             for plan in searches {
                 let lines = plan.split(separator: "\n")
@@ -267,16 +267,16 @@ import Testing
                 }
                 let index = kind == .business ? "launches_location" : "launches_url"
                 #expect(scanned.contains { $0.contains("Index Scan using \(index)") }, "\(plan)")
-                // But for the few that each range of URLs has given.
+                // Only the few launches of each URL range are sorted.
                 #expect(scanned.count { $0.contains("Sort Key") } <= (kind == .business ? 0 : 1), "\(plan)")
                 #expect(!plan.contains("Seq Scan on"), "\(plan)")
             }
         }
     }
 
-    // MARK: Who cannot be reached
+    // MARK: Unreachable instances
 
-    /// However many are made up, and though they come first: those who can be reached are in the first part.
+    /// Fabricated instances come first, and the reachable instance is still in the first part.
     @Test func fabricatedInstancesDoNotDelayReachableOnes() async throws {
         try await Restaurants.withRestaurants { restaurants in
             let restaurants = restaurants.takingIn(Self.size(reachable: 500, launches: 5_000, skipped: 100))
@@ -295,8 +295,7 @@ import Testing
         }
     }
 
-    /// Where there are more than are looked at at once, the work of each part is bounded, and the counts are right in the
-    /// end.
+    /// The launches that one part examines are limited. The final counts are correct.
     @Test func partsAreBoundedByExaminedLaunches() async throws {
         try await Restaurants.withRestaurants { restaurants in
             let restaurants = restaurants.takingIn(Self.size(reachable: 200, launches: 400, skipped: 100))
@@ -318,7 +317,7 @@ import Testing
         }
     }
 
-    /// What the index does not tell of a launch is looked for in no more of them either.
+    /// The index does not contain the query, so the search filters. The number of examined launches is limited here, too.
     @Test func prefixWithQueryExaminesBoundedLaunches() async throws {
         try await Restaurants.withRestaurants { restaurants in
             let restaurants = restaurants.takingIn(Self.size(reachable: 200, launches: 400))
@@ -335,7 +334,7 @@ import Testing
         }
     }
 
-    /// Instances without a token, launched an hour before.
+    /// Registers instances without a token, launched an hour ago.
     private static func makeUp(_ count: Int, _ restaurants: Restaurants) async throws {
         let (tenant, ids) = (restaurants.tenant, (0..<count).map { _ in UUID() })
         let launchedAt = restaurants.now.addingTimeInterval(-3_600)
@@ -357,8 +356,8 @@ import Testing
         }
     }
 
-    /// What the database filters by is what the router decides by: without deliveries for those who are skipped there are
-    /// none that are, and the counts are those of decisions for each.
+    /// The database filters instances by the same rules as the router. Results are the same with and without deliveries for skipped
+    /// instances.
     @Test func databaseFilterMatchesRouterDecisions() async throws {
         let seed = UInt64.random(in: .min ... .max)
         var random = SplitMix64(seed: seed)
@@ -405,14 +404,14 @@ import Testing
 
     // MARK: Targets
 
-    /// Two experiences of one location are two instances of the clip on a device.
+    /// Experiences of the same location are separate instances of the clip on a device.
     @Test func deliveryTargetsTheURLOfItsLaunch() async throws {
         try await Restaurants.withRestaurants { restaurants in
             let order = Restaurants.a + "/order/1"
             let short = "https://example.com/a"
             let bySame = try await restaurants.register(.init(url: Restaurants.a + "/menu"))
             let byShort = try await restaurants.register(.init(url: short + "?t=7", experience: short))
-            // Launched by both, by the short one later; and by the other restaurant's last of all.
+            // Launched by both URLs, last by the short one; and later also by the URL of the other restaurant.
             let byBoth = try await restaurants.register(.init(launched: 300))
             try await restaurants.register(
                 .init(id: byBoth, launched: 200, url: short, experience: short, token: nil))
@@ -453,7 +452,7 @@ import Testing
         }
     }
 
-    /// Apple asks for a target of clips that serve several businesses alone.
+    /// Apple requires a target only for clips that serve several businesses. [Apple]
     @Test func singleBusinessClipIsNotifiedWithoutTarget() async throws {
         try await Restaurants.withRestaurants { restaurants in
             let (clip, tenant) = ("com.example.Bikes.Clip", restaurants.tenant)

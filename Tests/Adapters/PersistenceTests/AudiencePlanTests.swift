@@ -8,18 +8,18 @@ import Tenancy
 import TestSupport
 import Testing
 
-/// How PostgreSQL finds instances among many, under row-level security and as the server's role.
+/// The query plans of searches for instances in a large table, under row-level security and with the server's role.
 @Suite struct AudiencePlanTests {
     private static let count = 20_000
 
-    /// What the planner has been told.
+    /// The statistics that the planner has.
     enum Statistics: CaseIterable {
         case all, none
-        /// That tenants are small, of which there are many; then one grew.
+        /// Statistics from when all tenants were small. One tenant has grown since.
         case ofSmallTenants
     }
 
-    /// Of each 20 launches one is at a location of its own; the tenant is one of two.
+    /// One of 20 launches is at a separate location. The tenant is one of two.
     private static func fill(_ instances: RegisteredInstances, _ statistics: Statistics = .all) async throws {
         if statistics == .ofSmallTenants {
             try await addSmallTenants(instances)
@@ -52,7 +52,7 @@ import Testing
         if statistics == .all { try await analyze(instances) }
     }
 
-    /// Many that have one instance each.
+    /// Adds many tenants with one instance each.
     private static func addSmallTenants(_ instances: RegisteredInstances) async throws {
         try await instances.stores.database.withSuperuser { pool in
             try await pool.withTransaction {
@@ -89,7 +89,7 @@ import Testing
 
     private static let url = "https://example.com/r/7"
 
-    /// The conditions of an audience, and the index that serves.
+    /// The conditions of audiences, and the index that each one uses.
     private static let audiences = [
         ("location_identifier = 'r7' AND launched_at > now() - interval '8 hours'", "launches_location"),
         ("experience_url = '\(url)' AND launched_at > now() - interval '8 hours'", "launches_experience"),
@@ -111,7 +111,7 @@ import Testing
                     ).map { try $0.decode(at: 0, as: String.self) }.joined(separator: "\n")
                 }
                 #expect(plan.contains("on \(index)") || plan.contains("using \(index)"), "\(plan)")
-                // The condition is the index's, rather than a filter of all that the tenant has.
+                // The condition is a condition of the index, not a filter over all rows of the tenant.
                 let column = String(condition.drop { $0 == "(" }.prefix { $0 != " " })
                 let conditions = plan.split(separator: "\n").filter { $0.contains("Index Cond") }
                 #expect(conditions.contains { $0.contains(column) }, "\(plan)")
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    /// What each launch asks, with plans for any values and for these, whatever the planner knows.
+    /// The statements of each launch, with generic and custom plans, for all statistics.
     @Test(arguments: ["force_generic_plan", "force_custom_plan"], Statistics.allCases)
     func launchScansNoWholeTable(mode: String, statistics: Statistics) async throws {
         try await RegisteredInstances.with { instances in
@@ -148,7 +148,7 @@ import Testing
                 for table in ["instances", "launches", "push_tokens"] {
                     #expect(!plan.contains("Seq Scan on \(table)"), "\(plan)")
                 }
-                // Nor all that the tenant has, to find one instance or token among it.
+                // Nor does the search for one instance or token read all rows of the tenant.
                 let filters = plan.split(separator: "\n").filter {
                     $0.contains(" Filter: ") && !$0.contains("Join Filter")
                 }
@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    /// Which tenants have something to prune is told by the first row of each in an index.
+    /// The first row of each tenant in an index shows whether the tenant has expired rows.
     @Test func expiredRowsAreFoundByIndex() async throws {
         try await RegisteredInstances.with { instances in
             try await Self.fill(instances)

@@ -5,9 +5,9 @@ import Tenancy
 import TestSupport
 import Testing
 
-/// What of the audit log is pruned, and that nothing else is.
+/// The retention job deletes old entries of the audit log, and nothing else.
 @Suite struct AuditLogMaintenanceTests {
-    /// Entries so many days old, as nobody can write them.
+    /// Inserts entries of a given age as superuser, because no role may insert them.
     private static func add(
         daysAgo days: [Double], count: Int = 1, of tenant: TenantID, _ stores: Stores
     )
@@ -54,7 +54,7 @@ import Testing
                     #expect(try await Self.ages(stores) == ages)
                 }
             }
-            // The right to delete is gone again.
+            // After the job, the owner no longer has the right to delete.
             let owner = "SELECT has_table_privilege('doorstep_owner', 'doorstep.audit_log', 'DELETE')::int"
             #expect(try await stores.count("SELECT (\(unsafeSQL: owner))::bigint") == 0)
         }

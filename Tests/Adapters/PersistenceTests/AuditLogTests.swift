@@ -16,10 +16,10 @@ import Testing
         let after: String?
     }
 
-    /// What operators write.
+    /// Tables that operators write.
     private static let audited = SampleRows.tables.filter {
-        // The files of images are what their digests say, and what is sent to App Store Connect is a record itself.
-        // A listener, not a person, begins the recording of events.
+        // Images are identified by the digest of their file, so the files are not audited. Tables of App Store Connect are records
+        // themselves. Recording of events is started by a listener, not by a person.
         $0.login == .admin && !["card_image_bytes", "event_recordings"].contains($0.name)
             && (!$0.name.hasPrefix("app_store_") || $0.name == "app_store_connections")
     }
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    /// A new table must say whether its changes are recorded.
+    /// Each new table must be audited or listed as an exception.
     @Test func everyCatalogueTableIsAudited() async throws {
         try await MigratedDatabase.withDatabase { database in
             let triggers = try await database.withSuperuser { pool in
@@ -102,7 +102,7 @@ import Testing
                         #expect(first != second)
                         try await expectOne("update", table, before: first, after: second)
 
-                        // The time of a transaction stands still, so that this changes nothing.
+                        // now() does not change within a transaction, so the second update changes nothing.
                         try await transaction.execute(script: update)
                         #expect(try await Self.entries(transaction).count == seen)
                     }
@@ -201,7 +201,7 @@ import Testing
         }
     }
 
-    /// The function that writes entries runs as the owner: a trigger of one's own must not reach it.
+    /// The audit function runs as the owner, so a trigger of another role must not be able to call it.
     @Test func foreignTriggerCannotUseTheAuditFunction() async throws {
         let tenant = TenantID(UUID())
         try await MigratedDatabase.withDatabase { database in
@@ -223,7 +223,7 @@ import Testing
         }
     }
 
-    /// What the function reads and writes is not to be replaced by tables of one's own.
+    /// A temporary table with the same name must not replace the tables of the audit function.
     @Test func temporaryTableDoesNotReplaceTheAuditLog() async throws {
         let tenant = TenantID(UUID())
         try await MigratedDatabase.withDatabase { database in

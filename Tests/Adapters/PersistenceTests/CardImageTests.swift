@@ -10,7 +10,7 @@ import Tenancy
 import TestSupport
 import Testing
 
-/// The images of cards in PostgreSQL.
+/// Images of cards, stored in PostgreSQL.
 @Suite struct CardImageTests {
     private static let now = Date(timeIntervalSince1970: 1_780_000_000)
 
@@ -28,7 +28,7 @@ import Testing
                     try await TenantItems(items, of: tenant, by: "t").add(image).json == image.json)
             }
             #expect(try await TenantItems(items, of: tenant, by: "t").list().map(\.key) == [image.key])
-            // The audit log knows of the image, and not of its file.
+            // The audit log has an entry for the image, without the file.
             let entries = try await stores.adminPool.withTransaction { transaction in
                 try await transaction.setTenant(tenant.description)
                 return try await transaction.execute(
@@ -97,7 +97,7 @@ import Testing
                 try await stores.administration.locations(of: copy.id, after: nil, limit: 9).map(\.card)
                     == [card])
 
-            // An archive from before there were images is as good; one whose image is none is refused by its line.
+            // Archives from versions without images are accepted. An invalid image is refused with its line.
             let lines = String(decoding: archive, as: UTF8.self).split(separator: "\n").map(String.init)
             let index = try #require(lines.firstIndex { $0.contains("\"type\":\"image\"") })
             var broken = lines

@@ -10,7 +10,7 @@ import Tenancy
 import TestSupport
 import Testing
 
-/// What Apple's card says of clips, locations and experiences, as it is kept and imported.
+/// Cards of clips, locations and experiences, stored and imported.
 @Suite struct CardTests {
     private static let digest = String(repeating: "0", count: 62) + "a1"
 
@@ -61,7 +61,7 @@ import Testing
             #expect(try await items.locations.item(location.key, of: tenant) == location)
             #expect(try await items.experiences.item(experience.key, of: tenant) == experience)
 
-            // And loses it again.
+            // The card is removed again.
             let plain = try Clip(
                 bundleID: clip.bundleID, teamID: clip.teamID, isMultiBusiness: true)
             _ = try await items.clips.change(clip.key, of: tenant, by: "t") { _ in plain }
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    /// What pages are made of follows cards, and their texts and images alone.
+    /// Landing pages use only the texts and the image of a card. Servers follow changes of these.
     @Test func serversFollowCardChanges() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.createClip(of: tenant)
@@ -106,7 +106,7 @@ import Testing
             try await stores.importExperiences([Self.experience(Card(), title: "Own")], of: tenant)
             let followed = FollowedTable(stores.routerPool)
             func presentations() async throws -> [Presentation] {
-                // A table that is loaded afresh says the same as one that has followed.
+                // An index that is loaded now equals an index that followed the changes.
                 try await [followed.refreshed(), stores.loadTable()].map { table in
                     let table = table.of(tenant)
                     let url = try InvocationURL(Self.experience(Card()).experience.url.canonical)

@@ -11,12 +11,13 @@ import Tenancy
 import TestSupport
 import Testing
 
-/// What is created, changed and deleted one by one.
+/// Single items are created, changed and deleted.
 @Suite struct CatalogueChangeTests {
     private static let clipName = "com.example.MyApp.Clip"
     private static let first = "https://example.com/a"
 
-    /// Lends two tenants that have the same: a clip, two locations, an experience of the first, a short code.
+    /// Runs the closure with two tenants that have the same items: a clip, two locations, an experience of the first location, a
+    /// short code.
     private static func withTwins(
         _ body: (Stores, _ tenant: TenantID, _ twin: TenantID) async throws -> Void
     ) async throws {
@@ -34,7 +35,7 @@ import Testing
         }
     }
 
-    /// All that a tenant has, as text.
+    /// All rows of a tenant, as text.
     private static func rows(_ stores: Stores, _ tenant: TenantID) async throws -> [String] {
         let store = stores.administration
         return try await [
@@ -157,7 +158,7 @@ import Testing
         }
     }
 
-    /// Two changes at once are made one after the other, and neither is lost.
+    /// Concurrent changes of one item run one after the other. No change is lost.
     @Test(.timeLimit(.minutes(30))) func concurrentChangesAreNotLost() async throws {
         try await Self.withTwins { stores, tenant, _ in
             let (store, a) = (stores.administration, try LocationIdentifier("a"))
@@ -216,7 +217,7 @@ import Testing
                 try await store.deleteClip(clipID, of: tenant, cascade: false)
             }
             #expect(try await Self.rows(stores, tenant) == before)
-            // Of many the first are named, and all are counted; another tenant's do not count.
+            // The error names the first dependents and counts all of them, without dependents of other tenants.
             for name in ["e", "d", "c", "b"] {
                 try await store.createExperience(
                     .sample("https://example.com/\(name)", location: "a"), of: tenant)
@@ -250,7 +251,7 @@ import Testing
             await #expect(throws: AdministrationError.unknownLocation(a)) {
                 try await store.deleteLocation(a, of: tenant, cascade: true)
             }
-            // What nothing refers to goes alone.
+            // A location without dependents is deleted alone.
             let b = try LocationIdentifier("b")
             #expect(
                 try await store.deleteLocation(b, of: tenant, cascade: true)
@@ -284,7 +285,7 @@ import Testing
                 #expect(try await store.clips(of: tenant).isEmpty)
                 #expect(try await store.clips(of: other).count == 1)
             }
-            // What belongs to an instance goes with it, and nothing of another tenant's.
+            // The instance's rows are deleted, but no rows of other tenants.
             try await database.withSuperuser { pool in
                 for table in ["experiences", "instances", "launches", "push_tokens", "channels"] {
                     let left = try await pool.withConnection { connection in
@@ -313,7 +314,7 @@ import Testing
         }
     }
 
-    /// Of another tenant's, too.
+    /// Items of another tenant are unknown, too.
     @Test func unknownItemIsNamedInError() async throws {
         try await Self.withTwins { stores, _, _ in
             let store = stores.administration
@@ -347,7 +348,7 @@ import Testing
         }
     }
 
-    /// Whoever comes first counts: the deletion waits, and finds that the location is in use.
+    /// The deletion waits for the other transaction, and then finds that the location is in use.
     @Test(.timeLimit(.minutes(30))) func deletionWaitsForConcurrentReference() async throws {
         try await Self.withTwins { stores, tenant, _ in
             let b = try LocationIdentifier("b")

@@ -10,10 +10,9 @@ import Tenancy
 import TestSupport
 import Testing
 
-/// Catalogues that are copied page by page: what changes meanwhile, and what happens when a tenant's copy fails.
+/// Catalogues are copied page by page: changes during the copy, and failures of a tenant's copy.
 ///
-/// A policy that has PostgreSQL cancel each statement which reads certain rows stands for a tenant whose copy takes longer
-/// than it may.
+/// A policy makes PostgreSQL cancel statements that read certain rows. It simulates a tenant whose copy exceeds its time.
 @Suite(.timeLimit(.minutes(30))) struct CatalogueCopyTests {
     // MARK: A tenant whose copy fails
 
@@ -49,7 +48,7 @@ import Testing
                     #expect(try Self.radius(table, other, "l1000") == 2)
                     for (key, _) in keys.values { #expect(table.holder(of: key) == nil) }
                     #expect(table.holder(of: added)?.tenant == tenant)
-                    // The last version, whole.
+                    // The index keeps the last complete version.
                     #expect(try Self.radius(table, tenant, "a") == 1)
                     #expect(try Self.radius(table, tenant, "l1000") == nil)
                     #expect(Set(server.live.quarantined.keys) == [tenant])
@@ -58,7 +57,7 @@ import Testing
                     #expect(!events.contains("interrupted"))
                 }
 
-                // What comes later is followed as well.
+                // Later changes are followed, too.
                 try await stores.importLocations([.sample("a", radius: 3)], of: other)
                 _ = try await stores.administration.setSuspended(true, TenantSlug("acme"))
                 for server in servers {
@@ -80,7 +79,7 @@ import Testing
         }
     }
 
-    /// A single row that cannot be read must not keep other tenants' from being read in the same follow.
+    /// One unreadable row must not prevent that other tenants' rows are read in the same follow.
     @Test func unreadableChangedRowQuarantinesItsTenantOnly() async throws {
         try await Stores.withTenant { stores, tenant in
             let other = try await stores.createTenant("other")
@@ -105,7 +104,7 @@ import Testing
         }
     }
 
-    /// Each follow reads one statement's rows, of the tenant with the fewest first; the next ones go on with the rest.
+    /// A follow reads the rows of one statement, beginning with the tenant that has the fewest. Later follows read the rest.
     @Test func changedRowsThatTakeLongAreReadByLaterFollows() async throws {
         try await Stores.withTenant { stores, tenant in
             let other = try await stores.createTenant("other")
@@ -115,7 +114,7 @@ import Testing
             let followed = FollowedTable(stores.routerPool, readingTime: .zero)
             _ = try await followed.refreshed()
             _ = followed.events()
-            // Statements of fewer than a thousand rows, so that no relation is copied as a whole.
+            // Each statement changes fewer than 1,000 rows, so that no whole relation is copied.
             for start in ["0", "1", "2"] {
                 try await stores.administer(
                     tenant,
@@ -131,7 +130,7 @@ import Testing
             }
             #expect(try Self.radius(table, other, "l0000") == 3)
             #expect(table.locationCount == 5_000 && followed.live.quarantined.isEmpty)
-            // The other tenant's row did not wait for the 2,500.
+            // The other tenant's row is read before the 2,500 rows.
             let events = followed.events()
             #expect(events.first == "changed 1 rows, 0 relations, 0 unreadable", "\(events)")
             #expect(events.contains("changed 2500 rows, 0 relations, 0 unreadable"), "\(events)")
@@ -160,7 +159,7 @@ import Testing
             }
             let (refused, seen) = (try await write(tenant), try await write(other))
             _ = try await followed.refreshed()
-            // An hour: neither is waited for.
+            // The limit is an hour, so the test would hang if one of the calls waited.
             #expect(await !followed.feed.hasSeen(refused, within: .seconds(3_600)))
             #expect(await followed.feed.hasSeen(seen, within: .seconds(3_600)))
             try await Self.refuse(nil, of: tenant, stores)
@@ -195,7 +194,7 @@ import Testing
 
     // MARK: Pages
 
-    /// The statements say where each page begins.
+    /// The plans of the statements show where each page begins.
     @Test func copyResumesWhereItStopped() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.importLocations(Self.many(1_200, radius: 1), of: tenant)
@@ -234,7 +233,7 @@ import Testing
         }
     }
 
-    /// What changes after its page was read is in the copy, and nothing of it is seen before the copy is.
+    /// The copy contains changes of rows in earlier pages. The index shows the copy only when it is complete.
     @Test func changesBetweenPagesAreInTheCopy() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.createClip(of: tenant)
@@ -285,7 +284,7 @@ import Testing
         }
     }
 
-    /// Each change of all rows would have the copy begin anew.
+    /// A copy that restarts after each change of all rows would never end.
     @Test func frequentChangesDoNotStarveTheCopy() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.importLocations(Self.many(1_200, radius: 1), of: tenant)
@@ -307,7 +306,7 @@ import Testing
         }
     }
 
-    /// Woken by nothing but notifications and itself.
+    /// Only notifications and the feed itself wake the feed.
     @Test func runningFeedCopiesCatalogues() async throws {
         try await Stores.withTenant { stores, tenant in
             let followed = FollowedTable(stores.routerPool, pageLength: 100)
@@ -340,7 +339,7 @@ import Testing
         try table.of(tenant).location(LocationIdentifier(identifier))?.region.radius.meters
     }
 
-    /// Has each statement cancelled in which the router reads such locations of a tenant; nil for none any more.
+    /// Cancels each statement in which the router reads these locations of a tenant; nil ends this.
     private static func refuse(_ condition: String?, of tenant: TenantID, _ stores: Stores) async throws {
         try await stores.database.withSuperuser { pool in
             try await pool.withTransaction { transaction in

@@ -13,21 +13,21 @@ import Testing
 
 @testable import Persistence
 
-/// The catalogue as keys manage it, by a login that may do no more than that.
+/// The catalogue as keys manage it, with a login that has only the role `doorstep_manager`.
 @Suite struct CatalogueStoreTests {
     private struct Fixture {
         let stores: Stores
         let tenant: TenantID
         let catalogue: ManagedCatalogue
         let live: LiveLookupIndex
-        /// A key of all scopes.
+        /// A key with all scopes.
         let key: KeyID
 
         var locations: any CatalogueStore<LocationRecord> { catalogue.items.locations }
         var table: TenantTable? { live.current?.table(of: tenant) }
     }
 
-    /// Lends a catalogue whose changes a table follows, with an hour between polls.
+    /// Runs the closure with a catalogue whose changes a lookup index follows, with an hour between polls.
     private static func withCatalogue(_ body: (Fixture) async throws -> Void) async throws {
         try await Stores.withTenant { stores, tenant in
             let key = try await Self.key(1, of: tenant, stores)
@@ -64,7 +64,7 @@ import Testing
             #expect(fixture.table?.location(a.identifier)?.region.radius.meters == 100)
             #expect(try await store.item(a.key, of: tenant) == a)
 
-            // The same again writes nothing.
+            // An unchanged item is not written.
             let again = try await store.change(a.key, of: tenant, by: "key:2") { _ in a }
             #expect(again.before == a && again.isVisible)
 
@@ -75,7 +75,7 @@ import Testing
             }
             #expect(changed.before == a && changed.after == wide && changed.isVisible)
             #expect(fixture.table?.location(a.identifier)?.region.radius.meters == 200)
-            // What lookups do not read is seen, too: there is nothing to wait for.
+            // Metadata is not part of the index, so there is nothing to wait for.
             let quiet = try LocationRecord.sample("a", radius: 200, metadata: ["q": "1"])
             #expect(try await store.change(a.key, of: tenant, by: "key:4") { _ in quiet }.isVisible)
 
@@ -98,7 +98,7 @@ import Testing
                 for writer in 0..<writers {
                     group.addTask {
                         for round in 0..<rounds {
-                            // The first of all create it, at one moment. Who has waited too long for the others asks again.
+                            // At first, all writers create the item at once. A writer that reaches its lock timeout tries again.
                             var isWritten = false
                             while !isWritten {
                                 do {
@@ -270,7 +270,7 @@ import Testing
                 Rows([try ShortCode.sample("c")]), of: tenant, by: .key(fixture.key), options)
             #expect(codes.outcome == .done(1, 0, 0) && codes.isVisible)
 
-            // The same again, and a plan, write nothing.
+            // Writing the same rows again, or a dry run, changes nothing.
             let entries = try await stores.count("SELECT count(*) FROM doorstep.audit_log")
             let again = try await catalogue.items.locations.importRows(
                 Rows(locations.reversed()), of: tenant, by: .key(fixture.key), options)
@@ -293,7 +293,7 @@ import Testing
         }
     }
 
-    /// While rows come nothing of the catalogue is locked; and of one tenant one import is under way in a server.
+    /// While rows arrive, nothing in the catalogue is locked. A server runs one import of a tenant at a time.
     @Test(.timeLimit(.minutes(30))) func incomingRowsBlockNoOtherWriter() async throws {
         try await Self.withCatalogue { fixture in
             let (stores, catalogue, tenant) = (fixture.stores, fixture.catalogue, fixture.tenant)
@@ -315,7 +315,7 @@ import Testing
                         Rows([try LocationRecord.sample("a")]), of: other, by: .key(otherKey), ImportOptions()
                     )
                     #expect(theirs.outcome == .done(1, 0, 0))
-                    // An operator's comes first, since it was there first with all its rows.
+                    // The operator's import has all its rows already, so it finishes first.
                     #expect(
                         try await stores.importLocations([.sample("c")], of: tenant) == .done(1, 0, 0))
                     return .row(try .sample("b", radius: 1), line: 2)
@@ -341,7 +341,7 @@ import Testing
                     return .row(try .sample("a"), line: 2)
                 }
             ])
-            // An operator's lets no other begin before its end.
+            // An operator's import blocks other imports until its end.
             let outcome = try await stores.administration.importLocations(of: tenant, rows)
             #expect(outcome == .done(1, 0, 0))
             let stored = try await stores.administration.locations(of: tenant, after: nil, limit: 9)
@@ -377,7 +377,7 @@ import Testing
         }
     }
 
-    /// Whoever asked for it may have lost the right to while the rows came.
+    /// The key may be revoked, or the tenant suspended, while the rows arrive.
     @Test(.timeLimit(.minutes(30))) func importByRevokedKeyOrSuspendedTenantIsRejected() async throws {
         try await Self.withCatalogue { fixture in
             let (stores, catalogue, tenant) = (fixture.stores, fixture.catalogue, fixture.tenant)
@@ -409,7 +409,7 @@ import Testing
         }
     }
 
-    /// Of two servers: what is there is what one of them has sent.
+    /// Two servers replace the collection at once. The result is the rows of one of them.
     @Test(.timeLimit(.minutes(30))) func concurrentReplacementsAreNotMixed() async throws {
         try await Self.withCatalogue { fixture in
             let (stores, tenant, key) = (fixture.stores, fixture.tenant, fixture.key)
@@ -425,7 +425,7 @@ import Testing
                         let done = try await withThrowingTaskGroup(of: Int?.self) { group in
                             for writer in 0..<writers {
                                 group.addTask {
-                                    // Each has some of its own, and some that others have too.
+                                    // Each file has some rows of its own and some rows that others have, too.
                                     let rows = try (0..<50).map {
                                         try LocationRecord.sample(
                                             $0 < 25 ? "all-\($0)" : "\(writer)-\($0)", name: "of \(writer)")
@@ -482,7 +482,7 @@ import Testing
                     == claim.proved(
                         by: .dns, at: DomainTests.now))
 
-            // What names a clip of the tenant's as an app is refused, and nothing is changed.
+            // A clip of the tenant must not be named as an app. The refusal changes nothing.
             try await stores.createClip(of: tenant)
             let swapped = try AssociationContent(
                 parsing: #"{"applinks":{"details":[{"appID":"ABCDE12345.com.example.MyApp.Clip"}]}}"#.utf8)
@@ -497,7 +497,7 @@ import Testing
             }
             #expect(kept.after.content == content && kept.after.status == .proved && kept.isVisible)
 
-            // Another tenant claims it too, and cannot prove it.
+            // Another tenant claims the domain, too, and cannot prove it.
             let other = try await stores.createTenant("other")
             let theirs = DomainRecord(name: name, challenge: "two", claimedAt: DomainTests.now)
             _ = try await store.change(name, of: other, by: "") { _ in theirs }
@@ -534,7 +534,7 @@ import Testing
             #expect(try await store.tenant(tenant) == change.after)
             #expect(try await stores.administration.tenants().contains(change.after))
             #expect(try await store.tenant(other).collapsePolicy == CollapsePolicy.none)
-            // The same again writes nothing.
+            // An unchanged tenant is not written.
             _ = try await store.change(tenant, by: "key:2") { $0 }
             #expect(
                 try await stores.count(
@@ -548,7 +548,7 @@ import Testing
         }
     }
 
-    /// Rows are held apart from their table until all are there: nobody who changes that waits.
+    /// Rows are staged in a temporary table, so writers of the real table do not wait.
     @Test func stagingLocksNoTable() async throws {
         func check<Item: ImportedResource>(_: Item.Type, _ transaction: TenantTransaction) async throws {
             try await transaction.execute(Item.stagingTable)
@@ -605,7 +605,7 @@ import Testing
         for task in tasks { try await task.value }
         #expect(order.all == [1, 2, 3])
 
-        // One that gives up holds up nobody.
+        // A cancelled import blocks no other import.
         try await imports.with(tenants[0]) {
             let givenUp = waiting(1)
             while imports.waitingCount < 1 { await Task.yield() }
@@ -618,7 +618,7 @@ import Testing
         #expect(order.all == [1, 2, 3, 2])
     }
 
-    /// And then holds up nobody.
+    /// After the timeout, the import blocks no other import.
     @Test(.timeLimit(.minutes(30))) func importWaitingTooLongIsRejected() async throws {
         let imports = RunningImports(maximum: 1, patience: .milliseconds(20))
         let tenants = (0..<2).map { _ in TenantID(UUID()) }
@@ -631,7 +631,7 @@ import Testing
         try await imports.with(tenants[1]) {}
     }
 
-    /// In which order imports had their turns.
+    /// Records the order in which imports run.
     private final class Order: Sendable {
         private let numbers = Mutex<[Int]>([])
 

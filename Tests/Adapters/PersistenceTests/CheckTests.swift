@@ -61,10 +61,10 @@ import Testing
             ["'http://a'", "'https://' || repeat('a', 2041)"].map { ["android_url": $0] }
         ),
         "clips_site_name_length": ("clips", [["site_name": "''"], ["site_name": "repeat('é', 129)"]]),
-        "clips_card_is_object": ("clips", cardsThatAreNone), "clips_card_length": ("clips", longCards),
-        "locations_card_is_object": ("locations", cardsThatAreNone),
+        "clips_card_is_object": ("clips", invalidCards), "clips_card_length": ("clips", longCards),
+        "locations_card_is_object": ("locations", invalidCards),
         "locations_card_length": ("locations", longCards),
-        "experiences_card_is_object": ("experiences", cardsThatAreNone),
+        "experiences_card_is_object": ("experiences", invalidCards),
         "experiences_card_length": ("experiences", longCards),
         "card_images_sha256_form": (
             "card_images", ["''", "repeat('A', 64)", "repeat('a', 63)"].map { ["sha256": $0] }
@@ -475,7 +475,7 @@ import Testing
         ),
     ]
 
-    private static let cardsThatAreNone = ["'[]'", "'{}'", "'null'", "'{\"image\": \"a\"}'"].map {
+    private static let invalidCards = ["'[]'", "'{}'", "'null'", "'{\"image\": \"a\"}'"].map {
         ["card": $0]
     }
     private static let longCards = [["card": "jsonb_build_object('a', repeat('x', 65536))"]]
@@ -525,7 +525,7 @@ import Testing
         }
     }
 
-    /// A list that lacks one would refuse all that is recorded together with it.
+    /// If the constraint lacks a value, the database refuses the whole batch that contains it.
     @Test func schemaAcceptsAllOutcomesAndSources() async throws {
         let names: [String: Set<String>] = [
             "confirmations_outcome": Set(Confirmation.Outcome.allCases.map(\.rawValue)),
@@ -549,7 +549,7 @@ import Testing
         }
     }
 
-    /// The one table that is no tenant's has a row, and never another.
+    /// `change_horizon` always has exactly one row.
     @Test func changeHorizonHasOneRow() async throws {
         try await MigratedDatabase.withDatabase { database in
             try await database.withPool(as: .migrate) { pool in

@@ -7,11 +7,11 @@ import Tenancy
 import TestSupport
 import Testing
 
-/// The days that confirmations are kept in: what is made, what is dropped, and that nothing else is lost.
+/// Day partitions of confirmations are created and dropped, and no other rows are lost.
 @Suite struct ConfirmationDaysTests {
     private typealias Retention = ConfirmationDays.Retention
 
-    /// Records as the server's role does, so many days before today, at noon of UTC.
+    /// Records confirmations as the server's role, at noon UTC, the given number of days before today.
     private static func record(
         daysAgo days: Int..., count: Int = 1, location: String = "a", of tenant: TenantID, in stores: Stores
     ) async throws {
@@ -28,8 +28,8 @@ import Testing
         }
     }
 
-    /// How many days before today the recorded ones are, by where they are: `"3"` in a partition of their day,
-    /// `"default 3"` in the default one.
+    /// The age in days and the partition of each recorded confirmation: `"3"` in the partition of its day, `"default 3"` in the
+    /// default partition.
     private static func places(_ stores: Stores) async throws -> [String] {
         try await stores.database.withSuperuser { pool in
             try await pool.withConnection { connection in
@@ -66,13 +66,13 @@ import Testing
                 try await Self.record(daysAgo: -9, -7, 0, 3, 90, 91, 800, of: tenant, in: stores)
             }
             let days = ConfirmationDays(stores.routerPool, retention: 90)
-            // Today and the seven days to come, and two that are over; those are indexed too.
+            // Creates today, the next seven days and two past days. The past days are indexed, too.
             #expect(try await days.maintain() == Retention(added: 10, indexed: 2))
             #expect(
                 try await Self.places(stores)
                     == ["default -9", "default -9", "-7", "-7", "0", "0", "3", "3", "90", "90"])
             #expect(try await days.maintain() == Retention())
-            // What is recorded from now on is there at once.
+            // New confirmations go to the partition of their day at once.
             try await Self.record(daysAgo: 3, 0, of: tenant, in: stores)
             #expect(try await Self.places(stores).filter { $0.contains("default") }.count == 2)
             for count in [
@@ -93,7 +93,7 @@ import Testing
             let short = ConfirmationDays(stores.routerPool, retention: 30)
             #expect(try await short.maintain() == Retention(dropped: 2))
             #expect(try await Self.places(stores) == ["0", "1", "29", "30"])
-            // Late for a day that is gone, and late for one that is there.
+            // Late confirmations: one for a dropped day, one for an existing day.
             try await Self.record(daysAgo: 29, 31, of: tenant, in: stores)
             #expect(try await Self.places(stores) == ["0", "1", "29", "29", "30", "default 31"])
             #expect(try await short.maintain() == Retention())
@@ -122,7 +122,7 @@ import Testing
             try await withThrowingTaskGroup { group in
                 for _ in 0..<3 {
                     group.addTask {
-                        // Where two seconds are short, one of them leaves it to its next call.
+                        // If a call reaches its lock timeout of two seconds, it is repeated.
                         while try await sqlState({ _ = try await days.maintain() }) == "55P03" {}
                     }
                 }
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    /// Who reads for long holds up the dropping, and not those who write.
+    /// A long read delays the drop of a partition, but not writes.
     @Test func longReaderDelaysDroppingButNotWriting() async throws {
         try await Stores.withTenant { stores, tenant in
             try await Self.record(daysAgo: 0, 40, of: tenant, in: stores)
@@ -153,7 +153,7 @@ import Testing
         }
     }
 
-    /// The rules of every table hold for the partitions that come later, too.
+    /// Partitions that are created later follow the rules of all tables.
     @Test func partitionsFollowTheSchemaRules() async throws {
         try await Stores.withTenant { stores, tenant in
             try await Self.record(daysAgo: 0, 5, of: tenant, in: stores)
@@ -204,7 +204,7 @@ import Testing
                     }
                 }
             }
-            // The policy is there for the owner itself: of a day's partition it sees one tenant's rows.
+            // The policy restricts the owner, too: it sees no rows of the partition without a tenant.
             let day = try #require(partitions.first { $0 != "doorstep.confirmations_default" })
             try await stores.database.withPool(as: .migrate) { pool in
                 try await pool.withTransaction { transaction in
@@ -214,7 +214,7 @@ import Testing
                     #expect(seen == 0)
                 }
             }
-            // Only the router looks after the days.
+            // Only the router maintains the days.
             for pool in [stores.appPool, stores.adminPool] {
                 for function in [
                     "add_confirmation_days()", "drop_confirmation_days(1)", "index_confirmation_days()",

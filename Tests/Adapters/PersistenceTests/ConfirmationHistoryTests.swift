@@ -9,7 +9,7 @@ import Tenancy
 import TestSupport
 import Testing
 
-/// What is listed, counted and exported of confirmations.
+/// Confirmations are listed, counted and exported.
 @Suite struct ConfirmationHistoryTests {
     private struct Row {
         let minute: String
@@ -41,7 +41,7 @@ import Testing
 
     private static func date(_ text: String) throws -> Date { try Date(text, strategy: .iso8601) }
 
-    /// Lends the rows of one tenant, beside the same ones of another: to an operator, then to who manages the tenant.
+    /// Runs the closure with the history of a tenant, first as an operator, then as a manager. Another tenant has the same rows.
     private static func withHistory(
         _ body: (PostgresConfirmationHistory, TenantID) async throws -> Void
     ) async throws {
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    /// A day of one location is found in that day's partition, by its index.
+    /// A query for one location and one day reads the index of that day's partition.
     @Test func filteredDayReadsOnlyItsPartition() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.appPool.withTransaction { transaction in

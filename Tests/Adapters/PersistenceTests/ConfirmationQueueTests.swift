@@ -13,7 +13,7 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(30))) struct ConfirmationQueueTests {
-    /// Records, as a server does, that somebody was at no place of a tenant.
+    /// Records a confirmation without a location, as a server does.
     private static func record(
         _ source: InvocationSource = .nfc, in queue: ConfirmationQueue, of tenant: TenantID,
         at now: Date = .now
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    /// The cases are written out in a CHECK, too.
+    /// A CHECK lists the sources, too.
     @Test func everySourceIsAccepted() async throws {
         try await Stores.withTenant { stores, tenant in
             let queue = ConfirmationQueue(stores.appPool)
@@ -93,7 +93,7 @@ import Testing
             var tenants = [tenant]
             for number in 1...4 { tenants.append(try await stores.createTenant("t\(number)")) }
             let queue = ConfirmationQueue(stores.appPool)
-            // More than are written at once.
+            // More than one statement writes.
             for number in 0..<6_000 { try Self.record(in: queue, of: tenants[number % 5]) }
             try await queue.flush()
             for tenant in tenants { #expect(try await Self.count(stores, of: tenant) == 1_200) }
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    /// What one tenant records while the database is away is none of the others' loss.
+    /// One tenant fills the queue while the database is unavailable. Records of other tenants are kept.
     @Test func floodOfOneTenantDropsOnlyItsOwn() async throws {
         try await Stores.withTenant { stores, tenant in
             let other = try await stores.createTenant("other")
@@ -139,18 +139,18 @@ import Testing
                         await #expect(throws: PostgreSQLError.self) { try await queue.flush() }
                         #expect(queue.count == 2)
                     }
-                    // Those under way count, too.
+                    // Records that are being written count, too.
                     for _ in 0..<3 { try Self.record(in: queue, of: tenant) }
                     #expect(queue.count == 4 && queue.droppedCount == 1)
                 }
-                // A busy machine may take longer than the pool's second to connect again.
+                // On a busy machine, connecting can take longer than the pool's timeout of one second.
                 while queue.count > 0 { try? await queue.flush() }
                 #expect(try await Self.count(stores, of: tenant) == 4)
             }
         }
     }
 
-    /// The commit is done, and its answer is that nobody knows.
+    /// The server commits, but the connection fails before the response.
     @Test func confirmationWithUnknownCommitIsNotDuplicated() async throws {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("doorstep-\(UUID())")
             .path
@@ -193,7 +193,7 @@ import Testing
                     _ = try await $0.execute("SELECT pg_reload_conf()")
                 }
                 try Self.record(in: queue, of: tenant)
-                // A session that has not read its settings again yet waits for the standby once more.
+                // A session that has not yet reloaded its settings waits for the standby again.
                 while queue.count > 0 {
                     do { try await queue.flush() } catch PostgreSQLError.outcomeUnknown { continue }
                 }
@@ -218,7 +218,7 @@ import Testing
         }
     }
 
-    /// Who waits to write to the default partition finds that its rows belong elsewhere by then.
+    /// A writer may wait for the default partition while the partition of its day is created.
     @Test func confirmationsSurviveCreationOfTheirDay() async throws {
         try await Stores.withTenant { stores, tenant in
             let queue = ConfirmationQueue(stores.appPool)
@@ -235,7 +235,7 @@ import Testing
         }
     }
 
-    /// A deletion may take minutes.
+    /// Deleting a tenant can take minutes.
     @Test func tenantDeletionDoesNotDelayOtherTenants() async throws {
         try await Stores.withTenant { stores, tenant in
             var others: [TenantID] = []
@@ -314,7 +314,7 @@ import Testing
             let events = listener.makeAsyncIterator()
             #expect(await events.next() == .listening)
             let queue = ConfirmationQueue(stores.appPool)
-            // What came before it ran is not forgotten.
+            // The queue keeps records from before it runs.
             try Self.record(in: queue, of: tenant)
             let running = Task { await queue.run() }
             for number in 1...3 {
@@ -325,7 +325,7 @@ import Testing
             _ = await events.next()
             running.cancel()
             await running.value
-            // What comes after the end is left to the last flush.
+            // The last flush writes records that arrive after the end.
             try Self.record(in: queue, of: tenant)
             try await queue.flush()
             #expect(try await Self.count(stores, of: tenant) == 5)

@@ -11,7 +11,7 @@ import Testing
 @Suite struct ConsoleSessionsTests {
     private let start = Date(timeIntervalSince1970: 1_800_000_000)
 
-    /// Lends the sessions with a link to sign in by.
+    /// Runs the closure with the sessions and a sign-in link.
     private func withLink(
         _ access: ConsoleAccess, lasting length: Int = 3_600,
         _ body: (PostgresConsoleSessions, ConsoleSecret, Stores) async throws -> Void
@@ -84,7 +84,7 @@ import Testing
         try await withLink(ada(), lasting: 9_000) { sessions, link, _ in
             let cookie = try await sessions.makeSecret()
             _ = try await sessions.signIn(by: link, as: cookie, at: start)
-            // Used before an hour is over, it goes on for another.
+            // A session that is used within an hour lasts another hour.
             let used = try await sessions.session(cookie, at: start.addingTimeInterval(3_500))
             #expect(used != nil)
             #expect(try await sessions.session(cookie, at: start.addingTimeInterval(7_000)) != nil)
@@ -135,7 +135,7 @@ import Testing
             #expect(next?.access == bob)
             #expect(try await sessions.session(first, at: start) == nil)
             #expect(try await sessions.session(second, at: start) == next)
-            // A cookie of no session is nothing that ends.
+            // Ending the session of an unknown cookie has no effect.
             let third = try await sessions.makeSecret()
             try await sessions.add(third, for: bob, lasting: 3_600, at: start)
             #expect(
@@ -190,7 +190,7 @@ import Testing
             let again = try await sessions.hasMade(link)
             #expect(again)
             try await Stores.withStores { other in
-                // Databases of tests are copies of one.
+                // The databases of the tests are copies of one database.
                 try await other.database.withSuperuser { pool in
                     try await pool.withTransaction {
                         try await $0.execute(script: "UPDATE doorstep.console_key SET key = sha256('other')")
@@ -201,7 +201,7 @@ import Testing
         }
     }
 
-    /// Two consoles of one database, and the command that makes links.
+    /// Two consoles of one database, and the command that creates links.
     @Test func secretIsRecognizedByEveryConsoleOfItsDatabase() async throws {
         try await withLink(ada()) { _, link, stores in
             let isOwn = try await PostgresConsoleSessions(stores.adminPool).hasMade(link)
@@ -209,7 +209,7 @@ import Testing
         }
     }
 
-    /// Every CHECK of the console's tables, which are no tenant's, with rows that are good but for one thing.
+    /// Breaks each CHECK of the console's tables, which belong to no tenant, with a row that is valid except for one value.
     @Test func everyCheckRejectsInvalidRows() async throws {
         let (link, session) = ("sha256('a'), 'ada', NULL, false", "now(), now(), now() + interval '1 hour'")
         let links = "INSERT INTO doorstep.console_links VALUES"
@@ -242,7 +242,7 @@ import Testing
             ("console_events_event_value", "\(events) ('else', 'ada')"),
             ("console_events_name_length", "\(events) ('signed_in', '')"),
         ]
-        // No role of the product writes the key.
+        // No role of Doorstep may write the key.
         let ofOwner = [
             ("console_key_is_only", "UPDATE doorstep.console_key SET is_only = false"),
             ("console_key_length", "UPDATE doorstep.console_key SET key = 'a'"),
@@ -355,12 +355,12 @@ import Testing
             #expect(try await sessions.pruneEvents(retention: 8) == 0)
             #expect(try await sessions.pruneEvents(retention: 7) == 1)
             #expect(try await sessions.events(before: nil, limit: 10).map(\.name) == ["ben"])
-            // Nobody prunes what is younger.
+            // The job refuses a shorter retention.
             await #expect(throws: PostgreSQLError.self) { try await sessions.pruneEvents(retention: 6) }
         }
     }
 
-    /// What triggers record, nobody writes by the function.
+    /// The function refuses relations whose changes triggers record.
     @Test func actsAreRecordedOnlyForUntriggeredRelations() async throws {
         try await Stores.withTenant { stores, tenant in
             func record(_ relation: String) async throws {
@@ -387,7 +387,7 @@ import Testing
                 Webhook(
                     url: WebhookURL("https://hooks.example.com"), secret: WebhookSecret.generate()),
                 events: WebhookEvent.usual, of: tenant, by: "operator:test")
-            // The console's login is a member of what reads the schema, and of the router.
+            // The console's login has the roles that read the schema, and the role of the router.
             func status() async throws -> InstallationStatus {
                 try await stores.database.withSuperuser { try await PostgresInstallation($0).status() }
             }

@@ -8,7 +8,7 @@ import Tenancy
 import TestSupport
 import Testing
 
-/// The ledger as a tenant's keys use it: as `doorstep_manager`.
+/// The ledger as `doorstep_manager` uses it, the role of a tenant's keys.
 @Suite struct DeliveryLedgerTests {
     private static func withLedger(
         _ body: (Restaurants, PostgresDeliveryLedger) async throws -> Void
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    /// Sends a notification to as many instances as there are reasons, and ends each delivery for one of these.
+    /// Sends a notification to one instance for each reason, and ends each delivery with its reason.
     private static func refuse(
         _ reasons: [String], _ restaurants: Restaurants
     ) async throws -> [String: DeliveryID] {
@@ -120,7 +120,7 @@ import Testing
                     RetryCounts(queued: 1, tooLate: 0, tokenDead: 1),
                     RetryCounts(queued: 0, tooLate: 0, tokenDead: 1),
                 ])
-            // Each retry that queued something is in the audit log, by the key.
+            // The audit log has an entry of the key for each retry that queued deliveries.
             let entries = try await restaurants.stores.administration.auditLog.entries(
                 of: restaurants.tenant, before: nil, limit: 10, where: ["relation": "deliveries"])
             #expect(entries.map(\.actor) == ["key:test", "key:test"])

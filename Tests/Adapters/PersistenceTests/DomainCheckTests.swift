@@ -7,7 +7,7 @@ import Tenancy
 import TestSupport
 import Testing
 
-/// Proofs of domains that the server checks again by itself.
+/// Repeated checks of proofs, which the server makes by itself.
 @Suite struct DomainCheckTests {
     /// A domain that one tenant has proved and another has claimed.
     private struct Contest {
@@ -17,7 +17,7 @@ import Testing
         let held: DomainRecord
         let claimed: DomainRecord
         let checks: PostgresDomainChecks
-        /// In whole seconds, as the database keeps it exactly.
+        /// Whole seconds, which the database stores exactly.
         let now = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
 
         var name: DomainName { held.name }
@@ -29,7 +29,7 @@ import Testing
                 .verify(name, of: tenant, rivalry: rivalry, at: now + days * 86_400).record
         }
 
-        /// The rival proves its claim, and is refused since the domain is taken.
+        /// The rival proves its claim and is refused, because the holder has the domain.
         func contest() async throws {
             await #expect(throws: AdministrationError.domainTaken(name)) { try await verify(rival) }
         }
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    /// A check can wait for its evidence while a later one ends.
+    /// A check may still wait for its evidence when a later check ends.
     @Test func checkThatBeganEarlierDoesNotUndoALaterOne() async throws {
         try await Self.withContest { contest in
             contest.world.publish(contest.claimed)
@@ -101,7 +101,7 @@ import Testing
             #expect(holders.tenant == contest.holder && holders.isUrgent)
             #expect(due.dropFirst().map(\.tenant) == [contest.rival])
             #expect(due.map(\.isProved) == [true, false])
-            // Also where proofs are not checked daily.
+            // Contested domains are checked even if daily checks are off.
             #expect(try await checks.due(limit: 10, isDaily: false).first?.tenant == contest.holder)
             #expect(try await checks.claim(holders, for: .seconds(600)))
             #expect(try await !checks.claim(holders, for: .seconds(600)))
@@ -116,7 +116,7 @@ import Testing
                 ])
             #expect(try await contest.told(contest.rival) == ["domain.contested"])
 
-            // Contested again, it is not checked again at once.
+            // If the domain is contested again, it is not checked again at once.
             try await contest.contest()
             #expect(try await checks.due(limit: 10).map(\.tenant) == [contest.rival])
 
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    /// The rival's check began before the holder's, and stores the contest while that one runs, or after it.
+    /// The rival's check begins before the holder's check. It stores the contest during or after the holder's check.
     @Test(arguments: [false, true])
     func contestThatARunningCheckDoesNotKnowLeadsToAnother(isAfterCheck: Bool) async throws {
         try await Self.withContest { contest in
@@ -151,7 +151,7 @@ import Testing
                 #expect(urgent.tenant == contest.holder && urgent.isUrgent)
             }
             let urgent = try #require(try await checks.due(limit: 10).first)
-            // What another server read before the contest takes no check from it.
+            // A server that read the due checks before the contest cannot claim this check.
             #expect(try await !checks.claim(daily, for: .seconds(600)))
             #expect(try await checks.claim(urgent, for: .seconds(600)))
             #expect(try await !checks.claim(urgent, for: .seconds(600)))
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    /// Between two reads of which proofs are due, a daily check knows the contest as well, and no other check is urgent.
+    /// If a daily check already knows the contest, no urgent check follows.
     @Test func dailyCheckThatKnowsTheContestIsTheOnlyOne() async throws {
         try await Self.withContest { contest in
             let checks = contest.checks
@@ -183,7 +183,7 @@ import Testing
             let due = try #require(try await contest.checks.due(limit: 10).first)
             let kept = try await contest.verify(contest.holder, due.rivalry)
             #expect(kept.status == .proved && kept.contestedAt == contest.now)
-            // The rival's proof is gone: nobody contests the domain any more.
+            // The rival's proof is gone, so the contest has ended.
             contest.world.publish(contest.held)
             #expect(try await contest.verify(contest.rival).contestedAt == nil)
             let rivalry = try #require(try await contest.checks.due(limit: 10).first).rivalry
@@ -221,7 +221,7 @@ import Testing
             }
             #expect(claims.count(where: \.self) == 1)
             #expect(try await checks.due(limit: 10).isEmpty)
-            // A check that is lost with its server is another's when its time is over.
+            // If a server dies during a check, another server can claim the check after its lease.
             try await checks.reschedule(contest.name, of: contest.holder, after: .zero)
             #expect(try await checks.due(limit: 10).count == 1)
             #expect(try await checks.due(limit: 10, isDaily: false).isEmpty)

@@ -8,7 +8,7 @@ import Tenancy
 import TestSupport
 import Testing
 
-/// What servers see of domains.
+/// Servers follow changes of domains.
 @Suite struct DomainFeedTests {
     @Test func serversFollowProvedDomains() async throws {
         try await DomainTests.withDomain { stores, tenant, world, verification, record in
@@ -27,7 +27,7 @@ import Testing
             #expect(site.clips.map(\.teamID.text) == ["ABCDE12345"])
             #expect(site.clips.map(\.parentBundleID.text) == ["com.example.MyApp"])
 
-            // A check that finds it again, and one that does not, are no changes.
+            // Repeated checks that find or miss the proof do not change the index.
             _ = try await verification.verify(record.name, of: tenant, at: DomainTests.now + 1)
             world.clear()
             _ = try await verification.verify(record.name, of: tenant, at: DomainTests.now + 2)
@@ -41,7 +41,7 @@ import Testing
             let changed = try #require(try await followed.refreshed().site(ofHost: "example.com"))
             #expect(changed.urls?.count == 2)
             #expect(changed.clips.map { "\($0.teamID) \($0.parentBundleID)" } == ["ZYXWV98765 com.example"])
-            // A table that is loaded afresh says the same.
+            // An index that is loaded now has the same site.
             let fresh = try #require(try await stores.loadTable().site(ofHost: "example.com"))
             #expect(Set(fresh.urls ?? []) == ["https://example.com/a", "https://example.com/c"])
 
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    /// What is kept with a domain, and the prefix of an old app's clip.
+    /// The index contains the stored content of a domain, and the App ID prefix of a clip with an older prefix.
     @Test func serversFollowAssociationFileContent() async throws {
         try await DomainTests.withDomain { stores, tenant, world, verification, record in
             let store = stores.administration
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    /// Another tenant's proof in the same change as the end of the first one's.
+    /// One change ends the first tenant's proof and stores the second tenant's proof.
     @Test func domainThatChangesTenantIsFollowed() async throws {
         try await Stores.withTenant { stores, tenant in
             let store = stores.administration

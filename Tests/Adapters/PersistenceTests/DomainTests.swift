@@ -30,7 +30,7 @@ import Testing
             #expect(first.status == .claimed)
             #expect(first.challenge == "one")
             #expect(try await stores.claim("example.com", challenge: "two", of: tenant) == first)
-            // Others may claim what nobody has proved, and do not see whose else it is.
+            // Several tenants may claim an unproved domain. They do not see each other's claims.
             let theirs = try await stores.claim("example.com", challenge: "three", of: other)
             #expect(theirs.challenge == "three")
             #expect(try await store.domains(of: tenant) == [first])
@@ -58,7 +58,7 @@ import Testing
             #expect(try await store.domain(record.name, of: tenant) == kept)
             #expect(try await stores.claim("example.com", challenge: "new", of: tenant) == kept)
 
-            // What names a clip of the tenant's as an app is refused, and what was kept stays.
+            // Content that names a clip of the tenant as an app is refused. The stored content stays.
             let swapped = try AssociationContent(
                 parsing: #"{"applinks":{"details":[{"appID":"ABCDE12345.com.example.MyApp.Clip"}]}}"#.utf8)
             let error = await #expect(throws: AssociationContentError.self) {
@@ -67,7 +67,7 @@ import Testing
             #expect(error?.description.hasPrefix("applinks.details[0].appID ") == true)
             #expect(try await store.domain(record.name, of: tenant) == kept)
 
-            // The audit log has it, with who did it, before and after.
+            // The audit log has the actor and the content before and after.
             #expect(try await store.setContent(nil, ofDomain: record.name, of: tenant).content == nil)
             #expect(
                 try await stores.count(
@@ -100,7 +100,7 @@ import Testing
             #expect(proved.record.proof == .init(method: .dns, provedAt: Self.now))
             #expect(try await stores.administration.domains(of: tenant) == [proved.record])
 
-            // Verified again it was still proved then.
+            // A second verification keeps the time of the first proof.
             let again = try await verification.verify(record.name, of: tenant, at: Self.now + 1)
             #expect(again.record.proof?.provedAt == Self.now)
             #expect(again.record.checkedAt == Self.now + 1)
@@ -138,14 +138,14 @@ import Testing
             }
             #expect(
                 try await stores.administration.domains(of: other) == [theirs.contesting(at: Self.now)])
-            // What one has given up, the other may have.
+            // After the first tenant releases the domain, the other tenant can prove it.
             try await stores.administration.releaseDomain(record.name, of: tenant)
             let proved = try await verification.verify(record.name, of: other, at: Self.now)
             #expect(proved.record.status == .proved)
         }
     }
 
-    /// Two proofs at the same moment, for which neither sees the other's: one wins, the other is refused by name.
+    /// Two proofs are stored at the same moment. One succeeds, the other one fails with an error that says the domain is taken.
     @Test func concurrentProofsHaveOneWinner() async throws {
         try await Stores.withStores { stores in
             let tenants = [try await stores.createTenant("one"), try await stores.createTenant("two")]
@@ -201,7 +201,7 @@ import Testing
             #expect(later.record.status == .lapsed)
             #expect(later.record.lapsedAt == Self.now + Self.day)
 
-            // Found again, the lapse has never been.
+            // If the proof is found again, the lapse is forgotten.
             world.publish(record)
             #expect(try await check(7.95)?.record.status == .proved)
             world.clear()
@@ -212,7 +212,7 @@ import Testing
             #expect(try await stores.administration.domains(of: tenant) == [withdrawn.record])
             #expect(try await check(18) == nil)
 
-            // The claim is still there, to be proved anew.
+            // The claim is still stored and can be proved again.
             world.publish(record)
             let proved = try await verification.verify(record.name, of: tenant, at: Self.now + 20 * Self.day)
             #expect(proved.record.proof?.provedAt == Self.now + 20 * Self.day)
@@ -235,14 +235,14 @@ import Testing
                 #expect(outcome.lack?.isUnanswered == true)
                 #expect(outcome.lack?.reason.contains("silence") == true)
             }
-            // That the file's server is silent is no answer for the record that is gone.
+            // The DNS responds without the record, so the proof lapses although the web server is silent.
             world.publish(record, [])
             let lapsed = try await verification.verify(record.name, of: tenant, at: Self.now + Self.day)
             #expect(lapsed.record.status == .lapsed)
         }
     }
 
-    /// A web server that answers by an error says no more of the file than one that is silent.
+    /// An error status of the web server counts like no response.
     @Test(arguments: [429, 500, 502, 503, 504])
     func serverErrorCausesNoLapse(status: Int) async throws {
         try await Self.withDomain { _, tenant, world, verification, record in
@@ -287,7 +287,7 @@ import Testing
             #expect(outcomes.map(\.record.name.text) == outcomes.map(\.record.name.text).sorted())
             let theirs = try await stores.administration.domains(of: other)
             #expect(theirs.allSatisfy { $0.status == .proved })
-            // What is only claimed is not checked.
+            // Unproved claims are not checked again.
             #expect(!outcomes.contains { $0.record.name == record.name })
         }
     }
@@ -313,7 +313,7 @@ import Testing
                     try await store.changeDomain(record.name, of: tenant) { $0.lapsed(at: Self.now) }
                 }
             }
-            // Claimed anew it has another challenge, and what was found of the old one is no proof of it.
+            // A new claim has a new challenge. Evidence for the old challenge does not prove it.
             let old = try await stores.claim("example.com", challenge: "old", of: tenant)
             let late = DomainVerification(
                 store: store.items.domains, by: "operator:alice",
@@ -326,7 +326,7 @@ import Testing
         }
     }
 
-    /// Has the proof of a claim, which is given up and made anew while it is looked for.
+    /// A resolver that replaces the claim while it looks up the record, and then returns the record of the old claim.
     private struct Reclaiming: TextRecordResolver {
         let stores: Stores
         let tenant: TenantID

@@ -7,16 +7,16 @@ import Tenancy
 import TestSupport
 import Testing
 
-/// The recorded events as listeners read them.
+/// Listeners read the recorded events.
 @Suite struct EventLogTests {
     private struct Fixture {
         let stores: Stores
         let tenant: TenantID
-        /// As requests read them.
+        /// Connects with the role of requests.
         let log: PostgresWebhookRegistry
         let adminPool: ConnectionPool
 
-        /// Renames nothing, but adds a location, which is an event.
+        /// Adds a location, which is an event.
         func add(_ name: String, by pool: ConnectionPool? = nil, of tenant: TenantID? = nil) async throws {
             let tenant = tenant ?? self.tenant
             try await (pool ?? adminPool).withTransaction { transaction in
@@ -38,7 +38,7 @@ import Testing
             return try await log.events(of: tenant, after: nil, limit: 1).next
         }
 
-        /// The locations of the events after a position, and where to continue.
+        /// The names of the locations in the events after a position, and the position to continue from.
         func read(
             after: EventPosition, limit: Int = 100, of tenant: TenantID? = nil
         ) async throws -> (names: [String], next: EventPosition, hasMissed: Bool) {
@@ -84,7 +84,7 @@ import Testing
             #expect(second.names == ["b"])
             let last = try await fixture.read(after: second.next)
             #expect(last.names == [] && !last.hasMissed)
-            // Another listener reads all of them again.
+            // Another listener reads all events again.
             #expect(try await fixture.read(after: start).names == ["a", "b"])
             let position = try await fixture.begin(of: neighbour)
             #expect(try await fixture.read(after: position, of: neighbour).names == [])
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    /// Neither is a transaction that began earlier skipped, nor does it delay the others.
+    /// A transaction that began earlier is not skipped, and does not delay other events.
     @Test func transactionThatEndsLateIsReadOnce() async throws {
         try await Self.withFixture { fixture in
             let start = try await fixture.begin()
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    /// Events that are recorded during the reading come after the pages of the first snapshot.
+    /// Events that are recorded while a listener reads follow the pages of the first snapshot.
     @Test func pagesOfOneSnapshotAreReadToTheirEnd() async throws {
         try await Self.withFixture { fixture in
             var position = try await fixture.begin()
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    /// Those of servers, which triggers do not write.
+    /// The server writes these events; triggers do not.
     @Test func serversEventsAreRecordedWithoutWebhooks() async throws {
         try await Self.withFixture { fixture in
             let start = try await fixture.begin()
@@ -181,7 +181,7 @@ import Testing
             let page = try await fixture.read(after: start)
             #expect(page.names == ["a", "b"] && page.hasMissed)
             #expect(try await !fixture.read(after: page.next).hasMissed)
-            // A position of another database.
+            // The position is from another database.
             let strange = try #require(EventPosition("1000000000000:1000000000000:"))
             #expect(try await fixture.read(after: strange).hasMissed)
         }
@@ -195,7 +195,7 @@ import Testing
             let second = try await fixture.read(after: start)
             try await fixture.execute(
                 "UPDATE doorstep.events SET recorded_at = recorded_at - interval '61 minutes'")
-            // Within a minute of the last request nothing is done.
+            // Within a minute of the last request, the call does nothing.
             _ = try await fixture.log.recordEvents(of: fixture.tenant)
             #expect(try await fixture.read(after: start).names == ["a", "b"])
             try await fixture.execute(

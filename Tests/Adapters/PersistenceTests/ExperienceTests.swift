@@ -10,7 +10,7 @@ import Testing
 @Suite struct ExperienceTests {
     private static let clip = "com.example.MyApp.Clip"
 
-    /// Lends the stores with a tenant that has two clips and a location.
+    /// Runs the closure with a tenant that has two clips and a location.
     private static func withClips(_ body: (Stores, TenantID) async throws -> Void) async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.createClip(clip, of: tenant)
@@ -45,7 +45,7 @@ import Testing
                 try await stores.administration.createExperience(record, of: tenant)
             }
             let stored = try await stores.administration.experiences(of: tenant)
-            // By kind, then by URL.
+            // Sorted by kind, then by URL.
             let names = stored.map { "\($0.experience.kind.rawValue) \($0.experience.url.canonical)" }
             #expect(names == names.sorted())
             #expect(Set(stored) == Set(Self.samples) && stored.count == Self.samples.count)
@@ -62,7 +62,7 @@ import Testing
             #expect(try await stores.importExperiences(Self.samples, of: tenant) == .done(8, 0, 0))
             #expect(try await stores.importExperiences(Self.samples, of: tenant) == .done(0, 0, 8))
             for record in Self.samples { try await stores.administration.createExperience(record, of: other) }
-            // Rows that are alike in every column but the tenant.
+            // Both tenants' rows must be equal in every column except the tenant.
             let different = try await stores.count(
                 """
                 SELECT count(*) FROM (
@@ -100,7 +100,7 @@ import Testing
             for (record, refusal) in refusals {
                 await #expect(throws: refusal) { try await store.createExperience(record, of: tenant) }
             }
-            // Another clip's default, and another kind with the same URL, are no conflict.
+            // A default experience of another clip, and another kind with the same URL, do not conflict.
             try await store.createExperience(
                 .sample("https://example.com/2", kind: .default, clip: "com.example.Other.Clip"), of: tenant)
             try await store.createExperience(.sample("https://example.com", kind: .advanced), of: tenant)
@@ -187,7 +187,7 @@ import Testing
         }
     }
 
-    /// The temporary table of an import is another one each time, on a connection that knows its statements.
+    /// Each import creates its temporary table anew, although the connection has prepared statements for the earlier one.
     @Test func consecutiveImportsShareOneConnection() async throws {
         try await Self.withClips { stores, tenant in
             try await stores.database.withPool(as: .admin, { $0.maximumConnections = 1 }) { pool in

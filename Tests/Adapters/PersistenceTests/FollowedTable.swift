@@ -26,13 +26,13 @@ struct FollowedTable: Sendable {
         }
     }
 
-    /// The table as the database is now.
+    /// The index after it has read all changes.
     func refreshed() async throws -> LookupIndex {
         try await feed.refresh()
         return try #require(live.current).table
     }
 
-    /// What happened since it was asked for the last time.
+    /// The events since the last call.
     func events() -> [String] { told.take() }
 
     /// Runs the feed until the closure has ended.
@@ -42,7 +42,7 @@ struct FollowedTable: Sendable {
         return try await body()
     }
 
-    /// Waits until an event begins like this, and takes it and all before it.
+    /// Waits for an event that begins with this text. Removes it and all earlier events.
     func wait(for beginning: String) async -> String? {
         for await event in told.arrivals where event.hasPrefix(beginning) { return event }
         return nil

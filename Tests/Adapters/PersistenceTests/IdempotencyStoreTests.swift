@@ -10,7 +10,7 @@ import Testing
 
 @testable import Persistence
 
-/// Idempotency keys of requests that create something.
+/// Idempotency keys of requests that create an item.
 @Suite struct IdempotencyStoreTests {
     private struct Fixture {
         let stores: Stores
@@ -21,7 +21,7 @@ import Testing
             try #require(IdempotencyKey(text, for: content, of: tenant))
         }
 
-        /// Claims a key that no other attempt has.
+        /// Claims a key that no other attempt holds.
         func claim(_ text: String = "a") async throws -> IdempotencyClaim {
             let outcome = try await store.claim(try key(text), of: tenant)
             guard case .claimed(let claim) = outcome else {
@@ -45,7 +45,7 @@ import Testing
             try await PostgresChannelStore(stores.appPool).channels(of: tenant).map(\.id.text)
         }
 
-        /// Lets the attempt of a claim count as ended.
+        /// Ends the lease of a claim.
         func endLease() async throws {
             try await update("claimed_until = now()")
         }
@@ -74,7 +74,7 @@ import Testing
             let key = try fixture.key()
             #expect(try await fixture.store.claim(key, of: fixture.tenant) == .inUse)
             try await fixture.create("YQ==", by: claim)
-            // The response is not there yet.
+            // The response is not stored yet.
             #expect(try await fixture.store.claim(key, of: fixture.tenant) == .inUse)
             try await fixture.store.complete(claim, with: [1, 2, 3])
             for _ in 0..<2 {
@@ -84,7 +84,7 @@ import Testing
             }
             let other = try fixture.key("a", ["url": "y"])
             #expect(try await fixture.store.claim(other, of: fixture.tenant) == .reused)
-            // Another tenant's keys are its own.
+            // Keys of another tenant are independent.
             let neighbour = try await fixture.stores.createTenant("neighbour")
             let theirs = try #require(IdempotencyKey("a", for: ["url": "x"], of: neighbour))
             guard case .claimed = try await fixture.store.claim(theirs, of: neighbour) else {
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    /// As two servers do: each has a pool of its own.
+    /// Each server has its own pool.
     @Test func oneOfManyConcurrentRequestsIsCarriedOut() async throws {
         try await Self.withFixture { fixture in
             try await fixture.stores.database.withPool(as: .serve) { pool in
@@ -118,7 +118,7 @@ import Testing
             let first = try await fixture.claim()
             try await fixture.store.release(first)
             let second = try await fixture.claim()
-            // The first one is over, and has no part in the second.
+            // The first attempt has ended, so its claim does not affect the second one.
             try await fixture.store.release(first)
             try await fixture.store.complete(first, with: [1])
             #expect(try await fixture.store.claim(try fixture.key(), of: fixture.tenant) == .inUse)
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    /// A server that ended, or that is only slow: what it writes later is rolled back.
+    /// The first server ended, or is only slow. If it writes later, its transaction is rolled back.
     @Test func abandonedAttemptIsReplaced() async throws {
         try await Self.withFixture { fixture in
             let first = try await fixture.claim()
@@ -149,7 +149,7 @@ import Testing
             try await fixture.create("YQ==", by: claim)
             if isReleased { try await fixture.store.release(claim) } else { try await fixture.endLease() }
             #expect(try await fixture.store.claim(try fixture.key(), of: fixture.tenant) == .responseLost)
-            // A slow server stores the response after all.
+            // The slow server stores its response later.
             try await fixture.store.complete(claim, with: [1])
             #expect(
                 try await fixture.store.claim(try fixture.key(), of: fixture.tenant)
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    /// The connection is lost during COMMIT: whoever wants the key waits until the outcome is certain.
+    /// The connection is lost during COMMIT. Other attempts wait until the outcome is certain.
     @Test(arguments: [true, false])
     func outcomeOfACommitIsAwaited(isReleased: Bool) async throws {
         try await Self.withFixture { fixture in
@@ -176,7 +176,7 @@ import Testing
                 return task
             }
             let outcome = try await task.value
-            // The one that wanted to replace the attempt learns the outcome when it asks again.
+            // The second attempt learns the outcome when it repeats the request.
             #expect(outcome == (isReleased ? .responseLost : .inUse))
             #expect(try await store.claim(key, of: claim.tenant) == .responseLost)
         }
@@ -266,7 +266,7 @@ import Testing
             }
             _ = try await fixture.claim()
             #expect(try await fixture.store.claim(try fixture.key("b"), of: tenant) == .tooMany)
-            // A key that is there is still known.
+            // Existing keys are still known.
             #expect(try await fixture.store.claim(try fixture.key(), of: tenant) == .inUse)
         }
     }

@@ -11,7 +11,7 @@ import Tenancy
 import TestSupport
 import Testing
 
-/// Imports leave the fields that a file does not name, and clear those that it names and gives no value.
+/// An import does not change fields that the file lacks. It clears fields that the file contains without a value.
 @Suite struct ImportMergeTests {
     private static let columns = "identifier,name,latitude,longitude,radius"
 
@@ -55,7 +55,7 @@ import Testing
             details: ["phone": "1", "menu": "/m"], card: card())
     }
 
-    /// Lends a tenant with the locations `a` and `b`, which have all there is.
+    /// Runs the closure with a tenant whose locations `a` and `b` have every field.
     private static func withLocations(_ body: (Stores, TenantID) async throws -> Void) async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.importLocations([full("a"), full("b")], of: tenant)
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    /// What remains of an object whose members are null is empty, and holds nothing (RFC 7396 §2).
+    /// An object whose members are all null becomes empty and is removed (RFC 7396 §2).
     @Test func jsonLineClearsAllMembersOfAnObject() async throws {
         try await Self.withLocations { stores, tenant in
             let own = #""name":"A place","latitude":37.334722,"longitude":-122.008889,"radius":100"#
@@ -274,7 +274,7 @@ import Testing
         }
     }
 
-    /// A file that changes parts of the cards of `a`, which has that part already, and `b`, which has none.
+    /// Imports parts of the cards of `a`, whose card has this part already, and `b`, which has no card.
     private static func importPartialCards(_ stores: Stores, _ tenant: TenantID) async throws -> ImportOutcome
     {
         let own = #""name":"A place","latitude":37.334722,"longitude":-122.008889,"radius":100"#
@@ -371,7 +371,7 @@ import Testing
                         """))
             #expect(kept == .done(0, 0, 2))
 
-            // Of location and rule, setting one clears the other.
+            // An experience has a location or a rule. Setting one clears the other.
             let changed = try await stores.administration.importExperiences(
                 of: tenant,
                 Self.rows(

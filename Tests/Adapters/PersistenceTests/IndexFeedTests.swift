@@ -13,7 +13,7 @@ import Testing
 @testable import Persistence
 
 @Suite(.timeLimit(.minutes(30))) struct IndexFeedTests {
-    /// What is in a tenant's table, as text to compare.
+    /// The response of a tenant's lookup, as text to compare.
     private static func response(
         _ table: LookupIndex, _ tenant: TenantID, _ url: String = "https://example.com/a"
     ) throws -> String? {
@@ -28,7 +28,7 @@ import Testing
         try table.of(tenant).location(LocationIdentifier(identifier))?.region.radius.meters
     }
 
-    // MARK: What is seen
+    // MARK: Changes
 
     @Test func changeOfEachRelationIsFollowed() async throws {
         try await Stores.withTenant { stores, tenant in
@@ -150,7 +150,7 @@ import Testing
             _ = try await followed.refreshed()
             let second = try #require(followed.live.current)
             #expect(followed.events() == [])
-            // Still it is known to be right as of later.
+            // The unchanged version is confirmed for a later time.
             #expect(second.version == first.version && second.asOf > first.asOf)
         }
     }
@@ -173,7 +173,7 @@ import Testing
         }
     }
 
-    /// The owner alone may change keys, and must not leave the row that was.
+    /// Only the owner may change a primary key. The index must remove the row with the old key.
     @Test func changedKeyMovesTheRow() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.importLocations([.sample("a", radius: 1), .sample("b", radius: 2)], of: tenant)
@@ -234,7 +234,7 @@ import Testing
         }
     }
 
-    /// What numbers given out in order would miss: the transaction that has the smaller one is committed last.
+    /// A feed that followed transaction IDs in order would miss this: the transaction with the smaller ID commits last.
     @Test func longTransactionIsNeitherSkippedNorBlocking() async throws {
         try await Stores.withTenant { stores, tenant in
             let followed = FollowedTable(stores.routerPool)
@@ -244,16 +244,16 @@ import Testing
                 try await transaction.execute(
                     script: "INSERT INTO doorstep.locations VALUES ('\(tenant)', 'late', 'Late', 1, 2, 3)")
                 for number in 1...20 {
-                    // Another tenant's, since imports of one wait for each other.
+                    // For other tenants, because imports of one tenant wait for each other.
                     let other = try await stores.createTenant("t\(number)")
                     try await stores.importLocations([.sample("a", radius: Double(number))], of: other)
                     let table = try await followed.refreshed()
                     #expect(try Self.radius(table, other, "a") == Double(number))
                     #expect(try Self.radius(table, tenant, "late") == nil)
-                    // What was read once is not read again for as long as the long one runs.
+                    // During the long transaction, the feed does not read the same changes again.
                     #expect(followed.events().last == "changed 2 rows, 0 relations, 0 unreadable")
                 }
-                // Its second change comes after many readers have passed its first.
+                // The transaction makes its second change after many readers have passed its first change.
                 try await transaction.execute(
                     script: "INSERT INTO doorstep.locations VALUES ('\(tenant)', 'later', 'Later', 1, 2, 4)")
                 _ = try await followed.refreshed()
@@ -285,7 +285,7 @@ import Testing
                 #expect(try Self.radius(table, tenant, "\(count) \(count - 1)") == 100)
                 #expect(try Self.radius(table, other, "kept") == 100)
             }
-            // A row of its own in the same transaction is among them.
+            // The same transaction also changes a single row.
             let experiences = try (0..<1_001).map {
                 try ExperienceRecord.sample("https://example.com/\($0)?p=\($0 % 3)", rule: "path:1")
             }
@@ -309,7 +309,7 @@ import Testing
 
     // MARK: Histories
 
-    /// Changes of all kinds by several at once, followed meanwhile, lead to what a table loaded afterwards is.
+    /// Several writers make changes of all kinds while a feed follows. The result equals an index that is loaded afterwards.
     @Test func followedIndexEqualsFreshLoadAfterAnyHistory() async throws {
         for seed in 1...3 as ClosedRange<UInt64> {
             try await Stores.withTenant { stores, tenant in
@@ -317,7 +317,7 @@ import Testing
                 for tenant in tenants {
                     for clip in History.clips { try await stores.createClip(clip, of: tenant) }
                 }
-                // Pages of two rows: most copies of catalogues see changes between their pages.
+                // Pages have two rows, so most copies of catalogues see changes between their pages.
                 let followed = FollowedTable(stores.routerPool, pageLength: 2)
                 _ = try await followed.refreshed()
                 var keys: [APIKey] = []
@@ -337,7 +337,7 @@ import Testing
                     #expect(responses == expected, "\(seed) \(round)")
                     #expect(Set(expected).count > 5)
                 }
-                // It was followed, not loaded each time.
+                // The index was loaded once and then only followed.
                 #expect(followed.events().filter { $0.hasPrefix("loaded") }.count == 1)
             }
         }
@@ -354,7 +354,7 @@ import Testing
             "https://example.com/a?p=1", "https://example.com/a?p=1&q=2", "https://example.org/%C3%A9",
         ]
 
-        /// Refusals, of what is there already or not there, are a part of it.
+        /// Some changes are refused because the item exists, or does not exist.
         func write(_ count: Int, seed: UInt64) async throws -> [APIKey] {
             var random = SplitMix64(seed: seed)
             var keys: [APIKey] = []
@@ -413,7 +413,7 @@ import Testing
                     UPDATE doorstep.clips SET multi_business = NOT multi_business WHERE bundle_id = '\(clip)'
                     """)
             case 13, 14, 15:
-                // As after a statement that changed very many rows.
+                // The change that a statement with very many rows records.
                 let relation = random.pick(["locations", "experiences", "short_codes", "api_keys"])
                 try await stores.database.withSuperuser { pool in
                     _ = try await pool.withTransaction {
@@ -474,7 +474,7 @@ import Testing
         }
     }
 
-    /// Once all that others have begun on the server is ended, which holds up pruning in every database.
+    /// Waits for all other transactions of the server first, because they delay pruning in every database.
     private static func prune(_ stores: Stores) async throws -> Int {
         try await stores.waitForOthers()
         return try await pruneNow(stores)
@@ -493,7 +493,7 @@ import Testing
             try await stores.waitForOthers()
             try await stores.adminPool.withTransaction { transaction in
                 try await transaction.setTenant(tenant.description)
-                // While it runs, what began after it stays, however old it is said to be.
+                // While this transaction runs, later changes stay, even if their stored time is old.
                 try await transaction.execute(
                     script: "INSERT INTO doorstep.locations VALUES ('\(tenant)', 'late', 'Late', 1, 2, 3)")
                 _ = try await stores.createTenant("other")
@@ -543,7 +543,7 @@ import Testing
         }
     }
 
-    /// A dump holds the numbers of another server's transactions, which may be far ahead of this one's.
+    /// A dump contains transaction IDs of another server, which may be far ahead.
     @Test func restoredDumpOfOlderServerIsFollowed() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.importLocations([.sample("a")], of: tenant)
@@ -565,7 +565,7 @@ import Testing
             try await stores.waitForOthers()
             _ = try await followed.refreshed()
             #expect(followed.events() == ["changed 1 rows, 0 relations, 0 unreadable"])
-            // Pruned like others; and from then on the horizon is the server's own.
+            // These changes are pruned like others. Afterwards the horizon has IDs of this server.
             try await Self.makeOld(stores)
             #expect(try await Self.prune(stores) == 3)
             try await stores.importLocations([.sample("c")], of: tenant)
@@ -584,7 +584,7 @@ import Testing
             let followed = FollowedTable(stores.routerPool)
             #expect(try await Self.radius(followed.refreshed(), tenant, "a") == 100)
             _ = followed.events()
-            // What is restored comes before the triggers, so that no change tells of it.
+            // The restore inserts rows before it creates triggers, so no change is recorded.
             let name = try await stores.database.withSuperuser { pool in
                 try await pool.withConnection {
                     try await $0.execute("SELECT current_database()").one().decode(at: 0, as: String.self)
@@ -611,7 +611,7 @@ import Testing
         }
     }
 
-    /// A server whose process was killed goes on without what it had not written yet, under the same start time.
+    /// After a crash, a server may have lost its last writes, although its start time is the same.
     @Test func crashedServerIsReloaded() async throws {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("doorstep-\(UUID())")
             .path
@@ -622,7 +622,7 @@ import Testing
         let configuration = PoolConfiguration.forBusyMachines(conninfo: server.conninfo)
         try await ConnectionPool.withPool(configuration) { pool in
             _ = try await Schema.migrate(pool)
-            // What is not written yet is lost with the process.
+            // The crash loses everything that is not written yet.
             try await pool.withConnection { _ = try await $0.execute("CHECKPOINT") }
             let followed = FollowedTable(pool)
             _ = try await followed.refreshed()
@@ -633,7 +633,7 @@ import Testing
             _ = try await followed.refreshed()
             #expect(followed.events() == [])
             #expect(kill(process, SIGKILL) == 0)
-            // Until the server has noticed and recovered, it breaks or refuses connections.
+            // Until the server has recovered, it breaks or refuses connections.
             var events: [String] = []
             while events.isEmpty {
                 try? await followed.feed.refresh()
@@ -651,7 +651,7 @@ import Testing
             let followed = FollowedTable(stores.routerPool)
             try await followed.running {
                 #expect(await followed.wait(for: "loaded") != nil)
-                // It may have been loaded before it listened; then listening wakes it once more.
+                // The first load may be earlier than LISTEN. Then LISTEN wakes the feed again.
                 for number in 1...5 {
                     try await stores.importLocations([.sample("a", radius: Double(number))], of: tenant)
                     #expect(
@@ -663,7 +663,7 @@ import Testing
         }
     }
 
-    /// Behind a pooler that passes no notifications on, a change is found by asking.
+    /// A pooler that does not forward notifications: the feed finds the change by polling.
     @Test func changeWithoutNotificationIsFoundByPolling() async throws {
         try await Stores.withTenant { stores, tenant in
             let followed = FollowedTable(stores.routerPool, pollInterval: .milliseconds(1))
@@ -718,11 +718,11 @@ import Testing
                     let version = try #require(followed.live.current).version
                     try await stores.database.refusingConnections {
                         #expect(await followed.wait(for: "interrupted") != nil)
-                        // What was known stays, and its age shows.
+                        // The index keeps its version, and its age grows.
                         #expect(followed.live.current?.version == version)
                     }
                     #expect(await followed.wait(for: "resumed") != nil)
-                    // On a busy machine so short a limit may be passed again: that is an interruption of its own.
+                    // On a busy machine, this short limit may be exceeded again, which is another interruption.
                     let told = followed.events().filter { ["interrupted", "resumed"].contains($0) }
                     for (event, next) in zip(told, told.dropFirst()) { #expect(event != next) }
                 }
@@ -750,14 +750,14 @@ import Testing
                     "INSERT INTO doorstep.locations VALUES ('\(tenant)', 'l\($0)', 'L', 1, 2, 3);"
                 }.joined() + "UPDATE doorstep.tenants SET suspended_at = now(); NOTIFY \"end\"")
             #expect(await notificationsBeforeEnd() == 1)
-            // None for what changes nothing that routing reads.
+            // No notification for a change of a column that the index does not contain.
             try await stores.administer(
                 tenant, "UPDATE doorstep.tenants SET collapse_policy = 'url'; NOTIFY \"end\"")
             #expect(await notificationsBeforeEnd() == 0)
         }
     }
 
-    // MARK: What cannot be read
+    // MARK: Unreadable rows
 
     @Test func unreadableRowIsSkippedAndCounted() async throws {
         try await Stores.withTenant { stores, tenant in
@@ -790,7 +790,7 @@ import Testing
         }
     }
 
-    /// What a later version might write: another key than this one knows, and a relation that it does not know.
+    /// A later version might write a key in another form, and a relation that this version does not know.
     @Test func unknownKindOfChangeIsHarmless() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.importLocations([.sample("a", radius: 1)], of: tenant)
@@ -817,7 +817,7 @@ import Testing
         }
     }
 
-    // MARK: One tenant's
+    // MARK: Index of one tenant
 
     @Test func indexOfOneTenantContainsNoOtherTenant() async throws {
         try await Stores.withTenant { stores, tenant in
@@ -837,7 +837,7 @@ import Testing
             #expect(try Self.radius(table, tenant, "a") == 100 && Self.radius(table, other, "a") == nil)
             #expect(table.of(tenant).url(ofShortCode: "k") != nil)
             #expect(table.of(other).url(ofShortCode: "k") == nil)
-            // Who asks as a tenant needs no key, and is given none.
+            // The index of one tenant has no keys, because its readers need none.
             #expect(table.holder(of: key) == nil)
             #expect(try await stores.appPool.routingTable(of: TenantID(UUID())).tenantCount == 0)
         }
@@ -845,7 +845,7 @@ import Testing
 }
 
 extension MigratedDatabase {
-    /// Ends all connections, and lets nobody but a superuser in until the closure ends.
+    /// Ends all connections and accepts only superusers until the closure ends.
     func refusingConnections<R: Sendable>(_ body: () async throws -> R) async throws -> R {
         let name = try await withSuperuser { pool in
             try await pool.withConnection {

@@ -10,7 +10,7 @@ import Testing
 
 @testable import Persistence
 
-/// What is kept of instances, as the server's role keeps it.
+/// Instances, stored with the server's role.
 @Suite(.timeLimit(.minutes(30))) struct InstanceStoreTests {
     private typealias Instances = RegisteredInstances
     private static let now = RegisteredInstances.now
@@ -50,7 +50,7 @@ import Testing
             #expect(
                 second.instance.launches.map(\.url) == ["https://example.com/b", "https://example.com/a"])
 
-            // Sent before and come after: a launch of its own, and nothing else.
+            // Reports that were sent earlier and arrive later add their launch and change nothing else.
             let earlier = Self.now.addingTimeInterval(50)
             let third = try await instances.register(
                 Instances.registration(
@@ -60,7 +60,7 @@ import Testing
             #expect(third.instance.launches.map { String($0.url.last ?? " ") } == ["b", "c", "a"])
             #expect(third.instance.startableTypes == [])
 
-            // Nor does it move a launch by the same URL backwards.
+            // Nor does the late report set an existing launch of the same URL to an earlier time.
             let fourth = try await instances.register(
                 Instances.registration(id, url: "https://example.com/b", location: "z", at: earlier))
             #expect(fourth.instance.launches == third.instance.launches)
@@ -86,7 +86,7 @@ import Testing
             #expect(
                 try await store.owner(of: id, of: tenant) == InstanceOwner(clip: clip, attestKey: nil))
             try await register(other, by: keys[1])
-            // The same report again, which changes nothing else.
+            // Repeats the report of each key. Only the owner changes.
             for key in [keys[0], keys[1], nil] { try await register(id, by: key) }
             for (id, key) in [(id, keys[0]), (other, keys[1])] {
                 #expect(
@@ -109,8 +109,8 @@ import Testing
             tokens: given.tokens, attestKey: key, isHeldToKey: isHeldToKey)
     }
 
-    /// Of two keys that come at once for an instance of none, at two servers that know nothing of each other, one has it, and of the
-    /// other nothing is written: neither where the instance is there nor where both would add it.
+    /// Two servers register one instance with two keys at once. One key becomes its owner. The other request writes nothing,
+    /// whether the instance exists or both requests would create it.
     @Test(.timeLimit(.minutes(30)), arguments: [false, true])
     func instanceHasOneKeyDespiteConcurrentRegistrations(isThere: Bool) async throws {
         try await Instances.with { instances in
@@ -123,7 +123,7 @@ import Testing
                     let id = InstanceID(UUID())
                     if isThere { try await instances.register(Instances.registration(id, url: nil)) }
                     let results = try await withThrowingTaskGroup(of: (Int, Registration).self) { group in
-                        // Neither is always the first to begin.
+                        // The first server of the loop alternates.
                         for index in round.isMultiple(of: 2) ? [0, 1] : [1, 0] {
                             let report = try Self.attested(
                                 id, by: keys[index], at: Self.now.addingTimeInterval(1))
@@ -152,7 +152,7 @@ import Testing
                             SELECT count(*) FROM doorstep.push_tokens
                             WHERE instance_id = \(id.uuid) AND digest = \(digests[0])
                             """) == 1)
-                    // The loser's own is another; and the next round's tokens are of others again.
+                    // The loser registers another instance. The next round uses other tokens.
                     try await instances.execute(
                         "DELETE FROM doorstep.instances WHERE tenant_id = \(tenant.uuid)")
                 }
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    /// Many that come at once are no more than one after the other; and another key's, or a tenant's, are not counted.
+    /// Concurrent registrations do not exceed the limit. Instances of other keys and tenants do not count.
     @Test(.timeLimit(.minutes(30))) func instancesPerKeyAreLimited() async throws {
         try await Instances.with { instances in
             let (store, tenant) = (instances.store, instances.tenant)
@@ -180,7 +180,7 @@ import Testing
                     == Instance.maximumOfKey)
             let other = InstanceID(UUID())
             try await instances.register(Self.attested(other, by: keys[1]))
-            // Those that there are go on; where one goes, another comes.
+            // Existing instances stay usable. A deletion makes room for another one.
             var own: [InstanceID] = []
             for id in ids where try await store.owner(of: id, of: tenant) != nil { own.append(id) }
             try await instances.register(
@@ -194,12 +194,12 @@ import Testing
         }
     }
 
-    /// Monitoring refuses nothing, and tells what would have been refused.
+    /// In the mode `monitor`, violations are reported and nothing is refused.
     @Test func monitoringStoresAndReportsViolations() async throws {
         try await Instances.with { instances in
             let (store, tenant) = (instances.store, instances.tenant)
             let keys = (1...2).map { [UInt8](repeating: $0, count: 32) }
-            /// Whether it is new, and what it was registered despite; nil for a refusal.
+            /// Whether the instance is new, and its violations; nil for a refusal.
             func register(
                 _ id: InstanceID, by key: [UInt8]
             ) async throws -> (isNew: Bool, despite: RegistrationRefusal?)? {
@@ -218,7 +218,7 @@ import Testing
             let reached = try #require(try await register(ids[0], by: keys[1]))
             #expect(!reached.isNew && reached.despite == .otherKey)
             #expect(try await store.owner(of: ids[0], of: tenant)?.attestKey == keys[0])
-            // Once it is required, those that are bound go on, and no more are.
+            // When attestation is required, bound instances stay usable and no others are added.
             try await instances.register(
                 Self.attested(ids[Instance.maximumOfKey], by: keys[0], at: Self.now.addingTimeInterval(1)))
             #expect(
@@ -228,8 +228,8 @@ import Testing
         }
     }
 
-    /// Two devices that chose their instances' IDs so that each begins as the other's key does, and two instances that come with
-    /// each other's tokens: none waits for one that waits for it, which PostgreSQL would end (40P01).
+    /// Two devices choose instance IDs that begin like the other device's key, and two instances report each other's tokens. No
+    /// deadlock (40P01) occurs.
     @Test(.timeLimit(.minutes(30)), arguments: [false, true])
     func crossedRegistrationsDoNotDeadlock(haveTokensInCommon: Bool) async throws {
         try await Instances.with { instances in
@@ -254,7 +254,7 @@ import Testing
                             ])
                     }
                     if haveTokensInCommon {
-                        // Each is known by the one that is the other's as well.
+                        // Both instances exist already, each with its own token.
                         for (index, report) in reports.enumerated() {
                             try await instances.register(
                                 Instances.registration(
@@ -286,7 +286,7 @@ import Testing
             ))
     }
 
-    /// From a notification or the App Switcher: it renews the 8 hours, and was at no business.
+    /// A launch from a notification or the App Switcher renews the 8 hours, but is at no location.
     @Test func launchWithoutURLRenewsWindowWithoutLaunchRecord() async throws {
         try await Instances.with { instances in
             let unknown = try Instances.registration(id, url: nil, clip: nil)
@@ -306,12 +306,12 @@ import Testing
                 #expect(renewed.instance.permission == .provisional && renewed.instance.hasToken)
                 #expect(renewed.instance.launches == first.instance.launches)
             }
-            // One of before changes nothing.
+            // An earlier report changes nothing.
             let late = try await instances.register(
                 Instances.registration(id, url: nil, clip: nil, permission: .notDetermined))
             #expect(late.instance.permission == .provisional)
             #expect(late.instance.launchedAt == Self.now.addingTimeInterval(7_200))
-            // The full app in the clip's place: its tokens are of no use to it.
+            // The full app replaces the clip, whose tokens become useless.
             let full = try await instances.register(
                 Instances.registration(
                     id, url: nil, at: Self.now.addingTimeInterval(9_000), clip: nil, app: .full,
@@ -362,7 +362,7 @@ import Testing
         }
     }
 
-    /// However reports are delayed, repeated and mixed up on their way, what is kept is the same.
+    /// Reports that are delayed, repeated and reordered lead to the same rows.
     @Test(arguments: 1...8) func orderOfArrivalDoesNotMatter(seed: UInt64) async throws {
         var random = SplitMix64(seed: seed)
         let reports = try (0..<24).map { number in
@@ -401,7 +401,7 @@ import Testing
             for (location, seconds, given, expected) in [
                 ("a", 0, nil, nil), ("a", 0, minute, minute), ("a", 60, nil, minute),
                 ("a", 60, before, minute), ("a", 0, after, after),
-                // Another business has taken the place.
+                // Another location replaces the first one.
                 ("b", 120, nil, nil), (nil, 180, nil, nil),
             ] as [(String?, Double, Date?, Date?)] {
                 let stored = try await confirmed(location, seconds, given)
@@ -421,7 +421,7 @@ import Testing
             let kept = try #require(try await instances.store.instance(id, of: instances.tenant)).launches
             #expect(kept.count == Instance.maximumLaunches)
             #expect(kept.last?.url == "https://example.com/3")
-            // One that is older than all of them is not kept.
+            // A launch that is older than all stored ones is not stored.
             let response = try await instances.register(
                 Instances.registration(
                     id, url: "https://example.com/old", at: Self.now.addingTimeInterval(-1)))
@@ -440,7 +440,7 @@ import Testing
             #expect(response.isNew && response.instance.hasToken)
             #expect(try await instances.tokens(of: id) == ["-device "])
             #expect(try await instances.tokens(of: other) == ["device "])
-            // It is there again when the first comes back.
+            // The launch is stored again when the first URL is launched again.
             let back = try await instances.register(
                 Instances.registration(id, at: Self.now.addingTimeInterval(1), tokens: [.device: token]))
             #expect(!back.isNew && back.instance.hasToken)
@@ -456,7 +456,7 @@ import Testing
             #expect(
                 try await instances.store.instance(id, of: instances.tenant)?.hasToken == false)
             #expect(try await instances.register(registration).instance.hasToken)
-            // None given, none taken away.
+            // A report without tokens deletes no tokens.
             #expect(
                 try await instances.register(
                     Instances.registration(id, at: Self.now.addingTimeInterval(1), permission: .denied)
@@ -467,7 +467,7 @@ import Testing
     @Test func activitiesAreAddedRemovedAndExpire() async throws {
         try await Instances.with { instances in
             let (store, tenant) = (instances.store, instances.tenant)
-            // As the store reads it.
+            // The time at which the store reads.
             let now = Date()
             #expect(
                 try await !store.setToken(
@@ -488,7 +488,7 @@ import Testing
             #expect(try await store.removeActivity("activity-5", for: id, of: tenant))
             #expect(try await !store.removeActivity("activity-5", for: id, of: tenant))
             #expect(try await store.instance(id, of: tenant)?.activities.contains("activity-5") == false)
-            // What is over is not shown, even before it is pruned.
+            // Expired launches are hidden before they are pruned.
             #expect(
                 try await store.setToken(
                     Instances.token(7), ofActivity: "over", for: id, of: tenant,
@@ -511,7 +511,7 @@ import Testing
                 Instances.registration(
                     id, at: later.addingTimeInterval(1), app: .full, tokens: [.device: Instances.token(3)]))
             #expect(given.instance.hasToken)
-            // What is given again stays.
+            // A token that is reported again stays.
             let clip = try await instances.register(
                 Instances.registration(
                     id, at: later.addingTimeInterval(2), tokens: [.device: Instances.token(3)]))
@@ -562,7 +562,7 @@ import Testing
             #expect(try await !store.delete(id, of: other))
             #expect(try await !store.setToken(token, ofActivity: "a", for: id, of: other, at: Self.now))
             #expect(try await !store.removeActivity("a", for: id, of: other))
-            // The same ID and token are another instance there, and the first is left alone.
+            // The other tenant may have the same ID and token. The first tenant's instance does not change.
             let theirs = try #require(
                 try await store.register(registration, of: other, at: Self.now).stored)
             #expect(theirs.isNew)
@@ -588,7 +588,7 @@ import Testing
     @Test func unreachableDatabaseIsReportedUnavailable() async throws {
         try await Instances.with { instances in
             let keys = try #require(SealingKeys(secrets: [Instances.secret]))
-            // Nobody listens there.
+            // No server listens at this address.
             let nowhere = PoolConfiguration(
                 conninfo: "host=127.0.0.1 port=1 dbname=nothing", maximumConnections: 1,
                 acquireTimeout: .seconds(5))
@@ -631,7 +631,7 @@ import Testing
         }
     }
 
-    /// However they come, one of the instances has the token in the end.
+    /// In any order of arrival, one of the instances has the token in the end.
     @Test func tokenBelongsToOneInstance() async throws {
         try await Instances.with { instances in
             let ids = (0..<12).map { _ in InstanceID(UUID()) }
@@ -654,7 +654,7 @@ import Testing
 
     // MARK: Secrecy
 
-    /// Nothing of a token is in any row, log of the database's included, in any spelling.
+    /// No row, and no log of the database, contains a token in any spelling.
     @Test func rowsContainNoPlainToken() async throws {
         try await Instances.with { instances in
             let canary = try #require(PushToken(hex: "c0ffee15bad1dea5c0ffee15bad1dea5"))
@@ -709,7 +709,7 @@ import Testing
             }
             let secrets = [String(repeating: "t", count: 32), Instances.secret]
             let rotated = try Instances(stores, tenant, secrets: secrets)
-            // The same token under a digest of another secret: found, and sealed anew.
+            // The token has a digest of another secret. The store finds it and seals it again.
             let moved = InstanceID(UUID())
             try await rotated.register(
                 Instances.registration(moved, tokens: [.device: Instances.token(0)]))
@@ -721,7 +721,7 @@ import Testing
             let resealing = TokenResealing(stores.appPool, keys: keys)
             #expect(try await resealing.reseal(tenant) == .init(resealed: 1_199))
             #expect(try await resealing.reseal(tenant) == .init())
-            // The old secret is not needed any more.
+            // The old secret is no longer needed.
             let newest = try #require(SealingKeys(secrets: [secrets[0]]))
             let sealed = try await stores.appPool.withTransaction { transaction in
                 try await transaction.setTenant(tenant.description)
@@ -735,7 +735,7 @@ import Testing
                     newest.of(tenant).openToken(sealed, for: InstanceID(id), at: .device))
                 #expect(newest.of(tenant).digests(of: token) == [digest])
             }
-            // Without the secret that sealed them, they are counted and left.
+            // If no secret opens the tokens, they are counted and left.
             let stranger = try #require(SealingKeys(secrets: [String(repeating: "x", count: 32)]))
             #expect(
                 try await TokenResealing(stores.appPool, keys: stranger).reseal(tenant)
@@ -743,7 +743,7 @@ import Testing
         }
     }
 
-    /// The row is found by the old secret's digest, and has the new one's when its lock is had.
+    /// The row is found by the digest of the old secret. When its lock is granted, it has the digest of the new one.
     @Test func tokenResealedMeanwhileStaysWithOneInstance() async throws {
         try await Instances.with { instances in
             let (stores, tenant) = (instances.stores, instances.tenant)
@@ -772,7 +772,7 @@ import Testing
         }
     }
 
-    /// Of whatever the one holds, the other wants nothing before it ends.
+    /// The second report locks nothing that the first one needs before the first one ends.
     @Test(arguments: [true, false]) func concurrentReportsOfInstanceDoNotDeadlock(
         isKnown: Bool
     ) async throws {
@@ -788,7 +788,7 @@ import Testing
             try await withThrowingTaskGroup { group in
                 try await stores.appPool.withTransaction { transaction in
                     try await transaction.setTenant(tenant.description)
-                    // Whoever reports waits for the instance, which is there or is being made.
+                    // Reports wait for the row of the instance, which exists or is being inserted.
                     try await transaction.execute(
                         """
                         INSERT INTO doorstep.instances AS i
@@ -808,7 +808,7 @@ import Testing
         }
     }
 
-    // MARK: For who administers
+    // MARK: Administration
 
     @Test func instancesAreFilteredByLaunchURL() async throws {
         try await Instances.with { instances in

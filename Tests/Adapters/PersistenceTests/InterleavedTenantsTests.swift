@@ -8,10 +8,10 @@ import Testing
 
 @testable import Persistence
 
-/// Two tenants' transactions over one pool, with errors, cancellations and killed connections among them: none ever sees,
-/// or writes, what is the other's.
+/// Transactions of two tenants share one pool, with errors, cancellations and killed connections. No transaction sees or writes
+/// rows of the other tenant.
 ///
-/// 5,000 operations, or as many as `DOORSTEP_TEST_OPERATIONS` sets: deploy/nightly sets more.
+/// The test runs 5,000 operations, or the number in `DOORSTEP_TEST_OPERATIONS`; `deploy/nightly` sets a larger number.
 @Suite(.serialized) struct InterleavedTenantsTests {
     private static let operations =
         ProcessInfo.processInfo.environment["DOORSTEP_TEST_OPERATIONS"].flatMap { Int($0) } ?? 5_000
@@ -34,7 +34,7 @@ import Testing
             }
             let tally: Tally
             if throughPooler {
-                // Fewer than the pool has, so that sessions are handed from one of its connections to another.
+                // Fewer connections than the pool has, so that the pooler passes its sessions from one connection to another.
                 tally = try await PgBouncer.withPgBouncer(serverConnections: 4) { pooler in
                     try await stores.database.withPool(as: .serve, through: pooler, change) {
                         try await Self.run(tenants, on: $0, seed: seed)
@@ -46,14 +46,14 @@ import Testing
                 }
             }
             #expect(tally.leaks == [], "seed \(seed)")
-            // The test is worth nothing where hardly anything went through, or nothing went wrong.
+            // The test is useless if few operations succeed or none fails.
             #expect(tally.reads > Self.operations / 2 && tally.writes > Self.operations / 10)
             #expect(tally.refused > 0 && tally.cancelled > 0 && tally.lost > 0)
             for tenant in tenants {
                 let written = try await stores.count(
                     "SELECT count(*) FROM doorstep.confirmations WHERE tenant_id = \(tenant.id.uuid)")
                 let expected = tally.written[tenant.id] ?? 0
-                // Of what was cut off nobody knows whether it was done.
+                // The outcome of interrupted transactions is unknown.
                 #expect((expected...expected + tally.unknown).contains(written), "seed \(seed)")
             }
         }
@@ -98,7 +98,7 @@ import Testing
         return tally.value
     }
 
-    /// Only what a cut connection or a cancellation explains is not the test's own mistake.
+    /// Counts errors that a broken connection or a cancellation explains. Other errors fail the test.
     private static func count(_ error: PostgreSQLError, _ tally: Shared<Tally>) throws {
         switch error {
         case .cancelled: tally.change { $0.cancelled += 1 }
@@ -131,7 +131,7 @@ import Testing
                 $0.written[tenant.id, default: 0] += 1
             }
         case ..<930:
-            // Refused, and with it what came before it in the transaction.
+            // The statement is refused, and the whole transaction is rolled back.
             do {
                 try await pool.withTenantTransaction(tenant.id, as: .app) { transaction in
                     try await write(transaction, of: tenant.id)
@@ -151,7 +151,7 @@ import Testing
                 tally.change { $0.refused += 1 }
             }
         case ..<980:
-            // What the one before it may have left.
+            // Looks for the tenant and role of an earlier transaction on the connection.
             try await pool.withTransaction { transaction in
                 let (role, setting) = try await transaction.execute(
                     "SELECT current_user = session_user, current_setting('doorstep.tenant_id', true)"
@@ -171,7 +171,7 @@ import Testing
             task.cancel()
             try await task.value
         default:
-            // Some other connection of the pool's, whatever it is doing.
+            // Kills a random other connection of the pool.
             _ = try await pool.withTransaction { transaction in
                 try await transaction.execute(
                     """
@@ -186,7 +186,7 @@ import Testing
     private static func check(
         _ transaction: TenantTransaction, _ tenant: Tenant, _ tally: Shared<Tally>
     ) async throws {
-        // Without a condition: row-level security alone decides.
+        // The statement has no condition, so only row-level security filters.
         let (all, own, setting) = try await transaction.execute(
             """
             SELECT count(*)::int8, count(*) FILTER (WHERE tenant_id = \(tenant.id.uuid))::int8,

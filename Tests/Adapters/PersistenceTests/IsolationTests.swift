@@ -5,7 +5,7 @@ import Tenancy
 import TestSupport
 import Testing
 
-/// Row-level security, seen by the logins it holds against: each of these connects as one, never as superuser.
+/// Row-level security for each login that it restricts. Each test connects as such a login, never as a superuser.
 @Suite struct IsolationTests {
     private struct Undo: Error {}
 
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    /// Lends the same, seen by one login after the other.
+    /// Runs the closure with the same database, once for each login.
     private static func withTwoTenants(
         _ logins: [TestLogin], _ body: (TestLogin, ConnectionPool) async throws -> Void
     ) async throws {
@@ -50,7 +50,7 @@ import Testing
 
     private static let denied = "42501"
 
-    /// How many rows a statement touches or counts; nil when the role has no right to it.
+    /// The number of rows that a statement changes or counts; nil if the role lacks the right.
     private static func rows(
         _ pool: ConnectionPool, tenant: String?, _ sql: String
     ) async throws -> Int? {
@@ -91,12 +91,12 @@ import Testing
                     if rows ?? 0 > 0 { visible.append(table) }
                 }
             }
-            // An operator sees that tenants are there.
+            // An operator sees the list of tenants and their usage.
             #expect(Set(visible) == (login == .admin ? ["tenants", "tenant_usage"] : []))
         }
     }
 
-    /// What the tests of refusals are worth: with its tenant set, each role sees what it was granted.
+    /// Control for the tests of refusals: with its tenant set, each role sees the tables that it was granted.
     @Test func ownRowsAreVisibleWithTenant() async throws {
         try await Self.withTwoTenants { database in
             let tables: [TestLogin: [String]] = [
@@ -142,7 +142,7 @@ import Testing
                     let rows = try await Self.rows(pool, tenant: Self.a.description, statement)
                     #expect(rows ?? 0 == 0, "\(login): \(statement)")
                 }
-                // A row for the other tenant, and one's own given to it.
+                // Inserting a row for the other tenant, and moving an own row to it.
                 for statement in [
                     SampleRows.insertion(into: table, of: Self.b),
                     "UPDATE \(name) SET tenant_id = '\(Self.b)'",
@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    /// The same statements reach the rows when the tenant is theirs, so that it is the tenant that made the difference.
+    /// Control: with the right tenant, the same statements change the rows.
     @Test func ownRowsCanBeChanged() async throws {
         try await Self.withTwoTenants { database in
             for login in [TestLogin.admin, .app] {
@@ -170,7 +170,7 @@ import Testing
                                 pool, tenant: Self.b.description,
                                 SampleRows.insertion(into: table, of: Self.b))
                         }
-                        // It is there already: the row got as far as the primary key.
+                        // Row-level security let the row pass; only the primary key refuses the duplicate.
                         #expect(state == "23505", "\(table.name)")
                     }
                 }
@@ -313,7 +313,7 @@ import Testing
             "webhook_messages": ["tenant_id", "webhook_id", "due_at", "created_at"],
             "event_recordings": ["tenant_id", "ends_at"],
         ]
-        // Of the changes, one of each tenant's for each table that is fed, and its sample.
+        // `changes`: for each of the two tenants, eight rows from triggers and the sample row.
         let counts = [
             "changes": 18, "change_horizon": 1, "tenant_usage": 20, "quota_defaults": 9, "token_secrets": 0,
         ]
@@ -392,7 +392,7 @@ import Testing
                     }
                 }
             }
-            // Only the router prunes.
+            // Only the router may prune.
             for login in [TestLogin.app, .admin, .manager] {
                 try await database.withPool(as: login) { pool in
                     let pruned = try await Self.rows(
@@ -423,7 +423,7 @@ import Testing
         }
     }
 
-    /// A statement that TRUNCATE stood in for would leave what is gone in every server's table.
+    /// TRUNCATE fires no row triggers, so servers would keep the deleted rows in their index.
     @Test func ownerCannotTruncateFollowedTables() async throws {
         try await Self.withTwoTenants([.migrate]) { _, pool in
             for table in [

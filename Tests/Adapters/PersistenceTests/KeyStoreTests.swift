@@ -7,7 +7,7 @@ import Testing
 
 @testable import Persistence
 
-/// Keys that are made by keys, by a login that may do no more than manage one tenant.
+/// Keys that other keys create, with a login that may only manage one tenant.
 @Suite struct KeyStoreTests {
     private static func withKeys(
         scopes: Scopes = .all, expiresAt: Date? = nil,

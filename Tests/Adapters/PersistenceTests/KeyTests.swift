@@ -73,7 +73,8 @@ import Testing
         }
     }
 
-    /// Who lost the successor and rotates again would get one that is good for no longer than both were to be.
+    /// A second rotation is refused. Otherwise, after losing the first successor, the second successor would expire together with
+    /// the overlap.
     @Test func keyIsRotatedOnce() async throws {
         try await Stores.withTenant { stores, tenant in
             let store = stores.administration
@@ -92,7 +93,7 @@ import Testing
         }
     }
 
-    /// Else a key that was made for a week would become one for ever.
+    /// Otherwise a rotation would turn a key with an expiry into a permanent key.
     @Test func successorExpiresWhenItsPredecessorWould() async throws {
         try await Stores.withTenant { stores, tenant in
             let store = stores.administration
@@ -104,7 +105,7 @@ import Testing
                 old.id, to: { Self.key($0, number: 2) }, oldExpiresAt: overlap, of: tenant)
             #expect(record.expiresAt == expiry)
             #expect(try await store.keys(of: tenant).map(\.expiresAt) == [overlap, expiry])
-            // An old key that would be good for longer than its successor is not.
+            // The old key never outlives its successor.
             let (_, next) = try await store.rotateKey(
                 record.id, to: { Self.key($0, number: 3) }, oldExpiresAt: expiry + 1, of: tenant)
             #expect(next.expiresAt == expiry)
@@ -203,7 +204,7 @@ import Testing
         }
     }
 
-    /// Servers' clocks decide when a key has expired; one that is a day off is wrong by a day and no more.
+    /// Servers compare expiry with their own clock. A clock that is a day off shifts the expiry by a day, not more.
     @Test func clockADayOffShiftsExpiryByADay() async throws {
         try await Stores.withTenant { stores, tenant in
             let now = Date()
@@ -236,7 +237,7 @@ import Testing
                     + store.keys(of: other).map(\.lastUsedOn)
             }
             for _ in 0..<3 { queue.record(used.id, of: tenant, at: noon) }
-            // A key of another tenant's, and one that is gone, are nobody's here.
+            // Keys of another tenant and deleted keys are unknown to this tenant.
             queue.record(others.id, of: tenant, at: noon)
             queue.record(KeyID(UUID()), of: tenant, at: noon)
             queue.record(used.id, of: TenantID(UUID()), at: noon)
@@ -244,11 +245,11 @@ import Testing
             #expect(try await days() == ["2026-11-21", nil, nil])
             _ = unused
             queue.record(others.id, of: other, at: noon.addingTimeInterval(86_400))
-            // Another server whose clock is behind does not turn it back.
+            // A server whose clock is behind does not set the day back.
             queue.record(used.id, of: tenant, at: noon.addingTimeInterval(-86_400))
             await queue.flush()
             #expect(try await days() == ["2026-11-21", nil, "2026-11-22"])
-            // That a key was used is no change: neither to the log nor to servers.
+            // Use of a key is not a change: it is not in the audit log, and servers are not notified.
             let entries =
                 "SELECT count(*) FROM doorstep.audit_log WHERE relation = 'api_keys' AND action = 'update'"
             #expect(try await stores.count("\(unsafeSQL: entries)") == 0)
@@ -283,7 +284,7 @@ import Testing
         }
     }
 
-    /// Else a server with many tenants would take minutes to end, or to try again.
+    /// Otherwise a server with many tenants would need minutes to stop, or to try again.
     @Test func unreachableDatabaseIsTriedOncePerFlush() async throws {
         let nowhere = PoolConfiguration(
             conninfo: "host=/nonexistent dbname=doorstep", acquireTimeout: .milliseconds(200))
@@ -298,7 +299,7 @@ import Testing
         }
     }
 
-    /// Neither what the server keeps nor what it was sent as a statement holds a key.
+    /// Neither the database nor the statements that it receives contain a plain key.
     @Test func keysAreNeverStoredOrSentInClear() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.database.withPool(as: .admin, { $0.maximumConnections = 1 }) { admin in
@@ -351,7 +352,7 @@ import Testing
 }
 
 extension LookupIndex {
-    /// Whose a key is, for one who has it in clear.
+    /// The tenant and rights of a plain key.
     func holder(of key: APIKey, at now: Date = .now) -> KeyHolder? {
         keyHolder(digest: key.digest.span, at: now)
     }

@@ -65,7 +65,7 @@ import Testing
             try await stores.importLocations([place("a", "A", 1, 1), place("b", "B", 1, 2)], of: tenant)
             try await stores.database.withSuperuser { pool in
                 try await pool.withTransaction { transaction in
-                    // The tenant is looked for as its owner sees it.
+                    // The foreign key is checked as the owner, which sees only rows of the set tenant.
                     try await transaction.setTenant(tenant.description)
                     try await transaction.execute(
                         """

@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    /// Once each for everything that a row can differ in, and once more for nothing.
+    /// One import for each column that can differ, and one without a difference.
     @Test func differenceInAnyColumnIsAChange() async throws {
         try await Stores.withTenant { stores, tenant in
             let versions = try [
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    /// COPY and JSON both have characters of their own.
+    /// COPY and JSON give special meaning to some characters.
     @Test func importKeepsEveryCharacterAndDigit() async throws {
         try await Stores.withTenant { stores, tenant in
             let texts = ["\\N", "\\", "a\"b'c", "é", "e\u{301}", "日本", "🍩", "{}", "\\.", "a,b", "%_"]
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    /// As much as the code takes the schema takes too, however many texts there are and whatever is in them.
+    /// The schema accepts details up to the limit of the code, with any number of texts and any characters.
     @Test(arguments: [1, 2, 150]) func detailsUpToTheMaximumLengthAreAccepted(count: Int) async throws {
         var details = JSONObject()
         for number in 1...count { details["\(number)"] = "é\n\"\u{1}" }
@@ -142,7 +142,7 @@ import Testing
     @Test func importWithThrowingSourceChangesNothing() async throws {
         try await Stores.withTenant { stores, tenant in
             await #expect(throws: FeedFailed.self) {
-                // More than the writer keeps back, so that rows are with the server already.
+                // More rows than the writer buffers, so that PostgreSQL has some of them already.
                 let rows = (0..<2_000).map { number -> Rows<LocationRecord>.Step in
                     { .row(try .sample("\(number)"), line: number + 2) }
                 }
@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    /// The first holds the tenant while the second waits, then the second sees what the first did.
+    /// The first import locks the tenant. The second one waits and then sees the rows of the first one.
     @Test func importsOfOneTenantAreSerialized() async throws {
         try await Stores.withTenant { stores, tenant in
             let records = try (0..<300).map { try LocationRecord.sample("\($0)") }
@@ -179,7 +179,7 @@ import Testing
     @Test func importsOfTwoTenantsDoNotBlockEachOther() async throws {
         try await Stores.withTenant { stores, tenant in
             let other = try await stores.createTenant("other")
-            // While one is under way, the other is done: no deadlock, no wait, no shared row.
+            // An import of another tenant finishes during this one: no deadlock, no wait, no shared row.
             let outcome = try await stores.administration.importLocations(
                 of: tenant,
                 Rows([

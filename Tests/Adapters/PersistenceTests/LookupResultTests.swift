@@ -10,7 +10,7 @@ import Tenancy
 import TestSupport
 import Testing
 
-/// What is answered from memory, against what SQL computes from the tables it was read from.
+/// Compares lookups in the index with results that SQL computes from the tables.
 @Suite struct LookupResultTests {
     private static let hosts = ["a.example", "a.example", "b.example", "x-1.c.example", "appclip.apple.com"]
     private static let components = [
@@ -44,7 +44,7 @@ import Testing
         return text + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
     }
 
-    /// A URL as people write it, which is registered, or begins with what is, or with a part of it, or is any.
+    /// A URL as people write it: registered, longer than a registered one, a part of one, or random.
     private static func invocation(
         _ random: inout SplitMix64, _ registered: [String], clips: [String]
     ) -> String {
@@ -77,7 +77,7 @@ import Testing
         var defaults: Set<String> = []
         for url in urls {
             let kind = random.pick([.advanced, .advanced, .advanced, .demo, .default] as [ExperienceKind])
-            // A default link is registered for the clip it names.
+            // A default link is registered for the clip that it names.
             let named = url.split(separator: "p=").last.map { String($0.prefix { $0 != "&" }) }
             let clip = named.flatMap { clips.contains($0) ? $0 : nil } ?? random.pick(clips)
             let binding = random.below(4)
@@ -90,7 +90,7 @@ import Testing
         return Array(records.values)
     }
 
-    /// Two tenants with the same URLs, locations and codes, each with other clips, bindings and names.
+    /// Gives two tenants the same URLs, locations and codes, with different clips, bindings and names.
     private static func fill(
         _ stores: Stores, _ tenant: TenantID, _ owner: String, _ urls: [String], _ random: inout SplitMix64
     ) async throws {
@@ -108,7 +108,7 @@ import Testing
                     radius: Double.random(in: 1...500, using: &random)))
         }
         try await stores.importLocations(locations, of: tenant)
-        // Known to one of them alone.
+        // Only one tenant has this location.
         try await stores.importLocations([.sample("only \(owner)")], of: tenant)
         try await stores.importShortCodes(
             codes.map { try .sample($0, "https://a.example/\(owner)?\($0.utf8.count)") }, of: tenant)
@@ -119,9 +119,9 @@ import Testing
 
     private static let count = 100_000
 
-    /// A question and the table's answer to it, as fields of a COPY.
+    /// A lookup and its result in the index, as fields of a COPY.
     ///
-    /// The value that an identifier rule reads is worked out here, by other means than the table's.
+    /// The test computes the value that an identifier rule reads without code of the index.
     private static func row(
         _ id: Int, _ text: String, _ tenant: TenantID, _ table: LookupIndex, prefersAdvanced: Bool
     ) throws -> [String?] {
@@ -221,7 +221,7 @@ import Testing
                     let (matched, links, located, read, coded, advanced) = try await transaction.execute(
                         Self.metrics
                     ).one().decode(Int.self, Int.self, Int.self, Int.self, Int.self, Int.self)
-                    // Of all that there is to get wrong there was enough.
+                    // Each case occurred often enough.
                     #expect((Self.count / 2..<Self.count * 9 / 10).contains(matched), "\(matched)")
                     for (name, number) in [
                         ("by default link", links), ("located", located), ("read from the URL", read),
@@ -243,9 +243,8 @@ import Testing
         ) ON COMMIT DROP
         """
 
-    /// From the tables alone: host and path, and query items, of each question; every experience that is a prefix; the
-    /// first of them by the rules; else the default experience that a default link names, registered or not; then the
-    /// location.
+    /// SQL computes from the tables: the host, path and query items of each lookup; all experiences that are prefixes of it; the
+    /// first of these by the rules, or the default experience of the clip in a default link, registered or not; and the location.
     private static let computation = """
         SET LOCAL work_mem = '64MB';
         SET LOCAL jit = off;
@@ -347,7 +346,7 @@ import Testing
                     .sample("k2", "https://example.com/s?c=k%201"),
                 ], of: tenant)
             let table = try await stores.loadTable().of(tenant)
-            // A code leads to no other code, and one that nobody imported leads nowhere.
+            // A code does not lead to another code. An unknown code has no location.
             for (query, identifier) in [("k%201", "a"), ("k2", nil), ("K%201", nil)] {
                 let url = try InvocationURL("https://example.com/s?c=\(query)")
                 let found = table.lookUp(url)
@@ -356,7 +355,7 @@ import Testing
         }
     }
 
-    /// What is looked up in one table is of one moment, whatever is changed meanwhile.
+    /// An index does not change while newer versions replace it.
     @Test func lookupIndexIsASnapshot() async throws {
         try await Stores.withTenant { stores, tenant in
             let a = try LocationIdentifier("a")

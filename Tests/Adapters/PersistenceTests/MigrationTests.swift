@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    /// Brings an empty database to where an older Doorstep left it.
+    /// Migrates an empty database to the schema of an older Doorstep.
     private static func migrate(_ pool: ConnectionPool, upTo version: Int) async throws {
         let roles = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../../sql/roles.sql")
@@ -100,7 +100,7 @@ import Testing
             let usage = try await database.withPool(as: .admin) { pool in
                 try await PostgresAdministrationStore(pool, actor: "t").tenants().map(\.usage)
             }
-            // An identifier of 2 bytes, a name of 2, "{}" and {"a": "b"}.
+            // The first location has an identifier of 2 bytes, a name of 2 bytes, "{}" and {"a": "b"}.
             #expect(
                 usage.map { $0[.locations]?.rows } == [1, 2]
                     && usage.map { $0[.locations]?.bytes } == [16, 32])
@@ -155,7 +155,7 @@ import Testing
         }
     }
 
-    /// Also as far as the audit log says so, which is each tenant's own.
+    /// The audit log of each tenant records the change.
     @Test func migratedKeysKeepTheirFormerScopes() async throws {
         let tenants = (0..<2).map { _ in TenantID(UUID()) }
         try await MigratedDatabase.withEmptyDatabase { database in
@@ -201,7 +201,7 @@ import Testing
         }
     }
 
-    /// With the messages that wait for it, and what it was told of.
+    /// Its waiting messages and its events stay.
     @Test func migratedWebhookKeepsItsMessages() async throws {
         let tenants = (0..<2).map { _ in TenantID(UUID()) }
         try await MigratedDatabase.withEmptyDatabase { database in
@@ -254,7 +254,7 @@ import Testing
         }
     }
 
-    /// Messages that wait keep the type that their body names.
+    /// Waiting messages keep the type in their body.
     @Test func migratedNamesFollowTheVocabulary() async throws {
         let tenant = TenantID(UUID())
         try await MigratedDatabase.withEmptyDatabase { database in
@@ -305,7 +305,7 @@ import Testing
                 version: version,
                 name: String(name[name.index(after: underscore)...]),
                 sql: try String(contentsOf: folder.appendingPathComponent(file), encoding: .utf8),
-                // What only the list says.
+                // Only the list has this value.
                 compatibleFrom: Schema.migrations.first { $0.version == version }?.compatibleFrom)
         }
         #expect(!files.isEmpty && files.allSatisfy { $0.hasSuffix(".sql") })

@@ -10,7 +10,7 @@ import Testing
 
 @testable import Persistence
 
-/// What keys list, by a login that may do no more than that.
+/// The lists that keys can request, with a login that can only read them.
 @Suite struct NotificationHistoryTests {
     private static func withHistory(
         _ body: (Restaurants, PostgresNotificationHistory) async throws -> Void
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    /// Nor is more read than is listed, however much there is.
+    /// A list reads only the rows that it returns, in a table of any size.
     @Test func listingReadsOnlyIndexes() async throws {
         try await Stores.withTenant { stores, tenant in
             let others = try await stores.createTenant("others")
@@ -109,7 +109,7 @@ import Testing
                     #expect(Set(first.map(\.id)).isDisjoint(with: second.map(\.id)))
                     let all = first + second
                     #expect(all.map(\.createdAt) == all.map(\.createdAt).sorted(by: >))
-                    // Of the days that are empty the planner may read the table as well.
+                    // For empty days, the planner may choose to read the table, too.
                     let lines = plans.withLock({ $0 }).flatMap { $0.split(separator: "\n") }
                         .filter { $0.contains(" on \(day) ") }
                     #expect(lines.count == 2, "\(lines)")
@@ -142,7 +142,7 @@ import Testing
             var seen: [InstanceID] = []
             while let next = try await list(after: seen.last, limit: 1).first {
                 seen.append(next)
-                // Launched again meanwhile, which moves it nowhere.
+                // The instance is launched again meanwhile. Its position in the list stays the same.
                 let again = try #require(expected.last)
                 try await restaurants.pool.withTenantTransaction(restaurants.tenant, as: .app) {
                     transaction in
@@ -170,7 +170,7 @@ import Testing
                 _ = try await restaurants.register(
                     Restaurants.Instance(url: Restaurants.a, location: "a"))
             }
-            // Two of one moment, and one a microsecond earlier.
+            // Two launches at the same time, and one a microsecond earlier.
             try await restaurants.pool.withTenantTransaction(restaurants.tenant, as: .app) { transaction in
                 _ = try await transaction.execute(
                     """

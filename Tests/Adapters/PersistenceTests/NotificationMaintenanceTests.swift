@@ -6,13 +6,13 @@ import Tenancy
 import TestSupport
 import Testing
 
-/// What of instances and notifications is pruned, and what is not.
+/// The retention job deletes old instances and notifications, and nothing else.
 @Suite struct NotificationMaintenanceTests {
     private typealias Instances = RegisteredInstances
 
     private static let day: TimeInterval = 86_400
 
-    /// As the server does it, by a login that is both roles.
+    /// Like the server, connects with a login that has both roles.
     private static func maintain(
         _ stores: Stores, instances: Int = 30, notifications: Int = 30, at now: Date = Date()
     ) async throws -> NotificationRetention.Work {
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    /// Of each tenant one that is over, and one as old that waits, since it was asked for again.
+    /// Adds two old messages for each tenant: one is finished, and one waits because it was replayed.
     private static func addMessages(_ stores: Stores, of tenants: [TenantID], at now: Date) async throws {
         for tenant in tenants {
             try await stores.adminPool.withTransaction { transaction in
@@ -131,8 +131,8 @@ import Testing
         }
     }
 
-    /// A day goes with what happened on it, unless something of it may still be sent: not for what is past its end and was not
-    /// recorded to be, as of a tenant that is suspended.
+    /// A day is dropped with its deliveries unless one of them may still be sent. Deliveries past their expiration do not count,
+    /// even if the expiration was not recorded, for example because the tenant is suspended.
     @Test func finishedDaysAreDroppedAfterRetention() async throws {
         try await Instances.with { instances in
             let stores = instances.stores
@@ -155,7 +155,7 @@ import Testing
                     """)
             }
             #expect(try await Self.maintain(stores, notifications: 4) == .init(droppedDays: 4))
-            // The day that is too young, and the one of which something may still be sent.
+            // The day that is too young, and the day with a delivery that may still be sent, remain.
             #expect(try await stores.count(Self.days) == 18 + 4)
             #expect(try await stores.count("SELECT count(*) FROM doorstep.deliveries") == 2)
             try await instances.execute(
@@ -168,7 +168,7 @@ import Testing
         }
     }
 
-    /// In whatever order the planner has PostgreSQL look at the catalogue, where most names end in no day.
+    /// The planner may read the system catalogues in any order. Most names there do not end in a day.
     @Test(arguments: ["nestloop", "hashjoin", "mergejoin"])
     func expiredDaysAreFoundByAnyPlan(method: String) async throws {
         try await Instances.with { instances in
@@ -188,7 +188,7 @@ import Testing
         }
     }
 
-    /// Makes days that were made long ago, as the function made them then.
+    /// Creates past days with the function that creates them in production.
     private static func addDays(before ages: [Int], to stores: Stores) async throws {
         let definition: String = try await stores.database.withSuperuser { pool in
             try await pool.withConnection {

@@ -33,7 +33,7 @@ import Testing
                     $0.app = .full; $0.permission = .authorized
                 }: "queued",
             ]
-            // Launched elsewhere, or too long ago: not of the audience.
+            // Launched elsewhere, or too long ago, so not part of the audience.
             _ = try await register {
                 $0.url = Restaurants.b; $0.location = "b"
             }
@@ -48,7 +48,7 @@ import Testing
             for delivery in deliveries where delivery.state == .queued {
                 let end = restaurants.now.addingTimeInterval(-60 + 8 * hour)
                 let difference = delivery.expiresAt.map { abs($0.timeIntervalSince(end)) }
-                // The full app's has none.
+                // A delivery to the full app has no expiration.
                 #expect(difference.map { $0 < 0.001 } ?? true)
             }
         }
@@ -84,13 +84,13 @@ import Testing
                     restaurants.submission(to: audience, aps: aps, headers: headers, key: key))
                 #expect(outcome == .refused(.unknownInstance))
             }
-            // Nothing was stored, the key included.
+            // Nothing was stored, and the idempotency key is free.
             #expect(try await restaurants.notifications.addition(with: key, of: restaurants.tenant) == nil)
             #expect(try await restaurants.stores.count("SELECT count(*) FROM doorstep.notifications") == 0)
         }
     }
 
-    /// Clip of several businesses: Apple's "launch from a generic landing page, then choose a business".
+    /// For a clip of several businesses, Apple describes a "launch from a generic landing page, then choose a business". [Apple]
     @Test func instanceLaunchedByGenericURLIsReachedByIt() async throws {
         try await Restaurants.withRestaurants { restaurants in
             let generic = "https://example.com/restaurants"
@@ -103,7 +103,7 @@ import Testing
                 instance.experience = experience
                 instance.location = nil
                 let id = try await restaurants.register(instance)
-                // By its own launch URL, and by that of the business that the person has chosen.
+                // The target is the instance's own launch URL, or the URL of the business that the person has chosen.
                 for target in [url, Restaurants.a] {
                     let trace = try await restaurants.send(target, to: .instance(id))
                     #expect(trace.decisions == [id: "queued"], "\(url) by \(target)")
@@ -114,10 +114,10 @@ import Testing
                 let byPrefix = try await restaurants.send(
                     experience, to: .urlPrefix(try URLPrefix(experience)))
                 #expect(byPrefix.decisions == [id: "queued"], "\(url)")
-                // Who is at a business is not whoever chose none.
+                // The audience of a business does not include instances that chose no business.
                 #expect(try await restaurants.send(to: .business).decisions[id] == nil)
             }
-            // An instance of another business stays one.
+            // The instance belongs to another business.
             let other = try await restaurants.register(
                 Restaurants.Instance(url: Restaurants.b, location: "b"))
             for target in [generic, Restaurants.a] {
@@ -159,7 +159,7 @@ import Testing
                     #expect(refusal.code == code && refusal.members["field"] == "headers.expiration")
                 case .accepted(let trace):
                     #expect(code == nil)
-                    // What a broadcast is sent with, and nothing else.
+                    // The headers of a broadcast, and no other headers.
                     let headers = try #require(trace.response["headers"]?.objectValue)
                     #expect(
                         Set(headers.map(\.key)) == ["apns-push-type", "apns-priority", "apns-expiration"])
@@ -199,7 +199,7 @@ import Testing
         }
     }
 
-    /// The database's search against ``URLPrefix/matches(_:)``.
+    /// The database search finds the same URLs as ``URLPrefix/matches(_:)``.
     @Test func prefixFindsInstancesLaunchedByMatchingURLs() async throws {
         try await Restaurants.withRestaurants { restaurants in
             let base = "https://example.com/restaurants/a"
@@ -332,7 +332,7 @@ import Testing
             let id = try await restaurants.register(Restaurants.Instance())
             let key = IdempotencyKey("k", for: ["request": 7], of: restaurants.tenant)
             let first = try await restaurants.accept(try restaurants.submission(key: key))
-            // What was sent meanwhile does not change the answer.
+            // Deliveries that were sent meanwhile do not change the response.
             for delivery in try await restaurants.outbox.claim(10, of: restaurants.tenant, for: .seconds(60))
             {
                 try await restaurants.outbox.complete(
@@ -345,7 +345,7 @@ import Testing
             #expect(
                 try await restaurants.accept(try restaurants.submission(key: changed)).refusal
                     == "idempotency_key_reused")
-            // What would be refused now was accepted then.
+            // The request would be refused now, but it was accepted the first time.
             #expect(
                 try await restaurants.accept(
                     try restaurants.submission("https://example.org/unknown", key: key)
@@ -387,7 +387,7 @@ import Testing
 }
 
 extension Completion {
-    /// What an answer of APNs makes of a delivery.
+    /// The completion of a delivery that follows from a response of APNs.
     static func answered(_ delivery: ClaimedDelivery, _ response: APNsResponse) -> Completion {
         Completion(
             delivery: delivery,

@@ -10,9 +10,9 @@ import Testing
 
 @testable import Persistence
 
-/// How PostgreSQL runs what the outbox asks.
+/// Query plans of the outbox.
 @Suite struct OutboxPlanTests {
-    /// Where many deliveries of many days are done and few are due; and where the planner believes that there are none.
+    /// With many finished deliveries of many days and few due ones, and with statistics that say the table is empty.
     @Test(arguments: [true, false])
     func dueDeliveriesAreClaimedAndCompletedByIndex(hasHistory: Bool) async throws {
         try await Restaurants.withRestaurants { restaurants in
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    /// The planner believes of a table that is new that it has next to nothing in it.
+    /// The planner assumes that a new table is almost empty.
     @Test func unanalyzedTablesAreNotRescannedPerRow() async throws {
         try await Restaurants.withRestaurants { restaurants in
             try await restaurants.registerMany(2_000)
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    /// 40,000 deliveries that are done, on the days there are.
+    /// Adds 40,000 finished deliveries on the existing days.
     private static func addHistory(_ restaurants: Restaurants) async throws {
         try await restaurants.pool.withTenantTransaction(restaurants.tenant, as: .app) { transaction in
             _ = try await transaction.execute(
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    /// The plans of what a body runs, each statement with its text.
+    /// The plans of the statements that the closure runs, each with the text of its statement.
     private static func plans(
         _ restaurants: Restaurants, _ body: (ConnectionPool) async throws -> Void
     ) async throws -> [String] {

@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    /// Lets a server run until it has completed so many.
+    /// Runs a dispatcher until it has completed this number of deliveries.
     private static func dispatch(
         _ count: Int, _ restaurants: Restaurants, _ sender: ScriptedSender
     ) async {
@@ -81,7 +81,7 @@ import Testing
                 }
                 return try await group.reduce(into: []) { $0 += $1 }
             }
-            // Those that others had locked just then are left.
+            // Concurrent claims skip rows that others have locked. A last claim leases these rows.
             let left = try await restaurants.outbox.claim(1_000, of: restaurants.tenant, for: Self.minute)
             let all = claims + left.map(\.id)
             #expect(all.count == 1_000)
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    /// What was lost in between stays counted: it was sent as often.
+    /// Lost replies stay counted, because APNs received these requests.
     @Test func completionOfEarlierAttemptKeepsLostReplies() async throws {
         try await Restaurants.withRestaurants { restaurants in
             try await restaurants.register(Restaurants.Instance())
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    /// There is nothing to send it by any more, and it would be lent for ever.
+    /// No token can reach the instances any more. Without an end, the deliveries would be leased again and again.
     @Test func deliveriesOfDeletedClipAreFinished() async throws {
         try await Restaurants.withRestaurants { restaurants in
             try await restaurants.registerMany(2)
@@ -124,12 +124,12 @@ import Testing
             _ = try await restaurants.stores.administration.deleteClip(
                 BundleID(Restaurants.clip), of: tenant, cascade: true)
 
-            // A batch of it at a time.
+            // A claim finishes one batch.
             #expect(try await outbox.claim(1, of: tenant, for: Self.minute).isEmpty)
             let deliveries = try await restaurants.trace(trace).deliveries
             #expect(deliveries.count == 2)
             #expect(deliveries.allSatisfy { $0.dueAt == nil && $0.reason == "unknown_clip" })
-            // One may have been sent before.
+            // One delivery may have been sent before.
             #expect(Set(deliveries.map(\.state)) == [.refused, .uncertain])
             #expect(try await outbox.tenantsWithDueDeliveries().isEmpty)
             let told = try await restaurants.stores.count(
@@ -190,7 +190,7 @@ import Testing
         }
     }
 
-    /// Refused, and the token of no use since before or after it was registered last.
+    /// APNs refuses a token. The token is retired unless it was registered again after the time that APNs gives.
     @Test(
         arguments: [
             (APNsReason.badDeviceToken, nil, true), (.unregistered, -30, true), (.unregistered, -90, false),
@@ -201,7 +201,7 @@ import Testing
         reason: APNsReason, invalidSince: TimeInterval?, isRetired: Bool
     ) async throws {
         try await Restaurants.withRestaurants { restaurants in
-            // Registered 60 seconds ago.
+            // The token was registered 60 seconds ago.
             let id = try await restaurants.register(Restaurants.Instance())
             let trace = try await restaurants.send()
             let claimed = try await restaurants.outbox.claim(1, of: restaurants.tenant, for: Self.minute)
@@ -310,7 +310,7 @@ import Testing
             await served.wait(for: 1)
             dispatcher.shutDown()
             await run
-            // One batch of the large one at most before it, whichever is first.
+            // At most one batch of the large notification comes first.
             let position = try #require(order.withLock { $0.firstIndex(of: small) })
             #expect(position <= settings.batch)
         }
@@ -336,7 +336,7 @@ import Testing
             let taken = Tally()
             let hung = ScriptedSender { _ in
                 taken.add()
-                // Until the server dies.
+                // The sender hangs until its server dies.
                 try? await Task.sleep(for: .seconds(600))
                 return .unanswered(.connectionClosed)
             }
@@ -357,7 +357,7 @@ import Testing
         }
     }
 
-    /// In the end each delivery was delivered, and none is lost.
+    /// In the end each delivery is delivered, and none is lost.
     @Test func killedConnectionsLoseNoDeliveries() async throws {
         try await Restaurants.withRestaurants { restaurants in
             try await restaurants.registerMany(2_000)
@@ -386,7 +386,7 @@ import Testing
     }
 }
 
-/// An outbox whose use is watched, and whose completions can be lost.
+/// An outbox that reports its use and can lose completions.
 private final class WatchedOutbox: Outbox {
     private let outbox: PostgresOutbox
     private let losesCompletions: Bool
@@ -420,7 +420,7 @@ private final class WatchedOutbox: Outbox {
     }
 }
 
-/// Counts, and lets one task wait for a number.
+/// A counter on which one task can wait.
 private final class Tally: Sendable {
     private struct State {
         var count = 0

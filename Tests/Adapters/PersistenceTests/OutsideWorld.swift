@@ -1,7 +1,7 @@
 import Administration
 import Synchronization
 
-/// What the DNS and the web say, as a test tells it.
+/// The DNS and the web, with responses that a test sets.
 final class OutsideWorld: TextRecordResolver, PageFetcher {
     private struct State {
         var records: [String: Result<[String], NoResponse>] = [:]
@@ -21,7 +21,7 @@ final class OutsideWorld: TextRecordResolver, PageFetcher {
 
     func clear() { state.withLock { $0 = State() } }
 
-    /// Nobody answers for a domain any more.
+    /// Makes the DNS and the web server of a domain stop responding.
     func fallSilent(_ record: DomainRecord) {
         state.withLock {
             $0.records[record.recordName] = .failure(NoResponse("silence"))

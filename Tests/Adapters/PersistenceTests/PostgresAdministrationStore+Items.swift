@@ -8,7 +8,7 @@ import TestSupport
 
 @testable import Persistence
 
-/// Items as an operator manages them.
+/// Items, managed by an operator.
 extension PostgresAdministrationStore {
     func createClip(_ clip: Clip, of tenant: TenantID) async throws {
         try await TenantItems(items.clips, of: tenant, by: actor).create(clip)

@@ -7,10 +7,9 @@ import Tenancy
 import TestSupport
 import Testing
 
-/// How PostgreSQL runs what a server asks again and again, on a tenant with many rows.
+/// Query plans of frequent statements of a server, for a tenant with many rows.
 ///
-/// The server's `auto_explain` sends the plan of each statement as it was run: the feed's own text and role, row-level
-/// security included.
+/// PostgreSQL's `auto_explain` sends the plan of each executed statement, with the real text, role and row-level security.
 @Suite struct QueryPlanTests {
     private static let count = 12_000
 
@@ -27,7 +26,7 @@ import Testing
                 }
             }
 
-            // Without its index the same statement reads the whole log, and that would be seen.
+            // Control: without the index, the same statement reads the whole log.
             try await stores.database.withPool(as: .migrate) { pool in
                 try await pool.withTransaction {
                     try await $0.execute(script: "DROP INDEX doorstep.changes_xid")
@@ -38,7 +37,7 @@ import Testing
         }
     }
 
-    /// A page costs the same wherever it begins.
+    /// Every page costs the same, wherever it begins.
     @Test func cataloguePageIsReadByPrimaryKey() async throws {
         try await Stores.withTenant { stores, tenant in
             try await Self.fill(stores, tenant)
@@ -78,10 +77,10 @@ import Testing
         }
     }
 
-    /// Tables of many rows.
+    /// Relations with many rows.
     private static let fed = ["locations", "experiences", "short_codes", "api_keys"]
 
-    /// The plans of a refresh after a row of each table has changed, each statement with its text.
+    /// The plans of a refresh after a change in each table, each with the text of its statement.
     private static func plansOfRefresh(
         _ stores: Stores, _ tenant: TenantID, key: String
     ) async throws -> [String] {
@@ -135,7 +134,7 @@ import Testing
                     FROM generate_series(1, \(count)) n;
                     """)
         }
-        // A log of other tenants' changes, as of an hour in which much was changed; no server's numbers are smaller.
+        // A log with many changes of other tenants within an hour. Transaction IDs of a real server are never smaller.
         try await stores.database.withSuperuser { pool in
             try await pool.withTransaction {
                 try await $0.execute(
@@ -146,7 +145,7 @@ import Testing
                         """)
             }
         }
-        // As autovacuum does in its time.
+        // In production, autovacuum does this.
         try await stores.database.withPool(as: .migrate) { pool in
             try await pool.withTransaction {
                 try await $0.execute(
@@ -161,7 +160,7 @@ import Testing
 }
 
 extension MigratedDatabase {
-    /// Lets each connection from now on be sent the plans of its statements as notices.
+    /// Makes each new connection receive the plans of its statements as notices.
     func explainEverything(planCacheMode: String) async throws {
         try await withSuperuser { pool in
             try await pool.withTransaction { transaction in

@@ -15,7 +15,7 @@ import Testing
 
 @testable import Persistence
 
-/// What a tenant stores is counted, and never exceeds its quotas.
+/// A tenant's usage is counted and never exceeds its quotas.
 @Suite struct QuotaTests {
     private static func withTenant(
         _ quotas: [QuotaKind: Quota] = [:], _ body: (Stores, TenantID) async throws -> Void
@@ -38,7 +38,7 @@ import Testing
         try await usage(stores)[kind]?.rows
     }
 
-    /// Adds the item of a number of one kind, by the store that requests use.
+    /// Adds item `number` of a kind with the store that requests use.
     private static func add(
         _ kind: QuotaKind, _ number: Int, _ stores: Stores, _ tenant: TenantID
     ) async throws {
@@ -69,7 +69,7 @@ import Testing
 
     @Test(arguments: QuotaKind.allCases)
     func writeBeyondAQuotaIsRefusedWithItsFigures(_ kind: QuotaKind) async throws {
-        // A channel is of a clip, and so is an experience.
+        // Channels and experiences need a clip.
         try await Self.withTenant { stores, tenant in
             if kind != .clips { try await stores.createClip("com.example.MyApp.Clip0", of: tenant) }
             if kind == .channels { try await stores.createClip(of: tenant) }
@@ -90,7 +90,7 @@ import Testing
             }
             #expect(error?.forecast.kind == kind && error?.forecast.unit == .bytes)
             #expect(error?.forecast.current == full.bytes && error?.forecast.limit == full.bytes + 1)
-            // Nothing was changed.
+            // The refused write changed nothing.
             #expect(try await Self.usage(stores)[kind]?.rows == full.rows)
             try await Self.set([kind: Quota(rows: full.rows + 1)], stores)
             try await Self.add(kind, 1, stores, tenant)
@@ -190,7 +190,7 @@ import Testing
         }
     }
 
-    /// One that is under way and has not committed holds up none, and counts when it commits.
+    /// An uncommitted transaction blocks no other writer. Its rows count when it commits.
     @Test(.timeLimit(.minutes(30))) func anOpenTransactionHoldsUpNoOtherWriter() async throws {
         try await Self.withTenant([.locations: Quota(rows: 1)]) { stores, tenant in
             let error = try await #require(throws: PostgreSQLError.self) {
@@ -281,7 +281,7 @@ import Testing
                 return
             }
             let after = try await Self.usage(stores)
-            // The default of all kinds together has no limit of rows.
+            // The default quota of all kinds together does not limit rows.
             #expect(
                 plan.quotas.map { "\($0.kind) \($0.unit)" } == [
                     "locations rows", "locations bytes", "total bytes",
@@ -312,7 +312,7 @@ import Testing
             }
             #expect(
                 try await store.locations(of: tenant, after: nil, limit: 9) == [.sample("a"), .sample("b")])
-            // In the place of the others there is room.
+            // The removed items make room for the new ones.
             let pruned = try await store.importLocations(of: tenant, rows, ImportOptions(prunes: true))
             #expect(pruned == .done(ImportCounts(added: 2, changed: 1, removed: 1, unchanged: 0)))
             #expect(try await Self.used(.locations, stores) == 3)
@@ -324,7 +324,7 @@ import Testing
             let store = stores.administration
             let defaults = try await store.defaultQuotas()
             #expect(defaults[.locations] == Quota(rows: 1_000_000, bytes: 1 << 30))
-            // Thousands of locations, each with an image.
+            // The default permits thousands of locations with an image each.
             #expect(defaults[.images]?.rows ?? 0 >= 10_000)
             #expect(defaults[.total]?.rows == nil)
             #expect(

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Persistence
 
-/// Instances as tests register them.
+/// A tenant and its registered instances, for tests.
 struct RegisteredInstances: Sendable {
     let stores: Stores
     let tenant: TenantID
@@ -17,7 +17,7 @@ struct RegisteredInstances: Sendable {
 
     static let secret = String(repeating: "s", count: 32)
     static let clip = "com.example.MyApp.Clip"
-    /// The time of the tests.
+    /// The current time of the tests.
     static let now = Date(timeIntervalSince1970: 1_772_368_200)
 
     init(_ stores: Stores, _ tenant: TenantID, secrets: [String] = [secret]) throws {
@@ -27,7 +27,7 @@ struct RegisteredInstances: Sendable {
             stores.appPool, keys: try #require(SealingKeys(secrets: secrets)))
     }
 
-    /// Lends the store of a tenant that has a clip.
+    /// Runs the closure with a tenant that has a clip.
     static func with(_ body: (RegisteredInstances) async throws -> Void) async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.createClip(of: tenant)
@@ -63,14 +63,14 @@ struct RegisteredInstances: Sendable {
         try #require(try await store.register(registration, of: tenant, at: now).stored)
     }
 
-    /// The ten latest launched instances as an administrator sees them, the latest first.
+    /// The ten instances with the latest launches, the latest first, as an administrator sees them.
     func latest(_ selection: InstanceSelection) async throws -> [InstanceSummary] {
         try await stores.adminPool.withTenantTransaction(tenant, as: .admin) {
             try await $0.latestInstances(selection, after: nil, limit: 10)
         }
     }
 
-    /// What stands in the table, as superuser: the tokens of all instances, `kind name`, `-` before one that is retired.
+    /// The stored tokens of all instances as `kind name`, read as superuser. A `-` precedes a retired token.
     func tokens(of id: InstanceID) async throws -> [String] {
         try await stores.database.withSuperuser { pool in
             try await pool.withConnection { connection in
@@ -84,7 +84,7 @@ struct RegisteredInstances: Sendable {
         }
     }
 
-    /// Runs a statement of the server's role for the tenant.
+    /// Executes a statement for the tenant with the server's role.
     func execute(_ query: Query) async throws {
         try await stores.appPool.withTransaction { transaction in
             try await transaction.setTenant(tenant.description)
@@ -94,7 +94,7 @@ struct RegisteredInstances: Sendable {
 }
 
 extension Registration {
-    /// Nil for a refusal.
+    /// The stored instance; nil for a refusal.
     var stored: (instance: Instance, isNew: Bool)? {
         if case .registered(let instance, let isNew, _) = self { (instance, isNew) } else { nil }
     }

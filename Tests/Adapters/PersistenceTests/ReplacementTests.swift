@@ -8,12 +8,12 @@ import Tenancy
 import TestSupport
 import Testing
 
-/// Imports that say what they would do, and those that remove what the file does not have.
+/// Dry runs of imports, and imports that remove items that the file lacks.
 @Suite struct ReplacementTests {
     private static let replacing = ImportOptions(prunes: true, allowedRemovals: 1_000)
     private static let planning = ImportOptions(prunes: true, isDryRun: true)
 
-    /// Lends two tenants with locations a to d and an experience of c.
+    /// Runs the closure with two tenants that have locations a to d and an experience of c.
     private static func withTwins(
         _ body: (Stores, _ tenant: TenantID, _ twin: TenantID) async throws -> Void
     ) async throws {
@@ -33,7 +33,7 @@ import Testing
         guard case .planned(let plan) = outcome else { throw NoPlan() }
         var json = plan.json
         var members = json["plan"]?.objectValue
-        // QuotaTests compares these.
+        // QuotaTests compares the quotas.
         #expect(members?["quotas"]?.arrayValue?.isEmpty == false)
         members?["quotas"] = nil
         json["plan"] = members.map { .object($0) }
@@ -42,7 +42,7 @@ import Testing
 
     private struct NoPlan: Error {}
 
-    /// Runs an import that waits for rows which somebody else has locked, who then goes on.
+    /// Runs an import that waits for locked rows. Then runs `meanwhile` in the transaction that holds the lock, and commits it.
     private func importing(
         _ stores: Stores, _ tenant: TenantID, whileHolding lock: String, _ meanwhile: String,
         _ body: @escaping @Sendable () async throws -> ImportOutcome
@@ -60,7 +60,8 @@ import Testing
         return try await importing.value
     }
 
-    /// Whoever adds an item while removals are counted is told nothing wrong, and neither is the import.
+    /// If another transaction adds an item while removals are counted, that transaction succeeds and the import ends with a
+    /// conflict.
     @Test(.timeLimit(.minutes(30))) func itemAddedMeanwhileMakesReplacementConflict() async throws {
         try await Self.withTwins { stores, tenant, _ in
             await #expect(throws: AdministrationError.conflict) {
@@ -82,7 +83,7 @@ import Testing
         }
     }
 
-    /// What was there when the rows were looked at, and is not when they are written.
+    /// A row changes between the comparison and the write of an import.
     @Test(.timeLimit(.minutes(30))) func concurrentChangeMakesImportConflict() async throws {
         try await Self.withTwins { stores, tenant, _ in
             try await stores.createClip("com.example.Other.Clip", of: tenant)
@@ -105,7 +106,7 @@ import Testing
                             ]), ImportOptions())
                     }
                 }
-                // As it was, for the next.
+                // Restores the row for the next case.
                 try await stores.administer(
                     tenant, "DELETE FROM doorstep.experiences WHERE url = 'https://example.com/theirs'")
                 try await stores.importLocations([.sample("a")], of: tenant)
@@ -114,10 +115,10 @@ import Testing
         }
     }
 
-    /// Of many that are wrong the first hundred are told, and each once.
+    /// The errors of the first hundred invalid rows are listed, each once.
     @Test func manyRejectedRowsAreCountedAndFirstHundredNamed() async throws {
         try await Self.withTwins { stores, tenant, _ in
-            // Each is of no clip and no location, and every other one comes twice.
+            // Each row has an unknown clip and an unknown location, and every second row is a duplicate.
             let rows = try (0..<3_000).map {
                 try ExperienceRecord.sample(
                     "https://example.com/\($0 / 2)", kind: .default, clip: "com.example.No.Clip",
@@ -131,7 +132,7 @@ import Testing
         }
     }
 
-    /// A plan says what would be refused without it.
+    /// A dry run reports whether the limit of removals would refuse the import.
     @Test func planShowsWhetherRemovalsAreAllowed() async throws {
         try await Self.withTwins { stores, tenant, _ in
             for (allowed, kept, isAllowed) in [
@@ -186,7 +187,7 @@ import Testing
                         "removalsAreAllowed": true,
                     ],
                 ])
-            // Without what is removed.
+            // Without pruning, the plan has no removals.
             let merging = try await stores.administration.importLocations(
                 of: tenant, Rows(rows), ImportOptions(isDryRun: true))
             let merged = try Self.plan(merging)
@@ -250,7 +251,7 @@ import Testing
         }
     }
 
-    /// Of 250 that are in use, the first hundred are named.
+    /// The error names the first hundred of 250 items in use.
     @Test func firstHundredItemsAreNamedAndTheRestCounted() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.createClip(of: tenant)
@@ -300,7 +301,7 @@ import Testing
         }
     }
 
-    /// A row that is refused leaves what would be removed, too.
+    /// If a row is refused, nothing is removed either.
     @Test func rejectedReplacementChangesNothing() async throws {
         try await Self.withTwins { stores, tenant, _ in
             let outcome = try await stores.administration.importLocations(
@@ -318,7 +319,7 @@ import Testing
             try await stores.importExperiences(
                 [.sample("https://example.com/old", kind: .default), .sample("https://example.com/b")],
                 of: tenant)
-            // The clip's default experience may be another one, where the one that there was goes.
+            // A replacement may bring another default experience if it removes the old one.
             let rows = [
                 try ExperienceRecord.sample("https://example.com/new", kind: .default),
                 try .sample("https://example.com/c", rule: "path:1", title: "T"),
@@ -347,7 +348,7 @@ import Testing
             #expect(done == .done(ImportCounts(added: 1, changed: 1, removed: 2, unchanged: 0)))
             #expect(Set(try await store.experiences(of: tenant)) == Set(rows))
             #expect(try await store.experiences(of: twin).count == 1)
-            // One that stays is in the way of a second.
+            // If the old default experience stays, another one is refused.
             let second = try await store.importExperiences(
                 of: tenant, Rows(rows + [.sample("https://example.com/other", kind: .default)]),
                 Self.replacing)

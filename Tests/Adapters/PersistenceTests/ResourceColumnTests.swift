@@ -5,9 +5,9 @@ import Testing
 
 @testable import Persistence
 
-/// The fields of resources and the columns of their tables.
+/// Compares the fields of resources with the columns of their tables.
 @Suite struct ResourceColumnTests {
-    /// Name, type and collation of the columns of a relation, but for some.
+    /// Name, type and collation of the columns of a relation, without the columns in `others`.
     private func columns(
         of relation: String, except others: Set<String>, _ transaction: Transaction
     ) async throws -> Set<String> {

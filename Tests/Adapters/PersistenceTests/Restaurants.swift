@@ -13,7 +13,7 @@ import Testing
 
 @testable import Persistence
 
-/// A tenant whose clip serves two restaurants, and those who have launched it.
+/// A tenant whose clip serves two restaurants, and instances that were launched there.
 struct Restaurants: Sendable {
     static let clip = "com.example.MyApp.Clip"
     static let a = "https://example.com/restaurants/a"
@@ -23,11 +23,11 @@ struct Restaurants: Sendable {
     let stores: Stores
     let tenant: TenantID
     let table: LookupIndex
-    /// Of the server's login.
+    /// Connects with the server's login.
     let pool: ConnectionPool
     let now = Date()
 
-    /// How much of an audience is taken in at once.
+    /// The size of one part of an audience.
     var partSize = AudiencePartSize()
 
     var notifications: PostgresNotificationStore { PostgresNotificationStore(pool, partSize: partSize) }
@@ -54,22 +54,22 @@ struct Restaurants: Sendable {
             [.sample(a, location: "a"), .sample(b, location: "b")], of: tenant)
     }
 
-    /// An instance as the clip reports it.
+    /// The values that a clip reports.
     struct Instance: Sendable {
         var id = InstanceID(UUID())
         var app = InstalledApp.clip
         var environment = APNsEnvironment.production
         var permission = NotificationPermission.ephemeral
-        /// Before now.
+        /// The age of the launch in seconds.
         var launched: TimeInterval = 60
         var url = Restaurants.a
-        /// Nil for a launch that led to none.
+        /// Nil if the launch led to no location.
         var location: String? = "a"
-        /// Nil for that of the location.
+        /// Nil for the experience of the location.
         var experience: String?
         var confirmed: TimeInterval?
         var place = TokenKind.device
-        /// Nil for an instance without one.
+        /// Nil for an instance without a token.
         var token: PushToken? = .random()
         var isRetired = false
     }
@@ -110,7 +110,7 @@ struct Restaurants: Sendable {
         return instance.id
     }
 
-    /// Many that were launched at one of the restaurants, with the same token all of them.
+    /// Registers many instances that were launched at one restaurant, all with the same token.
     func registerMany(_ count: Int, location: String = "a", of other: TenantID? = nil) async throws {
         let tenant = other ?? tenant
         let ids = (0..<count).map { _ in UUID() }
@@ -177,20 +177,20 @@ struct Restaurants: Sendable {
         try #require(try await accept(try submission(url, to: audience, headers: headers), of: other).trace)
     }
 
-    /// The same with the catalogue as it is now.
+    /// A copy with the current catalogue.
     func reloaded() async throws -> Restaurants {
         Restaurants(stores: stores, tenant: tenant, table: try await stores.loadTable(), pool: pool)
     }
 
-    /// The same with parts of another size.
+    /// A copy with another size of parts.
     func takingIn(_ size: AudiencePartSize) -> Restaurants {
         var restaurants = self
         restaurants.partSize = size
         return restaurants
     }
 
-    /// Takes in what is left of audiences.
-    /// - Returns: The parts.
+    /// Adds the remaining parts of audiences.
+    /// - Returns: The number of parts.
     @discardableResult
     func continueAudiences() async throws -> [AudiencePart] {
         var parts: [AudiencePart] = []
@@ -198,13 +198,13 @@ struct Restaurants: Sendable {
         return parts
     }
 
-    /// As it is stored now.
+    /// The stored trace of a notification.
     func trace(_ trace: NotificationTrace) async throws -> NotificationTrace {
         try #require(
             try await notifications.trace(trace.notification.id, of: tenant, after: nil, limit: 1_000))
     }
 
-    /// Makes everything due that is lent or waits.
+    /// Makes all leased and waiting deliveries due.
     func passTime() async throws {
         try await stores.database.withSuperuser { pool in
             try await pool.withConnection {
@@ -215,12 +215,11 @@ struct Restaurants: Sendable {
         }
     }
 
-    /// Kills one of the server's backends each time that less is left to do, until nothing is.
+    /// Kills one of the server's backends after each progress, until no work is left.
     ///
-    /// By what was done, never by the time: backends can be killed faster than a machine makes them, and then nothing is ever
-    /// done.
-    /// - Parameter query: Counts what is left.
-    /// - Returns: How many were killed.
+    /// The test waits for progress, not for a time: on a slow machine, backends could be killed before any of them does work.
+    /// - Parameter query: Counts the remaining work.
+    /// - Returns: The number of killed backends.
     func killBackends(whileLeft query: Query) async throws -> Int {
         try await stores.database.withSuperuser { pool in
             var (killed, seen) = (0, Int.max)
@@ -266,7 +265,7 @@ extension NotificationIntake.Outcome {
 }
 
 extension NotificationTrace {
-    /// Each instance's state, or why it was skipped.
+    /// The state of each instance's delivery, or the reason for skipping the instance.
     var decisions: [InstanceID: String] {
         Dictionary(
             deliveries.compactMap { delivery in
@@ -277,7 +276,7 @@ extension NotificationTrace {
     }
 }
 
-/// Answers as the test says, and keeps what it was asked.
+/// A sender with scripted responses. It keeps the requests.
 final class ScriptedSender: PushSender {
     private let requests = Mutex<[PushRequest]>([])
     private let response: @Sendable (PushRequest) async -> PushOutcome

@@ -13,7 +13,7 @@ import Testing
 
 @testable import Persistence
 
-/// Keys that are restricted to locations: how they are kept, and what is read, written and sent for them.
+/// Keys that are restricted to locations: their storage, and what they can read, write and send.
 @Suite struct RestrictedKeyTests {
     private static func locations(_ names: String...) throws -> Set<LocationIdentifier> {
         Set(try names.map { try LocationIdentifier($0) })
@@ -37,7 +37,7 @@ import Testing
             var table = try await stores.loadTable()
             #expect(table.holder(of: key)?.locations == locations)
             #expect(table.holder(of: next.key)?.locations == locations)
-            // What it was made for is deleted: the key keeps it, and nothing is there for it.
+            // After a location is deleted, the key still names it, and finds no location there.
             try await stores.administer(tenant, "DELETE FROM doorstep.locations WHERE identifier = 'a'")
             #expect(try await store.key(record.id, of: tenant).locations == locations)
             table = try await stores.loadTable()
@@ -87,7 +87,7 @@ import Testing
                             KeyTests.key(number: 3), scopes: nil, locations: [gone], expiresAt: nil,
                             by: .key(maker.id), of: tenant)
                     }
-                    // It manages nothing, and would make none that is wider.
+                    // A restricted key cannot manage the catalogue, and cannot create a key with more locations.
                     let a = try Self.locations("a")
                     #expect(try !made.covers(Scopes(.lookup), at: Self.locations("a", "b"), until: nil))
                     #expect(!made.covers(Scopes(.lookup), at: nil, until: nil))
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    // MARK: What is read and written for them
+    // MARK: Reads and writes
 
     @Test func confirmationsAreLimitedToTheLocations() async throws {
         try await Stores.withTenant { stores, tenant in
@@ -169,7 +169,7 @@ import Testing
                 #expect(counts.sorted() == [1, 2])
                 #expect(try await list(all, within: "c").isEmpty)
                 #expect(try await list(all).isEmpty)
-                // Neither by the name of another location nor by a URL that was launched elsewhere.
+                // Neither the name of another location nor a URL of another location finds instances there.
                 let b = try InstanceSelection(location: LocationIdentifier("b"))
                 #expect(try await list(b, within: "a").isEmpty)
                 #expect(try await list(b, within: "a", "b").count == 2)
@@ -212,13 +212,14 @@ import Testing
     @Test func audienceExcludesInstancesLaunchedElsewhere() async throws {
         try await Restaurants.withRestaurants { restaurants in
             let here = try await restaurants.register(Restaurants.Instance())
-            // Launched elsewhere later.
+            // Launched at another location later.
             let both = try await restaurants.register(
                 Restaurants.Instance(launched: 30, url: Restaurants.b, location: "b", token: nil))
             try await restaurants.register(Restaurants.Instance(id: both, launched: 120))
             let there = try await restaurants.register(
                 Restaurants.Instance(url: Restaurants.b, location: "b"))
-            // The full app is reached whatever launched it, but not by who may not know of that.
+            // A notification to a location reaches a full app wherever it was launched. A restricted key does not see these
+            // instances.
             let app = try await restaurants.register(
                 Restaurants.Instance(
                     app: .full, permission: .authorized, url: Restaurants.b, location: "b"))
@@ -236,7 +237,7 @@ import Testing
                 #expect(trace.decisions == [here: "queued", both: "queued"], "\(audience)")
                 #expect(trace.counts.map(\.count) == [2], "\(audience)")
                 #expect(trace.deliveries.allSatisfy { $0.target == nil && $0.warnings.isEmpty })
-                // By the launch there, and not by a later one elsewhere.
+                // The expiration follows from the launch at this location, not from a later launch elsewhere.
                 let ends = trace.deliveries.compactMap { delivery in
                     delivery.expiresAt.map { Int($0.timeIntervalSince(restaurants.now).rounded()) }
                 }
@@ -255,7 +256,7 @@ import Testing
                 #expect(try await send(to: .instance(id)).refusal == "unknown_instance")
             }
             #expect(try await send(to: .channel("c")).refusal == "wrong_audience")
-            // It may belong to any place that the instance was launched at.
+            // The activity may belong to any location at which the instance was launched.
             let update = try restaurants.submission(
                 to: .activity(both, "order"),
                 aps: ["timestamp": 1, "event": "update", "content-state": ["minutes": 5]],
@@ -266,7 +267,7 @@ import Testing
             for url in [Restaurants.b, "https://example.com/elsewhere"] {
                 #expect(try await send(url, to: .business).refusal == "does_not_match", "\(url)")
             }
-            // What somebody sent who may know of more may tell of more.
+            // A notification of an unrestricted key may be about other locations, so a restricted key does not see it.
             let trace = try await restaurants.send()
             let seen = try await restaurants.intake.trace(
                 trace.notification.id, of: restaurants.tenant, within: try Self.locations("a"), limit: 10)
@@ -292,7 +293,7 @@ import Testing
         }
     }
 
-    /// A key's successor is restricted as it was; one of other locations is another sender.
+    /// The successor of a key has the same restriction. A key for other locations is another sender.
     @Test func idempotencyIsSharedByKeysOfTheSameLocations() async throws {
         try await Restaurants.withRestaurants { restaurants in
             try await restaurants.register(Restaurants.Instance())

@@ -1,6 +1,6 @@
 import Administration
 
-/// Rows of a file that is none, each made when it is asked for.
+/// Rows of an imaginary file. Each row is made when it is requested.
 struct Rows<Row: Sendable>: AsyncSequence {
     typealias Step = @Sendable () async throws -> ImportedRow<Row>
 
@@ -10,7 +10,7 @@ struct Rows<Row: Sendable>: AsyncSequence {
         self.steps = steps
     }
 
-    /// From line 2 on.
+    /// The first row is on line 2.
     init(_ rows: [Row]) {
         steps = rows.enumerated().map { index, row in { .row(row, line: index + 2) } }
     }

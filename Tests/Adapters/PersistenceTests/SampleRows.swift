@@ -2,18 +2,18 @@ import PostgreSQL
 import Tenancy
 import TestSupport
 
-/// A row of each table, as SQL expressions by column; columns that are not named have their defaults.
+/// A row for each table, as SQL expressions by column. Other columns have their defaults.
 ///
-/// The rows of one tenant fit together in the order of the list. `$tenant` stands for the tenant's ID.
+/// The rows of one tenant are consistent if they are inserted in the order of the list. `$tenant` is replaced by the tenant's ID.
 enum SampleRows {
     struct Table: Sendable {
         let name: String
-        /// Who writes the table; the owner, where none of the others may.
+        /// The login that writes the table; the owner if no other login may write it.
         let login: TestLogin
         let row: [String: String]
-        /// A change of the row, made as SET makes it; nil where nobody changes rows.
+        /// A change of the row as a SET clause; nil if no login changes rows.
         let change: String?
-        /// The row's own key beside the tenant.
+        /// The condition that selects the row among the tenant's rows.
         let key: String
     }
 
@@ -265,10 +265,10 @@ enum SampleRows {
             key: "relation = 'x'"),
     ]
 
-    /// The beginning of today in UTC, which a migrated database has a day for.
+    /// Midnight UTC of today. A migrated database has a partition for this day.
     private static let midnight = "date_trunc('day', now(), 'UTC')"
 
-    /// The statement that inserts a table's row with some columns otherwise.
+    /// The statement that inserts a table's row, with changed values for some columns.
     static func insertion(
         into table: Table, of tenant: TenantID, with changes: [String: String] = [:]
     ) -> String {
@@ -281,7 +281,7 @@ enum SampleRows {
 }
 
 extension MigratedDatabase {
-    /// Inserts a row into each table, as the login that writes the table.
+    /// Inserts a row into each table with the login that writes the table.
     func insertSampleRows(of tenant: TenantID) async throws {
         for login in [TestLogin.admin, .app, .migrate] {
             try await withPool(as: login) { pool in
@@ -298,7 +298,7 @@ extension MigratedDatabase {
 }
 
 extension Transaction {
-    /// Sets the tenant as the stores do, to any text.
+    /// Sets the tenant like the stores do. Accepts any text.
     func setTenant(_ tenant: String) async throws {
         try await execute("SELECT set_config('doorstep.tenant_id', \(tenant), true)")
     }

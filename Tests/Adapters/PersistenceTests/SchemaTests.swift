@@ -18,7 +18,7 @@ import Testing
 
     private struct Undo: Error {}
 
-    /// An offence of the schema, and what the walk must then report beside nothing else.
+    /// A change that breaks rules of the schema, and the violations that SchemaWalker must report, no others.
     struct Offence: Sendable {
         let sql: String
         let reported: Set<String>
@@ -142,7 +142,7 @@ import Testing
             "GRANT doorstep_router TO doorstep_app", "doorstep_app: a role that may more than work as itself"),
     ]
 
-    /// The walk can fail: each offence is reported, and nothing else.
+    /// Control: SchemaWalker reports each violation, and nothing else.
     @Test func violationsAreReported() async throws {
         try await MigratedDatabase.withDatabase { database in
             try await database.withSuperuser { pool in
@@ -196,8 +196,8 @@ import Testing
         }
     }
 
-    /// The router may read what is declared of a relation and no more of it, the slug aside; a change of it is told by the
-    /// key, unless nobody may make it.
+    /// The router may read exactly the declared columns of a relation and its slug. A change is recorded with the key, unless no
+    /// role may make changes.
     @Test(arguments: IndexRelation.allCases)
     func grantsAndTriggersMatchTheRoutingRelation(relation: IndexRelation) async throws {
         let names = relation.columns.map(\.columnName)
@@ -220,7 +220,7 @@ import Testing
                         WHERE attrelid = \(table)::regclass AND attnum > 0 AND NOT attisdropped
                         """
                     ).map { try $0.decode(String.self, Bool.self, Bool.self, Bool.self) }
-                    // What is read for lists, by upkeep and by the checks of proofs.
+                    // Columns for lists, the retention job and checks of proofs.
                     let others: Set<String> =
                         switch relation {
                         case .revokedAttestKeys: ["revoked_at"]

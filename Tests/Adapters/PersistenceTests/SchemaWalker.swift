@@ -1,9 +1,8 @@
 import PostgreSQL
 
-/// Reads the system catalogues for what breaks the rules of Doorstep's schema.
+/// Finds violations of Doorstep's schema rules in the system catalogues.
 ///
-/// Each rule is a statement that names the offenders; what a later migration adds is held to the same rules without
-/// a word here.
+/// Each rule is a statement that selects the violations. The rules therefore also apply to tables of later migrations.
 struct SchemaWalker {
     struct Violation: Hashable, CustomStringConvertible {
         let rule: String
@@ -92,7 +91,7 @@ struct SchemaWalker {
             """
         ),
         (
-            // Policies are alternatives: each one more opens a table further.
+            // Permissive policies are combined with OR, so each additional policy permits more rows.
             "a policy that opens a table further",
             """
             SELECT p.policyname || ' on ' || p.tablename FROM pg_policies p
@@ -143,7 +142,7 @@ struct SchemaWalker {
             """
         ),
         (
-            // With rights to it one would go past the policies and triggers of the whole.
+            // A role with rights to a partition could bypass the policies and triggers of the whole table.
             "a partition that somebody but the owner has a right to",
             """
             SELECT DISTINCT c.relname::text FROM pg_class c

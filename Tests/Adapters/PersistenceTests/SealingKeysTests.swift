@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    /// No change of one bit goes unnoticed, and no part opens.
+    /// A change of any bit, and a removal of any part, is detected.
     @Test func alteredSealedBytesDoNotOpen() throws {
         let keys = try Self.keys(Self.first)
         let sealed = try keys.of(tenant).seal(bytes, at: ["a"])
@@ -66,7 +66,7 @@ import Testing
         #expect(both.isNewest(resealed) && new.isNewest(resealed))
         #expect(new.of(tenant).open(resealed, at: ["a"]) == bytes)
         #expect(old.of(tenant).open(resealed, at: ["a"]) == nil)
-        // Found by the digest of either, the newest first.
+        // The row is found with the digest of either secret. The newest secret comes first.
         let digests = both.of(tenant).digests(of: bytes)
         #expect(digests == new.of(tenant).digests(of: bytes) + old.of(tenant).digests(of: bytes))
     }

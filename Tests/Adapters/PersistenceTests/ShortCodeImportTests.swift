@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    /// A URL that is written otherwise is the same URL.
+    /// Two spellings of one URL are the same URL.
     @Test func canonicalURLsAreStored() async throws {
         try await Stores.withTenant { stores, tenant in
             let spellings = ["HTTPS://Example.com:443/a/?x=é#f", "https://example.com/a?x=%c3%a9#f"]
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    /// COPY has characters of its own, and codes that look alike are not the same.
+    /// COPY gives special meaning to some characters. Codes that only look alike are different codes.
     @Test func importKeepsEveryCharacter() async throws {
         try await Stores.withTenant { stores, tenant in
             let codes = [
@@ -104,7 +104,6 @@ import Testing
         }
     }
 
-    /// What one tenant's codes stand for is nothing to another.
     @Test func shortCodesAreIsolatedByTenant() async throws {
         try await Stores.withTenant { stores, tenant in
             let other = try await stores.createTenant("other")

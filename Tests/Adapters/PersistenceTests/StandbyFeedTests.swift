@@ -10,10 +10,10 @@ import Tenancy
 import TestSupport
 import Testing
 
-/// A feed that reads from a standby, which knows of its primary's transactions what it has replayed.
+/// A feed that reads from a standby, which knows only the transactions that it has replayed.
 @Suite(.timeLimit(.minutes(30))) struct StandbyFeedTests {
-    /// Its snapshots name no transaction that is under way: the one that has begun first would be passed over. [PostgreSQL,
-    /// `GetSnapshotData`]
+    /// A snapshot of a standby does not list the running transactions one by one. A feed that relied on such a list would skip the
+    /// transaction that began first. [PostgreSQL, `GetSnapshotData`]
     @Test func standbyFeedSeesTransactionsOnceTheyEnd() async throws {
         try await Self.withPair { pair in
             let followed = FollowedTable(pair.standby)
@@ -45,9 +45,9 @@ import Testing
             try await pair.standby.withTransaction { try await pair.insert("promoted", by: $0) }
             #expect(try await seen(["promoted"]) == ["promoted"])
             let events = followed.events()
-            // Until the promotion, writes are refused.
+            // Before the promotion, the standby refuses writes.
             #expect(events.filter { $0.hasPrefix("standby") } == ["standby true", "standby false"])
-            // It was never read anew, which would hide what was passed over.
+            // The feed never reloaded the index, which would hide skipped changes.
             #expect(
                 events.filter { $0.hasPrefix("loaded") } == [
                     "loaded 0 experiences, 1 locations, 0 unreadable"
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    /// Two servers, one in recovery, and a tenant of both.
+    /// A primary and a standby, and a tenant.
     private struct Pair {
         let primary: ConnectionPool
         let standby: ConnectionPool
@@ -70,7 +70,7 @@ import Testing
                 """)
         }
 
-        /// Waits until the standby has all that is committed.
+        /// Waits until the standby has replayed all commits.
         func waitForReplay() async throws {
             let written: String = try await primary.withConnection {
                 try await $0.execute("SELECT pg_current_wal_flush_lsn()::text").one().decode(at: 0)
@@ -97,7 +97,7 @@ import Testing
             return try await PostgresAdministrationStore(pool, actor: "operator:alice")
                 .createTenant(slug: TenantSlug("acme"), name: DisplayName("Acme")).id
         }
-        // What a server leaves that was stopped is a base backup.
+        // The folder of a stopped server is a base backup.
         try #require(
             !FileManager.default.fileExists(atPath: first.appendingPathComponent("data/postmaster.pid").path))
         let copy = Process()

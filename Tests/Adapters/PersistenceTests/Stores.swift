@@ -11,7 +11,7 @@ import TestSupport
 
 @testable import Persistence
 
-/// The stores of one database, each on a pool that is logged in as the role it works as.
+/// The stores of one database. Each store uses a pool with its own login.
 struct Stores: Sendable {
     let database: MigratedDatabase
     let adminPool: ConnectionPool
@@ -36,7 +36,7 @@ struct Stores: Sendable {
         }
     }
 
-    /// Lends the stores with one tenant.
+    /// Runs the closure with the stores and one tenant.
     @discardableResult
     static func withTenant<R: Sendable>(
         _ body: (Stores, TenantID) async throws -> R
@@ -59,7 +59,7 @@ struct Stores: Sendable {
             of: tenant)
     }
 
-    /// Imports rows given one after the other, from line 2 on.
+    /// Imports a list of rows. The first row is on line 2.
     @discardableResult
     func importLocations(_ records: [LocationRecord], of tenant: TenantID) async throws -> ImportOutcome {
         try await administration.importLocations(of: tenant, Rows(records))
@@ -75,7 +75,7 @@ struct Stores: Sendable {
         try await administration.importShortCodes(of: tenant, Rows(records))
     }
 
-    /// Runs statements as the administration does, for a tenant: what it may do and its store does not.
+    /// Executes statements for a tenant with the role of the administration, for changes that its store does not offer.
     func administer(_ tenant: TenantID, _ script: String) async throws {
         try await adminPool.withTransaction { transaction in
             try await transaction.setTenant(tenant.description)
@@ -88,7 +88,7 @@ struct Stores: Sendable {
         try await FollowedTable(routerPool).refreshed()
     }
 
-    /// Waits until no transaction of the server, whosever database it works in, is older than what is committed here.
+    /// Waits until all older transactions of the server have ended, in all its databases.
     func waitForOthers() async throws {
         try await database.withSuperuser { pool in
             try await pool.withConnection { connection in
@@ -104,7 +104,7 @@ struct Stores: Sendable {
         }
     }
 
-    /// Waits until so many wait for a lock of this database.
+    /// Waits until this number of sessions wait for a lock in this database.
     func waitForWaiters(_ number: Int = 1) async throws {
         while try await count(
             """
@@ -116,7 +116,7 @@ struct Stores: Sendable {
         }
     }
 
-    /// How many rows a statement finds, as superuser: every tenant's.
+    /// The result of a count, read as superuser and therefore over all tenants.
     func count(_ query: Query) async throws -> Int {
         try await database.withSuperuser { pool in
             try await pool.withConnection { try await $0.execute(query).one().decode(at: 0, as: Int.self) }
@@ -163,7 +163,7 @@ extension ImportOutcome {
         .done(ImportCounts(added: added, changed: changed, unchanged: unchanged))
     }
 
-    /// The problems as `line: reason`; nil when the import was done.
+    /// The problems as `line: reason`; nil if the import succeeded.
     var problems: [String]? {
         if case .refused(let problems) = self {
             problems.first.map { "\($0.line): \($0.reason)" }
@@ -173,7 +173,7 @@ extension ImportOutcome {
     }
 }
 
-/// The code of the server's refusal, nil when there was none.
+/// The SQLSTATE of the server's error; nil if there is none.
 func sqlState(_ body: () async throws -> Void) async throws -> String? {
     do {
         try await body()

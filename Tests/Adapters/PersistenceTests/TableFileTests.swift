@@ -8,7 +8,7 @@ import Tenancy
 import Testing
 
 @Suite struct TableFileTests {
-    /// Lends a path in a directory of its own.
+    /// Runs the closure with a path in a new folder.
     private static func withPath(_ body: (String) throws -> Void) throws {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("doorstep-\(UUID())")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
@@ -39,7 +39,7 @@ import Testing
         try Self.withPath { path in
             let (file, tenant) = (TableFile(path: path), TenantID(UUID()))
             #expect(try file.read() == nil)
-            // Longer than one piece.
+            // The index is longer than one block.
             let state = try Self.state(tenant, locations: 3_000)
             try file.write(state)
             let (table, asOf) = try #require(try file.read())
@@ -47,7 +47,7 @@ import Testing
             let found = try table.of(tenant).location(LocationIdentifier("l2999"))
             #expect(found?.name == "é" && found?.region.radius.meters == 3)
 
-            // A shorter one takes its place, and nothing of the longer is left.
+            // A shorter index replaces the file. Nothing of the longer one remains.
             try file.write(Self.state(asOf: state.asOf + 1))
             let second = try #require(try file.read())
             #expect(second.asOf == state.asOf + 1 && second.table.locationCount == 1)
@@ -59,7 +59,7 @@ import Testing
     @Test func fileIsReadableOnlyByItsOwner() throws {
         try Self.withPath { path in
             let file = TableFile(path: path)
-            // Neither what stood there nor the process's mask opens it.
+            // Neither the mode of an existing file nor the umask makes the new file readable for others.
             #expect(
                 FileManager.default.createFile(
                     atPath: path, contents: nil, attributes: [.posixPermissions: 0o644]))
@@ -81,7 +81,7 @@ import Testing
                 return
             }
             #expect(throws: PersistenceError.exposedFile(path)) { try file.read() }
-            // It is written anew all the same.
+            // The next write replaces the file.
             try file.write(Self.state())
             #expect(try file.read() != nil)
         }
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    /// Else a catalogue in which nothing changes would be too old, however lately the database has answered.
+    /// Otherwise the file of an unchanged catalogue would become too old although the database still responds.
     @Test func unchangedIndexIsRewrittenPeriodically() throws {
         let live = LiveLookupIndex()
         let asOf = Date(timeIntervalSince1970: 1_800_000_000)
@@ -119,7 +119,7 @@ import Testing
         try Self.withPath { path in
             let tenant = TenantID(UUID())
             try TableFile(path: path).write(Self.state(tenant))
-            // A directory cannot be replaced by a file.
+            // A file cannot replace a folder.
             let directory = path + "-directory"
             try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
             #expect(throws: CocoaError.self) { try TableFile(path: directory).write(Self.state()) }
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    /// What a process left that was killed while it wrote, or a link that somebody put there.
+    /// The temporary path may be a leftover of a killed process, or an attacker's link.
     @Test func writeDoesNotFollowLinkAtTemporaryPath() throws {
         try Self.withPath { path in
             let victim = path + "-victim"
@@ -157,7 +157,7 @@ import Testing
                 try Data(bytes).write(to: URL(fileURLWithPath: path))
                 #expect(throws: error) { try file.read() }
             }
-            // It is written anew all the same.
+            // The next write replaces the file.
             try file.write(Self.state())
             #expect(try file.read() != nil)
         }

@@ -13,9 +13,9 @@ import Tenancy
 import TestSupport
 import Testing
 
-/// A tenant that is taken from one database to another.
+/// Moves a tenant from one database to another.
 @Suite struct TenantArchiveTests {
-    /// Believes a place when the tenant is the one that signed it, whose ID the key comes from.
+    /// Accepts signatures only for one tenant, because a tenant's signing key is derived from its ID.
     private struct Signatures: LocationSignatures {
         let tenant: TenantID
         func isAuthentic(_ signature: [UInt8], of text: String, tenant: TenantID) -> Bool {
@@ -44,7 +44,7 @@ import Testing
     private static let texts = ["a", "b c", "é", "e\u{301}", "%2F", "x\"y", "\\N", "日本", "1"]
     private static let hosts = ["a.example", "b.example"]
 
-    /// Clips, places, URLs of every binding and codes, enough for 10,000 different questions.
+    /// Adds clips, locations, URLs with every kind of binding, and codes, for 10,000 different lookups.
     private static func fill(_ stores: Stores, _ tenant: TenantID, _ random: inout SplitMix64) async throws {
         for (number, clip) in ["com.example.A.Clip", "com.example.B.Clip"].enumerated() {
             try await stores.createClip(clip, multiBusiness: number == 1, of: tenant)
@@ -143,7 +143,7 @@ import Testing
                 #expect(
                     try await copy.administration.domains(of: tenant).map(\.pages)
                         == [.redirectingShortCodes])
-                // A claim travelled, its proof did not.
+                // The archive contains the claim of the domain, but not its proof.
                 #expect(
                     try await copy.count("SELECT count(*) FROM doorstep.domains WHERE proved_at IS NULL") == 1
                 )
@@ -158,10 +158,10 @@ import Testing
                     #expect(response == after.lookUp(url), "\(url.canonical)")
                     outcomes["\(response)".prefix { $0 != "(" }.description, default: 0] += 1
                 }
-                // Of every kind of answer there was enough.
+                // Each kind of result occurred often enough.
                 #expect(outcomes.count == 4 && outcomes.values.allSatisfy { $0 > 200 }, "\(outcomes)")
 
-                // Nothing is lost on the way: what the copy exports is the same archive.
+                // Nothing is lost: exporting the copy gives the same archive.
                 #expect(try await Self.archive(of: "acme", copy) == archive)
             }
         }
@@ -199,7 +199,8 @@ import Testing
         }
     }
 
-    /// Whoever wrote a file chooses the ID in it: a place's signature and a receipt's audience are not theirs to choose.
+    /// The author of a file chooses the ID in it. With another tenant's ID, the author could use that tenant's signatures and
+    /// receipts.
     @Test func freeTenantIDIsKeptOnlyOnRequest() async throws {
         try await Stores.withTenant { origin, tenant in
             let archive = try await Self.archive(of: "acme", origin)
@@ -217,7 +218,7 @@ import Testing
         }
     }
 
-    /// What only the database sees is named by its line, too; and whatever is wrong, nothing is there afterwards.
+    /// Errors that only the database can find have a line, too. After any error, nothing is imported.
     @Test func archiveIsImportedWholeOrNotAtAll() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.createClip(of: tenant)
@@ -234,7 +235,7 @@ import Testing
                 (6, "\"a\"", "\"none\"", ["6: location: the tenant has no location none"]),
                 (6, "MyApp", "Other", ["6: clip: the tenant has no clip com.example.Other.Clip"]),
                 (7, "example.com/b", "example.com/a", ["7: url: it is on line 6 already"]),
-                // What points to a bad line is not wrong itself.
+                // A row that refers to an invalid row is not invalid itself.
                 (
                     4, "\"radius\":100", "\"radius\":0",
                     ["4: radius: a radius is more than 0 and at most 500 metres"]
@@ -265,7 +266,7 @@ import Testing
         }
     }
 
-    /// What is written while an export is under way is not in it.
+    /// Changes during an export are not part of it.
     @Test func exportIsASnapshot() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.createClip(of: tenant)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Persistence
 
-/// Many tenants in one place that has room for so many.
+/// Several tenants share a queue of limited size.
 @Suite struct TenantBacklogTests {
     private let tenants = (0..<5).map { _ in TenantID(UUID()) }
 
@@ -30,10 +30,10 @@ import Testing
         for tenant in tenants[1...3] {
             for number in 0..<20 { dropped += backlog.append(number, of: tenant, room: 100) ? 0 : 1 }
         }
-        // Each of theirs took the place of one.
+        // Each record of the other tenants replaced one record of the largest tenant.
         #expect(dropped == 60 && backlog.count == 100)
         #expect(Self.counts(backlog, tenants) == [40, 20, 20, 20, 0])
-        // Its oldest stay.
+        // The oldest records of this tenant stay.
         var rest = backlog
         #expect(
             rest.removeFirst(upTo: .max).filter { $0.tenant == tenants[0] }.map(\.element) == Array(0..<40))

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 @Suite struct TenantDeletionTests {
-    /// A new table's rows must go too.
+    /// This includes the rows of tables that later migrations add.
     @Test func deletedTenantLeavesOnlyLogs() async throws {
         try await MigratedDatabase.withDatabase { database in
             let (tenant, other) = (TenantID(UUID()), TenantID(UUID()))
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    /// Whoever comes while the tenant is being deleted is told so, and leaves nothing.
+    /// A change during the deletion fails and leaves no rows.
     @Test(.timeLimit(.minutes(30)), arguments: ["import", "clip", "key"]) func changeDuringDeletionIsRejected(
         change: String
     ) async throws {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Persistence
 
-/// What a transaction of a tenant leaves on its connection: nothing.
+/// A transaction of a tenant leaves no role and no setting on its connection.
 @Suite struct TenantTransactionTests {
     private struct Failed: Error {}
 
@@ -59,7 +59,7 @@ import Testing
                     try await inTransaction { _ = try? await $0.execute("SELECT 1 / 0") }
                 }
                 try await expectNothingLeft("after an error passed over")
-                // All of it was seen on one connection.
+                // All transactions used the same connection.
                 #expect(processes.count == 1)
             }
         }

@@ -31,7 +31,7 @@ private typealias Instances = RegisteredInstances
             let both = try await stored.compare(with: Self.keys(Self.other, Instances.secret))
             #expect(both == .init(readable: 1) && !both.opensNothing)
 
-            // Another program seals with the other secret.
+            // Another program seals with another secret.
             try await Instances(instances.stores, instances.tenant, secrets: [Self.other]).register(
                 Instances.registration(InstanceID(UUID()), tokens: [.device: Instances.token(9)]))
             let some = try await stored.compare(with: right)
@@ -42,7 +42,7 @@ private typealias Instances = RegisteredInstances
         }
     }
 
-    /// Each table with sealed data has the trigger, and so has an update.
+    /// Each table with sealed data has the trigger. The trigger fires for updates, too.
     @Test(arguments: ["push_tokens", "webhooks", "app_store_connections"])
     func eachSealedColumnStoresItsSecret(table: String) async throws {
         let tenant = TenantID(UUID())
@@ -58,7 +58,7 @@ private typealias Instances = RegisteredInstances
                                 UPDATE doorstep.\(table) SET \(column) = decode('01\(id)' || repeat('ff', 60), 'hex')
                                 """)
                     }
-                    // Another format of sealed data has no secret that is known.
+                    // For sealed data of another format, the ID of the secret is unknown.
                     try await connection.execute(
                         script: """
                             UPDATE doorstep.\(table) SET \(column) = decode('02' || repeat('ee', 60), 'hex')

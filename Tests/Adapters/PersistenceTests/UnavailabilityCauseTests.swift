@@ -3,7 +3,7 @@ import Testing
 
 @testable import Persistence
 
-/// The names that the log gives to failures of the database, from a real one.
+/// The log's names for failures of the database, tested with real failures.
 @Suite struct UnavailabilityCauseTests {
     private static func cause(
         _ stores: Stores, _ mode: TransactionMode = .readWrite,

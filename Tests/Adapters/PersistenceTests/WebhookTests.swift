@@ -25,7 +25,7 @@ import Testing
         static let age = Duration.seconds(86_400)
         static let actor = "operator:alice"
 
-        /// Registers a webhook, and says which.
+        /// Registers a webhook.
         func create(
             _ url: String = "https://example.com/hooks", events: Set<WebhookEvent> = WebhookEvent.usual,
             secret: WebhookSecret = .generate(), of tenant: TenantID? = nil
@@ -59,7 +59,7 @@ import Testing
             ).messages
         }
 
-        /// What became of a message that was lent.
+        /// Records the reply to a leased message.
         @discardableResult
         func record(
             _ reply: WebhookReply, at message: WebhookMessage, of webhook: WebhookReference,
@@ -73,7 +73,7 @@ import Testing
                 patience: patience)
         }
 
-        /// How many are sent once more, at most as many as there may be at a time.
+        /// Queues messages again, up to the limit of one replay. Returns their number.
         func replay(_ selection: ReplaySelection, of webhook: WebhookReference) async throws -> Int {
             try await registry.replay(selection, of: webhook, by: "operator:test").count
         }
@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    /// However many are created at once.
+    /// The limit also holds for concurrent requests.
     @Test func webhooksPerTenantAreLimited() async throws {
         try await Self.withFixture { fixture in
             for _ in 1..<RegisteredWebhook.limit { _ = try await fixture.create() }
@@ -253,7 +253,7 @@ import Testing
         }
     }
 
-    /// As `doorstep_manager`, which is all that a request is.
+    /// Requests use the role `doorstep_manager`.
     @Test func managerRoleManagesWebhooks() async throws {
         try await Self.withFixture { fixture in
             try await fixture.stores.database.withPool(as: .manager) { pool in
@@ -293,7 +293,7 @@ import Testing
         }
     }
 
-    /// The audit log tells of changes, and neither it nor the table tells the secret.
+    /// The audit log records changes. Neither the log nor the table contains the secret in plain text.
     @Test func webhookSecretIsNowhereReadable() async throws {
         try await Self.withFixture { fixture in
             let secret = try #require(WebhookSecret(Array("canary-canary-canary-canary!".utf8)))
@@ -313,15 +313,14 @@ import Testing
             }
             let strange = PostgresWebhookRegistry(fixture.stores.adminPool, keys: try Self.keys("b"))
             await #expect(throws: PersistenceError.sealed("webhooks")) { try await strange.receiver(webhook) }
-            // What needs no secret is known all the same.
+            // Values that need no secret can still be read.
             #expect(try await strange.webhook(webhook)?.id == webhook.id)
             let rotated = PostgresWebhookRegistry(fixture.stores.adminPool, keys: try Self.keys("b", "a"))
             #expect(try await rotated.receiver(webhook)?.secret == secret)
         }
     }
 
-    /// The log tells that a secret was replaced, and by whom; that it was sealed anew is no change, nor that messages are not
-    /// taken.
+    /// The audit log records that a secret was replaced, and by whom. Resealing and failed deliveries are not recorded.
     @Test func secretReplacementIsAuditedButResealingIsNot() async throws {
         try await Self.withFixture { fixture in
             let (stores, tenant) = (fixture.stores, fixture.tenant)
@@ -360,7 +359,7 @@ import Testing
         }
     }
 
-    /// As tokens, when the servers' secret is replaced.
+    /// Webhook secrets are resealed like tokens when the servers' secret is replaced.
     @Test func webhookSecretsAreResealed() async throws {
         try await Self.withFixture { fixture in
             let (tenant, stores) = (fixture.tenant, fixture.stores)
@@ -407,7 +406,7 @@ import Testing
             #expect(first.map(\.attempt) == [1, 1] && second.map(\.attempt) == [1])
             #expect(Set((first + second).map(\.id)).count == 3)
             #expect(Set((first + second).map(\.body)) == [[0x31], [0x32], [0x33]])
-            // The second's lease is over: who had it comes too late with what it found.
+            // The second lease has expired, so results of its holder are ignored.
             let third = try await fixture.claim(webhook, 2)
             #expect(third.map(\.id) == second.map(\.id) && third.map(\.attempt) == [2])
             try await fixture.record(.status(200), at: second[0], of: webhook)
@@ -439,9 +438,9 @@ import Testing
             #expect(try await found(1).count == 1)
             #expect(try await found(1, excluding: [many, one]) == [other])
             #expect(try await found(1, excluding: [many, one, other]) == [])
-            // One of each tenant's before a second of any.
+            // Each tenant gets one webhook before any tenant gets a second one.
             for _ in 1...10 { #expect(Set(try await found(2).map(\.tenant)).count == 2) }
-            // Of the one, never another's.
+            // A claim returns only messages of its own webhook.
             #expect(try await fixture.claim(one).count == 1)
             #expect(try await fixture.claim(other).count == 1)
         }
@@ -456,7 +455,7 @@ import Testing
             #expect(try await fixture.claim(webhook) == [])
             try await fixture.store.giveBack(first[0], of: webhook)
             #expect(try await fixture.claim(webhook) == first)
-            // Whose loan it is not any more gives nothing back.
+            // An expired lease cannot be given back.
             try await fixture.record(.status(500), at: first[0], of: webhook, again: .zero)
             let second = try await fixture.claim(webhook)
             #expect(second.map(\.attempt) == [2])
@@ -483,7 +482,7 @@ import Testing
             #expect(second.outdatedCount == 1 && second.messages.count == 2)
             #expect(try await claim(4).outdatedCount == 0)
             #expect(try await fixture.waiting(webhook) == 3)
-            // Asked for again, it waits as one that is new.
+            // A replayed message counts as new.
             #expect(
                 try await fixture.replay(.since(.distantPast, state: .givenUp), of: webhook) == 3)
             #expect(try await fixture.claim(webhook).map(\.attempt) == [1, 1, 1])
@@ -610,7 +609,7 @@ import Testing
             let webhook = try await fixture.create()
             try await fixture.addMessages(1, of: webhook)
             let first = try #require(try await fixture.claim(webhook).first)
-            // Lent: it must not be lent twice.
+            // A leased message must not be leased again.
             #expect(try await fixture.replay(.message(first.id), of: webhook) == 1)
             #expect(try await fixture.claim(webhook).isEmpty)
             try await fixture.record(.status(503), at: first, of: webhook, again: .seconds(3_600))
@@ -649,7 +648,7 @@ import Testing
         }
     }
 
-    /// Those that were taken again since are not begun with again.
+    /// Messages that were sent again since then are not replayed again.
     @Test func manyMessagesAreReplayedInParts() async throws {
         try await Self.withFixture { fixture in
             let webhook = try await fixture.create()
@@ -687,7 +686,7 @@ import Testing
 
     private static let batch = 1_000
 
-    /// Whoever gives up or deletes messages may do so of a thousand at once, and no more.
+    /// Makes statements fail that give up or delete more than a thousand messages at once.
     private static func refuseMany(_ stores: Stores) async throws {
         try await stores.database.withSuperuser { pool in
             try await pool.withTransaction {
@@ -710,7 +709,7 @@ import Testing
         }
     }
 
-    /// Also what is not due for long, and where the webhook's own secret can no longer be opened.
+    /// Messages that are not due are given up, too, and also if no secret opens the webhook's secret.
     @Test func messagesOfDisabledWebhookAreGivenUpInParts() async throws {
         try await Self.withFixture { fixture in
             try await Self.refuseMany(fixture.stores)
@@ -760,7 +759,7 @@ import Testing
         }
     }
 
-    /// Who writes down how a message fared, and who manages, has a connection that others want, too.
+    /// Neither recording a reply nor a change may wait for the lock for long, because other requests need the connection.
     @Test(.timeLimit(.minutes(30))) func lockedWebhookTimesOut() async throws {
         try await Self.withFixture { fixture in
             let webhook = try await fixture.create()
@@ -787,7 +786,7 @@ import Testing
 
     // MARK: Switching off
 
-    /// What failed was another receiver.
+    /// The failures belong to the previous receiver.
     @Test(arguments: [true, false]) func changedURLOrSecretResetsFailures(isURL: Bool) async throws {
         try await Self.withFixture { fixture in
             let webhook = try await fixture.create()
@@ -807,7 +806,7 @@ import Testing
                         of: webhook, by: .generate(), actor: Fixture.actor)
                 }
             #expect(changed.failingSince == nil)
-            // So that one later failure does not switch it off.
+            // One later failure does not disable the webhook.
             #expect(
                 try await fixture.record(
                     .status(500), at: messages[1], of: webhook, again: .seconds(5), patience: .seconds(60))
@@ -821,7 +820,7 @@ import Testing
             let other = try await fixture.create("https://example.com/other", events: [.webhookDisabled])
             try await fixture.addMessages(3, of: broken)
             let messages = try await fixture.claim(broken, 2)
-            // The first failure begins it, and the one after patience is over ends it.
+            // The first failure starts the period of patience. A failure after its end disables the webhook.
             #expect(
                 try await fixture.record(.status(500), at: messages[0], of: broken, again: .seconds(5))
                     == .current)
@@ -843,7 +842,7 @@ import Testing
             #expect(message["data"]?.objectValue?["webhook"] == .string(broken.id.description))
             #expect(message["data"]?.objectValue?["url"] == "https://example.com/hooks")
 
-            // What came at the same moment is given up, too; then nothing is kept for it.
+            // A message that was stored at the same moment is given up, too. Later events store no message for the webhook.
             try await fixture.addMessages(1, of: broken)
             let late = try #require(
                 try await fixture.store.claim(
@@ -892,7 +891,7 @@ import Testing
             let told = try #require(try await fixture.claim(other).first)
             let data = try JSONValue(parsing: told.body).objectValue?["data"]?.objectValue
             #expect(data?["reason"] == "it responded with status 410 Gone")
-            // Another that was under way.
+            // A second delivery was in progress.
             #expect(try await fixture.record(.status(410), at: messages[1], of: gone) == .outdated)
         }
     }
@@ -920,7 +919,7 @@ import Testing
 
     // MARK: Events
 
-    /// What the messages that wait for a webhook say, in the order in which they came; they are taken.
+    /// Leases the webhook's waiting messages and returns their contents in the order of the events.
     private static func told(_ fixture: Fixture, _ webhook: WebhookReference) async throws -> [JSONObject] {
         var told: [JSONObject] = []
         for message in try await fixture.claim(webhook).sorted(by: { $0.id.uuidString < $1.id.uuidString }) {
@@ -929,7 +928,7 @@ import Testing
             #expect(message.id.uuidString.dropFirst(14).first == "7")
             let time = try #require(object["timestamp"]?.stringValue)
             #expect(time.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/) != nil)
-            // The sample, and so the OpenAPI document, has the members of real messages.
+            // The sample, and therefore the OpenAPI document, has the members of real messages.
             let event = try #require(object["type"]?.stringValue.flatMap(WebhookEvent.init))
             let data = try #require(object["data"]?.objectValue)
             #expect(Set(data.map(\.key)) == Set(event.sample.map(\.key)), "\(event)")
@@ -967,7 +966,7 @@ import Testing
                         "data": ["action": "insert", "count": 250, "locations": names],
                     ]
                 ])
-            // What stays as it is is no change, and nothing no message.
+            // An update without a change makes no message, and neither does a deletion without rows.
             try await execute(
                 """
                 UPDATE doorstep.locations SET name = CASE identifier WHEN 'l007' THEN 'M' ELSE name END;
@@ -997,7 +996,7 @@ import Testing
             ]
             #expect(told.count == 3 && expected.allSatisfy(told.contains))
             #expect(try await Self.told(fixture, deaf) == [])
-            // Nor is one told that is switched off, or a neighbour's.
+            // A disabled webhook gets no message, and neither does another tenant.
             let neighbour = try await stores.createTenant("neighbour")
             let foreign = try await fixture.create(events: [.locationChanged], of: neighbour)
             _ = try await fixture.registry.change(
@@ -1065,7 +1064,7 @@ import Testing
         }
     }
 
-    /// While one batch after another is written, they gather.
+    /// While a batch is written, further confirmations are collected.
     @Test(.timeLimit(.minutes(30))) func confirmationsAreBatchedPerTenant() async throws {
         try await Self.withFixture { fixture in
             let webhook = try await fixture.create(events: [.confirmationRecorded])
@@ -1083,20 +1082,20 @@ import Testing
                     await Task.yield()
                 }
             }
-            // The first goes at once.
+            // The first confirmation is written at once.
             queue.record(record, of: fixture.tenant)
             try await wait(until: 0)
             for _ in 1...30 {
                 queue.record(record, of: fixture.tenant)
                 queue.record(record, of: neighbour)
             }
-            // Others do not wait for them.
+            // Confirmations of other tenants do not wait.
             try await wait(until: 30)
             #expect(try await fixture.waiting(webhook) == 1)
             time.withLock { $0 = $0.advanced(by: .seconds(2)) }
             try await wait(until: 0)
             #expect(try await fixture.waiting(webhook) == 2)
-            // A hundred wait for nothing.
+            // A hundred confirmations are written at once.
             for _ in 1...100 { queue.record(record, of: fixture.tenant) }
             try await wait(until: 0)
             let sizes = try await Self.told(fixture, webhook).map {
@@ -1123,7 +1122,7 @@ import Testing
         }
     }
 
-    /// What is told waits for a webhook that is being deleted, and does not fail for it.
+    /// Events wait for the deletion of the webhook, and succeed.
     @Test func webhookBeingDeletedIsSkipped() async throws {
         try await Self.withFixture { fixture in
             let (stores, tenant) = (fixture.stores, fixture.tenant)
