@@ -13,7 +13,7 @@ import Testing
 @testable import HTTPAPI
 @testable import HTTPServer
 
-/// Which requests the event loop responds to, and what the responder keeps of a connection.
+/// Requests to which the event loop responds, and data that the responder keeps for each connection.
 @Suite struct APIResponderTests {
     /// A connection from 127.0.0.1.
     private struct Connection {
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    /// A long body would hold up the other connections of the event loop.
+    /// A long body would block the other connections of the event loop.
     @Test(arguments: [0, 1]) func longBodyIsLeftToATask(excess: Int) {
         let connection = Connection()
         let response = connection.response(
@@ -116,7 +116,7 @@ import Testing
         #expect(response.status == .unauthorized && sent.wholeMatch(of: /[0-9a-f]{32}/) != nil)
     }
 
-    /// It has the header of every response, and the ID in its body too.
+    /// The error has the header fields of every response, and the request ID in its body.
     @Test(arguments: [
         (RequestDefect.syntax, 400, "malformed_request"), (.headerLength, 431, "header_too_large"),
         (.host, 400, "malformed_request"), (.transferCoding, 501, "unsupported_transfer_coding"),

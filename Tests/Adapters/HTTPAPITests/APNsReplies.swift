@@ -3,7 +3,7 @@ import NIOHPACK
 
 @testable import APNsClient
 
-/// What reads replies of APNs; apart from the rest, since the library for HTTP has a `Response`, too.
+/// Readers of APNs' replies. They are in a separate file because the HTTP library has a type `Response`, too.
 enum APNsReplies {
     private static let token = ProviderToken(
         keyID: "ABC123DEFG", authorization: "bearer token", issuedAt: Date(), issuedUptime: .now,

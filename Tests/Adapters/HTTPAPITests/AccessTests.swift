@@ -12,7 +12,7 @@ import Testing
 
 @testable import HTTPAPI
 
-/// Who may ask what, and what becomes of errors.
+/// Authentication, scopes, and the responses to errors.
 @Suite struct AccessTests {
     @Test(arguments: [
         (HTTPRequest.Method.post, "/v1/confirmations"), (.post, "/v1/domains/example.com/verify"),
@@ -183,7 +183,7 @@ import Testing
         }
     }
 
-    /// `OperationsTests` asserts that the operations port does.
+    /// `OperationsTests` asserts that the operations port names it.
     @Test func publicReadinessNamesNoQuarantinedTenant() async throws {
         let api = TestAPI()
         try await api.test { client in
@@ -210,7 +210,7 @@ import Testing
         }
     }
 
-    /// At every level of the log: no key, no query value, no coordinate, no content of a notification.
+    /// At every log level, the log contains no key, query value, coordinate or content of a notification.
     @Test func logContainsNoSecrets() async throws {
         let api = TestAPI()
         try await api.test { client in
@@ -238,7 +238,7 @@ import Testing
         }
     }
 
-    /// Whoever runs the server can tell whose requests are refused.
+    /// Operators need to see whose requests are refused.
     @Test func logNamesTenantAndKeyOfRejectedRequests() async throws {
         let limit = try #require(RateLimit(perSecond: 1, burst: 2))
         let api = TestAPI(limits: RequestLimits(key: limit))

@@ -9,11 +9,11 @@ import Testing
 
 @testable import HTTPAPI
 
-/// Keeps what was found at App Store Connect.
+/// Stores the results of App Store checks in memory.
 final class MemoryLatestChecks: LatestChecks {
     private let checks = Mutex<[TenantID: [BundleID: (LatestCheck, [SyncCheck.Row])]]>([:])
 
-    /// Adds a row to what was found of a clip.
+    /// Adds a row to the result for a clip.
     func add(_ row: SyncCheck.Row?, of clip: BundleID, of tenant: TenantID, summary: JSONObject) {
         checks.withLock { checks in
             let rows = (checks[tenant]?[clip]?.1 ?? []) + [row].compactMap(\.self)
@@ -23,7 +23,7 @@ final class MemoryLatestChecks: LatestChecks {
         }
     }
 
-    /// Connects a clip at which nobody has looked.
+    /// Connects a clip that has not been checked yet.
     func connect(_ clip: BundleID, of tenant: TenantID, failure: String? = nil) {
         checks.withLock {
             $0[tenant, default: [:]][clip] = (
@@ -49,9 +49,9 @@ final class MemoryLatestChecks: LatestChecks {
     }
 }
 
-/// That what is found is what there is, is tested with the database.
+/// Tests with the database check that the results are correct.
 @Suite struct AppStoreEndpointTests {
-    /// Those that this suite holds to their tenants.
+    /// The operations whose tenant isolation this suite tests.
     static let operations: Set = ["getAppStorePlan"]
 
     private static let path = "/v1/appstore/plan"
@@ -80,7 +80,7 @@ final class MemoryLatestChecks: LatestChecks {
             let last = try await client.send(
                 .get, "\(Self.path)?clip=com.example.MyApp.Clip&after=\(next)", key: api.reader)
             #expect(last["data"] == [.object(Self.row(3).json)] && last["next"] == .null, "\(last.text)")
-            // It may be long, and is the same for each page.
+            // Only the first page has the summary, which may be long.
             #expect(last["summary"] == .null && last["checkedAt"] == first["checkedAt"])
             for key in [api.publishable, api.secret, api.keyManager] {
                 #expect(try await client.send(.get, Self.path, key: key).status == 403)

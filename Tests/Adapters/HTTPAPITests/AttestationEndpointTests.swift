@@ -19,7 +19,7 @@ import Testing
 
 @testable import HTTPAPI
 
-/// What a clip's requests must bring, from the challenge to the confirmation, and what is refused.
+/// Attested requests of a clip, from the challenge to the confirmation, and refusals.
 @Suite struct AttestationEndpointTests {
     static let operations: Set = ["createAttestationChallenge", "attestKey", "createAttestationToken"]
 
@@ -30,7 +30,7 @@ import Testing
         "url": .string(url), "coordinate": ["latitude": 37.334722, "longitude": -122.008889],
     ]
 
-    /// A device with the clip, and a server that trusts its maker.
+    /// A device with the clip, and a server that trusts the device's attestations.
     private struct Fixture {
         var api: TestAPI
         let keys = MemoryAttestedKeys()
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    /// A device's App Attest, one call at a time.
+    /// The App Attest of a device. Calls run one after another.
     private final class Device: Sendable {
         private let authenticator: Mutex<SoftwareAuthenticator>
         let keyID: [UInt8]
@@ -109,7 +109,7 @@ import Testing
             }
         }
 
-        /// The field of a signed confirmation.
+        /// The value of the header field for a signed confirmation.
         func signature(
             _ challenge: String, method: String = "POST", target: String = "/v1/confirmations",
             _ body: JSONValue = asked, as key: [UInt8]? = nil
@@ -186,7 +186,7 @@ import Testing
 
     private static let lookUp = "/v1/lookup?url=https%3A%2F%2Fexample.com%2Frestaurants%2Frestaurant_a"
 
-    // MARK: What is let in
+    // MARK: Accepted requests
 
     @Test func tokenOpensEndpointsThatRequireAttestation() async throws {
         let fixture = try Fixture(ClipAttestation(lookup: .require, confirm: .require))
@@ -197,7 +197,7 @@ import Testing
             let attestation = try device.attest(challenge)
             let attested = try await client.post(device, challenge, attestation)
             #expect(attested.status == 201 && attested["expiresIn"] == 3_600, "\(attested.text)")
-            // The same again, as after a lost answer.
+            // The client repeats the request because it did not receive the response.
             #expect(try await client.post(device, challenge, attestation).status == 200)
             let again = try await client.token(device)
             #expect(again.status == 200, "\(again.text)")
@@ -214,7 +214,7 @@ import Testing
             ] {
                 let bare = try await client.send(method, path, nil, nil, nil, body)
                 #expect(bare.status == 403 && bare.code == "attestation_required", "\(path)")
-                // A tenant's servers are not asked.
+                // Requests of a tenant's server need no attestation.
                 let server = try await client.send(method, path, nil, nil, client.client.api.secret, body)
                 #expect(server.status == 200, "\(path)")
             }
@@ -229,7 +229,7 @@ import Testing
             let token = try #require(try await client.attest(device)["token"]?.stringValue)
             let withToken = try await client.confirm(token: token)
             #expect(withToken.status == 403 && withToken.code == "attestation_required")
-            // The refusal has what is to be signed.
+            // The refusal contains the challenge to sign.
             let challenge = try #require(withToken.headers[.doorstepChallenge])
             let signature = try device.signature(challenge)
             let confirmed = try await client.confirm(signature: signature)
@@ -238,7 +238,7 @@ import Testing
             let replayed = try await client.confirm(signature: signature)
             #expect(replayed.status == 409 && replayed.code == "counter_not_greater", "\(replayed.text)")
             #expect(try await client.confirm(signature: try device.signature(next)).status == 200)
-            // Without the database nothing that has to be counted is taken.
+            // Without the database, the server cannot check the counter and refuses signed requests.
             fixture.keys.setAway(true)
             let away = try await client.confirm(signature: try device.signature(next))
             #expect(away.status == 503 && away.code == "unavailable")
@@ -280,11 +280,11 @@ import Testing
                 let response = try await client.send(.put, path, nil, nil, nil, body)
                 #expect(response.status == 403 && response.code == "attestation_required", "\(response.text)")
             }
-            // There is none.
+            // No instance was stored.
             let none = try await client.send(.delete, path, nil, nil, client.client.api.secret)
             #expect(none.status == 404)
             #expect(try await client.send(.put, path, token, nil, nil, launch).status == 201)
-            // Nor does it help to know of one that there is.
+            // An unattested client is refused for an existing instance, too.
             for body in launches {
                 for wrong in [nil, "x"] {
                     let response = try await client.send(.put, path, wrong, nil, nil, body)
@@ -306,7 +306,7 @@ import Testing
         }
     }
 
-    /// Another install may know the ID, as after a restore: it takes one of its own.
+    /// Another installation may know the ID, for example after a restore. It must register a new ID.
     @Test func instanceBelongsToTheKeyThatRegisteredIt() async throws {
         let fixture = try Fixture(ClipAttestation(register: .require))
         let path = "/v1/instances/7d3c2f9a-8b1e-4c55-9e0f-2a6d1b7c4e10"
@@ -318,7 +318,7 @@ import Testing
             let client = Client(client: client)
             let own = try #require(try await client.attest(try fixture.device())["token"]?.stringValue)
             let others = try #require(try await client.attest(try fixture.device())["token"]?.stringValue)
-            // What was there before anything was asked for is bound by the first that attests.
+            // An instance from before attestation was required is bound to the first attested key.
             try fixture.set(nil)
             #expect(try await client.send(.put, path, nil, nil, nil, launch).status == 201)
             try fixture.set(ClipAttestation(register: .require))
@@ -336,21 +336,21 @@ import Testing
             }
             let another = path.replacing("7d3c", with: "8e4d")
             #expect(try await client.send(.put, another, others, nil, nil, launch).status == 201)
-            // Where nothing is required, nothing is refused; nor is a tenant's server.
+            // If attestation is not required, nothing is refused. A tenant's server is never refused.
             try fixture.set(ClipAttestation(register: .monitor))
             #expect(try await client.send(.put, path, others, nil, nil, launch).status == 200)
             #expect(try await client.send(.put, path, nil, nil, nil, launch).status == 200)
             try fixture.set(ClipAttestation(register: .require))
             let secret = client.client.api.secret
             #expect(try await client.send(.put, path, nil, nil, secret, launch).status == 200)
-            // It is still the first one's.
+            // The instance is still bound to the first key.
             #expect(try await client.send(.delete, path, others).status == 409)
             #expect(try await client.send(.delete, path, own).status == 204)
             #expect(try await client.send(.delete, another, others).status == 204)
         }
     }
 
-    /// The table says so, and no database is asked.
+    /// The lookup index contains the revocation, so no database is needed.
     @Test func revokedKeyIsRejectedWithoutDatabase() async throws {
         let fixture = try Fixture(ClipAttestation(lookup: .require, confirm: .requireSigned))
         try await fixture.api.test { client in
@@ -375,7 +375,7 @@ import Testing
         }
     }
 
-    /// What one clip takes of an app's builds, another of the same app need not.
+    /// Clips of one app may accept different build categories.
     @Test func clipAcceptsOnlyItsOwnBuildCategories() async throws {
         let other = "com.example.MyApp.Other"
         let url = "https://example.com/other"
@@ -415,7 +415,7 @@ import Testing
         }
     }
 
-    /// A signature is for the clip that looks at it: where none does, no database that is away is in the way.
+    /// Signatures are checked only if the clip requires them. In the other cases an unavailable database does not matter.
     @Test(arguments: [ClipAttestation.ConfirmationDemand.off, .monitor, .require])
     func signatureIsCheckedOnlyIfRequired(_ demand: ClipAttestation.ConfirmationDemand) async throws {
         let fixture = try Fixture(ClipAttestation(confirm: .require))
@@ -429,10 +429,10 @@ import Testing
             fixture.keys.setAway(true)
             let response = try await client.confirm(signature: device.signature(challenge))
             #expect(response.status == (demand == .require ? 503 : 200), "\(response.text)")
-            // A token beside it is enough.
+            // A token in the same request is enough.
             let both = try await client.confirm(token: token, signature: device.signature(challenge))
             #expect(both.status == 200, "\(both.text)")
-            // What the server did not give needs no database to be known.
+            // A challenge of another origin is detected without the database.
             let foreign = try await client.confirm(signature: device.signature("challenge"))
             #expect(foreign.status == (demand == .require ? 403 : 200), "\(foreign.text)")
             fixture.keys.setAway(false)
@@ -459,11 +459,11 @@ import Testing
             #expect(text.contains(sample), "\(operation) \(result)")
         }
         #expect(text.contains("{operation=\"lookup\",result=\"missing\"} 0\n"))
-        // The same, to be kept by the day; of what the clip does not look at nothing.
+        // The daily counts are the same. Operations without a policy are not counted.
         #expect(fixture.counts.counts == ["com.example.MyApp.Clip confirm": [.token: 1, .none: 2]])
     }
 
-    /// Where a clip only monitors, the first key that comes has the instance, and nobody is refused it.
+    /// In the mode `monitor`, the first key owns the instance, and other requests are not refused.
     @Test func monitoredInstanceIsBoundToFirstKeyButOpenToAll() async throws {
         let fixture = try Fixture(ClipAttestation(register: .monitor))
         let id = "7d3c2f9a-8b1e-4c55-9e0f-2a6d1b7c4e10"
@@ -489,7 +489,7 @@ import Testing
                 #expect(response.status == status, "\(response.text)")
                 #expect(try await owner() == bound)
             }
-            // From then on it is the first one's.
+            // With `require`, only the first key is accepted.
             try fixture.set(ClipAttestation(register: .require))
             #expect(
                 try await client.send(.put, path, others, nil, nil, launch).code == "instance_of_other_key")
@@ -498,7 +498,7 @@ import Testing
         }
     }
 
-    /// A key has so many instances of its own, and no more whatever it says.
+    /// A key can register a limited number of instances.
     @Test func instancesPerKeyAreLimited() async throws {
         let fixture = try Fixture(ClipAttestation(register: .require))
         let launch: JSONValue = [
@@ -516,7 +516,7 @@ import Testing
         }
     }
 
-    /// One more is taken where that is monitored, and counted.
+    /// In the mode `monitor`, one more instance is accepted and counted.
     @Test func monitoringCountsButAcceptsExcessInstances() async throws {
         let metrics = PrometheusRegistry()
         let fixture = try Fixture(ClipAttestation(register: .monitor), metrics: metrics)
@@ -535,7 +535,7 @@ import Testing
                 #expect(try await client.send(.put, path, tokens[0], nil, nil, launch).status == 201)
             }
             #expect(try await client.send(.put, path, tokens[1], nil, nil, launch).status == 200)
-            // By no key: nothing is bound.
+            // A request without a key binds no instance.
             #expect(try await client.send(.put, path, nil, nil, nil, launch).status == 200)
         }
         let text = metrics.exposition()
@@ -548,8 +548,8 @@ import Testing
         }
     }
 
-    /// One device can attest as many keys as it likes, but from its address no more than these; those of another go on. What adds no
-    /// key does not count.
+    /// A device can attest any number of keys. The number of new keys per address is limited, and requests that create no key are
+    /// not counted. Other addresses are not affected.
     @Test func newAttestedKeysAreLimitedPerAddress() async throws {
         var limited = try Fixture(ClipAttestation(lookup: .monitor))
         limited.api.settings.limits = RequestLimits(
@@ -575,12 +575,12 @@ import Testing
                 #expect(refused["limit"] == "client_new_attest_keys")
                 #expect(refused["retryAfter"] == 1 && refused.headers[.retryAfter] == "1")
             }
-            // What was given goes on.
+            // Existing tokens stay valid.
             #expect(try await client.send(.get, Self.lookUp, token).status == 200)
         }
     }
 
-    /// However many keys one device has attested, those of its address have so many clients' limit together.
+    /// All attested keys of one address share a limit of several clients.
     @Test func attestedKeysOfOneAddressShareALimit() async throws {
         var limited = try Fixture(ClipAttestation(lookup: .monitor))
         limited.api.settings.limits = RequestLimits(client: RateLimit(perSecond: 1, burst: 22))
@@ -604,8 +604,8 @@ import Testing
         }
     }
 
-    /// Many installations have one address, as in a stadium; each has the limits of a client for itself, that of new instances
-    /// too. What does not hold counts for the address.
+    /// Many installations can share an address, for example in a stadium. Each attested key has the limits of one client, also for
+    /// new instances. Requests without a valid attestation count for the address.
     @Test func attestedKeyHasItsOwnClientLimits() async throws {
         var limited = try Fixture(ClipAttestation(lookup: .monitor, register: .require))
         limited.api.settings.limits = RequestLimits(
@@ -617,7 +617,7 @@ import Testing
         try await fixture.api.test(over: [.task]) { client in
             let client = Client(client: client)
             var tokens: [String] = []
-            // Four requests of the address.
+            // Each attestation is two requests, so these are four requests of the address.
             for _ in 0..<2 {
                 tokens.append(
                     try #require(try await client.attest(try fixture.device())["token"]?.stringValue))
@@ -643,7 +643,7 @@ import Testing
         }
     }
 
-    /// Where the key's clip is gone, what was given for the key is, also at another clip of the same app.
+    /// If the clip of a key was deleted, its tokens are invalid, also for another clip of the same app.
     @Test func tokenOfDeletedClipIsRejected() async throws {
         let other = "com.example.MyApp.Other"
         let fixture = try Fixture(ClipAttestation(confirm: .require))
@@ -671,7 +671,7 @@ import Testing
         }
     }
 
-    /// The receipt has the word of the app that signed, and of nobody else.
+    /// The receipt contains the value only if the app signed it.
     @Test func receiptShowsWhetherSignedLocationIsSimulated() async throws {
         let keys = ReceiptKeySet(at: Date())
         let fixture = try Fixture(
@@ -703,9 +703,9 @@ import Testing
         }
     }
 
-    // MARK: What is refused
+    // MARK: Refused requests
 
-    /// All that whoever has the clip's key, and maybe a phone of their own, can send in place of a token.
+    /// Tokens that an attacker could send who has the clip's key, and possibly a phone.
     @Test func forgedTokensAreRejected() async throws {
         let fixture = try Fixture(ClipAttestation(confirm: .require))
         let keyID = [UInt8](repeating: 7, count: 32)
@@ -741,11 +741,11 @@ import Testing
                 #expect(response["location"] == nil && response["receipt"] == nil)
             }
         }
-        // Refused confirmations are none.
+        // Refused confirmations are not recorded.
         #expect(fixture.api.recorder.outcomes == ["inRegion", "inRegion"])
     }
 
-    /// The same in place of a signature.
+    /// Signatures that the same attacker could send.
     @Test func forgedSignaturesAreRejected() async throws {
         let fixture = try Fixture(ClipAttestation(confirm: .requireSigned))
         let other: JSONValue = ["url": .string(Self.url), "deviceResult": ["inRegion": true]]
@@ -779,7 +779,7 @@ import Testing
                 #expect(response.status == 403 && response.code == "attestation_invalid", "\(name)")
                 #expect(response["location"] == nil && response["receipt"] == nil)
             }
-            // None of these has used the key up.
+            // The forged signatures did not advance the key's counter.
             #expect(try await client.confirm(signature: device.signature(challenge())).status == 200)
         }
     }
@@ -814,12 +814,12 @@ import Testing
                 let token = try await client.token(device)
                 #expect(token.status == 403 && token.code == "attestation_refused", "\(name)")
             }
-            // A key that is there is not replaced.
+            // An existing key is not replaced.
             let device = try fixture.device()
             #expect(try await client.attest(device).status == 201)
             let taken = try await client.attest(device)
             #expect(taken.status == 403 && taken.code == "attestation_refused")
-            // An assertion for a token is good once.
+            // An assertion for a token can be used once.
             let reused = try challenge(.token)
             let assertion = try device.assertion(
                 ClientData.token(clip: try BundleID(Self.clip), challenge: reused))
@@ -917,7 +917,7 @@ import Testing
         }
     }
 
-    /// What is stored and cannot be read opens nothing.
+    /// If the stored policy is unreadable, every operation requires attestation.
     @Test func unreadablePolicyIsTreatedAsStrictest() async throws {
         let fixture = try Fixture(nil)
         var table = try #require(fixture.api.table.current).table
@@ -933,7 +933,7 @@ import Testing
         }
     }
 
-    /// The places of the launched clip are told of, wherever a code in the URL leads.
+    /// The policy of the launched clip applies to its locations, also if a short code leads to a URL of another clip.
     @Test func shortCodeOfAnotherClipDoesNotBypassAttestation() async throws {
         let fixture = try Fixture(ClipAttestation(lookup: .require))
         var table = try #require(fixture.api.table.current).table

@@ -10,7 +10,7 @@ import Testing
 
 @testable import HTTPAPI
 
-/// The images of cards as anyone gets them, at the hosts of their tenant.
+/// Images of cards, which anyone can load from the hosts of their tenant.
 @Suite struct CardImageEndpointTests {
     private static let file = HeaderPicture.png()
 
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    /// Of many pieces, each way that an image can be asked for.
+    /// An image of many pieces, requested in each possible way.
     @Test func largeImageArrivesWhole() async throws {
         let file = HeaderPicture.png(pixelCount: 3_000_000)
         let api = TestAPI()

@@ -12,7 +12,7 @@ import Testing
 @testable import HTTPAPI
 
 @Suite struct CatalogueEndpointTests {
-    /// Of long items no more is read than a part of what was asked for, and one more.
+    /// If items are long, the server reads one more part than it returns, at most.
     @Test func pageReadsLittleMoreThanItReturns() async throws {
         let api = TestAPI()
         try await api.test(over: [.task]) { client in
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    /// What `deploy/bench/writers` does with many more, on PostgreSQL.
+    /// `deploy/bench/writers` does the same with PostgreSQL and more writers.
     @Test(.timeLimit(.minutes(30))) func conditionalUpdatesAreNotLost() async throws {
         let api = TestAPI()
         let (writers, rounds) = (10, 4)
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    /// A page of more than a part has all that was asked for.
+    /// A page that is read in several parts is complete.
     @Test func largePageIsAssembledFromParts() async throws {
         let api = TestAPI()
         try await api.test(over: [.task]) { client in
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    /// Those that this suite holds to their tenants.
+    /// The operations whose tenant isolation this suite tests.
     static let operations = Set(
         [
             ("Location", "Locations"), ("Clip", "Clips"), ("Experience", "Experiences"),
@@ -124,7 +124,7 @@ import Testing
             ["get\(one)", "put\(one)", "patch\(one)", "delete\(one)", "list\(many)"]
         } + ["createExperience"])
 
-    /// An item of each kind: its path, what is put there, and what is answered.
+    /// An item of each kind: its path, the body of a PUT, and the response.
     struct Sample: Sendable, CustomTestStringConvertible {
         let path: String
         let body: JSONValue
@@ -176,7 +176,7 @@ import Testing
             patched: #"{"code":"lunch","url":"https://example.com/b"}"#),
     ]
 
-    /// What is advised against is done for who insists; of other things than clips nothing is.
+    /// A discouraged change needs `force`. Only changes of clips can be discouraged.
     @Test func unmonitoredRequirementNeedsForce() async throws {
         let api = TestAPI()
         let path = "/v1/clips/com.example.New.Clip"
@@ -207,7 +207,7 @@ import Testing
         }
     }
 
-    /// Who writes a clip anew and knows nothing of attestation does not open it.
+    /// A PUT without an attestation policy keeps the policy.
     @Test func attestationPolicyStaysUntilSetToNull() async throws {
         let api = TestAPI()
         let path = "/v1/clips/com.example.New.Clip"
@@ -225,7 +225,7 @@ import Testing
         }
     }
 
-    /// The parent is derived unless it is named, and derived again where null clears it.
+    /// The parent's bundle ID is derived if it is missing, and derived again if null clears it.
     @Test func parentBundleIDIsNamedAndCleared() async throws {
         let api = TestAPI()
         let path = "/v1/clips/com.solo.App.my.Clip"
@@ -251,7 +251,7 @@ import Testing
         }
     }
 
-    /// An object whose last member null removes holds nothing, and is none (RFC 7396 §2).
+    /// If null removes the last member of an object, the object is removed, too (RFC 7396 §2).
     @Test func nullRemovesTheLastMemberOfAnObject() async throws {
         let api = TestAPI()
         let path = "/v1/locations/a"
@@ -292,7 +292,7 @@ import Testing
             body: ByteBuffer(bytes: body.serialized()))
     }
 
-    // MARK: An item
+    // MARK: Single items
 
     @Test(arguments: samples) func itemIsCreatedReadChangedAndDeleted(sample: Sample) async throws {
         let api = TestAPI()
@@ -305,7 +305,7 @@ import Testing
 
             let again = try await Self.write(.put, sample.path, sample.body, client)
             #expect(again.status == 200 && again.text == sample.response && again.headers[.eTag] == tag)
-            // What was read can be sent back as it is.
+            // The response can be sent back unchanged.
             let back = try await Self.write(.put, sample.path, try #require(created.json), client)
             #expect(back.status == 200 && back.text == sample.response)
 
@@ -458,7 +458,8 @@ import Testing
                 }
                 guard let next = page["next"]?.stringValue else { break }
                 path = "/v1/short-codes?limit=2&after=\(next)"
-                // Whatever comes and goes before and behind, what stays is seen once; the last one may go too.
+                // Items that are added or deleted elsewhere do not affect the list: each remaining item is seen once. Even the last
+                // seen item may be deleted.
                 try await put("a")
                 try await put("e")
                 _ = try await client.send(.delete, "/v1/short-codes/d", key: api.manager)

@@ -58,7 +58,7 @@ final class MemoryChannels: ChannelManager, ChannelStore {
 }
 
 @Suite struct ChannelEndpointTests {
-    /// Those that this suite holds to their tenants.
+    /// The operations whose tenant isolation this suite tests.
     static let operations = ["createChannel", "deleteChannel"]
 
     private static let clip: JSONValue = ["clip": "com.example.MyApp.Clip", "storesLastMessage": true]

@@ -16,15 +16,15 @@ import Testing
 
     @Test(arguments: [
         (nil, "10.0.0.1"), ("", "10.0.0.1"), ("203.0.113.7", "203.0.113.7"),
-        // What a client claims stands before what the proxy adds.
+        // Addresses that a client invents precede the addresses that the proxy adds.
         ("198.51.100.1, 203.0.113.7", "203.0.113.7"),
         ("198.51.100.1,203.0.113.7,10.0.0.2", "203.0.113.7"),
         ("203.0.113.7 ,\t10.0.0.2 , 10.0.0.3", "203.0.113.7"),
         ("203.0.113.7:4711", "203.0.113.7"), ("[2001:db8::1]:4711", "2001:db8::1"),
         ("2001:db8::1", "2001:db8::1"),
-        // Nobody but proxies: the one that is furthest away.
+        // If all addresses are proxies, the client is the first one.
         ("10.0.0.3, 10.0.0.2", "10.0.0.3"),
-        // What says nothing ends the search: the last proxy that was known answers for it.
+        // An unreadable entry ends the search. The client is then the last known proxy.
         ("203.0.113.7, unknown, 10.0.0.2", "10.0.0.2"), ("unknown", "10.0.0.1"), ("_hidden", "10.0.0.1"),
     ])
     func clientAddressIsFoundBehindTrustedProxies(_ field: String?, _ client: String) throws {

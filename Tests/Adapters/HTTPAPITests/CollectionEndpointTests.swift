@@ -12,9 +12,9 @@ import Testing
 @testable import HTTPAPI
 @testable import HTTPServer
 
-/// Whole collections: many items in one request.
+/// Endpoints that write many items with one request.
 @Suite struct CollectionEndpointTests {
-    /// Those that this suite holds to their tenants.
+    /// The operations whose tenant isolation this suite tests.
     static let operations = Set(
         ["Locations", "Experiences", "ShortCodes"].flatMap { ["replace\($0)", "merge\($0)"] })
 
@@ -85,7 +85,7 @@ import Testing
                 let page = try await client.send(.get, sample.path, key: api.reader)
                 let items = try #require(page["data"]?.arrayValue)
                 #expect(items.count == 2)
-                // What was read can be sent back as it is.
+                // The response can be sent back unchanged.
                 let read = items.map { $0.text + "\n" }.joined()
                 let back = try await Self.send(method, sample.path, read, as: Self.jsonLines, client)
                 #expect(back.json == same.json, "\(back.text)")
@@ -174,7 +174,7 @@ import Testing
                 let response = try await Self.send(.put, "/v1/short-codes", text, client)
                 #expect(response.status == 422 && response.code == "invalid_header", "\(text)")
             }
-            // No line is no row.
+            // An empty body has no rows and is accepted.
             let none = try await Self.send(.patch, "/v1/short-codes", "", as: Self.jsonLines, client)
             #expect(none.status == 200)
             for (method, query, code) in [
@@ -233,7 +233,7 @@ import Testing
             let conflict = try await send()
             #expect(conflict.status == 409 && conflict.code == "conflict")
             #expect(conflict.headers[.retryAfter] == "2")
-            // A body of too many lines is refused before it takes a turn.
+            // A body with too many lines is refused before the import waits for its turn.
             let feeds = String(repeating: "\n", count: Upload.maximumRows + 1)
             let blank = try await Self.send(
                 .put, "/v1/short-codes", feeds, as: "application/x-ndjson", client)
@@ -289,7 +289,7 @@ import Testing
         }
     }
 
-    /// They cost what rows do.
+    /// Blank lines cost as much as rows.
     @Test func blankLinesCountAsRows() async throws {
         struct Chunks: AsyncSequence, AsyncIteratorProtocol {
             var pieces: ArraySlice<String>
@@ -320,7 +320,7 @@ import Testing
         }
     }
 
-    // MARK: Bodies that do not end well
+    // MARK: Interrupted bodies
 
     @Test func tooLongContentLengthIsRejectedAtOnce() throws {
         let api = TestAPI()
@@ -339,8 +339,8 @@ import Testing
         #expect(refusal?.code == "body_too_large" && refusal?.detail.contains("1073741824 bytes") == true)
     }
 
-    /// Each has a file: of a server there are only so many, and whoever comes then sends nothing in vain. Nor does who has
-    /// written the query wrong.
+    /// Each upload needs a file, and the number of files is limited. A request beyond the limit, or with an invalid query, is
+    /// refused before it sends its body.
     @Test(.timeLimit(.minutes(30))) func excessUploadIsRejectedBeforeItsBody() async throws {
         let api = TestAPI()
         let log = api.log
@@ -377,7 +377,7 @@ import Testing
             let wrong = await put(last, "?dryRun=perhaps", unread)
             #expect(wrong.status.code == 400)
             for source in sources { source.finish() }
-            // What ends without a header row is refused by what reads it.
+            // A body without a header row is refused by the reader.
             for try await status in group { #expect(status == 422) }
         }
     }
@@ -397,7 +397,7 @@ import Testing
         source.finish()
     }
 
-    /// The server's own work is no silence of the client's.
+    /// Time that the server needs does not count as silence of the client.
     @Test func uploadDeadlineCountsOnlyClientSilence() throws {
         let start = ContinuousClock.now
         let progress = Upload.Progress(start: start)
@@ -425,7 +425,7 @@ import Testing
         }
     }
 
-    /// While a body comes nothing else is asked for or held: the store is asked when it has come.
+    /// The store is called only when the whole body has arrived.
     @Test(.timeLimit(.minutes(30))) func spooledBodyIsReadableRepeatedly() async throws {
         let source = BodySource(want: {}, resume: {})
         let pieces = (0..<20).map { String(repeating: "\($0),", count: 30_000) }
@@ -434,7 +434,7 @@ import Testing
         for piece in pieces { source.add(ByteBuffer(string: piece)) }
         source.finish()
         let whole = try await kept
-        // From the beginning each time.
+        // Each read begins at the start.
         for _ in 0..<2 {
             var bytes: [UInt8] = []
             for try await piece in whole { bytes += piece }

@@ -12,7 +12,7 @@ import Testing
 
 @testable import HTTPAPI
 
-/// Has the confirmations that a test names.
+/// A history with confirmations that a test adds.
 final class MemoryConfirmationHistory: ConfirmationHistory {
     private let records = Mutex<[TenantID: [RecordedConfirmation]]>([:])
 
@@ -63,10 +63,10 @@ final class MemoryConfirmationHistory: ConfirmationHistory {
 }
 
 @Suite struct ConfirmationHistoryEndpointTests {
-    /// Those that this suite holds to their tenants.
+    /// The operations whose tenant isolation this suite tests.
     static let operations: Set = ["listConfirmations", "summarizeConfirmations"]
 
-    /// As `URLSearchParams`, `urllib` and `curl --data-urlencode` write a space.
+    /// Spaces as `URLSearchParams`, `urllib` and `curl --data-urlencode` encode them.
     @Test(arguments: ["Store+001", "Store%20001"])
     func listFindsLocationWithSpaceInIdentifier(location: String) async throws {
         let api = TestAPI()
@@ -99,7 +99,7 @@ final class MemoryConfirmationHistory: ConfirmationHistory {
                     id: UUID(number: UInt8(number + 1)),
                     record: ConfirmationRecord(
                         location: try LocationIdentifier(location), outcome: .inRegion, source: .nfc,
-                        // The first two are of one minute, the last is of the next day.
+                        // The first two have the same minute. The last one is a day later.
                         minute: start + (number < 2 ? 0 : 86_400))), of: tenant)
         }
         try await api.test(over: [.task]) { client in

@@ -11,11 +11,11 @@ import Testing
 @testable import HTTPAPI
 @testable import HTTPServer
 
-/// Bodies that are sent with `Content-Encoding`.
+/// Request bodies with `Content-Encoding`, and compressed responses.
 @Suite struct ContentCodingTests {
     private static let lookup = #"{"url": "https://example.com/restaurants/restaurant_a"}"#
 
-    /// One member as `gzip` writes it.
+    /// One gzip member, as the command `gzip` writes it.
     private static func gzip(_ bytes: [UInt8]) -> [UInt8] {
         var stream = z_stream()
         let size = CInt(MemoryLayout<z_stream>.size)
@@ -97,7 +97,7 @@ import Testing
         try await TestAPI().test { client in
             let refused = try await Self.send(body, coding: "gzip", client)
             #expect(refused.status == 413 && refused.code == "body_too_large", "\(refused.text)")
-            // One byte less is read, and is no JSON.
+            // The server reads one byte less, which is invalid JSON.
             let read = try await Self.send(Self.gzip(Array(content.dropLast())), coding: "gzip", client)
             #expect(read.status == 400 && read.code == "invalid_json", "\(read.text)")
         }
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    /// Of an image, whose limit is smaller than that of a collection.
+    /// The limit of images is smaller than the limit of collections.
     @Test func gzipUploadIsLimitedByDecodedLength() async throws {
         let body = Self.gzip([UInt8](repeating: 0, count: BodyType.png.maximumLength + 1))
         #expect(body.count < 100_000)
@@ -266,7 +266,7 @@ import Testing
         }
     }
 
-    /// Caches and conditional changes work with the tag that the client got.
+    /// Caches and conditional changes use the tag that the client received.
     @Test func compressedRepresentationHasItsOwnTag() async throws {
         let api = try Self.apiWithLongResponses()
         try await api.test { client in
@@ -312,7 +312,7 @@ import Testing
         }
     }
 
-    /// A response of a route that is open to everyone.
+    /// The response of an endpoint that is open to everyone.
     private static func response(
         _ endpoint: Endpoint, coding: String?, tag: String? = nil
     ) throws -> (status: Int, headers: HTTPFields, body: [UInt8]) {
@@ -340,7 +340,7 @@ import Testing
         #expect(plain.headers[.contentEncoding] == nil && compressed.headers[.contentEncoding] == "gzip")
         let content = try Self.decoded(compressed.body)
         #expect(content == plain.body && compressed.body.count < content.count)
-        // A tag is of one representation.
+        // Each representation has its own tag.
         let (tag, gzipTag) = (try #require(plain.headers[.eTag]), try #require(compressed.headers[.eTag]))
         #expect(tag != gzipTag)
         for (coding, known, status) in [

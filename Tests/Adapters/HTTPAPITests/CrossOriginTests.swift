@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    /// Both ways to a response, of success and of refusals.
+    /// Responses from the event loop and from tasks, successful and refused.
     @Test func responseToPublishableKeyIsReadableByListedOrigin() async throws {
         let api = try Self.api()
         try await api.test { client in
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    /// Without a valid key the tenant is unknown. A page of any tenant sees why its request is refused.
+    /// Without a valid key, the tenant is unknown. Origins of any tenant can read the reason of the refusal.
     @Test func refusalWithoutValidKeyIsReadableByListedOrigin() async throws {
         try await Self.api().test { client in
             for origin in [Self.origin, Self.foreign, "https://evil.example"] {

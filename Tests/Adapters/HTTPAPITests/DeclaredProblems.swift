@@ -2,7 +2,7 @@ import HTTPTypes
 
 @testable import HTTPAPI
 
-/// The problems that the endpoints declare, by which the tests' client checks each response.
+/// The problems that each endpoint declares. The tests' client checks each response against them.
 enum DeclaredProblems {
     private static let endpoints = TestAPI().responder.endpoints.map { endpoint in
         (
@@ -11,7 +11,7 @@ enum DeclaredProblems {
         )
     }
 
-    /// The codes that a request's endpoint declares; nil for a request that no endpoint takes.
+    /// The codes that the endpoint of a request declares; nil if no endpoint has this path.
     static func codes(_ method: HTTPRequest.Method, _ target: String) -> Set<String>? {
         let path = target.prefix { $0 != "?" }.split(separator: "/")
         let method = method == .head ? .get : method
@@ -19,7 +19,7 @@ enum DeclaredProblems {
             candidate.endpoint.method == method && candidate.segments.count == path.count
                 && zip(candidate.segments, path).allSatisfy { $0.hasPrefix("{") || $0 == $1 }
         }
-        // A literal path wins over one with a parameter, as in the router.
+        // A literal path has precedence over a path with a parameter, as in the router.
         return candidates.min { parameters(of: $0.segments) < parameters(of: $1.segments) }?.codes
     }
 

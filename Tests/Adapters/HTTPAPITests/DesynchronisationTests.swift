@@ -6,15 +6,15 @@ import Testing
 
 @testable import HTTPAPI
 
-/// Where one request ends and the next begins: whatever a client, or a proxy before us, makes of these bytes, each has the
-/// answers below, and no others.
+/// The boundaries between requests. A client or a proxy may interpret these bytes differently. The server must send exactly the
+/// responses below.
 ///
-/// How lengths, chunks and heads are read is the choice of NIO's decoder (llhttp, strict), unless a comment says otherwise.
+/// NIO's decoder (llhttp, strict) decides how lengths, chunks and heads are read, unless a comment says otherwise.
 @Suite(.timeLimit(.minutes(30))) struct DesynchronisationTests {
     struct Case: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let bytes: String
-        /// The status of each answer, and its request's ID, or the code of a refusal whose request has told none.
+        /// The status of each response with its request's ID, or with the error code if the request ID was not read.
         let responses: [String]
 
         init(_ name: String, _ bytes: String, _ responses: String...) {
@@ -25,18 +25,18 @@ import Testing
     }
 
     private static let key = "Authorization: Bearer \(PipelineTests.api.secret.text)\r\n"
-    /// Follows in each case, and is answered where it is seen to be a request.
+    /// A second request that follows in each case. It gets a response if the server recognizes it as a request.
     private static let next = "GET /livez HTTP/1.1\r\nHost: a\r\nX-Request-ID: next\r\n\r\n"
     private static let malformed = "400 malformed_request"
 
-    /// A request for what is in memory.
+    /// A request to which the event loop responds.
     private static func get(
         _ lines: String = "", id: String = "first", target: String = PipelineTests.found
     ) -> String {
         "GET \(target) HTTP/1.1\r\nHost: a\r\nX-Request-ID: \(id)\r\n\(key)\(lines)\r\n"
     }
 
-    /// A request for what is in memory, whose body is refused: it has none of the fields.
+    /// A request to which the event loop responds. Its body is refused, because it lacks all members.
     private static func post(_ lines: String, _ body: String = "") -> String {
         "POST /v1/confirmations HTTP/1.1\r\nHost: a\r\nX-Request-ID: first\r\n\(key)Content-Type: application/json\r\n"
             + "\(lines)\r\n\(body)"
@@ -84,7 +84,7 @@ import Testing
             post("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n"), malformed),
         Case("chunked, chunked", post("Transfer-Encoding: chunked, chunked\r\n", "0\r\n\r\n"), malformed),
         Case("identity", post("Transfer-Encoding: identity\r\n", "{}"), malformed),
-        // Ours: RFC 9112 §6.1.
+        // Our choice: RFC 9112 §6.1.
         Case(
             "gzip, chunked", post("Transfer-Encoding: gzip, chunked\r\n", "2\r\n{}\r\n0\r\n\r\n"),
             "501 unsupported_transfer_coding"),
@@ -119,7 +119,7 @@ import Testing
     ]
 
     static let heads = [
-        // Ours: RFC 9112 §3.2.
+        // Our choice: RFC 9112 §3.2.
         Case("no host", "GET /livez HTTP/1.1\r\n\r\n", malformed),
         Case("two hosts", get("Host: a\r\n"), malformed),
         Case("two hosts in HTTP/1.0", line("GET /livez HTTP/1.0", "Host: a\r\nHost: b\r\n"), malformed),
@@ -134,7 +134,7 @@ import Testing
         Case("a blank before a field", get(" A: b\r\n"), malformed),
         Case("a field without a colon", get("A\r\n"), malformed),
         Case("a field without a name", get(": b\r\n"), malformed),
-        // Taken for one, as RFC 9112 §3 allows.
+        // Two spaces count as one, as RFC 9112 §3 allows.
         Case("two blanks", line("GET  /livez HTTP/1.1"), "200 first", "200 next"),
         Case("a tab", line("GET\t/livez HTTP/1.1"), malformed),
         Case("HTTP/0.9", "GET /livez\r\n", malformed),
@@ -147,7 +147,7 @@ import Testing
         Case("a method in lower case", line("get /livez HTTP/1.1"), malformed),
         Case("garbage after a request", get() + "GARBAGE\r\n\r\n", "200 first", malformed),
         Case("absolute form", get(target: "http://A:80\(PipelineTests.found)"), "200 first", "200 next"),
-        // Ours: RFC 9112 §3.2.2, RFC 9110 §7.2.
+        // Our choice: RFC 9112 §3.2.2, RFC 9110 §7.2.
         Case("absolute form at another host", get(target: "http://b\(PipelineTests.found)"), malformed),
         Case("absolute form at another port", get(target: "http://a:81\(PipelineTests.found)"), malformed),
         Case("absolute form for a task", line("GET http://b/livez HTTP/1.1"), malformed),
@@ -162,7 +162,7 @@ import Testing
     ]
 
     static let bodies = [
-        // Ours: a body that has come needs no 100 (RFC 9110 §10.1.1).
+        // Our choice: if the body has arrived already, no 100 is sent (RFC 9110 §10.1.1).
         Case(
             "expect", post("Content-Length: 2\r\nExpect: 100-continue\r\n", "{}"), "400 first", "200 next"),
         Case(
@@ -178,7 +178,7 @@ import Testing
         Case("half a body", post("Content-Length: 1000\r\n", "{}"), malformed),
     ]
 
-    /// Ours: whether another request may follow (RFC 9112 §9.3), in what order answers go out.
+    /// Our choices: whether another request may follow (RFC 9112 §9.3), and the order of the responses.
     static let connections = [
         Case("close", get("Connection: close\r\n"), "200 first"),
         Case("Close in a list", get("Connection: a, Close\r\n"), "200 first"),
@@ -190,7 +190,7 @@ import Testing
         Case(
             "HTTP/1.0 that stays", line("GET /livez HTTP/1.0", "Connection: keep-alive\r\n"), "200 first",
             "200 next"),
-        // Ours: RFC 9112 §6.1 and appendix C.2.3.
+        // Our choice: RFC 9112 §6.1 and appendix C.2.3.
         Case(
             "HTTP/1.0 with chunks",
             line(
@@ -236,7 +236,7 @@ import Testing
             let length = fields.contains("Content-Length") ? "" : "Content-Length: 2\r\n"
             let request = Self.line(
                 "\(line) HTTP/1.1", "Host: a\r\nExpect: 100-continue\r\n\(length)\(fields)")
-            // The client does not send its body, and the connection ends by itself.
+            // The client does not send the body, and the server closes the connection.
             let text = try await PipelineTests.send([request], to: port, thenClosing: false)
             #expect(Self.responses(text) == ["\(status) first"], "\(text)")
             #expect(text.contains("\r\nConnection: close\r\n"), "\(text)")

@@ -6,9 +6,9 @@ import Testing
 
 @testable import HTTPAPI
 
-/// What a diagnosis says is tested with the command.
+/// The tests of the command check the content of diagnoses.
 @Suite struct DiagnosisEndpointTests {
-    /// Those that this suite holds to their tenants.
+    /// The operations whose tenant isolation this suite tests.
     static let operations: Set = ["diagnose"]
 
     private static let path = "/v1/diagnosis?url=https%3A%2F%2Fexample.com%2Frestaurants%2Frestaurant_a%23top"
@@ -44,7 +44,7 @@ import Testing
                 #expect(
                     response.status == 400 && response.code == code && response.field == field, "\(query)")
             }
-            // What is no URL is a finding.
+            // An invalid URL is a finding, not an error.
             let nonsense = try await client.send(.get, "/v1/diagnosis?url=nonsense", key: api.reader)
             #expect(nonsense.status == 200 && nonsense["ok"] == false && nonsense["url"] == "nonsense")
         }

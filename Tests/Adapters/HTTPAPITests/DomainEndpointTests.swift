@@ -9,7 +9,7 @@ import Testing
 @testable import HTTPAPI
 
 @Suite struct DomainEndpointTests {
-    /// Those that this suite holds to their tenants.
+    /// The operations whose tenant isolation this suite tests.
     static let operations: Set = [
         "listDomains", "getDomain", "putDomain", "patchDomain", "deleteDomain", "verifyDomain",
     ]
@@ -42,7 +42,7 @@ import Testing
             let file = try #require(claimed["file"]?.objectValue)
             let challenge = try #require(file["content"]?.stringValue)
             #expect(record["value"] == .string("doorstep-verification=\(challenge)"))
-            // Claimed again, and sent back as it was read, it keeps its challenge.
+            // A repeated claim, and a PUT of the response, keep the challenge.
             for body in [[:], try #require(claimed.json)] as [JSONValue] {
                 let again = try await Self.put(client, body)
                 #expect(again.status == 200 && again.text == claimed.text)
@@ -208,7 +208,7 @@ import Testing
             let after = try await ask()
             #expect(after.map(\.status) == [404, 404, 404, 404, 200])
             #expect(before.map(\.text) == after.map(\.text))
-            // The same host is free for the neighbour to claim, with a challenge of its own.
+            // The other tenant can claim the same host and gets its own challenge.
             let own = try await Self.put(client, key: neighbour)
             #expect(own.status == 201 && own["record"] != created["record"])
             #expect(try await client.send(.get, Self.path, key: api.reader).text == created.text)
@@ -232,7 +232,7 @@ import Testing
         }
     }
 
-    /// Each waits for servers that the tenant names.
+    /// Each verification waits for servers that the tenant names.
     @Test(.timeLimit(.minutes(30))) func concurrentVerificationsAreLimited() async throws {
         let api = TestAPI()
         try await api.test(over: [.task]) { client in

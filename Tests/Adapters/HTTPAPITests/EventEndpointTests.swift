@@ -12,7 +12,7 @@ import Testing
 @testable import HTTPAPI
 
 @Suite(.timeLimit(.minutes(10))) struct EventEndpointTests {
-    /// Those that this suite holds to their tenants.
+    /// The operations whose tenant isolation this suite tests.
     static let operations: Set = ["listEvents", "triggerEvent"]
 
     private static let tenant = TenantID(number: 1)
@@ -45,7 +45,7 @@ import Testing
                 position = try #require(page["next"]?.stringValue)
             }
             #expect(seen == (1...45).map(Self.event))
-            // A second listener reads the same.
+            // A second listener reads the same events.
             let other = try await Self.list(client, "?after=\(Self.zero)")
             #expect(other["data"]?.arrayValue?.count == 46)
         }
@@ -75,7 +75,7 @@ import Testing
         dependencies.readiness.end()
         let page = try await waiting
         #expect(page.status == 200 && page["data"] == [] && page["next"] == .string(Self.zero))
-        // The wait did not go on.
+        // The server stopped waiting.
         #expect(api.webhooks.pageCount <= count + 1)
         let late = try await Self.list(client, "?wait=30&after=\(Self.zero)")
         #expect(late.status == 200 && api.webhooks.pageCount <= count + 2)

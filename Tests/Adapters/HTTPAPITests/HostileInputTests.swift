@@ -2,7 +2,7 @@ import HTTPTypes
 import JSON
 import Testing
 
-/// What nobody's client should send gets a 4xx with a code, whatever it is.
+/// Any invalid input gets a 4xx status with a code.
 @Suite struct HostileInputTests {
     struct Body: CustomTestStringConvertible {
         let testDescription: String
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    /// The first fields of both requests are read by the same code; what differs is what they make of them.
+    /// Both endpoints read the members with the same code, so this test repeats only the bodies that fail earlier.
     @Test(arguments: bodies.filter { $0.code == "invalid_json" || $0.status > 400 })
     func hostilePayloadBodiesAreRejected(body: Body) async throws {
         try await TestAPI().test { client in
@@ -114,7 +114,7 @@ import Testing
         Target("", "missing_parameter", "url"),
         Target("?", "missing_parameter", "url"),
         Target("?URL=https://example.com", "unknown_parameter", "URL"),
-        // The first that is refused is what the answer names, whatever follows.
+        // The response names the first refused parameter.
         Target("?y=1&x=1&url=%zz", "unknown_parameter", "y"),
         Target("?url=a&url=b&x=1", "invalid_parameter", "url"),
         Target("?url=https://example.com&url=https://example.com", "invalid_parameter", "url"),

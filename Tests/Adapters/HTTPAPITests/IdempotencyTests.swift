@@ -17,7 +17,7 @@ import Testing
     private static let tenant = TenantID(number: 1)
     private static let webhook: JSONObject = ["url": "https://example.com/hooks"]
 
-    /// An API with a key that may do everything, and with a webhook and another key to rotate.
+    /// An API with a key that has all scopes, a webhook, and another key to rotate.
     private struct Fixture {
         let api = TestAPI()
         let key = APIKey.generate(.secret)
@@ -49,7 +49,7 @@ import Testing
                 body: body.map { ByteBuffer(bytes: JSONValue.object($0).serialized()) })
         }
 
-        /// Path and body of a request to each endpoint that stores responses.
+        /// Path and body of a request for each endpoint that stores responses.
         func requests(_ client: TestAPI.Client) async throws -> [(path: String, body: JSONObject?)] {
             let webhook = try await post(client, "/v1/webhooks", IdempotencyTests.webhook)
             let path = try #require(webhook.headers[.location])
@@ -79,13 +79,13 @@ import Testing
                         #expect(again.headers[name] == first.headers[name], "\(path): \(name)")
                     }
                 }
-                // Without the key, or with another one, the request is carried out again.
+                // Without an idempotency key, or with another one, the request is executed again.
                 let other = try await fixture.post(client, path, body, "other \(number)")
                 #expect(other.headers[.idempotentReplayed] == nil)
                 #expect(other.text != first.text || path == "/v1/experiences", "\(path): \(other.text)")
             }
             let keys = try await client.send(.get, "/v1/keys", key: fixture.key)
-            // Two in the beginning, two that were created, two by rotation.
+            // Two initial keys, two created keys and two rotated keys.
             #expect(keys["data"]?.arrayValue?.count == 6)
         }
     }
@@ -176,7 +176,7 @@ import Testing
         }
     }
 
-    /// The document lists the field where it is supported, and nowhere else.
+    /// The OpenAPI document lists the header field exactly for the endpoints that support it.
     @Test func documentListsTheField() throws {
         let api = TestAPI()
         let document = try JSONValue(parsing: OpenAPIDocument.bytes)

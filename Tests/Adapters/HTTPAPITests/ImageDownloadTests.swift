@@ -13,13 +13,13 @@ import Testing
 
 @testable import HTTPAPI
 
-/// What is kept of images for those who read them, however slowly.
+/// Memory for images during downloads, also for slow readers.
 @Suite struct ImageDownloadTests {
     private static let tenant = TenantID(number: 1)
-    /// Four pieces and a part of one.
+    /// The image has four whole pieces and a partial one.
     private static let file = HeaderPicture.png(pixelCount: 4 * ImageDownloads.pieceLength)
 
-    /// Notes which parts are asked for.
+    /// Records which parts are read.
     private final class Files: ImageFiles {
         private let images: MemoryImageFiles
         private let asked = Mutex<[Range<Int>]>([])
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    /// Does something with the length of each piece before it takes the next.
+    /// Calls the closure with the length of each piece before it takes the next one.
     private static func reader(_ afterPiece: @escaping @Sendable (Int) async throws -> Void) -> BodyWriter {
         BodyWriter { try await afterPiece($0.readableBytes) }
     }
@@ -85,7 +85,7 @@ import Testing
         #expect(zip(files.ranges, files.ranges.dropFirst()).allSatisfy { $0.upperBound == $1.lowerBound })
     }
 
-    /// Else whoever reads slowly could have as many under way as there are requests in the time that they take.
+    /// Otherwise a slow reader could have many downloads at once.
     @Test func downloadCountsUntilItIsFinished() async throws {
         let desk = try await Desk(maximum: 20)
         @Sendable func client(_ number: Int) -> Client.Identity { .installation([UInt8(number)]) }
@@ -93,10 +93,10 @@ import Testing
         let second = try await desk.response(to: client(1))
         await #expect(throws: Problem.self) { try await desk.response(to: client(1)) }
         _ = try await desk.response(to: client(2))
-        // One that is never read.
+        // A response whose body is never read.
         #expect(first != nil)
         first = nil
-        // And one that is read.
+        // A response whose body is read.
         let body = try #require(second.pieces)
         try await body.write(
             Self.reader { _ in

@@ -9,7 +9,7 @@ import Testing
 
 @testable import HTTPAPI
 
-/// The images that cards name, as keys keep them.
+/// Keys store, list and delete the images of cards.
 @Suite struct ImageEndpointTests {
     static let operations: Set = ["listImages", "getImage", "putImage", "deleteImage", "getImageFile"]
 

@@ -24,7 +24,7 @@ import Testing
         "token": .string(token), "launchedAt": "2026-03-01T12:30:00Z",
     ]
 
-    /// The report with some members otherwise; without those that are nil.
+    /// The report with changed members. A member whose value is nil is removed.
     private static func report(_ changes: [String: JSONValue?]) -> JSONObject {
         var report = report
         for (key, value) in changes { report[key] = value }
@@ -162,7 +162,7 @@ import Testing
 
     // MARK: Launches without a URL
 
-    /// As from a notification or the App Switcher. [Apple]
+    /// A launch from a notification or the App Switcher has no URL. [Apple]
     @Test func launchWithoutURLRenewsWindowOfKnownInstance() async throws {
         try await TestAPI().test { client in
             _ = try await client.send(.delete, Self.path, key: client.api.publishable)
@@ -209,7 +209,7 @@ import Testing
         }
     }
 
-    /// `UNAuthorizationStatus` in full.
+    /// All values of `UNAuthorizationStatus`.
     @Test(arguments: ["notDetermined", "denied", "authorized", "provisional", "ephemeral"])
     func everyPermissionIsAccepted(permission: String) async throws {
         try await TestAPI().test { client in
@@ -219,7 +219,7 @@ import Testing
         }
     }
 
-    /// Neither a place that is signed nor one that only says so leaves a coordinate.
+    /// No coordinate is stored, whether the URL's location signature is valid or not.
     @Test(arguments: [true, false]) func coordinatesAreNotStored(isAuthentic: Bool) async throws {
         let api = TestAPI(trusting: isAuthentic ? .everything : .nothing)
         var table = try #require(api.table.current).table
@@ -263,7 +263,7 @@ import Testing
         }
     }
 
-    /// As a server signed them before the claim was made, or would without evidence.
+    /// Receipts from before the claim existed, and receipts without evidence.
     @Test(arguments: [nil, "none", "rumour", "device", "coordinate"] as [String?])
     func receiptWithoutEvidenceConfirmsNothing(evidence: String?) async throws {
         let keys = ReceiptKeySet(at: .distantPast)
@@ -375,7 +375,7 @@ import Testing
         }
     }
 
-    // MARK: What can be missing
+    // MARK: Missing parts
 
     private static let requests: [(HTTPRequest.Method, String)] = [
         (.put, path), (.get, path), (.delete, path), (.put, path + "/activities/a"),

@@ -10,7 +10,7 @@ import Testing
 @testable import HTTPAPI
 
 @Suite struct KeyEndpointTests {
-    /// Those that this suite holds to their tenants.
+    /// The operations whose tenant isolation this suite tests.
     static let operations: Set = [
         "listKeys", "createKey", "getKey", "patchKey", "revokeKey", "rotateKey", "listAuditLog",
         "listAttestKeys", "revokeAttestKey",
@@ -88,7 +88,7 @@ import Testing
             for key in [api.reader, api.keyManager, api.secret, api.publishable] {
                 #expect(try await client.send(.delete, place, key: key).status == 403)
             }
-            // As an app has it, too.
+            // The key ID in the form in which an app has it.
             let base64 = Data(ids[0].bytes).base64EncodedString()
                 .replacing("+", with: "%2B").replacing("/", with: "%2F").replacing("=", with: "%3D")
             for place in [place, "/v1/attest-keys/\(base64)"] {
@@ -123,7 +123,7 @@ import Testing
                 body["expiresAt"] = expiresAt.map { JSONValue($0) }
                 return try await client.post("/v1/keys", key: api.keyManager, .object(body))
             }
-            // As long as its maker, where nothing is said.
+            // Without `expiresAt`, the key expires with the key that creates it.
             let usual = try await create(nil, nil)
             #expect(
                 usual.status == 201 && usual["scopes"] == Self.lookup && usual["expiresAt"] == JSONValue(end))

@@ -21,15 +21,15 @@ import Testing
 
 @testable import HTTPAPI
 
-/// Key against key: every route, with every ID of what a key may not see.
+/// Tries every endpoint with every ID that a key may not see.
 ///
-/// Two tenants with two places each, and three keys of each: one of all scopes, one of as many that is restricted to the first
-/// place, and one that ships in an app. What is hidden from a key is the other tenant, and from a restricted one the second place
-/// too. Asked for it, each route answers as for IDs that nobody has, tells nothing of it, and leaves it as it is.
+/// Two tenants have two locations and three keys each: a key with all scopes, a key with the same scopes that is restricted to the
+/// first location, and a publishable key. The other tenant is hidden from each key, and the second location is hidden from the
+/// restricted key, too. For hidden IDs, each endpoint responds as for unknown IDs, reveals nothing and changes nothing.
 @Suite struct KeyIsolationTests {
-    // MARK: What there is
+    // MARK: Fixture
 
-    /// A place with all that has an ID, by texts that stand for nothing else.
+    /// A location with an item for each kind of ID. All texts are unique.
     private struct Place: Sendable {
         let tenant: TenantID
         let host: String
@@ -39,7 +39,7 @@ import Testing
         let instance: String
         let key: KeyID
         var notification = ""
-        /// Of the tenant, which names the place in its URL.
+        /// The webhook belongs to the tenant. Its URL contains the location.
         var webhook = ""
 
         var message: String { instance.replacing("-4000-", with: "-7000-") }
@@ -60,14 +60,14 @@ import Testing
                 webhook: webhook, message: message, number: Int(latitude))
         }
 
-        /// What nobody is told of it who may not see it.
+        /// Texts that must not appear in a response for other keys.
         var told: [String] {
             [identifier, name, experience, "\(latitude)", instance, key.description, message]
                 + [ids.image, ids.attestKey] + [notification, webhook].filter { !$0.isEmpty }
         }
     }
 
-    /// What a request names.
+    /// The IDs in a request.
     private struct IDs: Sendable {
         var urls: [String]
         var place: String
@@ -80,14 +80,14 @@ import Testing
         var idempotencyKey: String
         var webhook: String
         var message: String
-        /// Of which its image and its attested key are made.
+        /// The number from which the image and the attested key are made.
         var number: Int
 
         var picture: [UInt8] { HeaderPicture.png(seed: number) }
         var image: String { Base16.text(SHA256.hash(data: picture)) }
         var attestKey: String { Base64URL.text(SHA256.hash(data: Array("key \(number)".utf8))) }
 
-        /// The same of nothing: each ID with other letters and digits where it is one's own.
+        /// Unknown IDs of the same form: letters and digits are replaced.
         var unknown: IDs {
             func other(_ text: String) -> String {
                 String(
@@ -111,7 +111,7 @@ import Testing
                 + [image, attestKey, code, place]
         }
 
-        /// A text with what was asked for by names that do not tell which.
+        /// Replaces each ID in a text by a neutral name.
         func removed(from text: String) -> String {
             texts.enumerated().reduce(text) { text, id in text.replacing(id.element, with: "ID\(id.offset)") }
         }
@@ -153,7 +153,7 @@ import Testing
                     let kind: KeyKind = holder == .publishable ? .publishable : .secret
                     let key = APIKey.generate(kind)
                     keys[tenant, default: [:]][holder] = key
-                    // A restricted key can have had more once than one is made with now.
+                    // A restricted key can have more scopes than new restricted keys may have.
                     let scopes =
                         holder == .restricted
                         ? kind.scopesAtLocations.union(Scopes(.register)) : kind.scopes
@@ -227,7 +227,7 @@ import Testing
                 createdAt: Date(timeIntervalSince1970: 0), expiresAt: nil, revokedAt: nil, lastUsedOn: nil)
         }
 
-        /// A notification that a restricted key sent to the place, and an instance that was launched there.
+        /// Adds a notification that a restricted key sent to the location, and an instance that was launched there.
         private static func list(_ place: Place, in history: MemoryNotificationHistory) throws {
             let (url, location) = (place.ids.urls[0], try LocationIdentifier(place.identifier))
             let sentAt = Date(timeIntervalSince1970: place.latitude)
@@ -246,7 +246,7 @@ import Testing
                     launchCount: 1, hasToken: true, activityCount: 0), of: place.tenant, at: location)
         }
 
-        /// Somebody who was launched at a place, and not at the other one of the tenant's.
+        /// An instance that was launched at one location of the tenant and not at the other one.
         private static func passerBy(_ place: Place) throws -> Candidate {
             Candidate(
                 instance: try #require(InstanceID(text: place.instance)), clip: try BundleID(place.clip),
@@ -258,7 +258,7 @@ import Testing
             try #require(keys[tenant]?[holder])
         }
 
-        /// What is made by requests: an instance at each place, a notification there, and what is managed.
+        /// Creates items with requests: an instance at each location, a notification there, and catalogue items.
         mutating func fill(_ client: TestAPI.Client) async throws {
             for index in places.indices {
                 let place = places[index]
@@ -314,24 +314,24 @@ import Testing
         }
     }
 
-    // MARK: Every route
+    // MARK: Probes
 
     private struct Request: Sendable {
-        /// Where it is not the route's.
+        /// If it differs from the endpoint's method.
         var method: HTTPRequest.Method?
         let path: String
         var body: JSONValue?
-        /// Instead of JSON.
+        /// A body of CSV instead of JSON.
         var csv: String?
-        /// A PNG, instead of JSON.
+        /// A body with a PNG instead of JSON.
         var picture: [UInt8]?
         var idempotencyKey: String?
     }
 
-    /// What is asked of a route for IDs, by somebody who may see another place.
+    /// Requests to an endpoint for hidden IDs, from a key that may see another location.
     private typealias Probe = @Sendable (IDs, Place) -> [Request]
 
-    /// Those that need no key, of which `TenantIsolationTests` says what they tell.
+    /// Endpoints without a key. `TenantIsolationTests` checks their responses.
     private static let openEndpoints: Set = [
         "GET /.well-known/apple-app-site-association", "GET /.well-known/doorstep/images/{sha256}",
         "GET /", "GET /livez", "GET /readyz", "GET /metrics",
@@ -424,7 +424,7 @@ import Testing
 
     private static func addInstances(to probes: inout [String: Probe]) {
         probes["PUT /v1/instances/{id}"] = { ids, own in
-            // By its own URL, by one of one's own, and by none.
+            // The instance's own URLs, a URL of the other key, and no URL.
             let path = "/v1/instances/\(ids.instance)"
             var requests = (ids.urls + [own.ids.urls[0]]).map { url in
                 let body: JSONValue = [
@@ -453,7 +453,7 @@ import Testing
         }
     }
 
-    /// What is attested is attested for a clip.
+    /// Attestations belong to a clip.
     private static func addAttestation(to probes: inout [String: Probe]) {
         probes["POST /v1/attestation/challenges"] = { ids, _ in
             [
@@ -503,7 +503,7 @@ import Testing
                 ],
             ]
             requests.append(Request(path: "/v1/notifications", body: update))
-            // As if it was one's own request again.
+            // Reuses the idempotency key of the other tenant.
             requests.append(request(own.ids.urls[0], business, ids.idempotencyKey))
             return requests
         }
@@ -605,7 +605,7 @@ import Testing
         probes["GET \(path)"] = { _, _ in [Request(path: path)] }
         probes["GET \(path)/{sha256}"] = { ids, _ in [Request(path: image(ids))] }
         probes["GET \(path)/{sha256}/file"] = { ids, _ in [Request(path: "\(image(ids))/file")] }
-        // Who has the file may keep it too: that another has it already is told to nobody.
+        // A tenant that has the file may store it, too. The response does not reveal that another tenant has it.
         probes["PUT \(path)/{sha256}"] = { ids, _ in
             [
                 Request(path: image(ids), picture: ids.picture),
@@ -682,7 +682,7 @@ import Testing
         }
     }
 
-    /// Else the test before would prove nothing: a restricted key is given what is its own by the same requests.
+    /// Control for the test above: with the same requests, a restricted key reads its own items.
     @Test func restrictedKeyReadsItsOwnItems() async throws {
         let fixture = try Fixture()
         try await fixture.api.test(over: [.task]) { client in
@@ -711,7 +711,7 @@ import Testing
             // The store in memory has an instance that was launched at no location; a restricted key does not see it.
             #expect(sent.map(\.status) == [201, 422, 422, 422, 201, 422, 201, 422, 201])
             #expect(sent[7].code == "wrong_audience", "\(sent[7].text)")
-            // Those of an unrestricted key may have looked at more than the place.
+            // A notification of an unrestricted key may be about other locations, so a restricted key does not see it.
             #expect(try await ask("GET /v1/notifications/{id}", own.ids).map(\.status) == [404])
             var ids = own.ids
             ids.notification = try #require(sent[0]["id"]?.stringValue)
@@ -725,7 +725,7 @@ import Testing
                 .post, "/v1/nearby",
                 ["url": "https://one.example/all", "coordinate": ["latitude": 11.125, "longitude": 1]], key)
             #expect(near["data"]?.arrayValue?.count == 1 && near.text.contains(own.name))
-            // The second request of a key is known again by that key alone.
+            // Only the same key gets the stored response to a repeated request.
             let again = try await ask("POST /v1/notifications", own.ids)
             #expect(again.map(\.status) == [201, 422, 422, 422, 201, 422, 201, 422, 200])
             let channel = try await client.write(
@@ -736,12 +736,12 @@ import Testing
                 ], key)
             #expect(channel.status == 422 && channel.code == "wrong_audience", "\(channel.text)")
             #expect(channel["detail"]?.stringValue?.contains("restricted") == true)
-            // Of what App Store Connect has, its own rows, and not what is counted of all.
+            // A restricted key sees the App Store rows of its locations, but not the summary over all rows.
             for response in try await ask("GET /v1/appstore/plan", own.ids).prefix(2) {
                 #expect(response["summary"] == .null, "\(response.text)")
                 #expect(response["data"]?.arrayValue?.count == 1 && response.text.contains(own.experience))
             }
-            // What is for all that a tenant has says so.
+            // Endpoints for all of a tenant's items tell a restricted key so.
             for path in ["/v1/audit-log", "/v1/locations", "/v1/channels", "/v1/clips"] {
                 let response = try await client.send(.get, path, key: key)
                 #expect(response.status == 403 && response.code == "forbidden", "\(path)")
@@ -750,7 +750,7 @@ import Testing
         }
     }
 
-    // MARK: Asking
+    // MARK: Requests
 
     private static func ask(
         _ requests: [Request], _ method: HTTPRequest.Method, _ key: APIKey, _ client: TestAPI.Client
@@ -765,7 +765,7 @@ import Testing
         return responses
     }
 
-    /// All that there is of places, as a key of their tenant sees it that may see all.
+    /// All data of the locations, read with their tenant's unrestricted keys.
     private static func all(
         _ places: [Place], _ fixture: Fixture, _ client: TestAPI.Client
     ) async throws -> [String] {
@@ -786,7 +786,7 @@ import Testing
         return texts
     }
 
-    /// Body and header fields, but for those that change from one request to the next.
+    /// The body and header fields that stay the same from one request to the next.
     private static func told(_ response: TestAPI.APIResponse) -> String {
         let fields = response.headers.filter {
             !["date", "ratelimit", "etag", "content-length"].contains($0.name.canonicalName)
@@ -794,7 +794,7 @@ import Testing
         return ([response.text] + fields.map(\.description).sorted()).joined(separator: "\n")
     }
 
-    /// A text without times and counts of one's own, and without what is made anew: IDs, keys and challenges.
+    /// The text without times, counts and values that each request creates: IDs, keys and challenges.
     private static func comparable(_ text: String) -> String {
         text.replacing(/(?!00000000)[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/, with: "MADE")
             .replacing(/20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z/, with: "TIME")

@@ -9,7 +9,7 @@ import Testing
 
 @testable import HTTPAPI
 
-/// Where a proved host shows people pages, and what keeps precedence.
+/// Landing pages on proved hosts, and the paths that have precedence over them.
 @Suite struct LandingPageTests {
     private static let page = "/restaurants/restaurant_a"
     private static let tenant = TenantID(number: 1)
@@ -50,7 +50,7 @@ import Testing
             #expect(missing.status == 404 && missing.text.contains("<h1>Page not found</h1>"))
             let icon = try await client.send(.get, "/favicon.ico", key: nil)
             #expect(icon.status == 404 && icon.text.isEmpty)
-            // Whoever asks, by whatever means.
+            // The page is the same for every client.
             for headers in [
                 [.userAgent: "Mozilla/5.0 (iPhone)"], [.authorization: "Bearer nonsense"],
                 [.accept: "application/json"],
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    /// Whose they are is the tenant's to say there.
+    /// On a tenant's host, these paths belong to the tenant.
     @Test func healthEndpointsAreHiddenOnTenantHost() async throws {
         try await Self.api().test { client in
             for path in ["/livez", "/metrics", "/metrics/restaurant_a"] {
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    /// Lint says of experiences where the API answers that they are shadowed.
+    /// Lint warns about experiences whose paths the API hides.
     @Test func apiPathsMatchThoseKnownToLint() throws {
         let api = TestAPI()
         let operations = Set(OperationsEndpoints(api.dependencies, isPublic: true).endpoints.map(\.path))

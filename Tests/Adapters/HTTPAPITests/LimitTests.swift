@@ -15,7 +15,8 @@ import Testing
 @testable import HTTPAPI
 @testable import HTTPServer
 
-/// Over both paths, each with a server of its own, whose limits' clock stands still.
+/// Rate limits of responses from the event loop and from tasks. Each way has its own server, and the clock of the limits does not
+/// advance.
 @Suite struct LimitTests {
     private static let url = "https://example.com/restaurants/restaurant_a"
 
@@ -23,7 +24,7 @@ import Testing
         try #require(RateLimit(perSecond: 1, burst: burst))
     }
 
-    /// A field of many seconds, without the seconds.
+    /// The value of a field, with its seconds removed.
     private static func field(_ response: TestAPI.APIResponse, _ name: String) throws -> String? {
         let name = try #require(HTTPField.Name(name))
         return response.headers[name]
@@ -41,7 +42,7 @@ import Testing
                 #expect(field.hasPrefix(#""client";r=\#(remaining);t="#))
                 #expect(field.contains(#", "key";r=\#(remaining + 50);t="#))
             }
-            // A refusal that was admitted tells it too, and so does one that its body explains.
+            // Refusals after the limit check have the field, too.
             for response in [
                 try await client.lookUp("https://unknown.example"),
                 try await client.send(.get, "/v1/lookup?nothing", key: client.api.publishable),
@@ -50,7 +51,7 @@ import Testing
                 #expect(response.status >= 400)
                 #expect(try Self.field(response, "RateLimit") != nil)
             }
-            // A secret key has no clients.
+            // A secret key has no limit per client.
             let response = try await client.post("/v1/confirmations", [:])
             #expect(try Self.field(response, "RateLimit-Policy") == #""key";q=100;w=100"#)
         }
@@ -70,28 +71,28 @@ import Testing
                 return try await client.send(.get, path, key: nil, headers: headers)
             }
             let paths = ["/openapi.json", "/problems", "/problems/not_found", "/.well-known/jwks.json"]
-            // By their length: this one is half a megabyte.
+            // Documents count by their length. This one is half a megabyte.
             #expect(try await get("/openapi.json", from: "192.0.2.1").status == 200)
             for path in paths {
                 let refused = try await get(path, from: "192.0.2.1")
                 #expect(refused.status == 429 && refused["limit"] == "client", "\(path)")
             }
-            // Compressed and short ones are of four requests' length at most, and others are not concerned.
+            // Compressed and short documents count as four requests at most. Other clients are not affected.
             for _ in 0..<4 { #expect(try await get("/problems/not_found", from: "192.0.2.2").status == 200) }
             #expect(try await get("/.well-known/jwks.json", from: "192.0.2.2").status == 429)
-            // Apple's CDN asks for many hosts.
+            // Apple's CDN requests the file of many hosts, so this limit is higher.
             for _ in 0..<80 {
                 #expect(
                     try await get("/.well-known/apple-app-site-association", from: "192.0.2.2").status == 200)
             }
             #expect(
                 try await get("/.well-known/apple-app-site-association", from: "192.0.2.2").status == 429)
-            // A proxy that asks for itself.
+            // Requests of the proxy itself have no client address.
             for _ in 0..<9 { #expect(try await get("/problems", from: nil).status == 200) }
         }
     }
 
-    /// Both limits, over both paths.
+    /// Tests the limits of key and client, for both ways of a response.
     @Test func nearbyCountsAsManyLookupsAsItTakes() async throws {
         let limits = RequestLimits(key: try Self.limit(100), client: try Self.limit(50))
         for places in [0, 2_000] {
@@ -133,7 +134,7 @@ import Testing
             #expect(refused.headers[.retryAfter] == "1")
             #expect(refused["retryAfter"] == 1)
             #expect(try Self.field(refused, "RateLimit")?.contains(#""key";r=0;t="#) == true)
-            // Another key of the tenant's has its own.
+            // Another key of the tenant has its own limit.
             #expect(try await client.post("/v1/confirmations", ["x": 1]).status == 400)
         }
     }
@@ -142,7 +143,7 @@ import Testing
         let limits = RequestLimits(key: try Self.limit(5), client: try Self.limit(2))
         var api = TestAPI(limits: limits)
         api.settings.trustedProxies = [try #require(AddressRange("127.0.0.1"))]
-        // Without a connection nobody is believed.
+        // `X-Forwarded-For` is trusted only on connections from a proxy.
         try await api.test(over: [.connection]) { client in
             func lookUp(from address: String) async throws -> TestAPI.APIResponse {
                 var headers = HTTPFields()
@@ -155,7 +156,7 @@ import Testing
                 #expect(refused.status == 429 && refused["limit"] == "client")
             }
             #expect(try await lookUp(from: "203.0.113.2").status == 200)
-            // Two of one /64 are one.
+            // Addresses of one /64 are one client.
             #expect(try await lookUp(from: "2001:db8::1").status == 200)
             #expect(try await lookUp(from: "2001:db8::2").status == 200)
             let spent = try await lookUp(from: "203.0.113.3")
@@ -177,7 +178,8 @@ import Testing
         #expect(held.count == 1)
     }
 
-    /// However many connections it has: else a thousand of them would cost ten times what a hundred do.
+    /// The delay grows with the number of delayed responses. Otherwise a client with a thousand connections would cost ten times as
+    /// much as one with a hundred.
     @Test func clientWithOverAHundredDelayedResponsesWaitsLonger() throws {
         let count = Pause.Count()
         let client = Client(address: Client.Address(IPAddress("203.0.113.1")), isBehindProxy: false)
@@ -213,12 +215,12 @@ import Testing
             }
             let refused = try await client.send(.get, path, key: nil)
             #expect(refused.status == 429 && refused["limit"] == "client")
-            // Who has a key is not one of them.
+            // Requests with a valid key do not count.
             #expect(try await client.lookUp(Self.url).status == 200)
         }
     }
 
-    /// Neither a path that is not served nor another method needs a key.
+    /// Unknown paths and methods need no key.
     @Test func clientProbingUnknownPathsIsLimited() async throws {
         var api = TestAPI()
         api.settings.limits.client = try Self.limit(2)
@@ -231,7 +233,7 @@ import Testing
                 let refused = try await client.send(method, path, key: nil)
                 #expect(refused.status == 429 && refused["limit"] == "client")
             }
-            // What a key asks for and does not find is not counted with these.
+            // Failed lookups with a valid key do not count.
             #expect(try await client.lookUp("https://unknown.example").status == 404)
         }
     }
@@ -283,7 +285,7 @@ import Testing
             ], body: ByteBuffer(bytes: JSONValue.object(body).serialized()))
     }
 
-    /// A script that makes instances up is refused, and takes nothing from those that are there, nor from other clients.
+    /// A script that invents instances is refused. Existing instances and other clients are not affected.
     @Test func newInstancesHaveTheirOwnLimits() async throws {
         let limits = RequestLimits(newInstances: try Self.limit(6), clientNewInstances: try Self.limit(2))
         var api = TestAPI(limits: limits)
@@ -299,11 +301,11 @@ import Testing
                 #expect(refused["retryAfter"] == 1 && refused.headers[.retryAfter] == "1")
             }
             #expect(instances.count == 2)
-            // Those that are known come as often as they like.
+            // Known instances are not limited.
             for id in known + known + known {
                 #expect(try await Self.register(client, id).status == 200)
             }
-            // What is refused for another reason does not count, nor does what is known.
+            // Requests that are refused for other reasons, or whose instance is known, do not count.
             for _ in 0..<4 {
                 #expect(try await Self.register(client, known[0], from: "203.0.113.2").status == 200)
                 let refused = try await client.send(
@@ -317,7 +319,7 @@ import Testing
             for _ in 0..<2 {
                 #expect(try await Self.register(client, UUID(), from: "203.0.113.2").status == 201)
             }
-            // A secret key is no client's; its instances are the tenant's too.
+            // A secret key has no client limit. Its new instances count for the tenant.
             for _ in 0..<2 {
                 #expect(try await Self.register(client, UUID(), key: client.api.secret).status == 201)
             }
@@ -332,11 +334,11 @@ import Testing
         #expect(settings.limits.clientNewInstances == RateLimit("1:2000"))
     }
 
-    /// However many come at once, no more are added than there are places for.
+    /// Concurrent registrations do not exceed the limit.
     @Test func concurrentRegistrationsDoNotExceedTheLimit() async throws {
         let limits = RequestLimits(newInstances: try Self.limit(9), clientNewInstances: try Self.limit(5))
         let api = TestAPI(limits: limits)
-        // In the process, so that no request waits for the one before.
+        // In this process, so that the requests run concurrently.
         try await api.test(over: [.task]) { client in
             let responses = try await withThrowingTaskGroup(of: (KeyKind, Int).self) { group in
                 for key in [client.api.publishable, client.api.secret] {
@@ -365,7 +367,7 @@ import Testing
         }
     }
 
-    /// Whoever has the app has its publishable key.
+    /// The publishable key is part of the app, so anyone can have it.
     @Test func clientGetsOnlyAShareOfATenantsConcurrency() async throws {
         let concurrency = TenantConcurrency(maximum: 20)
         let one = TenantID(UUID())
@@ -383,7 +385,7 @@ import Testing
 
     @Test(.timeLimit(.minutes(30))) func clientWithholdingBodiesDoesNotBlockItsTenant() async throws {
         var api = TestAPI()
-        // Of which one client has 1.
+        // Of these two, one client can use one.
         api.settings.tenantConcurrency = 2
         let settings = api.settings
         let (publishable, secret) = (api.publishable, api.secret)
@@ -399,7 +401,7 @@ import Testing
                     fields: [.authorization: "Bearer \(key.text)", .contentType: "application/json"]),
                 body: body)
         }
-        // The first has its place once its body is asked for, and keeps it until the body ends.
+        // The first request occupies its slot from when its body is requested until the body ends.
         let (asked, ask) = AsyncStream.makeStream(of: Void.self)
         let source = BodySource(want: { ask.finish() }, resume: {})
         let body = source.body
@@ -407,7 +409,7 @@ import Testing
         for await _ in asked {}
         let refused = await respond(publishable, ServerRequestBody(ByteBuffer(string: "{}")))
         #expect(refused.status.code == 429)
-        // More of these would cost more than what is answered: the answer is held back.
+        // The refusal is delayed, because many refusals would cost more than the requests.
         #expect(pauses.withLock { $0 } == 1)
         let others = await respond(secret, ServerRequestBody(ByteBuffer(string: "{}")))
         #expect(others.status.code == 400)
@@ -431,7 +433,7 @@ import Testing
             _ = try await client.send(
                 .get, "/v1/lookup?url=https://example.com", key: client.api.suspended)
         }
-        // Over two paths: that a request is refused does not mean that its key is not used.
+        // Refused requests count as a use of the key, too.
         #expect(api.usage.keys.count == 4 && Set(api.usage.keys).count == 2)
     }
 }

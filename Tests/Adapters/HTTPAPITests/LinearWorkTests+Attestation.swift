@@ -7,8 +7,8 @@ import X509
 @testable import AppAttestSimulator
 @testable import FuzzTargets
 
-/// What anybody can send as an attestation or an assertion: it is read, and its certificates and signatures are verified as far as
-/// whoever made them could sign them.
+/// Attestations and assertions that anyone can send. The server reads them, and verifies their certificates and signatures as far
+/// as a forger can make valid ones.
 extension LinearWorkTests {
     static let attestations: [Subject] = [
         Subject("an attestation's receipt", from: 1_000) { count in
@@ -19,7 +19,7 @@ extension LinearWorkTests {
                 extensions: [.init(oid: [1, 2, 3], critical: false, value: bytes(count)[...])],
                 isSigned: true)
         },
-        // X509 reads 32 at most.
+        // X509 reads at most 32.
         Subject("extensions of a certificate", from: 3) { count in
             try attestation(
                 extensions: (0..<count).map { number in
@@ -58,12 +58,13 @@ extension LinearWorkTests {
 
     // MARK: Attestations
 
-    /// The authority's key is our own: nobody else signs for whoever makes one up.
+    /// The tests sign with their own certificate authority, as a forger would.
     private static let authority = P256.Signing.PrivateKey()
     private static let leaf = P256.Signing.PrivateKey()
 
-    /// With a leaf that its intermediate has signed, and an intermediate that the root has not; or with one that its intermediate
-    /// does not even claim, so that no signature is looked at: that takes long, and the same for all that is as long.
+    /// An attestation whose leaf the intermediate has signed and whose intermediate the root has not signed. If `isSigned` is
+    /// false, the leaf does not name the intermediate either, so no signature is verified. Verification takes long, and equally
+    /// long for equally long input.
     private static func attestation(
         extensions: [Certificate.Extension] = [], subject: DistinguishedName? = nil, receipt: [UInt8] = [0],
         build: String = "1", isSigned: Bool = false

@@ -24,20 +24,20 @@ import Testing
 @testable import HTTPAPI
 @testable import HTTPServer
 
-/// Whatever somebody else sends, nine times as much more of it takes about nine times as much more work.
+/// Work is linear in the length of foreign input: nine times as much input takes about nine times as much work.
 ///
-/// Nothing is timed: the processor's instructions are counted, one by one (``Steps``), which takes minutes; so inputs are
-/// small, and but for header fields, which anyone can send, they are counted in the nightly run alone.
+/// The tests count instructions of the processor (``Steps``) instead of time, which takes minutes. Therefore the inputs are small.
+/// Only header fields, which anyone can send, are tested in each run; the nightly run tests all.
 @Suite(.timeLimit(.minutes(60)), .enabled(if: Steps.canBeCounted))
 struct LinearWorkTests {
-    /// Something that reads what others write.
+    /// A reader of foreign input.
     struct Subject: CustomTestStringConvertible, Sendable {
         let testDescription: String
-        /// How large the smaller input is.
+        /// The size of the smaller input.
         let size: Int
-        /// Times the work of the smaller. What is sorted may take a little more.
+        /// The allowed growth of the work. Sorting may take slightly more than linear work.
         let limit: UInt64
-        /// Makes an input of a size, and gives what reads it.
+        /// Makes an input of this size, and returns a closure that reads it.
         let work: @Sendable (Int) throws -> () -> Void
 
         init(
@@ -51,7 +51,7 @@ struct LinearWorkTests {
         }
     }
 
-    /// `DOORSTEP_TEST_STEPS` is "all", or what the names of those have in common that are wanted.
+    /// `DOORSTEP_TEST_STEPS` is "all" or a part of the names of the wanted subjects.
     static let subjects: [Subject] = {
         let all = fields + heads + bodies + urls + tokens + attestations + files + replies
         return switch ProcessInfo.processInfo.environment["DOORSTEP_TEST_STEPS"] {
@@ -67,9 +67,9 @@ struct LinearWorkTests {
         #expect(growth < Double(subject.limit), "\(growth) times the work")
     }
 
-    // MARK: That the count is honest
+    // MARK: Controls
 
-    /// Each name compared with all before it, as the query's parameters once were.
+    /// Compares each name with all earlier names, as an older version compared query parameters.
     @Test func growthDetectsQuadraticComparison() throws {
         let growth = Steps.growth(from: 3, upTo: 13) { count in
             let names = Self.names(count)
@@ -83,7 +83,7 @@ struct LinearWorkTests {
         #expect(growth >= 13)
     }
 
-    /// The same by one call of the standard library, whose loop is none of ours.
+    /// The same comparison in one call of the standard library, whose loop is not in this code.
     @Test func growthDetectsQuadraticLibraryCall() throws {
         let growth = Steps.growth(from: 6, upTo: 13) { count in
             let names = Self.names(count)
@@ -98,7 +98,7 @@ struct LinearWorkTests {
     @Test func growthOfLinearWorkIsLinear() throws {
         let growth = Steps.growth(from: 8, upTo: 13) { count in
             let names = Self.names(count)
-            // Not a set's: how often its elements meet is another in each process.
+            // Not with a set, whose number of collisions differs in each process.
             return { _ = names.reduce(0) { $0 &+ $1.utf8.reduce(0) { $0 &+ Int($1) } } }
         }
         #expect((7..<13).contains(growth))
@@ -109,7 +109,7 @@ struct LinearWorkTests {
     private static let fields: [Subject] = [
         Subject("unknown query names") { query(names($0).joined(separator: "&")) },
         Subject("one query name again and again", from: 4) { query(String(repeating: "url=a&", count: $0)) },
-        // Longer than what a String holds within itself, which is read in another way; decoded, too.
+        // Longer than a String's inline storage, which has its own code. Also decoded.
         Subject("empty query items", from: 16) { query(String(repeating: "&", count: $0)) },
         Subject("a percent-encoded query value", from: 16) {
             query("url=" + String(repeating: "%61", count: $0))
@@ -124,7 +124,7 @@ struct LinearWorkTests {
         Subject("X-Forwarded-For of trusted proxies") { forwardedFor(repeated("10.0.0.1, ", $0)) },
         Subject("X-Forwarded-For of separators", from: 32) { forwardedFor(repeated(", ", $0)) },
         Subject("X-Forwarded-For of one long word", from: 32) { forwardedFor(repeated("1.", $0)) },
-        // Where a flag ends is known only by counting back.
+        // The end of a flag can be found only by counting back.
         Subject("X-Forwarded-For of flags") { forwardedFor(repeated("🇩🇪", $0) + ".1") },
         Subject("Host of flags", from: 8) { count in
             let host = repeated("🇩🇪", count) + ":80"
@@ -203,7 +203,7 @@ struct LinearWorkTests {
         read("GET /v1/lookup HTTP/1.1\r\nHost: a\r\n\(fields)\r\n")
     }
 
-    /// By the library's decoder, and then by what finds out where a request goes.
+    /// Reads the head with NIO's decoder, and then finds its endpoint.
     private static func read(_ text: String) -> () -> Void {
         let text = ByteBuffer(string: text)
         let responder = TestAPI().responder
@@ -275,7 +275,7 @@ struct LinearWorkTests {
             return payload(aps, custom: custom)
         },
         Subject("empty texts below long names", from: 4) { count in
-            // Deep enough that the path of each is long.
+            // Nested deeply, so that the path of each text is long.
             var value = JSONValue.array(Array(repeating: "", count: count))
             for _ in 0..<15 { value = [repeated("a", 60): value] }
             return payload(
@@ -354,7 +354,7 @@ struct LinearWorkTests {
         { _ = try? InvocationURL("https://\(name)/") }
     }
 
-    /// Of one tenant that has experiences at `https://example.com`.
+    /// The index of a tenant with experiences at `https://example.com`.
     private static func table(_ paths: [String]) throws -> LookupIndex {
         var table = LookupIndex()
         try table.set(.tenants, .tenant(LookupIndex.tenant))
@@ -440,7 +440,7 @@ struct LinearWorkTests {
         }
     }
 
-    /// How far a file was read.
+    /// The position up to which a file was read.
     private final class Position: Sendable {
         private let position = Mutex(0)
 
@@ -453,7 +453,7 @@ struct LinearWorkTests {
         }
     }
 
-    /// Names of other bytes that `String` takes for equal: marks of different classes in any order.
+    /// Names with different bytes that `String` compares as equal: combining marks of different classes in any order.
     private static func alike(_ count: Int) -> [String] {
         var orders: [[String]] = [[]]
         for mark in ["\u{301}", "\u{323}", "\u{327}", "\u{334}", "\u{345}", "\u{315}"] {
@@ -466,7 +466,7 @@ struct LinearWorkTests {
 
     // MARK: Replies
 
-    /// Pages that a scanner which starts again at each tag would read once per tag.
+    /// Pages that take quadratic work in a scanner that starts again at each tag.
     private static let pages: [Subject] =
         ["<meta ", "<script ", "<script", "<!--", "<", "<meta a='", "<title>", "a="].map { piece in
             Subject("a page of \(piece)", from: 8) { count in
@@ -486,7 +486,7 @@ struct LinearWorkTests {
                 return { _ = PageMetadata(ofPage: Array(tag.utf8)) }
             },
             Subject("records of a DNS answer") { count in
-                // The name of each is that of the question (RFC 1035 §4.1.4).
+                // The name of each record refers to the name of the question (RFC 1035 §4.1.4).
                 let record: [UInt8] = [0xC0, 12, 0, 16, 0, 1, 0, 0, 0, 1, 0, 2, 1, 97]
                 let response: [UInt8] =
                     [0, 1, 0x84, 0, 0, 1, UInt8(count >> 8), UInt8(count & 0xFF), 0, 0, 0, 0]
@@ -505,7 +505,7 @@ struct LinearWorkTests {
 
     // MARK: Texts
 
-    /// So many different short names.
+    /// Short names that all differ.
     static func names(_ count: Int) -> [String] { (0..<count).map { String($0 + 36, radix: 36) } }
 
     static func repeated(_ text: String, _ count: Int) -> String { String(repeating: text, count: count) }

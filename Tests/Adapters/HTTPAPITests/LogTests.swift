@@ -12,7 +12,7 @@ import Testing
 @testable import HTTPAPI
 @testable import Lookups
 
-/// What a server's log says of requests, at the level that it has unless it is told otherwise.
+/// The log of requests at the default level.
 @Suite struct LogTests {
     /// Logs from `info` on.
     private struct InfoLog: LogHandler {
@@ -44,7 +44,7 @@ import Testing
             logger)
     }
 
-    /// What was logged since this was last asked.
+    /// The lines since the last call.
     private func take() -> [String] {
         handler.capture.lines.withLock { lines in
             defer { lines = [] }
@@ -70,7 +70,7 @@ import Testing
         #expect(take().count == 2)
     }
 
-    /// The first of a kind has a line, and those that follow a count: whose they were, and why they were refused.
+    /// The first refusal of a kind has a line. A count of further refusals follows, with key and reason.
     @Test func rejectionsAreLoggedByCount() throws {
         for _ in 0..<21_000 { answered(.tooManyRequests, to: Self.holder(1), limit: "concurrency") }
         for _ in 0..<2 { answered(.tooManyRequests, to: Self.holder(1), limit: "client") }
@@ -85,7 +85,7 @@ import Testing
         #expect(flood.contains("\"count\": 20999") && flood.contains("\"status\": 429"))
         #expect(flood.contains(TenantID(number: 1).description))
         #expect(flood.contains(KeyID(UUID(number: 1)).description))
-        // In the midst of a flood nothing is the first of its kind; after it, the next is.
+        // During a flood, no refusal counts as the first of its kind. After it, the next one does.
         answered(.tooManyRequests, to: Self.holder(1), limit: "concurrency")
         answered(.serviceUnavailable)
         #expect(take().count == 1)
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    /// Both ways of a request to its response, with a body, without one, and with a refusal.
+    /// Requests with and without a body and with a refusal, from the event loop and from tasks.
     @Test func accessLogNamesEndpointsAndNoQueries() async throws {
         var api = TestAPI()
         let log = LogCapture()
@@ -182,7 +182,7 @@ import Testing
         #expect(take().count == 1)
     }
 
-    /// Once more when the server ends.
+    /// The server logs the last count when it ends.
     @Test(.timeLimit(.minutes(30))) func lastCountIsLoggedAtShutdown() async {
         for _ in 0..<2 { answered(.tooManyRequests, limit: "client") }
         _ = take()

@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 import Tenancy
 
-/// Keeps what is known of attested keys in memory, and has nobody refuse one.
+/// Stores records of attested keys in memory, without refusals.
 final class MemoryAttestKeyStore: AttestKeyStore {
     private let records = Mutex<[TenantID: [AttestKeyRecord]]>([:])
 

@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 import Tenancy
 
-/// Counts as the database would.
+/// Counts attestations in memory.
 final class MemoryAttestationCounts: AttestationRecorder {
     private let state = Mutex<[String: [RequestAttestation.Grade: Int]]>([:])
 

@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 import Tenancy
 
-/// Keeps keys as the database would.
+/// Stores attested keys in memory.
 final class MemoryAttestedKeys: AttestedKeys {
     private struct Name: Hashable {
         let tenant: TenantID
@@ -24,7 +24,7 @@ final class MemoryAttestedKeys: AttestedKeys {
 
     private let state = Mutex(State())
 
-    /// Has it answer no longer, or again.
+    /// Makes the store unavailable, or available again.
     func setAway(_ isAway: Bool) { state.withLock { $0.isAway = isAway } }
 
     private func entries<Result>(_ body: (inout [Name: Entry]) -> Result) throws -> Result {

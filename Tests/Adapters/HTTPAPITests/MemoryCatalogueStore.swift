@@ -4,7 +4,7 @@ import JSON
 import Synchronization
 import Tenancy
 
-/// Keeps items of the catalogue in memory.
+/// Stores items of the catalogue in memory.
 final class MemoryCatalogueStore<Item: Resource>: CollectionStore {
     private struct State {
         var items: [TenantID: [String: Item]] = [:]
@@ -17,19 +17,19 @@ final class MemoryCatalogueStore<Item: Resource>: CollectionStore {
 
     private let state = Mutex(State())
 
-    /// Who made each change.
+    /// The actor of each change.
     var actors: [String] { state.withLock { $0.actors } }
 
-    /// How many items were read for lists.
+    /// The number of items that were read for lists.
     var given: Int { state.withLock { $0.given } }
 
-    /// From now on each change is refused so.
+    /// Makes all changes fail with this error; nil ends this.
     func refuse(_ error: (any Error)?) { state.withLock { $0.refusal = error } }
 
-    /// From now on each change is refused so that is not insisted on.
+    /// Makes changes without `force` fail with this error; nil ends this.
     func doubt(_ error: (any Error)?) { state.withLock { $0.doubt = error } }
 
-    /// From now on no change is seen by lookups, or again.
+    /// Sets whether lookups see new changes.
     func lagBehind(_ lags: Bool) { state.withLock { $0.isVisible = !lags } }
 
     func items(
@@ -127,7 +127,7 @@ final class MemoryCatalogueStore<Item: Resource>: CollectionStore {
     }
 }
 
-/// The files of images that are in memory.
+/// Reads the files of images in memory.
 struct MemoryImageFiles: ImageFiles {
     let images: MemoryCatalogueStore<CardImage>
 

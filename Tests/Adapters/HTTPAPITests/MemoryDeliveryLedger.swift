@@ -3,7 +3,7 @@ import Notifications
 import Synchronization
 import Tenancy
 
-/// Has the deliveries that a test names, and records retries.
+/// A ledger with the deliveries of a test. It records retries.
 final class MemoryDeliveryLedger: DeliveryLedger {
     struct Retry: Hashable {
         let selection: DeliverySelection

@@ -45,7 +45,7 @@ final class MemoryIdempotencyStore: IdempotencyStore {
         }
     }
 
-    /// Everything that is stored of responses.
+    /// All bytes that are stored for responses.
     var storedBytes: [UInt8] {
         rows.withLock { rows in rows.values.flatMap(\.values).flatMap { $0.response ?? [] } }
     }

@@ -5,7 +5,7 @@ import Notifications
 import Synchronization
 import Tenancy
 
-/// Keeps instances as they were registered last, with all their launches.
+/// Stores the last report of each instance, and all its launches.
 final class MemoryInstanceStore: InstanceStore {
     private struct Key: Hashable {
         let tenant: TenantID
@@ -20,13 +20,13 @@ final class MemoryInstanceStore: InstanceStore {
     }
 
     private let state = Mutex(State())
-    /// The one that no tenant has.
+    /// A clip that no tenant has.
     static let unknownClip = "com.example.Other.Clip"
 
     var registrations: [InstanceRegistration] { state.withLock { $0.registrations } }
     var count: Int { state.withLock { $0.instances.count } }
 
-    /// From now on nothing answers.
+    /// Makes the store unavailable.
     func goAway() {
         state.withLock { $0.isAway = true }
     }

@@ -5,7 +5,7 @@ import JSON
 import Synchronization
 import Tenancy
 
-/// Keeps records of keys in memory.
+/// Stores records of keys in memory.
 final class MemoryKeyStore: KeyStore {
     private let records = Mutex<[TenantID: [KeyID: KeyRecord]]>([:])
 
@@ -96,7 +96,7 @@ final class MemoryKeyStore: KeyStore {
     }
 }
 
-/// Has the entries that a test names.
+/// An audit log with the entries of a test.
 final class MemoryAuditLog: AuditLog {
     private let entries = Mutex<[TenantID: [AuditEntry]]>([:])
 

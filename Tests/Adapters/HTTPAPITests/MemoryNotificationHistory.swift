@@ -4,7 +4,7 @@ import Notifications
 import Synchronization
 import Tenancy
 
-/// Has the notifications and instances that a test names, and the channels that were made.
+/// A history with the notifications, instances and channels of a test.
 final class MemoryNotificationHistory: NotificationHistory {
     private struct State {
         var notifications: [TenantID: [RecordedNotification]] = [:]
@@ -22,7 +22,7 @@ final class MemoryNotificationHistory: NotificationHistory {
         state.withLock { $0.notifications[tenant, default: []].append(notification) }
     }
 
-    /// - Parameter location: where it was launched.
+    /// - Parameter location: The location where the instance was launched.
     func add(_ instance: InstanceSummary, of tenant: TenantID, at location: LocationIdentifier? = nil) {
         state.withLock { $0.instances[tenant, default: []].append((instance, location)) }
     }

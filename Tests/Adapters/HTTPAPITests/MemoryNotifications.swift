@@ -5,7 +5,7 @@ import Notifications
 import Synchronization
 import Tenancy
 
-/// Keeps notifications in memory, for the candidates that a test names.
+/// Stores notifications in memory. A test sets the candidates.
 final class MemoryNotifications: NotificationStore {
     private struct Key: Hashable {
         let tenant: TenantID
@@ -18,7 +18,7 @@ final class MemoryNotifications: NotificationStore {
         var traces: [Key: NotificationTrace] = [:]
         var keys: [Key: (request: [UInt8], trace: NotificationTrace)] = [:]
         var isAway = false
-        /// Of whom the rest of an audience is to be taken in, and of which notification.
+        /// Notifications whose audience is not complete yet.
         var incomplete: [(tenant: TenantID, notification: NotificationID)] = []
         var partSize = Int.max
     }
@@ -27,18 +27,18 @@ final class MemoryNotifications: NotificationStore {
 
     var count: Int { state.withLock { $0.traces.count } }
 
-    /// From now on everybody whom the tenant reaches, whatever the audience.
+    /// Sets the candidates for all audiences of a tenant.
     func reach(_ candidates: [Candidate], of tenant: TenantID) {
         state.withLock { $0.candidates[tenant] = candidates }
     }
 
-    /// From now on so many are taken in at once.
+    /// Limits the size of an audience's parts.
     func limitParts(to count: Int) { state.withLock { $0.partSize = count } }
 
-    /// From now on nothing answers.
+    /// Makes the store unavailable.
     func goAway() { state.withLock { $0.isAway = true } }
 
-    /// Takes a notification's deliveries to be answered so.
+    /// Changes the deliveries of a notification, as responses of APNs do.
     func response(_ id: NotificationID, of tenant: TenantID, _ change: (RecordedDelivery) -> RecordedDelivery)
     {
         state.withLock { state in
@@ -55,7 +55,7 @@ final class MemoryNotifications: NotificationStore {
         state.withLock { Array(Set($0.incomplete.map(\.tenant))) }
     }
 
-    /// Takes in all that is left.
+    /// Adds the rest of an audience.
     func continueAudience(of tenant: TenantID) async throws -> AudiencePart? {
         state.withLock { state in
             guard let index = state.incomplete.firstIndex(where: { $0.tenant == tenant }) else { return nil }
@@ -86,7 +86,7 @@ final class MemoryNotifications: NotificationStore {
             }
             if case .channel = distribution.audience { return .unknownChannel }
             let candidates = (state.candidates[tenant] ?? []).filter { candidate in
-                // Where a Live Activity belongs is not known.
+                // The location of a Live Activity is unknown.
                 if case .activity(let instance, _) = distribution.audience {
                     return candidate.instance == instance
                 }
@@ -141,7 +141,7 @@ final class MemoryNotifications: NotificationStore {
 }
 
 extension Candidate {
-    /// One that was launched at the business a minute ago.
+    /// An instance that was launched at the business a minute ago.
     static func sample(
         clip: String = "com.example.MyApp.Clip", permission: NotificationPermission = .ephemeral,
         launch: URLLaunch? = nil

@@ -4,7 +4,7 @@ import RateLimiting
 import Synchronization
 import Tenancy
 
-/// Keeps tenants in memory; each is there with its number for a name.
+/// Stores tenants in memory. Every tenant exists, and its name is its number.
 final class MemoryTenantStore: TenantStore {
     private struct State {
         var tenants: [TenantID: Tenant] = [:]
@@ -14,10 +14,10 @@ final class MemoryTenantStore: TenantStore {
 
     private let state = Mutex(State())
 
-    /// Who made each change.
+    /// The actor of each change.
     var actors: [String] { state.withLock { $0.actors } }
 
-    /// From now on no change is seen by lookups, or again.
+    /// Sets whether lookups see new changes.
     func lagBehind(_ lags: Bool) { state.withLock { $0.isVisible = !lags } }
 
     func tenant(_ id: TenantID) async throws -> Tenant {

@@ -1,7 +1,7 @@
 import Administration
 import Synchronization
 
-/// What the DNS says, as a test tells it; on the web there is nothing.
+/// A DNS with the records of a test, and a web without pages.
 final class MemoryTextRecords: TextRecordResolver, PageFetcher {
     private struct State {
         var records: [String: [String]] = [:]
@@ -11,12 +11,12 @@ final class MemoryTextRecords: TextRecordResolver, PageFetcher {
 
     private let state = Mutex(State())
 
-    /// How often somebody has asked.
+    /// The number of queries.
     var asked: Int { state.withLock { $0.asked } }
 
     func publish(_ name: String, _ value: String) { state.withLock { $0.records[name] = [value] } }
 
-    /// From now on nobody is answered, or again.
+    /// Holds all responses back, or sends them.
     func hold(_ isHeld: Bool) { state.withLock { $0.isHeld = isHeld } }
 
     func textRecords(of name: String) async throws(NoResponse) -> [String] {

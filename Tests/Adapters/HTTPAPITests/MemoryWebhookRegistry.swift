@@ -5,7 +5,7 @@ import Notifications
 import Synchronization
 import Tenancy
 
-/// Keeps webhooks, and the messages that a test names, in memory.
+/// Stores webhooks, and the messages of a test, in memory.
 final class MemoryWebhookRegistry: WebhookRegistry {
     private struct State {
         var webhooks: [WebhookReference: RegisteredWebhook] = [:]
@@ -24,13 +24,13 @@ final class MemoryWebhookRegistry: WebhookRegistry {
 
     private let state = Mutex(State())
 
-    /// Who made each change.
+    /// The actor of each change.
     var actors: [String] { state.withLock { $0.actors } }
 
-    /// What was asked for once more.
+    /// The selections of all replays.
     var replays: [ReplaySelection] { state.withLock { $0.replays } }
 
-    /// How many are sent once more at a time.
+    /// Sets how many messages one replay can queue.
     func setReplayLimit(_ limit: Int) { state.withLock { $0.replayLimit = limit } }
 
     func secret(of webhook: WebhookReference) -> WebhookSecret? { state.withLock { $0.secrets[webhook] } }
@@ -46,12 +46,12 @@ final class MemoryWebhookRegistry: WebhookRegistry {
         state.withLock { $0.events[tenant, default: []].append(body.serialized()) }
     }
 
-    /// How often events were read.
+    /// The number of times that events were read.
     var pageCount: Int { state.withLock { $0.pageCount } }
 
     func setFull(_ isFull: Bool) { state.withLock { $0.isFull = isFull } }
 
-    /// Returns when events are read the next time.
+    /// Returns at the next read of events.
     func nextPage() async {
         await withCheckedContinuation { waiter in state.withLock { $0.pageWaiters.append(waiter) } }
     }
@@ -66,7 +66,7 @@ final class MemoryWebhookRegistry: WebhookRegistry {
     func events(of tenant: TenantID, after: EventPosition?, limit: Int) async throws -> EventPage {
         let (page, waiters) = state.withLock { state in
             let events = state.events[tenant] ?? []
-            // As if each event were of a transaction of its own.
+            // Each event counts as a separate transaction.
             let start = min(after.map { $0.seen.newest - 1 } ?? events.count, events.count)
             let page = after == nil ? [] : Array(events[start...].prefix(limit))
             state.pageCount += 1

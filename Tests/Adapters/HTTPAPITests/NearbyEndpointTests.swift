@@ -8,11 +8,11 @@ import Testing
 
 @testable import HTTPAPI
 
-/// The businesses around a person, as clients see them.
+/// Nearby locations, as clients see them.
 @Suite struct NearbyEndpointTests {
     private static let generic = "https://example.com/restaurants"
 
-    /// Between the two restaurants, which are 2 km apart.
+    /// A person between the two restaurants, which are 2 km apart.
     private static func body(_ changes: String = "{}") throws -> JSONValue {
         var body: JSONObject = [
             "url": .string(generic), "coordinate": ["latitude": 37.333, "longitude": -122.015],
@@ -39,7 +39,7 @@ import Testing
             #expect(
                 distances.count == 2 && (500...700).contains(distances[0])
                     && (1_400...1_500).contains(distances[1]))
-            // To the millimetre.
+            // Rounded to millimetres.
             #expect(distances.allSatisfy { ($0 * 1_000).rounded() / 1_000 == $0 })
             for place in places {
                 let lookup = try await client.lookUp(try #require(place["url"]?.stringValue))
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    /// It takes the right to look up, and says nothing of where people are in any log.
+    /// The endpoint requires the scope `lookup`. No log contains a person's coordinate.
     @Test func nearbyRequiresScopeLookupAndLogsNoCoordinate() async throws {
         let api = TestAPI()
         try await api.test { client in
@@ -130,7 +130,7 @@ import Testing
         #expect(api.recorder.outcomes.isEmpty)
     }
 
-    /// Not even where both have a place at one spot, and the same URLs.
+    /// Both tenants have a location at the same point, and the same URLs.
     @Test func nearbyHidesLocationsOfOtherTenants() async throws {
         let api = TestAPI()
         var table = try #require(api.table.current).table

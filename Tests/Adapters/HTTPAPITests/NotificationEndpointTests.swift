@@ -12,7 +12,7 @@ import Testing
 @testable import HTTPAPI
 
 @Suite struct NotificationEndpointTests {
-    /// Those that this suite holds to their tenants.
+    /// The operations whose tenant isolation this suite tests.
     static let operations = ["sendNotification", "getNotification"]
 
     private static let tenant = TenantID(number: 1)
@@ -188,8 +188,8 @@ import Testing
         }
     }
 
-    /// Each delivery leads to the instance of the experience that was launched: by the request's URL where that is its, else
-    /// by the URL that it was launched by.
+    /// The target of a delivery is the request's URL if it has the experience that the instance was launched with. Otherwise it is
+    /// the launch URL.
     @Test func deliveryNamesItsTargetURL() async throws {
         let api = TestAPI()
         let short = "https://example.com/a"
@@ -262,7 +262,7 @@ import Testing
         }
     }
 
-    /// Others' notifications are answered as those that there are not, and so are texts that are no ID.
+    /// Notifications of other tenants are unknown, like texts that are not IDs.
     @Test func anotherTenantsNotificationIsUnknown() async throws {
         let api = TestAPI()
         api.notifications.reach([try .sample()], of: Self.tenant)
@@ -281,7 +281,7 @@ import Testing
             for none in ["7d3c2f9a-8b1e-7c55-9e0f-2a6d1b7c4e11", "x", "%00"] {
                 #expect(try await get(none).text == theirs.text)
             }
-            // Neither the experiences nor the idempotency keys of the one are the other's.
+            // Another tenant's experiences and idempotency keys have no effect.
             #expect(try await Self.send(idempotencyKey: "k", key: key, to: client).code == "does_not_match")
             #expect(try await client.send(.get, "/v1/notifications/\(id)", key: api.secret).status == 200)
             #expect(

@@ -12,7 +12,7 @@ import Testing
 @testable import HTTPAPI
 
 @Suite struct NotificationHistoryEndpointTests {
-    /// Those that this suite holds to their tenants.
+    /// The operations whose tenant isolation this suite tests.
     static let operations: Set = ["listNotifications", "listInstances", "listChannels"]
 
     private static let paths = ["/v1/notifications", "/v1/instances", "/v1/channels"]

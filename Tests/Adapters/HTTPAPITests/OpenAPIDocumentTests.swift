@@ -8,9 +8,9 @@ import Testing
 
 @testable import HTTPAPI
 
-/// The served document against the endpoints, fragments and values it is derived from.
+/// Compares the served document with the endpoints, fragments and values that it is derived from.
 @Suite struct OpenAPIDocumentTests {
-    /// With `DOORSTEP_OPENAPI_DUMP`, the test also writes the document there: that remakes the dump in the tree.
+    /// If `DOORSTEP_OPENAPI_DUMP` is set, the test also writes the document to this path.
     @Test func documentMatchesEndpointsAndFragments() throws {
         let package = (1...4).reduce(URL(filePath: #filePath)) { url, _ in url.deletingLastPathComponent() }
         var generator = try OpenAPIGenerator(

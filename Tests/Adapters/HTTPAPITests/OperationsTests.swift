@@ -9,7 +9,7 @@ import Testing
 
 @testable import HTTPAPI
 
-/// Where the server tells monitors how it does, and where it does not.
+/// Endpoints for monitors, on the operations port and on the public port.
 @Suite struct OperationsTests {
     static let paths = ["/livez", "/readyz", "/metrics"]
 
@@ -128,7 +128,7 @@ import Testing
             }
             let (everyone, monitors) = (try #require(ports[.api]), try #require(ports[.operations]))
             for path in Self.paths + ["/tls/allowed?host=localhost"] {
-                // Whatever the host.
+                // The operations port serves every host.
                 for host in ["localhost", "example.com"] {
                     try await Self.expect("200", of: path, host: host, at: monitors)
                     for method in ["GET", "POST"] {

@@ -8,11 +8,11 @@ import Testing
 
 @testable import HTTPAPI
 
-/// The pages of the codes, and that guide and OpenAPI document know the same codes.
+/// The pages of problem codes. The guide and the OpenAPI document must have the same codes.
 @Suite struct ProblemTests {
     @Test func everyCodeHasAPageWithCauseAndRemedy() async throws {
         let api = TestAPI()
-        // A tenant's host hides what monitors ask, and not these.
+        // A tenant's host hides the paths of monitors, but not the problem pages.
         try api.proveHost()
         try await api.test { client in
             for type in ProblemType.all {
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    /// Each place that makes a problem with a status in so many words uses the one of its code.
+    /// Code that makes a problem with an explicit status uses the status of its code.
     @Test func everyCodeIsUsedWithItsOwnStatus() throws {
         let names: [String: Int] = [
             "badRequest": 400, "unauthorized": 401, "forbidden": 403, "notFound": 404,
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    /// Each example of a problem is of its code's type, and each code that is named with a status is there with it.
+    /// Each example has the problem type of its code. Each code in the text is listed with its status.
     @Test func openAPIDocumentKnowsTheSameCodes() throws {
         let document = try JSONValue(parsing: OpenAPIDocument.bytes)
         var named: Set<String> = []
@@ -133,7 +133,7 @@ import Testing
                 }
             }
         }
-        // What is said of any path at once, in the document's own description.
+        // The document's description lists errors that all paths can have.
         named.formUnion([
             "method_not_allowed", "unsupported_transfer_coding", "idempotency_key_not_supported",
         ])
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    /// The table of the guide.
+    /// The guide has a table of codes.
     @Test func guideKnowsTheSameCodes() throws {
         let guide = try String(
             contentsOf: URL(filePath: #filePath).deletingLastPathComponent()
@@ -176,7 +176,7 @@ import Testing
         }
     }
 
-    /// Every code that is written where problems are made, whether or not another test comes by it.
+    /// Finds all codes in the source files that make problems, also codes that no other test reaches.
     @Test func everyCodeInTheSourcesHasAType() throws {
         var count = 0
         for (file, text) in try Self.sources() {
@@ -190,7 +190,7 @@ import Testing
         #expect(count > 25)
     }
 
-    /// The names and texts of the files in which problems are made.
+    /// The names and texts of the files that make problems.
     private static func sources() throws -> [(file: String, text: String)] {
         let folder = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../../../Sources/Adapters/HTTPAPI").standardizedFileURL

@@ -237,9 +237,9 @@ import Testing
     }
 }
 
-/// A reader of the text format that knows no more of the registry than the format's documentation.
+/// A reader of the text format that is written from the format's documentation only.
 private struct Exposition {
-    /// Types by the names of their metrics.
+    /// Types by name.
     private(set) var types: [String: String] = [:]
     /// Values, as written, by name and labels.
     private(set) var samples: [String: String] = [:]

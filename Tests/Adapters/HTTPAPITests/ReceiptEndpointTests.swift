@@ -11,7 +11,7 @@ import Testing
 
 @testable import HTTPAPI
 
-/// Receipts as whoever verifies them sees them: by the published keys, and nothing else of ours.
+/// Verifies receipts with the published keys only, as an independent verifier does.
 @Suite struct ReceiptEndpointTests {
     private static let now = Date(timeIntervalSince1970: 1_800_000_059)
 
@@ -80,7 +80,7 @@ import Testing
         (["deviceResult": ["errorCode": 7]], "undetermined", "device", false),
     ]
 
-    /// Whoever has the key that ships with a clip can say anything of the device: the receipt says that it was said.
+    /// Anyone with the publishable key can invent the device's result. The receipt records this as the evidence.
     @Test(arguments: others)
     func receiptNamesTheEvidenceOfEachOutcome(
         changes: JSONObject, outcome: String, evidence: String, isCertain: Bool

@@ -8,7 +8,7 @@ import Testing
 
 @testable import HTTPAPI
 
-/// The answers of the three routes, as clients see them.
+/// Responses of lookup, confirmations and payloads, as clients see them.
 @Suite struct ResponseTests {
     static let order = "https://example.com/restaurants/restaurant_a/order/1234"
 
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    /// Of a place that has some; the receipt's claims are listed by `ReceiptEndpointTests`.
+    /// The location has details. `ReceiptEndpointTests` lists the claims.
     @Test func responseIncludesLocationDetails() async throws {
         try await TestAPI().test { client in
             let url = "https://example.com/restaurants/restaurant_b"
@@ -131,7 +131,7 @@ import Testing
         #expect(api.recorder.outcomes == TestAPI.Path.allCases.map { _ in outcome })
     }
 
-    /// All that `APActivationPayload` tells a clip is its URL. [Apple]
+    /// `APActivationPayload` gives a clip only its URL. [Apple]
     @Test(arguments: [
         (#""coordinate":{"latitude":37.33475,"longitude":-122.0089}"#, "inRegion"),
         (#""coordinate":{"latitude":37.34,"longitude":-122.0089}"#, "notInRegion"),
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    /// Apple, "Enabling notifications in App Clips": the payload of the page's example.
+    /// The example payload of Apple's page "Enabling notifications in App Clips". [Apple]
     @Test func payloadMatchesApplesExample() async throws {
         let aps = """
             {"alert":{"title":"Order Status","subtitle":"Restaurant A","body":"Your order is ready."},\

@@ -3,7 +3,7 @@ import JSON
 import Lookups
 import Synchronization
 
-/// Says whether a table knows a URL, and with it who asked.
+/// Diagnoses that report whether an index knows a URL, and which key asked.
 final class ScriptedDiagnoses: Sendable {
     private struct State {
         var isHeld = false
@@ -13,7 +13,7 @@ final class ScriptedDiagnoses: Sendable {
 
     private let state = Mutex(State())
 
-    /// How often a site was to be asked.
+    /// The number of diagnoses that would contact a site.
     var sitesAsked: Int { state.withLock { $0.sitesAsked } }
 
     /// The number of diagnoses that have begun.

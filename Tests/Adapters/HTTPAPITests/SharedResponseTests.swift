@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTPAPI
 
-/// What anyone may ask for, again and again, before any of it is read.
+/// Documents that anyone can request repeatedly, without reading the responses.
 @Suite struct SharedResponseTests {
     @Test func sharedResponseBodiesAreInMemoryOnce() throws {
         let api = TestAPI()

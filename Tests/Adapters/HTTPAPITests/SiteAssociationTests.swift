@@ -30,7 +30,7 @@ import Testing
             #expect(response.headers[.contentType] == "application/json")
             #expect(response.headers[.cacheControl] == "public, max-age=300")
             #expect(response.headers[.vary] == nil)
-            // Its experiences are on another host.
+            // The clip's experiences are on another host.
             #expect(
                 response.json == [
                     "appclips": [
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    /// The prefix of an old app and the content for other services, as in the lookup index.
+    /// The file contains the App ID prefix and the content for other services, as in the lookup index.
     @Test func domainContentAndAppIDPrefixAreInTheFile() async throws {
         let api = try Self.api()
         let tenant = TenantID(number: 1)
@@ -106,7 +106,7 @@ import Testing
                     ],
                     "more": [.null], "webcredentials": ["apps": ["ABCDE12345.com.example.Bank"]],
                 ])
-            // A change of it alone is another file.
+            // A change of the content alone changes the file and its tag.
             let tag = try #require(response.headers[.eTag])
             try Self.change(api) { try $0.set(.domains, .domain(tenant, TestAPI.host)) }
             let next = try await client.send(.get, Self.path, key: nil, headers: [.ifNoneMatch: tag])

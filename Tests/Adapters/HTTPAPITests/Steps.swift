@@ -1,11 +1,11 @@
 import CSteps
 
-/// How many of the processor's instructions something takes.
+/// Counts the processor's instructions.
 enum Steps {
     /// False on processors other than x86-64.
     static var canBeCounted: Bool { steps_can_be_counted() }
 
-    /// - Parameter limit: Where counting ends.
+    /// - Parameter limit: The count at which counting stops.
     static func count(upTo limit: UInt64 = .max, of work: () -> Void) -> UInt64 {
         withoutActuallyEscaping(work) { work in
             var work = work
@@ -15,14 +15,15 @@ enum Steps {
         }
     }
 
-    /// How much more work an input nine times longer than it was adds, where the work that an input once longer adds is 1.
+    /// The growth of work between a small input and inputs of two and of ten times its size: the added work of the largest, divided
+    /// by the added work of the middle one.
     ///
-    /// Linear work gives 9, and work with the square of the input 33, whatever both take at any size. What an input adds that
-    /// is lost in the rest counts as a twentieth of the work on the smallest.
+    /// Linear work gives 9, and quadratic work 33, with any constant overhead. Added work of less than a twentieth of the work on
+    /// the smallest input counts as a twentieth.
     ///
-    /// Each is done once before it is counted, so that what is made ready once is not counted.
-    /// - Parameter limit: Counting ends where the growth is surely above it.
-    /// - Parameter work: makes an input of a size, and gives what is to be done with it.
+    /// Each work runs once before it is counted, so that one-time preparations are not counted.
+    /// - Parameter limit: Counting stops when the growth is certainly above this.
+    /// - Parameter work: Makes an input of a size, and returns the work on it.
     static func growth(
         from size: Int, upTo limit: UInt64, _ work: (Int) throws -> () -> Void
     ) rethrows -> Double {

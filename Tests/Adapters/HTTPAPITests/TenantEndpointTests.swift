@@ -9,7 +9,7 @@ import Testing
 @testable import HTTPAPI
 
 @Suite struct TenantEndpointTests {
-    /// Those that this suite holds to their tenants.
+    /// The operations whose tenant isolation this suite tests.
     static let operations: Set = ["getTenant", "patchTenant", "getCurrentKey"]
 
     private static let path = "/v1/tenant"
@@ -29,7 +29,7 @@ import Testing
             let tag = try #require(read.headers[.eTag])
             let known = try await client.send(
                 .get, Self.path, key: api.reader, headers: [.ifNoneMatch: tag])
-            // The tag does not cover the quotas, so that the usage shown is never an old one.
+            // The tag does not cover the quotas, so the response always has the current usage.
             #expect(known.status == 200 && known.headers[.eTag] == tag && known.text == read.text)
             #expect(
                 read["quotas"]?.objectValue?["locations"]?.objectValue?["rows"] == ["used": 3, "limit": 10])
@@ -40,7 +40,7 @@ import Testing
             #expect(changed["collapsePolicy"] == "business" && changed["id"] == read["id"])
             let late = try await Self.patch(client, ["name": "Late"], headers: [.ifMatch: tag])
             #expect(late.status == 412 && late.code == "precondition_failed")
-            // What was read can be sent back as it is; null is what there is without a word.
+            // The response can be sent back unchanged. Null sets the default.
             let back = try await Self.patch(client, try #require(changed.json))
             #expect(back.status == 200 && back.text == changed.text)
             let used = try await Self.patch(client, ["quotas": ["locations": ["rows": ["used": 4]]]])

@@ -10,7 +10,7 @@ import Testing
 
 @testable import HTTPAPI
 
-/// Every operation of the served OpenAPI document, with every ID of one tenant and the keys of another.
+/// Sends every ID of one tenant with the keys of another tenant to every operation of the OpenAPI document.
 @Suite struct TenantIsolationTests {
     // MARK: Two tenants
 
@@ -18,7 +18,7 @@ import Testing
     private static let neighbour = TenantID(number: 3)
     private static let ownersClip = "com.example.MyApp.Clip"
 
-    /// What answers to the neighbour must not have in them.
+    /// Texts that responses to the neighbour must not contain.
     private static let ownersData = [
         "Restaurant A", "restaurant_a", "Kiosk Seventeen", "kiosk-17", "lunchcode", "example.com",
         "com.example.MyApp", "ABCDE12345", "37.334722", "122.008889", "48.858367", owner.uuid.uuidString,
@@ -46,7 +46,7 @@ import Testing
 
         private static func addToOwner(in table: inout LookupIndex) throws {
             let clip = ownersClip
-            // So that payloads are composed for what a rule finds too.
+            // A single-business clip, so that the server composes payloads for URLs with an identifier rule, too.
             try table.set(.clips, .clip(owner, clip, isMultiBusiness: false))
             try table.set(
                 .locations,
@@ -101,12 +101,12 @@ import Testing
 
     // MARK: IDs
 
-    /// An ID of the owner's, in the URLs by which its owner and the neighbour ask for it.
+    /// An ID of the owner, and the URLs with which the owner and the neighbour send it.
     private struct ID: CustomStringConvertible {
         let text: String
         let ofOwner: @Sendable (String) -> String
         let ofNeighbour: @Sendable (String) -> String
-        /// Payloads are for advanced experiences alone.
+        /// Payloads require advanced experiences.
         var isAdvanced = true
 
         /// An ID of the same length and kind that no tenant has.
@@ -155,7 +155,7 @@ import Testing
 
     // MARK: Operations
 
-    /// What the document says of an operation.
+    /// An operation of the OpenAPI document.
     private struct Operation: Hashable {
         let id: String
         let method: HTTPRequest.Method
@@ -178,18 +178,18 @@ import Testing
         }
     }
 
-    /// How an operation is asked for what a URL stands for, and how one sees whether it was found.
+    /// A request of an operation with a URL, and a check whether the response contains the item.
     private struct Probe: Sendable {
         /// Nil for an operation that takes the URL as a parameter.
         var body: (@Sendable (String) -> JSONValue)?
         var isForSecretKeysOnly = false
         var isForAdvancedOnly = false
         let isFound: @Sendable (TestAPI.APIResponse) -> Bool
-        /// Of what there is not, where the URL's experience is not the neighbour's either.
+        /// The status if the item is unknown and the URL is not the neighbour's.
         let status: Int
-        /// Of a URL of the neighbour's own that leads to no location; nil where that makes no difference.
+        /// The status for a URL of the neighbour without a location; nil if it is the same.
         var statusWithoutLocation: Int?
-        /// Undoes the request, so that the next one is the first again.
+        /// Undoes the request, so that the next request has the same initial state.
         var undo: (@Sendable (APIKey, TestAPI.Client) async throws -> Void)?
 
         func send(
@@ -198,7 +198,7 @@ import Testing
             -> TestAPI.APIResponse
         {
             var headers: HTTPFields = [.contentType: "application/json"]
-            // Of a length of its own, so that it does not tell answers apart.
+            // A request ID of constant length, so that responses can be compared.
             headers[try #require(HTTPField.Name("X-Request-ID"))] = "probe"
             guard let body else {
                 let encoded = url.utf8.map { ($0 < 16 ? "%0" : "%") + String($0, radix: 16) }.joined()
@@ -256,18 +256,18 @@ import Testing
             }),
     ]
 
-    /// An instance of the owner's.
+    /// An instance of the owner.
     private static let instance = "7d3c2f9a-8b1e-4c55-9e0f-2a6d1b7c4e10"
-    /// One that no tenant has.
+    /// An instance that no tenant has.
     private static let noInstance = "7d3c2f9a-8b1e-4c55-9e0f-2a6d1b7c4e11"
 
-    /// Operations on an instance by its ID, with the body they take, in an order in which each finds it.
+    /// Operations on an instance with their bodies. Each operation finds the instance in this order.
     private static let instanceProbes: [(operation: String, body: JSONValue?)] = [
         ("getInstance", nil), ("registerActivity", ["token": "00fc13adff785122"]), ("deleteActivity", nil),
         ("deleteInstance", nil),
     ]
 
-    /// What those who have no key are told of tenants, by operation: nothing, but the apps of the host that is asked.
+    /// Operations without a key, and the tenant's texts in their responses. Only the apps of the requested host appear.
     private static let openOperations: [String: [String]] = [
         "getSiteAssociation": ["com.example.MyApp", "ABCDE12345"], "checkLiveness": [], "checkReadiness": [],
         "getMetrics": [],
@@ -327,7 +327,7 @@ import Testing
                         } else if let status = probe.statusWithoutLocation,
                             id.ofNeighbour(id.text).contains("neighbour")
                         {
-                            // What needs no location: the URL is the neighbour's own.
+                            // The operation needs no location, and the URL is the neighbour's own.
                             #expect(theirs.status == status, "\(comment)")
                         } else {
                             #expect(theirs.status == probe.status, "\(comment)")
@@ -337,11 +337,11 @@ import Testing
                 }
             }
         }
-        // Nothing was found, so that no place is in the confirmations recorded.
+        // No location was found, so no confirmation is at a location.
         #expect(Set(fixture.api.recorder.outcomes) == ["doesNotMatch"])
     }
 
-    /// What the neighbour is told of the owner's instance and of one that there is not; then what the owner is told.
+    /// The neighbour gets the same responses for the owner's instance and for an unknown one. Then the owner finds it.
     @Test func anotherTenantsInstanceIsUnknown() async throws {
         let fixture = try Fixture()
         try await fixture.api.test { client in
@@ -383,7 +383,7 @@ import Testing
         }
     }
 
-    /// What the neighbour is told of the owner's item, and what becomes of it by the neighbour's requests: nothing.
+    /// The neighbour's requests do not find or change the owner's item.
     @Test(arguments: CatalogueEndpointTests.samples)
     func anotherTenantsCatalogueItemIsUnknownAndUnchanged(sample: CatalogueEndpointTests.Sample) async throws
     {
@@ -411,7 +411,7 @@ import Testing
                 #expect(
                     one.text == other.text && Self.comparable(one.headers) == Self.comparable(other.headers))
             }
-            // The same name is free for the neighbour, and the owner's stays as it is.
+            // The neighbour can use the same name. The owner's item does not change.
             let own = try await CatalogueEndpointTests.write(
                 .put, sample.path, sample.body, client, key: neighbour, headers: [.ifNoneMatch: "*"])
             #expect(own.status == 201)
@@ -423,7 +423,7 @@ import Testing
         }
     }
 
-    /// Else the test before would prove nothing.
+    /// Control for the test above.
     @Test func ownItemIsFoundByTheSameRequests() async throws {
         let fixture = try Fixture()
         try await fixture.api.test { client in
@@ -451,7 +451,7 @@ import Testing
         try await fixture.api.test { client in
             let document = try #require(try await client.send(.get, "/openapi.json", key: nil).json)
             let operations = try Self.operations(in: document)
-            // So that there is something to count.
+            // Requests that metrics count.
             for operation in operations where operation.needsKey {
                 for (id, key) in Self.ids.flatMap({ id in
                     [(id.ofOwner(id.text), client.api.secret), (id.ofNeighbour(id.text), fixture.secret)]
@@ -461,16 +461,16 @@ import Testing
             }
             for operation in operations where !operation.needsKey {
                 let allowed = try #require(Self.openOperations[operation.id])
-                // Monitors are told nothing at a host that a tenant has proved.
+                // A proved host of a tenant hides the paths of monitors.
                 try fixture.api.proveHost(operation.id == "getSiteAssociation")
                 for key in [nil, client.api.secret, fixture.secret] {
                     let path = operation.path.replacing("{code}", with: "not_found")
                         .replacing("{sha256}", with: String(repeating: "0", count: 64))
                     let response = try await client.send(operation.method, path, key: key)
-                    // Without a host it is told of none, and without a proved one of no image.
+                    // These two operations need a proved host.
                     let status = ["checkAllowedHost", "getCardImage"].contains(operation.id) ? 404 : 200
                     #expect(response.status == status, "\(operation.id)")
-                    // Its examples are Apple's, and so are the owner's data here.
+                    // The examples are Apple's, like the owner's data in this test.
                     guard operation.id != "getOpenAPI" else {
                         #expect(response.text.utf8.elementsEqual(OpenAPIDocument.bytes))
                         continue
@@ -485,7 +485,7 @@ import Testing
         }
     }
 
-    /// What does not change from one request to the next.
+    /// Header fields that stay the same from one request to the next.
     private static func comparable(_ headers: HTTPFields) -> [String] {
         headers.filter { !["date", "ratelimit"].contains($0.name.canonicalName) }.map(\.description).sorted()
     }

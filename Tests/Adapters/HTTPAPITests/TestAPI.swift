@@ -38,11 +38,11 @@ struct TestAPI: Sendable {
     let publishable = APIKey.generate(.publishable)
     let secret = APIKey.generate(.secret)
     let suspended = APIKey.generate(.secret)
-    /// May confirm and nothing else.
+    /// A key with the scope `confirm` only.
     let confirmer = APIKey.generate(.publishable)
-    /// May manage, and read what there is.
+    /// A key with the scopes `manage` and `read`.
     let manager = APIKey.generate(.secret)
-    /// May read and nothing else.
+    /// A key with the scope `read` only.
     let reader = APIKey.generate(.secret)
     let table: LiveLookupIndex
     let recorder = MemoryRecorder()
@@ -62,7 +62,7 @@ struct TestAPI: Sendable {
     let shortCodes = MemoryCatalogueStore<ShortCode>()
     let domains = MemoryCatalogueStore<DomainRecord>()
     let tenants = MemoryTenantStore()
-    /// What proves domains.
+    /// The DNS records that prove domains.
     let records = MemoryTextRecords()
     let keys = MemoryKeyStore()
     let attestKeys = MemoryAttestKeyStore()
@@ -72,20 +72,20 @@ struct TestAPI: Sendable {
     let appStore = MemoryLatestChecks()
     let history: MemoryNotificationHistory
     let deliveries = MemoryDeliveryLedger()
-    /// May manage keys, and look up.
+    /// A key with the scopes `manage_keys` and `lookup`.
     let keyManager = APIKey.generate(.secret)
     /// Nil for a server without a secret for challenges and tokens.
     var attestation: AppVerifier?
     /// False for a server that cannot open tokens.
     var hasNotifications = true
-    /// Of the server.
+    /// The settings of the server.
     var settings = APIServer.Settings.forBusyMachines
-    /// Of the tenant whose keys are good.
+    /// The limits of the tenant with these keys.
     private let limits: RequestLimits
     private let receipts: ReceiptIssuer?
     private let metrics: any MetricsFactory
 
-    /// - Parameter hasTable: false for a server that has never reached its database.
+    /// - Parameter hasTable: False for a server that has never connected to its database.
     init(
         hasTable: Bool = true, trusting trust: LocationTrust = .nothing,
         limits: RequestLimits = RequestLimits(),
@@ -113,7 +113,7 @@ struct TestAPI: Sendable {
         let logger = Logger(label: "test") { _ in log }
         for path in paths {
             let start = ContinuousClock.now
-            // Nothing refills.
+            // The clock of the limits does not advance.
             let responder = APIResponder(
                 settings, dependencies, RequestObserver(settings.accessLog), logger: logger, now: { start })
             switch path {
@@ -128,7 +128,7 @@ struct TestAPI: Sendable {
         }
     }
 
-    /// What answers, by the clock.
+    /// A responder with the real clock.
     var responder: APIResponder {
         let log = log
         return APIResponder(
@@ -164,7 +164,7 @@ struct TestAPI: Sendable {
             metrics: { [metrics] in (metrics as? PrometheusRegistry)?.exposition() ?? "" })
     }
 
-    /// Lets a key of a tenant that there is not yet in.
+    /// Adds a key of a new tenant.
     func admit(
         _ key: APIKey, of tenant: TenantID, scopes: String? = nil, locations: String? = nil
     ) throws {
@@ -178,10 +178,10 @@ struct TestAPI: Sendable {
         self.table.replace(by: table, from: .database, asOf: Date())
     }
 
-    /// The host that requests name.
+    /// The host of all requests.
     static let host = "localhost"
 
-    /// Has the tenant prove that host, or no longer.
+    /// Sets whether the tenant has proved the host.
     func proveHost(_ isProved: Bool = true, pages: DomainPages = .off) throws {
         guard var table = table.current?.table else { return }
         if isProved {
@@ -234,7 +234,7 @@ struct TestAPI: Sendable {
         return table
     }
 
-    /// Sends requests and reads answers as JSON.
+    /// Sends requests and reads responses as JSON.
     struct Client: Sendable {
         let api: TestAPI
         let http: HTTPTestClient
@@ -292,7 +292,7 @@ struct TestAPI: Sendable {
         var field: String? { json?.objectValue?["field"]?.stringValue }
         subscript(key: String) -> JSONValue? { json?.objectValue?[key] }
 
-        /// Whatever is refused has a code that there is a page of.
+        /// Each error must have a code with a problem page.
         func expectType() {
             guard headers[.contentType] == "application/problem+json", !text.isEmpty else { return }
             guard let type = code.flatMap({ ProblemType.byCode[$0] }) else {
@@ -305,7 +305,7 @@ struct TestAPI: Sendable {
     }
 }
 
-/// Keeps what was recorded of confirmations.
+/// Stores confirmations in memory.
 final class MemoryRecorder: ConfirmationRecorder {
     private let records = Mutex<[ConfirmationRecord]>([])
 
@@ -316,7 +316,7 @@ final class MemoryRecorder: ConfirmationRecorder {
     }
 }
 
-/// Keeps which keys were used.
+/// Records which keys were used.
 final class MemoryUsage: KeyUsageRecorder {
     private let used = Mutex<[KeyID]>([])
 
@@ -327,7 +327,7 @@ final class MemoryUsage: KeyUsageRecorder {
     }
 }
 
-/// Keeps every log line, at every level.
+/// Stores every log line of every level.
 final class LogCapture: LogHandler {
     let lines = Mutex<[String]>([])
     var metadata: Logger.Metadata {
@@ -352,7 +352,7 @@ final class LogCapture: LogHandler {
 }
 
 extension APIServer.Settings {
-    /// Those of tests in which no client is slow, though the machine may be.
+    /// Settings with long timeouts, because the machine of the tests may be slow.
     static var forBusyMachines: APIServer.Settings {
         var settings = APIServer.Settings()
         settings.bodyTimeout = .seconds(600)

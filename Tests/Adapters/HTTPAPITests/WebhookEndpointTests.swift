@@ -11,7 +11,7 @@ import Testing
 @testable import HTTPAPI
 
 @Suite struct WebhookEndpointTests {
-    /// Those that this suite holds to their tenants.
+    /// The operations whose tenant isolation this suite tests.
     static let operations: Set = [
         "listWebhooks", "createWebhook", "getWebhook", "patchWebhook", "deleteWebhook", "rotateWebhookSecret",
         "testWebhook", "listWebhookMessages", "getWebhookMessage", "replayWebhookMessages",
@@ -33,7 +33,7 @@ import Testing
         try await CatalogueEndpointTests.write(.patch, path, body, client, key: key)
     }
 
-    /// Creates a webhook, and says where it is.
+    /// Creates a webhook and returns its path.
     private static func created(
         _ client: TestAPI.Client
     ) async throws -> (path: String, reference: WebhookReference) {
@@ -42,7 +42,7 @@ import Testing
         return (try #require(created.headers[.location]), WebhookReference(id, of: tenant))
     }
 
-    /// - Parameter age: in seconds; of two messages made in one millisecond neither is the newer.
+    /// - Parameter age: In seconds. Messages of the same millisecond have no order.
     private static func message(
         _ state: RecordedMessage.State, _ attempts: [WebhookAttempt] = [], age: Double = 0
     ) -> RecordedMessage {
@@ -57,7 +57,7 @@ import Testing
             let created = try await Self.create(
                 client, ["url": Self.url, "events": ["key.revoked", "delivery.finished"]])
             #expect(created.status == 201 && created["url"] == Self.url && created["enabled"] == true)
-            // In one order, however they are named.
+            // The order does not depend on the request.
             #expect(created["events"] == ["delivery.finished", "key.revoked"])
             let secret = try #require(created["secret"]?.stringValue)
             #expect(secret.hasPrefix("whsec_"))
@@ -319,7 +319,7 @@ import Testing
         }
     }
 
-    /// However many there are: each answer says where to go on.
+    /// Each response says where to continue.
     @Test func manyMessagesAreReplayedInParts() async throws {
         let api = TestAPI()
         api.webhooks.setReplayLimit(2)

@@ -21,7 +21,7 @@ struct ClientForm {
         var reached: Set<String> = []
         let paths = mapResponses(of: result["paths"] ?? [:]) { collect($0, schemas, &reached) }
         let shared = mapContent(of: components["responses"] ?? [:]) { collect($0, schemas, &reached) }
-        // Clients read webhooks' messages, as they read responses.
+        // Clients read webhook messages like responses.
         let webhooks = mapMessages(of: result["x-webhooks"] ?? [:]) { collect($0, schemas, &reached) }
         for name in reached { schemas[name] = schemas[name].map(opened) }
         components["schemas"] = .object(schemas)
@@ -88,7 +88,7 @@ struct ClientForm {
         guard var object = value.objectValue else { return value }
         for (key, member) in object where !data.contains(key) { object[key] = opened(member) }
         if object["additionalProperties"] == false { setAside("additionalProperties", of: &object) }
-        // Some generators close objects that do not say that they are open.
+        // Some generators close objects unless `additionalProperties` is set.
         if object["properties"]?.objectValue != nil, object["additionalProperties"] == nil {
             object["additionalProperties"] = true
         }

@@ -1,8 +1,8 @@
 import Administration
 import JSON
 
-/// A resource in a schema: as responses show it, as clients create it with its key, as they write it to a path, as a merge patch,
-/// or with omitted fields.
+/// The schema of a resource in one of its forms: in responses, in requests that create it with its key, in requests that write it
+/// to a path, in merge patches, or with omitted fields.
 enum SchemaForm: String {
     case shown, created, written, patched, omitted
 }
@@ -36,7 +36,7 @@ extension JSONObject {
 }
 
 extension Field {
-    /// Nil for a type whose schema a fragment must hold.
+    /// Nil if the type has no fixed schema, so that a fragment must contain it.
     fileprivate func schema(_ form: SchemaForm) -> JSONObject? {
         let isNullable =
             switch form {

@@ -9,20 +9,20 @@ import Notifications
 
 /// Makes the OpenAPI document from the endpoints and the fragments in `Sources/Adapters/HTTPAPI/OpenAPI`.
 ///
-/// A fragment holds what only people can write: summaries, schemas, responses of success, examples. The generator adds what an
-/// ``Endpoint`` and its problems already say: security, path parameters, header fields, media types and errors. Each type of a
-/// webhook's messages has a fragment with the schema of its data; examples are the samples of `doorstep webhook trigger`.
+/// Fragments contain summaries, schemas, successful responses and examples. The generator adds everything that an ``Endpoint`` and
+/// its problems declare: security, path parameters, header fields, media types and errors. For each type of webhook message, a
+/// fragment has the schema of its data; the examples are the samples of `doorstep webhook trigger`.
 struct OpenAPIGenerator {
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// What is shared: the document's head and `components`.
+    /// The shared parts: the document's head and `components`.
     private var document: JSONObject
     /// Members, header fields and an example for each problem's code.
     private let problems: JSONObject
     private var operations: [String: Operation] = [:]
-    /// The fragments of webhooks' messages, by their types.
+    /// The fragments of webhook messages by type.
     private var messages: JSONObject = [:]
     private var tags: [JSONValue] = []
     private var schemas: JSONObject
@@ -73,7 +73,7 @@ struct OpenAPIGenerator {
         }
     }
 
-    /// Adds to a schema with the member `fields` the properties that follow from fields of a resource.
+    /// Adds the properties of a resource's fields to a schema with the member `fields`.
     private func completed(_ schema: JSONValue) throws -> JSONValue {
         guard var object = schema.objectValue, let name = object["fields"]?.stringValue else { return schema }
         object["fields"] = nil
@@ -126,7 +126,7 @@ struct OpenAPIGenerator {
         guard operations.isEmpty else {
             throw Failure(description: "fragments without an endpoint: \(operations.keys.sorted())")
         }
-        // Not `webhooks`: openapi-generator 7.26 makes operations of these whose parameters have no type.
+        // Not `webhooks`: for these, openapi-generator 7.26 makes operations with untyped parameters.
         document["x-webhooks"] = .object(try webhooks())
         var components = try Self.object(document["components"])
         components["schemas"] = .object(
@@ -197,7 +197,7 @@ struct OpenAPIGenerator {
         return names.filter(\.0).map { ["$ref": .string("#/components/parameters/\($0.1)")] }
     }
 
-    /// The same schema for each type; the examples once.
+    /// Uses the same schema for each type, and adds the examples once.
     private static func content(_ body: JSONObject, _ types: [BodyType]) -> JSONObject {
         var content: JSONObject = [:]
         for (index, type) in types.enumerated() {
@@ -208,7 +208,7 @@ struct OpenAPIGenerator {
 
     // MARK: Webhooks
 
-    /// - Throws: If a type of messages has no fragment, or a fragment no type.
+    /// - Throws: If a message type has no fragment, or a fragment has no message type.
     private mutating func webhooks() throws -> JSONObject {
         var webhooks: JSONObject = [:]
         for type in WebhookEvent.messageTypes {
@@ -300,7 +300,7 @@ struct OpenAPIGenerator {
 
     /// The response of several problems, or a reference to the shared response of one problem, which is added if it is missing.
     ///
-    /// Only responses of one problem have a name, so that a new problem of an endpoint renames nothing.
+    /// Only responses with one problem have a name. Otherwise a new problem of an endpoint would rename its responses.
     private mutating func error(_ status: Int, _ types: [ProblemType]) -> JSONValue {
         guard types.count == 1 else { return .object(errorResponse(status, types)) }
         let name = Self.pascalCase(types[0].code)
