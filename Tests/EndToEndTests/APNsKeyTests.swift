@@ -4,12 +4,12 @@ import JSON
 import TestSupport
 import Testing
 
-/// Keys for APNs that are replaced while the server runs.
+/// Replaces keys for APNs while the server runs.
 @Suite(.timeLimit(.minutes(30))) struct APNsKeyTests {
     private static let instance = "7d3c2f9a-8b1e-4c55-9e0f-2a6d1b7c4e10"
     private static let url = "https://example.com/restaurants/restaurant_a/order/1"
 
-    /// What was refused for want of a team's key is sent, when it is tried again, once the list has it.
+    /// A delivery without a key of its team is delivered at its next attempt after the list contains the key.
     @Test func serverReloadsKeyList() async throws {
         try await Installation.lend { installation in
             let key = ProviderKey(in: try TemporaryDirectory())
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    /// Neither could be preferred.
+    /// The server could not prefer one of the keys.
     @Test func keysForSameTopicAreRejected() async throws {
         try await Installation.lend { installation in
             let key = ProviderKey(in: try TemporaryDirectory())

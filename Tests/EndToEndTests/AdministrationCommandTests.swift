@@ -3,7 +3,7 @@ import JSON
 import TestSupport
 import Testing
 
-/// Tenants and catalogues as a whole: exported, imported, deleted, told about.
+/// Tenants and whole catalogues: exported, imported and deleted, with their history.
 @Suite struct AdministrationCommandTests {
     private static let awkward = [
         #"identifier,name,latitude,longitude,radius,note,"a,b""#,
@@ -46,7 +46,7 @@ import Testing
                     let there = try await elsewhere.succeed("lookup", "--tenant", "new", MainPathTests.order)
                     #expect(here.output == there.output)
 
-                    // Its ID is another, unless it is to be the file's, which then must be free.
+                    // An import creates a new ID. With `--keep-id` it uses the ID in the file, which must be free.
                     func id(_ json: JSONValue) -> JSONValue? {
                         json.objectValue?["tenant"]?.objectValue?["id"]
                     }
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    /// On a terminal the slug is asked for; script(1) makes one.
+    /// On a terminal, the command asks for the slug. script(1) provides a terminal.
     @Test(arguments: [("restaurant\n", Int32(1)), ("restaurants\n", 0)])
     func tenantDeletionAsksForSlug(typed: String, status: Int32) async throws {
         try await Installation.lend { installation in
@@ -190,7 +190,7 @@ import Testing
             let unwritable = try await binary.run(
                 ["location", "export", "--output", "/no/such/file"] + tenant)
             #expect(unwritable.status == 1 && unwritable.errors.contains("/no/such/file cannot be written"))
-            // What is no file is written to: run as root, no file must take the place of /dev/null.
+            // A device is written to and not replaced. Otherwise a command that root runs would replace /dev/null by a file.
             try await Self.withFile { path in
                 try #require(mkfifo(path, 0o600) == 0)
                 let reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
@@ -231,7 +231,7 @@ import Testing
         }
     }
 
-    /// Nothing is half-done, however late it turns out. deploy/bench/import does the same with a million rows.
+    /// An error in the last row leaves nothing imported. deploy/bench/import does the same with a million rows.
     @Test func invalidLastRowOf100000ImportsNothing() async throws {
         try await Installation.lend { installation in
             var rows = ["identifier,name,latitude,longitude,radius"]

@@ -9,12 +9,12 @@ import Tenancy
 import TestSupport
 import Testing
 
-/// Whoever has the key that ships with a clip, and nothing else of it, gets nothing of what the clip requires, whatever they
-/// send; the genuine clip gets all of it.
+/// An attacker with the publishable key of a clip cannot use anything that requires attestation, with any request. The genuine clip
+/// can use all of it.
 @Suite(.timeLimit(.minutes(30))) struct AdversaryTests {
     private typealias Attested = AttestationTests
 
-    /// Something that only the genuine clip may have done.
+    /// A request that only the genuine clip may make.
     private struct Wish {
         let method: HTTPMethod
         let path: String
@@ -43,7 +43,7 @@ import Testing
         return .object(all)
     }
 
-    /// The ways to what is asked for: by spellings of the URL that lead to the same place, too.
+    /// The requests, also with other spellings of URLs that lead to the same location.
     private static let wishes: [Wish] =
         [
             MainPathTests.order, "https://example.com/restaurants/restaurant_a",
@@ -82,27 +82,28 @@ import Testing
                         "url": .string(MainPathTests.order), "clip": .string(Attested.clip), "app": "app",
                         "token": "80f2c9e1a5b74d3e",
                     ])),
-            // One that the genuine clip has registered.
+            // The genuine clip has registered this instance.
             Wish(.PUT, own, .object(launch)),
             Wish(
                 .PUT, own, with(launch, ["url": .string(MainPathTests.order), "token": "80f2c9e1a5b74d3e"])),
             Wish(.PUT, "\(own)/activities/a", ["token": "80f2c9e1a5b74d3e"]),
             Wish(.DELETE, "\(own)/activities/a"),
             Wish(.DELETE, own), Wish(.GET, own),
-            // What needs another key altogether.
+            // These requests require another key.
             Wish(.GET, "/v1/instances"), Wish(.GET, "/v1/attest-keys"), Wish(.GET, "/v1/confirmations"),
             Wish(.GET, "/v1/locations"), Wish(.GET, "/v1/locations/restaurant_a"),
             Wish(.PATCH, "/v1/clips/\(Attested.clip)", ["attestation": .null]),
             Wish(.DELETE, "/v1/clips/\(Attested.clip)?cascade=true"),
         ]
 
-    /// The second tenant, the second app, and what the genuine clip has sent: all that goes wrong with each wish.
+    /// A second tenant, a second app, and the values that the genuine clip has sent: the attacker tries all of them with each
+    /// request.
     private struct Loot {
         let tenant: TenantID
         let othersToken: String
         let otherAppsToken: String
         let revokedToken: String
-        /// Of the genuine clip, and used.
+        /// A signature of the genuine clip, which is used up.
         let signature: String
         let keyID: [UInt8]
     }
@@ -170,7 +171,7 @@ import Testing
             type: wish.method == .PATCH ? "application/merge-patch+json" : "application/json", fields: fields)
     }
 
-    /// The genuine clip, with a token and a signature by which it has confirmed.
+    /// The genuine clip, with its token and the signature of its confirmation.
     private struct Genuine {
         var device: SoftwareAuthenticator
         let keyID: [UInt8]
@@ -213,7 +214,7 @@ import Testing
                 let revoked = try await Genuine(root, server, key: key)
                 let token = ["Doorstep-Attestation": genuine.token]
 
-                // The genuine clip gets all of it.
+                // The genuine clip is accepted everywhere.
                 func asks(
                     _ wish: Wish, _ fields: [String: String]? = nil
                 ) async throws -> RunningServer.Answer {
@@ -255,7 +256,7 @@ import Testing
                 try await Self.tryAll(loot, server, key: key)
                 try await Self.tryToAttest(loot, root, server, key: key, others: othersKey)
 
-                // Nothing of it has done anything: the genuine clip has what it had, and there is nothing else.
+                // The refused requests had no effect: the instance of the genuine clip is unchanged, and no other instance exists.
                 let kept = try await server.get(Self.own, key: installation.secret)
                 #expect(kept.status == 200 && kept["activities"]?.arrayValue?.count == 1)
                 #expect(kept["hasToken"] != true)
@@ -285,7 +286,7 @@ import Testing
                 }
                 tries += 1
             }
-            // Where there is no place, there is nothing to require, and no receipt either.
+            // A URL without a location requires no attestation and gets no receipt.
             let nowhere = try await send(
                 Wish(
                     .POST, "/v1/confirmations",
@@ -297,7 +298,7 @@ import Testing
         #expect(tries >= 500)
     }
 
-    /// Nor does it get a token, by whatever it says that a device attests.
+    /// The attacker cannot get a token with any invalid attestation.
     private static func tryToAttest(
         _ loot: Loot, _ root: SoftwareRoot, _ server: RunningServer, key: String, others: String
     ) async throws {
@@ -328,7 +329,7 @@ import Testing
         func challenge(_ purpose: String = "attestation", to other: String? = nil) async throws -> String {
             try await Attested.challenge(purpose, server, key: other ?? key)
         }
-        // Each fault of a device whose maker is trusted, and a device whose maker is not.
+        // Each fault of a device with a trusted root, and a device with another root.
         for fault in AttestationFault.allCases {
             var device = try SoftwareAuthenticator(root: root, appID: appID)
             let keyID = device.generateKey()
@@ -355,7 +356,7 @@ import Testing
         ] {
             refused(try await post(device, ownKey, wrong), name)
         }
-        // By the genuine key's name, and by a key that nobody knows.
+        // With the ID of the genuine key, and with an unknown key.
         for (name, keyID) in [("the genuine key", loot.keyID), ("an unknown key", foreignKey)] {
             for fault in [nil] + AssertionFault.allCases.map(Optional.some) {
                 let text = try await challenge("token")

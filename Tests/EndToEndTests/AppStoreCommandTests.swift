@@ -5,7 +5,7 @@ import StoreSupport
 import TestSupport
 import Testing
 
-/// `doorstep appstore plan`, `apply` and `drift`, as scripts use them.
+/// Scripts use `doorstep appstore plan`, `apply` and `drift` like this.
 @Suite(.timeLimit(.minutes(10))) struct AppStoreCommandTests {
     @Test func commandsPlanApplyAndReportDrift() async throws {
         try await RegisteredTenant.lend {
@@ -86,7 +86,7 @@ import Testing
             let directory = try TemporaryDirectory()
             let file = directory.path("plan.json")
             try await RegisteredCommand.lend(tenant) { command in
-                // Where it could not be kept nothing is asked.
+                // If the file cannot be written, no request is sent.
                 let requests = tenant.requestCount
                 let nowhere = try await command.run(["plan", "-o", directory.path("none/plan.json")])
                 #expect(nowhere.status == 1 && tenant.requestCount == requests, "\(nowhere.errors)")

@@ -9,7 +9,7 @@ import NIOHTTP1
 import TestSupport
 import Testing
 
-/// A clip that asks for attested requests, by the binary and a software authenticator, over HTTP and in PostgreSQL.
+/// A clip with attested requests: the built binary and a software authenticator, over HTTP and in PostgreSQL.
 @Suite struct AttestationTests {
     static let clip = "com.example.MyApp.Clip"
     static let body: JSONValue = [
@@ -17,7 +17,7 @@ import Testing
         "coordinate": ["latitude": 37.33475, "longitude": -122.0089, "horizontalAccuracy": 12],
     ]
 
-    /// Lends an installation whose server trusts a software authenticator, and that authenticator.
+    /// Runs the closure with an installation whose server trusts a software authenticator, and with the authenticator.
     static func lend(
         _ body: (Installation, SoftwareRoot) async throws -> Void
     ) async throws {
@@ -64,7 +64,7 @@ import Testing
         return (keyID, response)
     }
 
-    /// The field of a signed confirmation.
+    /// The value of the header field for a signed confirmation.
     static func signature(
         _ device: inout SoftwareAuthenticator, _ keyID: [UInt8], _ challenge: String,
         _ body: JSONValue = body
@@ -93,7 +93,7 @@ import Testing
         return try #require(try JSONValue(parsing: data).objectValue)
     }
 
-    /// From the command that asks for it to what is recorded: who has the shipped key alone gets nothing.
+    /// From the command that requires attestation to the recorded confirmations. The publishable key alone is not enough.
     @Test func onlyGenuineClipConfirms() async throws {
         try await Self.lend { installation, root in
             let (binary, key) = (installation.binary, installation.publishable)
@@ -106,7 +106,7 @@ import Testing
                 #expect(before.status == 200)
                 #expect(try Self.claims(before)["attested"] == false)
                 #expect(try Self.claims(before)["attestation"] == "none")
-                // Nobody has attested anything yet.
+                // No request was attested yet.
                 let demand = [
                     "clip", "attest", "--tenant", Installation.tenant, Self.clip, "--confirm",
                     "require_signed", "--lookup", "require",
@@ -114,7 +114,7 @@ import Testing
                 let doubted = try await binary.run(demand)
                 #expect(doubted.status == 1 && doubted.errors.contains("were attested as required"))
                 #expect(try await binary.run(demand + ["--yes"]).status == 0)
-                // The running server follows.
+                // The running server follows the change.
                 #expect(try await server.status(of: MainPathTests.order, key: key, becoming: 403) == 403)
 
                 var device = try SoftwareAuthenticator(
@@ -130,7 +130,7 @@ import Testing
                 #expect(claims["attested"] == true && claims["attestation"] == "request")
                 #expect(claims["environment"] == "production" && claims["evidence"] == "coordinate")
 
-                // Whatever else comes with the shipped key.
+                // Other requests with the publishable key.
                 let other: JSONValue = [
                     "url": .string(MainPathTests.order), "deviceResult": ["inRegion": true],
                 ]
@@ -155,7 +155,7 @@ import Testing
                     #expect(response.status == status && response["code"] == .string(code), "\(code)")
                     #expect(response["receipt"] == nil)
                 }
-                // The tenant's own servers are not asked.
+                // The tenant's own servers need no attestation.
                 #expect(try await Self.confirm(server, key: installation.secret).status == 200)
 
                 let recorded = try await Self.recorded(3, binary)
@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    /// How well the confirmations were attested, once there are so many.
+    /// The attestation grades of the confirmations, as soon as there are `count` of them.
     private static func recorded(_ count: Int, _ binary: DoorstepBinary) async throws -> [JSONValue] {
         let deadline = ContinuousClock.now + .seconds(120)
         while true {
@@ -176,11 +176,11 @@ import Testing
         }
     }
 
-    /// How often two servers are asked at once: more by `DOORSTEP_TEST_RACES`, which the nightly run sets.
+    /// The number of races between two servers. The nightly run sets a larger number in `DOORSTEP_TEST_RACES`.
     private static let races =
         ProcessInfo.processInfo.environment["DOORSTEP_TEST_RACES"].flatMap { Int($0) } ?? 100
 
-    /// Two servers of one database: what one has attested the other takes, and each assertion is good once on both.
+    /// Two servers of one database: keys that one has attested are valid at the other, and each assertion is accepted once.
     @Test(.timeLimit(.minutes(30))) func serversShareKeysAndCounters() async throws {
         try await Self.lend { installation, root in
             let (binary, key) = (installation.binary, installation.publishable)
@@ -195,7 +195,7 @@ import Testing
                     #expect(attested.status == 201)
                     var challenge = ""
                     for race in 0..<Self.races {
-                        // Before it is too old.
+                        // A new challenge before the old one expires.
                         if race.isMultiple(of: 100) {
                             challenge = try await Self.challenge("request", two, key: key)
                         }
@@ -212,7 +212,7 @@ import Testing
         }
     }
 
-    /// What one server has attested, an operator revokes, and a server that has never asked for the key refuses.
+    /// One server attests a key and an operator revokes it. Another server, which never looked the key up, refuses it.
     @Test func revokedKeyIsRejectedByEveryServer() async throws {
         try await Self.lend { installation, root in
             let (binary, key) = (installation.binary, installation.publishable)

@@ -5,12 +5,12 @@ import StoreSupport
 import TestSupport
 import Testing
 
-/// What a tenant's cards say, their images, and the keys that they are registered by: all by the command.
+/// Cards, images and App Store keys, managed with the command.
 @Suite struct CardCommandTests {
     private static let tenant = ["--tenant", Installation.tenant]
     private static let json = ["--format", "json"]
 
-    /// Lends a folder of its own.
+    /// Runs the closure with a new folder.
     private static func withFolder(_ body: (URL) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(
             path: "doorstep-cards-\(UUID().uuidString)")
@@ -48,7 +48,7 @@ import Testing
                 let inUse = try await binary.run(["image", "delete", digest] + Self.tenant)
                 #expect(inUse.status == 1 && inUse.errors.contains("restaurant_a"), "\(inUse.errors)")
 
-                // A table that knows nothing of cards takes none away; what is exported comes back as it was.
+                // A CSV file without card columns keeps the cards. Importing an export changes nothing.
                 try await binary.succeed(
                     ["location", "import", "-"] + Self.tenant,
                     input:
@@ -62,7 +62,7 @@ import Testing
                 ).json()
                 #expect(again.objectValue?["changed"] == 0 && again.objectValue?["unchanged"] == 2)
 
-                // A merge patch takes away what is null.
+                // A merge patch removes members that are null.
                 try Data(#"{"image": null, "action": null}"#.utf8).write(to: card)
                 let patched = try await binary.succeed(update + Self.tenant + Self.json).json()
                 #expect(patched.objectValue?["card"] == ["texts": ["EN": ["title": "Pizza"]]])

@@ -9,13 +9,13 @@ import Notifications
 import Synchronization
 import Testing
 
-/// The whole life of a clip that links DoorstepClient, against the built server.
+/// A clip that links DoorstepClient, from the first launch to the end, with the built server.
 @Suite struct ClipLifeTests {
     private static let restaurantA = URL(string: MainPathTests.order)!
     private static let restaurantB = URL(string: "https://example.com/restaurants/restaurant_b")!
     private static let token = Data(repeating: 0xC1, count: 32)
 
-    /// A server, and what becomes of the container in which App Clip and full app meet.
+    /// Runs the closure with a server, and deletes the shared container of App Clip and full app afterwards.
     private func withServer(
         _ environment: [String: String] = [:],
         preparing prepare: (Installation) async throws -> Void = { _ in },
@@ -48,7 +48,7 @@ import Testing
             container: container, transport: transport, clock: clock)
     }
 
-    /// A clip that is asked for it attests once; the full app goes on with its key.
+    /// A clip that requires attestation attests once. The full app continues with its key.
     @Test func genuineClipIsAccepted() async throws {
         let folder = try TemporaryDirectory()
         try await AttestationTests.lend { installation, root in
@@ -103,7 +103,7 @@ import Testing
             let clip = try session(server.address, key: key, container)
             let ephemeral = Reachability(permission: .ephemeral, deviceToken: Self.token)
 
-            // The first launch: nothing is kept, all comes from the server.
+            // At the first launch nothing is cached, and everything comes from the server.
             var names: [String?] = []
             for try await lookup in clip.lookups(of: Self.restaurantA) { names.append(lookup.location.name) }
             #expect(names == ["Restaurant A"])
@@ -125,7 +125,7 @@ import Testing
             #expect(second.id == first.id)
             #expect(try await launches(server, installation, clip) == ["restaurant_b", "restaurant_a"])
 
-            // A return without URL, in a new process: the place is known, and shown without the server.
+            // The clip returns without a URL, in a new process. The location is cached and shown without the server.
             let back = try session(server.address, key: key, container)
             let last = try #require(try await back.lastURL())
             #expect(last == Self.restaurantB)
@@ -133,10 +133,10 @@ import Testing
             let third = try await back.registerLaunch(nil, ephemeral)
             #expect(third.id == first.id)
             #expect(try await launches(server, installation, back) == ["restaurant_b", "restaurant_a"])
-            // Asked again, the server has nothing new, and that is the same answer.
+            // The server responds that nothing has changed. The lookup is the same as the cached one.
             #expect(try await back.lookUp(last) == back.keptLookup(of: last))
 
-            // The full app takes the clip's place: instance and place are the same, the evidence is a coordinate.
+            // The full app replaces the clip, with the same instance and location. The evidence is a coordinate.
             let app = try session(server.address, key: key, container, .full)
             #expect(try await app.lastURL() == Self.restaurantB)
             let there = try await app.confirm(
@@ -152,7 +152,7 @@ import Testing
             try await app.endActivity("order-1")
             try await app.endActivity("order-1")
 
-            // Somebody who wants to be forgotten is.
+            // A person can delete the instance.
             try await app.forget()
             let gone = try await server.get("/v1/instances/\(first.id)", key: installation.secret)
             #expect(gone.status == 404)
@@ -202,7 +202,7 @@ import Testing
             await #expect(throws: refused) {
                 try await clip.registerLaunch(Self.restaurantA, Reachability(permission: .ephemeral))
             }
-            // What is known is shown all the same.
+            // The cached location is shown all the same.
             #expect(await clip.keptLookup(of: Self.restaurantA)?.location.name == "Restaurant A")
             #expect(try await clip.lastURL() == Self.restaurantA)
         }
@@ -217,7 +217,7 @@ import Testing
             road.isOpen = true
             _ = try await clip.lookUp(Self.restaurantA)
 
-            // What is known stands at once; the server's word does not come within what a person waits for.
+            // The cached location is shown at once. The server's response does not arrive within the waiting time.
             road.isOpen = false
             var names: [String?] = []
             await #expect(throws: ClipError.notReached) {
@@ -228,7 +228,7 @@ import Testing
             #expect(names == ["Restaurant A"])
             #expect(clock.waited <= .seconds(6))
             let launched = clock.now
-            // Nobody waits for a launch to be registered: it is, when the server is back after a minute.
+            // The launch is registered in the background, when the server is back after a minute.
             let registered = try await clip.registerLaunch(
                 Self.restaurantA, Reachability(permission: .ephemeral, deviceToken: Self.token))
             #expect(clock.waited >= .seconds(60) && road.refused > 3)
@@ -259,7 +259,7 @@ import Testing
         }
     }
 
-    // MARK: - What the server knows
+    // MARK: - Server state
 
     private func instance(
         _ server: RunningServer, _ installation: Installation, _ session: ClipSession
@@ -269,7 +269,7 @@ import Testing
         return try #require(response.json?.objectValue)
     }
 
-    /// The places of its launches, the newest first.
+    /// The locations of the instance's launches, the newest first.
     private func launches(
         _ server: RunningServer, _ installation: Installation, _ session: ClipSession
     ) async throws -> [String?] {
@@ -279,7 +279,7 @@ import Testing
     }
 }
 
-/// The way to the server, which can be closed.
+/// A transport that can be closed.
 private final class Road: HTTPTransport {
     private let state = Mutex((isOpen: true, refused: 0))
     private let transport = URLSessionTransport()
@@ -299,14 +299,14 @@ private final class Road: HTTPTransport {
     }
 }
 
-/// Time that passes only when somebody waits, from now on.
+/// A clock that advances only while somebody waits.
 private final class WaitingClock: SessionClock {
     private let state: Mutex<(now: Date, waited: Duration)>
     private let change: @Sendable (Duration) -> Void
 
-    /// - Parameter change: Is told for how long has been waited in all.
+    /// - Parameter change: Called with the total waiting time.
     init(_ change: @escaping @Sendable (Duration) -> Void) {
-        // The server takes no launch of the future: what this clock adds must stay in the past.
+        // The server refuses launches in the future, so this clock must stay in the past.
         state = Mutex((Date() - 600, .zero))
         self.change = change
     }
@@ -324,7 +324,7 @@ private final class WaitingClock: SessionClock {
     }
 }
 
-/// App Attest of a device that the tests' root vouches for.
+/// App Attest of a device that the root of the tests certifies.
 private final class SoftwareDevice: AppAttester {
     private let state: Mutex<(authenticator: SoftwareAuthenticator, attestations: Int)>
 

@@ -2,7 +2,7 @@ import Foundation
 import QRCode
 import Testing
 
-/// The lists from which App Clip Codes are made, and printed.
+/// Lists for generating and printing App Clip Codes.
 @Suite struct CodeExportTests {
     private static let tenant = ["--tenant", Installation.tenant]
 
@@ -53,7 +53,7 @@ import Testing
                     "row 2: the URL leads to another location: https://appclip.example.com/shop?p=restaurant_b\n"
                 ), "\(other.errors)")
 
-            // What cannot be in a code, by its row, beside what would be another's file.
+            // Rows that do not fit into a code, and a row whose file name would equal the name of another file.
             try await binary.succeed(
                 "location", "import", "--tenant", Installation.tenant, "-",
                 input:
@@ -104,7 +104,7 @@ import Testing
                     restaurant%5Fb.svg,https://example.com/restaurants/restaurant_b,123456,FFFFFF,cam,badge\r
                     restaurant%5Fc.svg,https://example.com/restaurants/restaurant_c,FF3B30,FFFFFF,cam,badge\r\n
                     """, "\(colored.errors)")
-            // What is not Apple's own pair is not guessed at.
+            // The contrast of colors that are not Apple's own pair is unknown.
             #expect(
                 colored.errors
                     == "The contrast of 1 code is unknown: only Apple's generator knows which colors are too close.\n"
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    /// App Store Connect takes the codes of one experience, which each URL must match [Apple].
+    /// App Store Connect accepts codes of one experience, which must match each URL. [Apple]
     @Test func appStoreConnectListIsForOneExperience() async throws {
         try await Installation.lend { installation in
             let binary = installation.binary
@@ -157,7 +157,8 @@ import Testing
                 #expect(refused.status == 1 && refused.errors == "Error: \(option): \(reason)\n")
             }
 
-            // Another clip has one advanced experience: it needs no name, and the URL of restaurant_b matches another one.
+            // The other clip has one advanced experience, so the command needs no URL of it. The URL of restaurant_b matches
+            // another experience.
             try await binary.succeed(
                 "clip", "create", "--tenant", Installation.tenant, "--bundle-id", "com.example.Other.Clip",
                 "--team-id", "ABCDE12345")
@@ -185,13 +186,13 @@ import Testing
                     Error: nothing was written: 1 row cannot be App Clip Codes
 
                     """)
-            // The restriction to a clip holds for other formats too.
+            // The option for a clip also applies to other formats.
             let printed = try await binary.run(["code", "export", "--format", "print"] + Self.tenant + other)
             #expect(printed.output.split(separator: "\r\n").count == 2, "\(printed.errors)")
         }
     }
 
-    /// By the estimated size: a warning, or with `--strict` a refusal. Leading zeros are warned of.
+    /// The command warns by the estimated size, or refuses with `--strict`. It also warns of leading zeros.
     @Test func exportWarnsOfURLsThatAreTooLong() async throws {
         try await Installation.lend { installation in
             let binary = installation.binary
@@ -221,7 +222,7 @@ import Testing
         }
     }
 
-    /// The short form of a demo link can be in a code, the long form cannot. [Apple]
+    /// A code can contain the short form of a demo link, but not the long form. [Apple]
     @Test func shortDemoLinkIsListed() async throws {
         try await Installation.lend { installation in
             let binary = installation.binary
@@ -279,7 +280,7 @@ import Testing
                     })
             }
 
-            // Also what does not fit into an App Clip Code.
+            // This URL does not fit into an App Clip Code.
             try await binary.succeed(
                 "experience", "add", "--tenant", Installation.tenant, "--clip", "com.example.MyApp.Clip",
                 "--kind", "default", "--url", "https://shop1.example/~a")
@@ -311,7 +312,7 @@ import Testing
                     == QRSymbol("https://appclip.example.com/shop?p=restaurant_a").svg)
             try FileManager.default.removeItem(at: folder)
 
-            // Whatever a place is called, it is text.
+            // Names of locations are escaped.
             let name = #"</title><script>alert("1")</script>"#
             try await binary.succeed(
                 "location", "update", "--tenant", Installation.tenant, "restaurant_b", "--name", name)
@@ -353,7 +354,7 @@ import Testing
         }
     }
 
-    /// A file for a printing service has at most 10,000 rows [Apple]; the other lists have no such limit.
+    /// A file for a printing service has at most 10,000 rows. [Apple] The other lists have no such limit.
     @Test func listForPrintIsSplitIntoNumberedFiles() async throws {
         try await Installation.lend { installation in
             let binary = installation.binary
@@ -380,7 +381,7 @@ import Testing
             #expect(
                 nowhere.errors == "Error: --output: the list takes 2 files; name them, such as codes.csv\n")
 
-            // A file that exists is not replaced, and then none is written.
+            // If one of the files exists, no file is written.
             let second = folder.appending(path: "codes-0002.csv")
             try Data("mine".utf8).write(to: second)
             let refused = try await binary.run(export + output)

@@ -2,7 +2,7 @@ import Foundation
 import JSON
 import Testing
 
-/// Estimates of the size of App Clip Codes, by command.
+/// The command estimates the size of App Clip Codes.
 @Suite struct CodeFitTests {
     @Test func verdictsNameSizeAndAdvice() async throws {
         let binary = DoorstepBinary(databaseURL: "postgresql://nowhere.invalid/none")
@@ -33,7 +33,7 @@ import Testing
         #expect(rows[1]["refusals"] == ["character"] && rows[1]["bits"] == .null)
     }
 
-    /// The generator is a script that holds 128 bits, for a host of 40.
+    /// The generator is a script with a capacity of 128 bits. The host takes 40 of them.
     @Test func hostIsMeasuredByRunsOfGenerator() async throws {
         let binary = DoorstepBinary(databaseURL: "postgresql://nowhere.invalid/none")
         let folder = try TemporaryDirectory()

@@ -3,7 +3,7 @@ import JSON
 import TestSupport
 import Testing
 
-/// What the command does with what it is given, and how it ends.
+/// Input, output and exit status of the command.
 @Suite struct CommandTests {
     @Test(arguments: ["LATIN1", "SQL_ASCII"])
     func databaseInOtherEncodingIsRejectedByEachCommand(_ encoding: String) async throws {
@@ -26,7 +26,7 @@ import Testing
         let discussion: String?
         let subcommands: [CommandHelp]?
 
-        /// Commands of which the help has no verb at its beginning or no example.
+        /// Commands whose help does not begin with a verb, or has no example.
         func incomplete(_ path: String = "") -> [String] {
             if commandName == "help" { return [] }
             let name = "\(path) \(commandName)"
@@ -72,7 +72,7 @@ import Testing
             ["domain", "verify"],
             ["domain", "check"], ["domain", "content", "set"], ["domain", "content", "show"],
             ["domain", "content", "remove"],
-            // Other names of the same.
+            // Aliases.
             ["experience", "add"], ["domain", "claim"], ["domain", "release"], ["key", "revoke"],
             ["webhook", "remove"],
         ] + nouns.flatMap({ noun in verbs.map { [noun, $0] } }) {
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    /// Arguments that a command needs are not asked for.
+    /// Help works without the required arguments.
     @Test(arguments: [["serve"], ["location", "show"], ["tenant", "create"]])
     func databaseOptionsAreShownByHelpDatabaseOnly(command: [String]) async throws {
         let binary = DoorstepBinary(databaseURL: "")
@@ -147,7 +147,7 @@ import Testing
     ])
     func wrongUsageExitsWithStatus64(arguments: [String]) async throws {
         let outcome = try await DoorstepBinary(databaseURL: "").run(arguments)
-        // Without a subcommand the help is printed, which is what was asked for.
+        // Without a subcommand, the help is the requested output.
         #expect(outcome.status == (arguments == ["tenant"] ? 0 : 64))
     }
 
@@ -355,7 +355,7 @@ import Testing
                     }
                     try await installation.binary.succeed(
                         "key", "revoke", "--tenant", Installation.tenant, id)
-                    // Good until it is not, and never again.
+                    // The key is valid until its revocation, and never again.
                     for try await statuses in group {
                         #expect(statuses.drop { $0 == 200 }.allSatisfy { $0 == 401 })
                     }
@@ -403,7 +403,7 @@ import Testing
                         == 200)
             }
             #expect(status == 0)
-            // Written down at the end at the latest.
+            // Key usage is written when the server ends, at the latest.
             let keys =
                 try await installation.binary.succeed(
                     "key", "list", "--tenant", Installation.tenant, "--format", "json"
@@ -419,7 +419,7 @@ import Testing
         }
     }
 
-    /// What would not be found is not signed, and no secret that can be guessed is taken.
+    /// A URL without a matching experience is not signed. A guessable secret is refused.
     @Test func unmatchedURLIsNotSignedAndWeakSecretIsRejected() async throws {
         try await Installation.lend { installation in
             try await installation.binary.succeed(

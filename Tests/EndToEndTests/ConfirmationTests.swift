@@ -5,14 +5,14 @@ import ProcessSupport
 import TestSupport
 import Testing
 
-/// Confirmations from the answer with its receipt to the listing, by the binary alone.
+/// Confirmations from the response with its receipt to the list, with the built binary.
 @Suite struct ConfirmationTests {
     private static let body: JSONValue = [
         "url": .string(MainPathTests.order), "source": "nfc", "locationAccess": "allowed",
         "coordinate": ["latitude": 37.33475, "longitude": -122.0089, "horizontalAccuracy": 12],
     ]
 
-    /// A folder of a test's own.
+    /// Runs the closure with a new folder.
     private static func withFolder<Result>(_ body: (URL) async throws -> Result) async throws -> Result {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("doorstep-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -46,7 +46,7 @@ import Testing
                     ] {
                         let token = try #require(receipt?.stringValue)
                         #expect(try await Self.verify(token, published, in: folder) == 0)
-                        // A receipt for somewhere else would need another signature.
+                        // A changed receipt does not match its signature.
                         let changed = try Self.replacing("inRegion", with: "notInRegion", in: token)
                         #expect(try await Self.verify(changed, published, in: folder) == 1)
                         let claims = try #require(try Self.claims(token).objectValue)
@@ -55,7 +55,7 @@ import Testing
                         #expect(claims["evidence"] == .string(evidence) && claims["certain"] == true)
                         #expect(try Self.header(token).objectValue?["kid"] == .string(id))
                     }
-                    // What the log says of keys is their names.
+                    // The log contains the ID of the key, and not the key.
                     let secret = try #require(
                         try JSONValue(parsing: Data(contentsOf: file)).objectValue?["keys"]?.arrayValue?[0]
                             .objectValue?["d"]?.stringValue)
@@ -79,7 +79,7 @@ import Testing
                     let rotated = try await binary.succeed("receipt-key", "rotate", "--format", "json").json()
                     #expect(rotated.objectValue?["status"] == "next")
                     let next = try #require(rotated.objectValue?["id"]?.stringValue)
-                    // The server says so when it has read the file.
+                    // The server logs the new key's ID after it has read the file.
                     try await server.log.line(saying: next)
                     let published = try await server.get("/.well-known/jwks.json")
                     #expect(published["keys"]?.arrayValue?.count == 2)
@@ -93,14 +93,14 @@ import Testing
                     let table = try await binary.succeed("receipt-key", "list").output
                     #expect(table.contains("signing") && table.contains("next"))
 
-                    // Nonsense in the file takes nothing away.
+                    // An invalid file does not remove the current keys.
                     try Data("{".utf8).write(to: URL(fileURLWithPath: file))
                     try await server.log.line(saying: "the previous keys stay in use")
                     let after = try await server.post(
                         "/v1/confirmations", key: installation.publishable, Self.body)
                     #expect(after["receipt"] != nil)
 
-                    // A stolen key is replaced, whatever is in the file.
+                    // `--at-once` replaces a stolen key, also if the file is invalid.
                     let replaced = try await binary.succeed(
                         "receipt-key", "rotate", "--at-once", "--format", "json"
                     ).json()
@@ -150,7 +150,7 @@ import Testing
                     try await binary.succeed("receipt-key", "list", "--receipt-keys", file)
                 }
             }
-            // Rotating keeps who may read.
+            // The rotation keeps the file's permissions.
             try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: file)
             try await binary.succeed("receipt-key", "rotate", "--receipt-keys", file)
             let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions]
@@ -166,8 +166,8 @@ import Testing
         }
     }
 
-    /// What OpenSSL, which shares nothing with what signs, says of a token and the key in a JWK set: 0 when it is verified, 1
-    /// when it is not.
+    /// Verifies a token with OpenSSL and the key of a JWK set. OpenSSL shares no code with the signer. The exit status is 0 if the
+    /// signature is valid, otherwise 1.
     private static func verify(_ token: String, _ keys: JSONValue, in folder: URL) async throws -> Int32 {
         let parts = token.split(separator: ".").map(String.init)
         let key = try #require(
@@ -199,7 +199,7 @@ import Testing
         return try await process.runToEnd()
     }
 
-    /// A number of a signature as DER writes it.
+    /// An integer of a signature in DER.
     private static func integer(_ bytes: Data) -> [UInt8] {
         let digits = Array(bytes.drop { $0 == 0 })
         let number = (digits.first ?? 0x80) & 0x80 == 0 ? digits : [0] + digits
@@ -297,7 +297,7 @@ import Testing
         }
     }
 
-    /// More than is read at a time, each once and in order.
+    /// The export is longer than one page. It contains each confirmation once and in order.
     @Test func longExportIsCompleteAndOrdered() async throws {
         try await Installation.lend { installation in
             let pool = ConnectionPool(
@@ -324,7 +324,7 @@ import Testing
         }
     }
 
-    /// The running server makes the days of what comes, moves what came before, and drops what is too old.
+    /// The server creates future days, moves earlier records, and drops expired days.
     @Test func serverDropsConfirmationsPastRetention() async throws {
         try await Installation.lend { installation in
             try await Self.record(
@@ -360,7 +360,7 @@ import Testing
         #expect(outcome.status == 64, "\(outcome.errors)")
     }
 
-    /// Writes records as a server would have at other times.
+    /// Inserts records as a server would have written them at other times.
     private static func record(
         _ records: [(location: String, minute: String)], in installation: Installation
     ) async throws {

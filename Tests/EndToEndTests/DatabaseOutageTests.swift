@@ -8,12 +8,12 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What a server does while its database is not there.
+/// A server without its database.
 @Suite struct DatabaseOutageTests {
     private static let options = EmbeddedServerOptions(
         settings: ["shared_buffers": "8MB", "max_connections": "20"])
 
-    /// A server of the test's own, since it is killed.
+    /// Runs the closure with a separate PostgreSQL, because the tests kill it.
     private func withServer(
         _ body: (EmbeddedServer, TemporaryDirectory) async throws -> Void
     ) async throws {
@@ -32,14 +32,14 @@ import Testing
         try await EmbeddedServer.startOrJoin(directory: directory.path("postgres"), options: Self.options)
     }
 
-    /// Ends the server as a power failure would, for all that clients can see.
+    /// Kills PostgreSQL, which looks like a power failure to its clients.
     private func kill(_ directory: TemporaryDirectory) throws {
         let file = try String(contentsOfFile: directory.path("postgres/data/postmaster.pid"), encoding: .utf8)
         let process = try #require(file.split(separator: "\n").first.flatMap { pid_t($0) })
         #expect(Foundation.kill(process, SIGKILL) == 0)
     }
 
-    /// Asks for lookups and confirmations until it is told to stop.
+    /// Sends lookups and confirmations until it is stopped.
     private final class Load: Sendable {
         private let isStopping = Atomic(false)
         private let failures = Mutex<[String]>([])
@@ -52,7 +52,7 @@ import Testing
 
         func stop() { isStopping.store(true, ordering: .relaxed) }
 
-        /// Waits until so many more lookups have been answered.
+        /// Waits for this number of further responses to lookups.
         func lookUps(more count: Int) async throws {
             let goal = lookedUp + count
             while lookedUp < goal {
@@ -98,7 +98,7 @@ import Testing
     @Test func databaseOutageUnderLoadLosesNothing() async throws {
         try await withServer { postgres, directory in
             let installation = try await Installation.make(postgres.conninfo)
-            // Four that ask without a pause would be refused before long.
+            // Four clients without pauses would soon reach the default rate limits.
             try await installation.binary.succeed(
                 "tenant", "limit", Installation.tenant, "--key", "1000000", "--client", "1000000")
             let load = Load()
@@ -193,7 +193,7 @@ import Testing
         }
     }
 
-    /// Of a day at most unless it is said otherwise, and never one that others may write.
+    /// A saved file is served only if it is at most a day old (or `--table-max-age` allows more) and only its owner can write it.
     @Test func outdatedOrExposedFileIsNotServed() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path("table")

@@ -10,10 +10,10 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Delivery while everything that can fails: the server is killed, PostgreSQL is stopped at once, APNs cuts connections,
-/// resets streams, goes away and never answers; in an order that a seed decides.
+/// Deliveries under all possible failures: the server is killed, PostgreSQL is stopped immediately, APNs cuts connections, resets
+/// streams, sends GOAWAY and does not respond. A seed decides the order.
 @Suite struct DeliveryChaosTests {
-    /// How many faults there are: `DOORSTEP_TEST_CYCLES`, 20 unless it is set.
+    /// The number of faults: `DOORSTEP_TEST_CYCLES`, default 20.
     private static let cycles =
         ProcessInfo.processInfo.environment["DOORSTEP_TEST_CYCLES"].flatMap { Int($0) } ?? 20
     private static let seed =
@@ -44,7 +44,7 @@ import Testing
             .init(token: Device.token(Device.goneNumber), state: .unregistered(since: Date()))
         ]
         try await APNsSimulator.withSimulator(options) { simulator in
-            // A loan of a delivery lasts for two timeouts.
+            // A lease of a delivery lasts for two timeouts.
             let settings = try key.settings(for: simulator)
             installation.binary.environment.merge(settings) { $1 }
             installation.binary.environment["DOORSTEP_APNS_TIMEOUT"] = "5"
@@ -76,7 +76,7 @@ import Testing
         let number: Int
 
         static let count = 20
-        /// The one that APNs says is gone.
+        /// APNs says that this device is gone.
         static let goneNumber = 7
 
         var token: String { Self.token(number) }
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    // MARK: What must hold
+    // MARK: Invariants
 
     private struct Stored {
         let id: String
@@ -171,7 +171,7 @@ import Testing
             grouping: simulator.received.filter { $0.status == 200 || $0.status == nil }, by: \.id)
         let tokens = Dictionary(uniqueKeysWithValues: devices.map { ($0.instance, $0.token) })
         let gone = Device.token(Device.goneNumber)
-        // Lost: what a client was told is accepted is there, with a delivery for each instance.
+        // Not lost: each notification that a client saw accepted is stored, with a delivery for each instance.
         #expect(Set(stored.map(\.notification)) == Set(accepted), "seed \(seed)")
         #expect(stored.count == accepted.count * devices.count, "seed \(seed)")
         #expect(Set(taken.keys).isSubset(of: Set(stored.map(\.id))), "seed \(seed)")
@@ -179,7 +179,7 @@ import Testing
             let requests = taken[delivery.id] ?? []
             let comment: Comment = "seed \(seed): \(delivery), taken \(requests.map(\.status))"
             #expect(requests.allSatisfy { $0.device == tokens[delivery.instance] }, comment)
-            // Doubled: only where a reply was lost, and so often at most.
+            // Duplicates occur only after lost replies, at most once for each.
             #expect(requests.count <= 1 + delivery.lostReplies, comment)
             switch delivery.state {
             case "delivered": #expect(requests.contains { $0.status == 200 }, comment)
@@ -197,7 +197,7 @@ import Testing
         #expect(counts["delivered", default: 0] > 0, "seed \(seed)")
     }
 
-    /// At the level trace: neither tokens nor keys, nor what a notification says.
+    /// At the level trace, the log contains no tokens, keys or content of notifications.
     private static func expectSilence(
         of log: String, _ provider: ProviderKey, _ installation: Installation
     ) {

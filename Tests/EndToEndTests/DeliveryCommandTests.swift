@@ -4,12 +4,12 @@ import PostgreSQL
 import TestSupport
 import Testing
 
-/// Notifications sent and followed by the command.
+/// Sends and follows notifications with the command.
 @Suite struct DeliveryCommandTests {
     private static let instance = "7d3c2f9a-8b1e-4c55-9e0f-2a6d1b7c4e10"
     private static let url = "https://example.com/restaurants/restaurant_a"
 
-    /// Someone who has launched the clip, with a token that nothing here opens.
+    /// An instance that has launched the clip. No secret in this test opens its token.
     private static let registration = """
         SELECT set_config('doorstep.tenant_id', tenant_id::text, false) FROM doorstep.tenants;
         INSERT INTO doorstep.instances

@@ -5,7 +5,7 @@ import PostgreSQL
 import TestSupport
 import Testing
 
-/// What the lint and the diagnosis say of a real catalogue.
+/// Results of lint and diagnosis for a real catalogue.
 @Suite struct DiagnosisTests {
     private static let tenant = ["--tenant", Installation.tenant]
 
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    /// The server says by HTTP what the command says.
+    /// The HTTP response equals the output of the command.
     @Test func httpDiagnosisEqualsCommandOutput() async throws {
         try await Installation.lend { installation in
             let made = try await installation.binary.succeed(
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    /// iOS's own five points, of which Apple alone knows two, and the site those that it is asked for.
+    /// The five points that iOS checks. Only Apple knows two of them, and the site's points are checked only with `--live`.
     @Test func diagnosisReportsFivePointsOfIOS() async throws {
         try await Installation.lend { installation in
             try await Self.prove("example.com", installation)
@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    /// The association file as the site serves it, and the page's tag; nobody needs to have proved the domain for that.
+    /// Checks the association file that the site serves, and the tag in its page. The domain need not be proved.
     @Test func liveDiagnosisChecksSite() async throws {
         let file = #"{"appclips":{"apps":["ABCDE12345.com.example.MyApp.Clip"]}}"#
         let tag =
@@ -269,10 +269,10 @@ import Testing
         }
     }
 
-    /// The verdict is what a lookup of the same URL responds, with the association.
+    /// The verdict combines the lookup of the same URL with the association.
     @Test func verdictCombinesLookupAndAssociation() async throws {
         try await Installation.lend { installation in
-            // A generic experience that matches everything, and a rule that a mistyped path misses.
+            // A generic experience that matches every URL, and a rule that does not match a mistyped path.
             try await Self.register(installation, "https://example.com")
             try await Self.register(installation, "https://example.com/r", "--identifier-rule", "path:1")
             for (isProved, code, reason, status) in [
@@ -313,7 +313,7 @@ import Testing
         }
     }
 
-    /// Neither kind of experience at a website of one's own is launched where the site names another clip. [Apple]
+    /// If a website names another clip, neither kind of experience is launched there. [Apple]
     @Test func launchVerdictsFollowAssociation() async throws {
         try await Installation.lend { installation in
             try await Self.register(
@@ -382,7 +382,7 @@ import Testing
         }
     }
 
-    /// As `lint` does.
+    /// `lint` finds the same.
     @Test func diagnosisNamesMissingDefaultExperience() async throws {
         try await Installation.lend { installation in
             let link = "https://appclip.apple.com/id?p=com.example.MyApp.Clip"
@@ -440,7 +440,7 @@ import Testing
             }
             #expect(!texts.contains("dead_short_code good"))
             #expect(!texts.contains("unreachable_location restaurant_a"))
-            // A rule that reads any identifier reaches every location.
+            // A rule that accepts any identifier can lead to every location.
             try await installation.binary.succeed(
                 "experience", "add", "--tenant", Installation.tenant, "--clip", "com.example.MyApp.Clip",
                 "--url",
@@ -453,7 +453,7 @@ import Testing
             #expect(
                 limited.errors.contains("dead_short_code: 2, 1 more: --limit 2\n")
                     && limited.errors.contains("null_island: 1\n"))
-            // The limit is one of each code, so that no code hides another.
+            // The limit applies to each code, so that no code hides another.
             let codes = limited.output.split(separator: "\n").dropFirst().compactMap {
                 $0.split(separator: " ").first
             }

@@ -6,7 +6,7 @@ import ProcessSupport
 import TestSupport
 import Testing
 
-/// `doorstep doctor` on a set-up with every part, as it should be and with one fault each.
+/// `doorstep doctor` on a complete and correct set-up, and with one fault each.
 @Suite(.timeLimit(.minutes(30))) struct DoctorTests {
     private struct SetUp {
         var binary: DoorstepBinary
@@ -14,10 +14,10 @@ import Testing
         let directory: TemporaryDirectory
         let key: ProviderKey
         var arguments = ["doctor"]
-        /// The limit of open files; nil for that of the tests.
+        /// The limit of open files; nil for the limit of the tests.
         var openFiles: Int?
 
-        /// Runs statements as the superuser.
+        /// Executes statements as the superuser.
         func execute(_ script: String) async throws {
             try await database.withSuperuser { pool in
                 try await pool.withConnection { try await $0.execute(script: script) }
@@ -43,7 +43,7 @@ import Testing
                 outcome = try await binary.run(arguments)
             }
             let list = try #require(try outcome.json().arrayValue, "\(outcome)").compactMap(\.objectValue)
-            // The tests' own environment.
+            // The environment of the tests.
             return (
                 outcome.status,
                 list.filter { $0["detail"]?.stringValue?.hasPrefix("DOORSTEP_TEST_") != true }
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    /// A server's login, secrets, keys, certificate and files, and an APNs that responds.
+    /// Runs the closure with a server's login, secrets, keys, certificate and files, and an APNs that responds.
     private static func withSetUp(_ body: (inout SetUp) async throws -> Void) async throws {
         let directory = try TemporaryDirectory()
         let key = ProviderKey(in: directory)
@@ -106,7 +106,7 @@ import Testing
                     "clock",
                     "connections", "schema", "sealed data", "App Store Connect", "APNs",
                 ])
-            // Lines for people say the same, and nothing of the secrets.
+            // The text output has the same findings, and no secrets.
             let text = try await setUp.binary.run("doctor")
             #expect(text.status == 0 && text.output.contains("ok       schema: version "), "\(text)")
             for secret in ["DOORSTEP_TOKEN_SECRET", "DOORSTEP_SIGNING_SECRET"] {
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    /// A mistake in the set-up, and the finding that must name it.
+    /// A fault of the set-up, and the finding that must name it.
     private struct Fault: Sendable {
         let name: String
         let check: String
@@ -209,7 +209,7 @@ import Testing
         }
     }
 
-    /// A server that replays nothing is a standby all the same.
+    /// A standby that replays nothing is still a standby.
     @Test func standbyIsNamedByDoctorServerAndResponses() async throws {
         let directory = try TemporaryDirectory()
         let place = ["--embedded-postgres", directory.path("postgres")]

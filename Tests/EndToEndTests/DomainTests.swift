@@ -4,7 +4,7 @@ import LocalServers
 import TestSupport
 import Testing
 
-/// Domains from the claim to its release, and other sites' association files, by the built command.
+/// Domains from the claim to the release, and association files of other sites, with the built command.
 @Suite(.timeLimit(.minutes(30))) struct DomainTests {
     private static let tenant = ["--tenant", Installation.tenant]
 
@@ -20,7 +20,7 @@ import Testing
         try #require(claim["file"]?.objectValue?["content"]?.stringValue)
     }
 
-    /// Lends a DNS server that has one TXT record for each of these hosts, as long as it is there.
+    /// Runs the closure with a DNS server that has one TXT record for each of these hosts.
     static func withRecords<Result: Sendable>(
         _ records: [String: String], _ body: (_ resolver: String) async throws -> Result
     ) async throws -> Result {
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    /// A domain that changed hands: its former owner loses it without a command, and both are told.
+    /// A domain has changed hands. Its former owner loses it without a command, and both tenants get an event.
     @Test func serverRechecksOwnerWhenRivalVerifies() async throws {
         try await Installation.lend { installation in
             var binary = installation.binary

@@ -12,7 +12,7 @@ struct DoorstepBinary: Sendable {
             "DATABASE_URL": databaseURL,
             "DOORSTEP_LOG_FORMAT": "text",
             "DOORSTEP_SIGNING_SECRET": "a secret of the tests that is long enough",
-            // Where the sites and webhooks of the tests are.
+            // The addresses of the tests' sites and webhooks.
             "DOORSTEP_OUTBOUND_ALLOW": "127.0.0.0/8,::1",
         ]
     }
@@ -22,7 +22,7 @@ struct DoorstepBinary: Sendable {
         let output: String
         let errors: String
 
-        /// What was printed, as JSON.
+        /// The output, parsed as JSON.
         func json() throws -> JSONValue { try JSONValue(parsing: output.utf8) }
     }
 
@@ -30,18 +30,18 @@ struct DoorstepBinary: Sendable {
         let description: String
     }
 
-    /// It lies beside the tests' own executable.
+    /// The command is in the folder of the tests' executable.
     static func executable() throws -> URL {
         try URL(fileURLWithPath: FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
             .deletingLastPathComponent().appendingPathComponent("doorstep")
     }
 
-    /// Runs a command to its end.
+    /// Runs a command and waits for its end.
     func run(_ arguments: String..., input: String? = nil) async throws -> Outcome {
         try await run(arguments, input: input)
     }
 
-    /// - Parameter program: another one, run in the same environment.
+    /// - Parameter program: Another program to run in the same environment.
     func run(
         _ arguments: [String], of program: URL? = nil, input: String? = nil
     ) async throws -> Outcome {
@@ -54,7 +54,7 @@ struct DoorstepBinary: Sendable {
         process.standardError = errors
         process.standardInput = standardInput
         return try await withCheckedThrowingContinuation { continuation in
-            // A thread of its own: reading a pipe to its end blocks.
+            // On a separate thread, because reading a pipe to its end blocks.
             Thread.detachNewThread {
                 do {
                     try process.start()
@@ -102,7 +102,7 @@ struct DoorstepBinary: Sendable {
     }
 }
 
-/// Hands data from one thread to another.
+/// Passes data from one thread to another.
 private final class Collected: Sendable {
     private let condition = NSCondition()
     // Read and written only while `condition` is locked.

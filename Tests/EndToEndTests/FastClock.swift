@@ -3,7 +3,7 @@ import AppStoreSync
 import Foundation
 import Synchronization
 
-/// A clock that is ahead by all that was ever waited for, and takes the simulator's along.
+/// A clock that skips waiting times, for itself and for the simulator.
 final class FastClock: SyncClock {
     private let simulator: AppStoreConnectSimulator
     private let ahead = Mutex<TimeInterval>(0)
@@ -21,7 +21,7 @@ final class FastClock: SyncClock {
     }
 }
 
-/// A clock that does something each time that somebody waits.
+/// A clock that calls a closure each time that somebody waits.
 struct InterruptedClock: SyncClock {
     private let clock: FastClock
     private let interrupt: @Sendable (Duration) async throws -> Void

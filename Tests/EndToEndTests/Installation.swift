@@ -2,7 +2,7 @@ import Foundation
 import JSON
 import TestSupport
 
-/// A migrated database with one tenant, and the command that works on it.
+/// A migrated database with one tenant, and the command for it.
 struct Installation: Sendable {
     var binary: DoorstepBinary
     let databaseURL: String
@@ -11,14 +11,14 @@ struct Installation: Sendable {
 
     static let tenant = "restaurants"
 
-    /// Lends a database in which the tenant has Apple's restaurants, made by the command itself.
+    /// Runs the closure with a database whose tenant has Apple's restaurants. The command creates them.
     static func lend<Result: Sendable>(
         _ body: (Installation) async throws -> Result
     ) async throws -> Result {
         try await TestServer.withDatabase { databaseURL in try await body(make(databaseURL)) }
     }
 
-    /// Makes the same in a database that has nothing in it.
+    /// Creates the same tenant in an empty database.
     static func make(_ databaseURL: String) async throws -> Installation {
         let binary = DoorstepBinary(databaseURL: databaseURL)
         try await binary.succeed("migrate")

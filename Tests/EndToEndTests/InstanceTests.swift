@@ -4,7 +4,7 @@ import PostgreSQL
 import TestSupport
 import Testing
 
-/// Instances from the report of a launch to the commands, by the binary alone.
+/// Instances from the report of a launch to the commands, with the built binary.
 @Suite struct InstanceTests {
     private static let id = "7d3c2f9a-8b1e-4c55-9e0f-2a6d1b7c4e10"
     private static let token = "c0ffee15bad1dea5c0ffee15bad1dea5"
@@ -14,7 +14,7 @@ import Testing
     ]
     private static let (old, new) = (String(repeating: "o", count: 32), String(repeating: "n", count: 32))
 
-    /// How many tokens there are, and the ones that a text is in, as it stands in the database.
+    /// The number of stored tokens whose row contains a text.
     private static func tokens(
         _ installation: Installation, containing text: String = ""
     ) async throws -> Int {
@@ -63,7 +63,7 @@ import Testing
                 #expect(found.arrayValue?.count == count, "\(option) \(value)")
             }
 
-            // The secret is replaced: what the new one alone cannot open is told, and nothing is lost.
+            // The secret is replaced. Tokens that the new secret cannot open are counted and kept.
             try await binary.succeed(["webhook", "create", "https://example.com/hooks"] + tenant)
             for (secrets, resealed, unreadable) in [
                 (Self.new, 0, 2), ("\(Self.new),\(Self.old)", 2, 0), (Self.new, 0, 0),
@@ -93,7 +93,7 @@ import Testing
         try await Installation.lend { installation in
             var binary = installation.binary
             binary.environment["DOORSTEP_TOKEN_SECRET"] = Self.new
-            // Nothing is sealed, so that every secret is right.
+            // Nothing is sealed, so any secret is accepted.
             _ = try await RunningServer.lend(binary) { _ in }
             binary.environment["DOORSTEP_TOKEN_SECRET"] = Self.old
             _ = try await RunningServer.lend(binary) { server in
@@ -116,7 +116,7 @@ import Testing
                 try await binary.succeed(
                     "webhook", "create", "https://example.com/hooks", "--tenant", Installation.tenant)
             }
-            // It opens some now.
+            // The secret opens some of the data.
             _ = try await RunningServer.lend(binary) { try await $0.log.line(saying: error) }
 
             binary.environment["DOORSTEP_TOKEN_SECRET"] = "\(Self.new),\(Self.old)"
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    /// A script that makes instances up, and a person whose instance is there.
+    /// A script invents instances, while the instance of a person already exists.
     @Test func newInstanceLimitSparesKnownInstance() async throws {
         try await Installation.lend { installation in
             var binary = installation.binary
@@ -143,7 +143,7 @@ import Testing
                 let path = "/v1/instances/\(Self.id)"
                 let first = try await server.put(path, key: installation.publishable, Self.report)
                 #expect(first.status == 201)
-                // At most one more comes with each second.
+                // The limit permits one more instance per second.
                 var refused: RunningServer.Answer?
                 for _ in 0..<1_000 where refused == nil {
                     let response = try await server.put(

@@ -5,9 +5,9 @@ import ProcessSupport
 import TestSupport
 import Testing
 
-/// The logins of `deploy/postgres/create-logins.sql` are enough for what each is for, and for nothing else.
+/// Each login of `deploy/postgres/create-logins.sql` has the rights for its task, and no others.
 @Suite struct LoginTests {
-    /// Whoever may inspect the database's container must not read the passwords of the server and of the administration.
+    /// The environment of the database's container must not contain the passwords of the server and the administration.
     @Test func composeFileGivesDatabaseOnlyItsOwnPassword() throws {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../deploy/compose.yaml")
@@ -21,9 +21,9 @@ import Testing
     @Test func everyCommandRunsWithItsOwnLogin() async throws {
         try await TestServer.withDatabase { databaseURL in
             let administration = try await TestServer.administration()
-            // Whatever an interrupted run has left: roles belong to the server, not to the database.
+            // Drops logins of an interrupted run, because roles belong to the server, not to the database.
             try await Self.dropLogins(administration)
-            // Twice, as for another password.
+            // The script runs twice, as for another password.
             let logins = "deploy/postgres/create-logins.sql"
             try await Self.runFiles(["sql/roles.sql", logins, logins], databaseURL)
             let migrate = DoorstepBinary(databaseURL: databaseURL + " user=doorstep_migrate_login")

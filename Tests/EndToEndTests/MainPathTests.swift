@@ -4,7 +4,7 @@ import PostgreSQL
 import TestSupport
 import Testing
 
-/// From an empty database to a lookup, a confirmation and a payload, by the binary alone.
+/// From an empty database to a lookup, a confirmation and a payload, with the built binary.
 @Suite struct MainPathTests {
     static let order = "https://example.com/restaurants/restaurant_a/order/1234"
 
@@ -47,7 +47,7 @@ import Testing
                     "payload", "--tenant", Installation.tenant, Self.order, "--title", "Order Status",
                     "--subtitle",
                     "Restaurant A", "--body", "Your order is ready.", "--category", "order_status")
-                // Apple, "Enabling notifications in App Clips".
+                // The example of "Enabling notifications in App Clips". [Apple]
                 let apples = """
                     {"aps":{"alert":{"title":"Order Status","subtitle":"Restaurant A","body":"Your order is ready."},\
                     "category":"order_status","target-content-id":\
@@ -60,8 +60,8 @@ import Testing
         }
     }
 
-    /// Apple, "Configuring App Clip experiences": a URL registered once covers all that begins with it, and of two the
-    /// more specific one is chosen.
+    /// "Configuring App Clip experiences": a registered URL covers all URLs that begin with it. Of several matches, the most
+    /// specific one is chosen. [Apple]
     @Test func lookupMatchesApplesURLExamples() async throws {
         try await Installation.lend { installation in
             for (url, location) in [
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    /// A place in the URL itself counts only when the tenant signed it.
+    /// Coordinates in a URL count only with the tenant's signature.
     @Test func positionInURLCountsOnlyIfSigned() async throws {
         try await Installation.lend { installation in
             try await installation.binary.succeed(
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    /// A person's coordinates are in no table and in no log; a key is in neither, and not in the query text either.
+    /// No table and no log contains a person's coordinates or a key. The text of a query does not contain a key either.
     @Test func personalDataIsNeitherStoredNorLogged() async throws {
         try await Installation.lend { installation in
             var binary = installation.binary
@@ -132,7 +132,7 @@ import Testing
             #expect(log.text.contains("answered"))
             for canary in ["37.3347", "122.0089", "canary", String(installation.publishable.dropFirst(8))] {
                 #expect(!log.text.contains(canary), "\(canary)")
-                // The location's own coordinates are there: only the person's would have these digits.
+                // The location's own coordinates are stored. Only the person's coordinates have these digits.
                 #expect(
                     !dump.contains(
                         canary == "37.3347" ? "37.33471" : canary == "122.0089" ? "122.00891" : canary))

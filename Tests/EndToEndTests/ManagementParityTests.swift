@@ -4,7 +4,7 @@ import NIOHTTP1
 import TestSupport
 import Testing
 
-/// The sample tenants, managed by HTTP alone, by the command over HTTP, and by the command at the database.
+/// Manages the sample tenants in three ways: with HTTP requests, with the command over HTTP, and with the command at the database.
 @Suite struct ManagementParityTests {
     private static let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("sql/samples")
@@ -32,7 +32,7 @@ import Testing
         func text(_ name: String) throws -> String { try Self.text("\(slug)/\(name).csv") }
     }
 
-    /// One change, as a command and as a request.
+    /// A change as a command and as a request.
     private struct Step {
         let command: [String]
         var input: String?
@@ -44,7 +44,7 @@ import Testing
 
     private static let emptyLocations = "identifier,name,latitude,longitude,radius\n"
 
-    /// Stage by stage: built, changed, taken down.
+    /// The steps that create, change and delete a catalogue.
     private static func stages(_ sample: Sample) throws -> [[Step]] {
         let (locations, experiences) = (try sample.text("locations"), try sample.text("experiences"))
         let clip = "/v1/clips/\(sample.bundleID)"
@@ -133,9 +133,9 @@ import Testing
         ]
     }
 
-    /// A database with the tenants, all of them empty, and what works on it.
+    /// A database with the empty tenants, and a server and commands for it.
     private struct Way: Sendable {
-        /// At the database.
+        /// The command at the database.
         let binary: DoorstepBinary
         let server: RunningServer
 
@@ -173,7 +173,7 @@ import Testing
                 try await local.succeed("tenant", "create", sample.slug, "--name", sample.name)
                 archives.append(try await local.succeed("tenant", "export", sample.slug).output)
             }
-            // The same tenants, of the same IDs.
+            // The databases have the same tenants with the same IDs.
             let empty = archives
             try await Way.lend(empty) { requests in
                 try await Way.lend(empty) { commands in
@@ -202,7 +202,7 @@ import Testing
                 let far = try await remote.succeed(step.command, input: step.input)
                 let tenant = step.command[0] == "tenant" ? [] : ["--tenant", sample.slug]
                 let near = try await local.succeed(step.command + tenant, input: step.input)
-                // A claim's challenge is its own.
+                // Each claim has its own challenge.
                 if step.command[0] != "domain" { #expect(far.output == near.output, "\(step)") }
             }
             let export = try await local.succeed("tenant", "export", sample.slug).output

@@ -5,7 +5,7 @@ import NIOHTTP1
 import TestSupport
 import Testing
 
-/// A catalogue that is managed by HTTP alone.
+/// Manages a catalogue with HTTP requests.
 @Suite struct ManagementTests {
     private static func managingKey(
         _ installation: Installation, _ scopes: [String] = ["lookup", "read", "manage"]
@@ -63,7 +63,7 @@ import Testing
                 #expect(
                     try await server.delete("/v1/clips/com.example.Branches.Clip", key: key).status == 204)
 
-                // By the command as by HTTP.
+                // The command lists the same as HTTP.
                 let listed = try await server.get("/v1/locations", key: key)
                 let printed = try await installation.binary.succeed(
                     "location", "list", "--tenant", Installation.tenant, "--format", "json"
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    /// Whole collections by HTTP and by the command; and a body that breaks off.
+    /// Replaces whole collections over HTTP and with the command; and breaks off a body.
     @Test func collectionIsReplacedAtomically() async throws {
         try await Installation.lend { installation in
             let binary = installation.binary
@@ -133,13 +133,13 @@ import Testing
                 ) async throws
                     -> RunningServer.Answer
                 {
-                    // One that broke off may not be given up yet.
+                    // The server may not have given up an interrupted import yet.
                     while true {
                         let response = try await server.send(method, path, key: key, body, type: "text/csv")
                         if response["code"] != "conflict" { return response }
                     }
                 }
-                // 2,000 more; what was there stays by being sent again.
+                // The file repeats the existing rows, so that they stay, and adds 2,000 rows.
                 let more = before + (0..<2_000).map { "p\($0),Place \($0),1,2,100\n" }.joined()
                 let (total, there) = (2_000, before.split { $0.isNewline }.count - 1)
                 let counts: JSONObject = [
@@ -150,7 +150,7 @@ import Testing
                 #expect(plan["plan"]?.objectValue?["added"]?.arrayValue?.count == 100)
                 #expect(try await binary.succeed(exporting).output == before)
 
-                // It breaks off: in a row, with a length that is not reached, and in a chunk.
+                // The body breaks off within a row, before its declared length, and within a chunk.
                 let head =
                     "PUT /v1/locations HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(key)\r\n"
                     + "Content-Type: text/csv\r\n"
@@ -172,7 +172,7 @@ import Testing
                 let after = try await binary.succeed(exporting).output
                 #expect(after.split { $0.isNewline }.count == there + total + 1)
 
-                // By the command as by HTTP.
+                // The command reports the same as HTTP.
                 let planned = try await binary.succeed(
                     ["location", "import", "--tenant", Installation.tenant, "-", "--dry-run", "--prune"]
                         + ["--format", "json"], input: before)
@@ -212,7 +212,7 @@ import Testing
                     #expect(proved.status == 200 && proved["status"] == "proved")
                     #expect(proved["method"] == "dns")
 
-                    // Served as soon as it is answered, with the clip and the content.
+                    // The file is served before the response arrives, with the clip and the content.
                     let file = try await server.get(
                         "/.well-known/apple-app-site-association", host: "example.com")
                     #expect(file.status == 200 && file["webcredentials"] != nil && file["appclips"] != nil)

@@ -4,7 +4,7 @@ import PostgreSQL
 import Synchronization
 import TestSupport
 
-/// A PostgreSQL of a test's own that is stopped at once and started again.
+/// A separate PostgreSQL that a test can stop immediately and start again.
 final class MortalPostgres: Sendable {
     private let directory: TemporaryDirectory
     private let memberships = Mutex<[EmbeddedServer]>([])
@@ -24,7 +24,7 @@ final class MortalPostgres: Sendable {
         memberships.withLock { $0.append(server) }
     }
 
-    /// What `pg_ctl stop -m immediate` does: connections are cut, and what is not written is recovered at the next start.
+    /// Like `pg_ctl stop -m immediate`: cuts all connections. PostgreSQL recovers at the next start.
     func stopImmediately() async throws {
         let path = directory.path("postgres/data/postmaster.pid")
         let file = try String(contentsOfFile: path, encoding: .utf8)

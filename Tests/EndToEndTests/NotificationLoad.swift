@@ -3,7 +3,7 @@ import JSON
 import Synchronization
 import Testing
 
-/// Sends notifications one after the other, each until it is accepted, as a client that knows `Idempotency-Key` does.
+/// Sends notifications one after another and repeats each one with its `Idempotency-Key` until it is accepted.
 final class NotificationLoad: Sendable {
     static let alert = "Your order is ready."
     static let url = "https://example.com/restaurants/restaurant_a/order/1234"
@@ -29,12 +29,12 @@ final class NotificationLoad: Sendable {
     /// The IDs of the notifications that were accepted.
     var accepted: [String] { state.withLock(\.accepted) }
 
-    /// What should not have been answered.
+    /// Unexpected responses.
     var problems: [String] { state.withLock(\.problems) }
 
     func stop() { state.withLock { $0.isStopping = true } }
 
-    /// Waits until so many more are accepted, or none will be.
+    /// Waits until this number of further notifications are accepted, or sending has ended.
     func wait(forMore count: Int) async {
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in
@@ -66,12 +66,12 @@ final class NotificationLoad: Sendable {
                     ])
                 switch response.status {
                 case 200, 201: return accept(response)
-                // What a server says whose database is away.
+                // The response of a server without its database.
                 case 503: continue
                 default: return fail("notification \(number) was answered \(response.status)")
                 }
             } catch {
-                // The server is dead, or died: the same again, with the same key.
+                // The server is dead. The request is repeated with the same key.
                 continue
             }
         }

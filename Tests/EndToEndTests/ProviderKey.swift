@@ -7,7 +7,7 @@ import Notifications
 import TestSupport
 import Testing
 
-/// A key for APNs that a simulator takes, and the files and settings by which a server uses it.
+/// A key for APNs that the simulator accepts, with the files and settings for a server.
 struct ProviderKey {
     static let team = "ABCDE12345"
     static let id = "KEY0000001"
@@ -19,7 +19,7 @@ struct ProviderKey {
         self.directory = directory
     }
 
-    /// A simulator of production that knows the key.
+    /// A simulator of the production environment that knows the key.
     var simulator: APNsSimulator.Options {
         var options = APNsSimulator.Options(
             teams: [
@@ -29,7 +29,7 @@ struct ProviderKey {
         return options
     }
 
-    /// Writes the key, the simulator's authority and a list, and returns what makes a server use them.
+    /// Writes the key, the simulator's certificate and a key list. Returns the server's settings for them.
     func settings(for simulator: APNsSimulator, listedFor team: String = team) throws -> [String: String] {
         try write(key.pemRepresentation, to: "AuthKey.p8")
         try write(try #require(simulator.authority), to: "ca.pem")
@@ -42,14 +42,14 @@ struct ProviderKey {
         ]
     }
 
-    /// Replaces the list by one that names the key for a team.
+    /// Replaces the list by one that assigns the key to a team.
     func list(for team: String) throws {
         try writeList(#"{"keys": [{"team": "\#(team)", "id": "\#(Self.id)", "file": "AuthKey.p8"}]}"#)
     }
 
     func writeList(_ text: String) throws { try write(text, to: "keys.json") }
 
-    /// Whole or not at all, as a server may look at any time.
+    /// Replaces the file atomically, because a server may read it at any time.
     private func write(_ text: String, to name: String) throws {
         let path = directory.path(name)
         let unfinished = path + ".unfinished"

@@ -2,7 +2,7 @@ import Foundation
 import NIOCore
 import NIOPosix
 
-/// A TCP connection on which a test sends whatever bytes it likes.
+/// A TCP connection on which a test sends arbitrary bytes.
 struct RawConnection: Sendable {
     private let channel: NIOAsyncChannel<ByteBuffer, ByteBuffer>
 
@@ -27,20 +27,20 @@ struct RawConnection: Sendable {
         }
     }
 
-    /// What the server sends until it closes.
+    /// The bytes that the server sends until it closes.
     func receiveToEnd() async throws -> String {
         try await channel.executeThenClose { inbound, _ in
             var text = ""
             do {
                 for try await part in inbound { text += String(buffer: part) }
             } catch is IOError where !text.isEmpty {
-                // The server closes without reading what it has refused to: a reset after the answer.
+                // The server closes without reading the rest of a refused request, so a reset follows the response.
             }
             return text
         }
     }
 
-    /// Sends a head, and its body once the server has said something, and the test has done what it does then.
+    /// Sends the head. When the server has sent something, calls the closure and sends the body.
     func exchange(
         _ head: [UInt8], then body: [UInt8], after action: () async throws -> Void = {}
     ) async throws -> String {
@@ -58,7 +58,7 @@ struct RawConnection: Sendable {
         }
     }
 
-    /// Sends bytes, of which the server may refuse the rest, and gives its answer.
+    /// Sends bytes and returns the response. The server may refuse to read all bytes.
     func exchange(_ bytes: [UInt8]) async throws -> String {
         channel.channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil)
         return try await receiveToEnd()

@@ -7,12 +7,12 @@ import StoreSupport
 import Synchronization
 import TestSupport
 
-/// `doorstep appstore` for a tenant whose clip is connected.
+/// `doorstep appstore` for a tenant with a connected clip.
 struct RegisteredCommand: Sendable {
     let binary: DoorstepBinary
     private let options: [String]
 
-    /// Lends the command; the clip is connected by it.
+    /// Connects the clip with the command, and runs the closure.
     static func lend<Result: Sendable>(
         _ tenant: RegisteredTenant, _ body: (RegisteredCommand) async throws -> Result
     ) async throws -> Result {
@@ -45,7 +45,7 @@ struct RegisteredCommand: Sendable {
         return try Run(process)
     }
 
-    /// One that is under way.
+    /// A running command.
     final class Run: Sendable {
         private let exit = ExitStatus()
         private let ended = Mutex(false)
@@ -62,8 +62,8 @@ struct RegisteredCommand: Sendable {
 
         var hasEnded: Bool { ended.withLock { $0 } }
 
-        /// Ends it as a power failure would.
-        /// - Returns: whether it had not ended by itself.
+        /// Kills the process, like a power failure.
+        /// - Returns: Whether the process was still running.
         func kill() async -> Bool {
             let isUnderWay = !hasEnded
             if isUnderWay { Foundation.kill(pid.withLock { $0 }, SIGKILL) }

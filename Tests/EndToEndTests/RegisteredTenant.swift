@@ -16,8 +16,7 @@ import Tenancy
 import TestSupport
 import Testing
 
-/// A tenant whose clip is registered at a simulator of App Store Connect, in a database of its own; time passes as fast as
-/// somebody waits for it.
+/// A tenant in a separate database, whose clip is connected to a simulator of App Store Connect. Waiting takes no time.
 struct RegisteredTenant: Sendable {
     let pool: ConnectionPool
     let database: MigratedDatabase
@@ -107,7 +106,7 @@ struct RegisteredTenant: Sendable {
         return try await registrar().apply(wishes)
     }
 
-    /// The experiences that are there, by the last part of their links.
+    /// The experiences at App Store Connect, by the last part of their links.
     var remote: [String: [StoredExperience]] {
         Dictionary(grouping: simulator.experiences.filter { !$0.isRemoved }) { experience in
             experience.link.split(separator: "/").last.map(String.init) ?? ""
@@ -118,7 +117,7 @@ struct RegisteredTenant: Sendable {
 
     // MARK: Catalogue
 
-    /// Runs statements as the administration does.
+    /// Executes statements with the role of the administration.
     func execute(_ script: String) async throws {
         try await pool.withTransaction { transaction in
             try await transaction.execute(
@@ -134,7 +133,7 @@ struct RegisteredTenant: Sendable {
         ).key
     }
 
-    /// Experiences at `https://example.com/NAME`, each with its name as its title.
+    /// Adds experiences at `https://example.com/NAME`, each with its name as its title.
     func add(_ names: [String], image: ImageDigest) async throws {
         let rows = names.map { name in
             """
@@ -169,7 +168,7 @@ extension [StoredExperience]? {
 }
 
 extension RegisteredTenant {
-    /// The plan that there is now, written and read again.
+    /// The current plan, written to JSON and read again.
     func save(_ change: (inout SyncRunner.Wishes) -> Void = { _ in }) async throws -> SavedPlan {
         var wishes = SyncRunner.Wishes()
         change(&wishes)
@@ -180,7 +179,7 @@ extension RegisteredTenant {
         return read
     }
 
-    /// A plan is refused, and nothing done.
+    /// Expects that the plan is refused as outdated and that nothing is done.
     func expectStale(_ saved: SavedPlan, _ reason: String) async throws {
         let error = await #expect(throws: SyncError.self) { try await registrar().apply(saved) }
         #expect(error?.code == "stale_plan")
@@ -188,7 +187,7 @@ extension RegisteredTenant {
         #expect(text.contains(reason), "\(text)")
     }
 
-    /// A client of the same key that keeps no books.
+    /// A client with the same key that does not record its requests.
     static func otherClient(of tenant: RegisteredTenant) throws -> AppStoreConnectClient {
         let key = try AppStoreConnectKey(
             id: StoreFixture.keyID, issuer: StoreFixture.issuer, pem: StoreFixture.key.pemRepresentation)
@@ -208,14 +207,14 @@ extension RegisteredTenant {
         return other.id
     }
 
-    /// How many rows a statement finds, of all tenants.
+    /// The result of a count over all tenants.
     func count(_ query: Query) async throws -> Int {
         try await database.withSuperuser { pool in
             try await pool.withConnection { try await $0.execute(query).one().decode(at: 0, as: Int.self) }
         }
     }
 
-    /// What the simulator was asked for registration is remembered by.
+    /// The records of synchronized experiences, images and budgets.
     func records(
         of other: TenantID? = nil, actor: String = "operator:first"
     ) throws
@@ -227,7 +226,7 @@ extension RegisteredTenant {
         )
     }
 
-    /// Nothing that was printed or sent, and nothing that is stored as it is, holds a key, a token or where to upload.
+    /// Expects that outputs, requests and unsealed rows contain no private key, no token and no upload URL.
     func expectSilence(of texts: [String]) async throws {
         let stored: String = try await database.withSuperuser { pool in
             try await pool.withConnection { connection in

@@ -4,9 +4,9 @@ import LocalServers
 import Synchronization
 import Testing
 
-/// What commands do at a server over HTTP, beside what they do at its database.
+/// Compares commands at a server over HTTP with the same commands at its database.
 @Suite struct RemoteCommandTests {
-    /// Lends a server, a tenant in its database, and the command that asks the server with the key of another tenant.
+    /// Runs the closure with a server, a tenant in its database, and the command with a key of another tenant at the server.
     private static func withServer(
         _ body: (Installation, DoorstepBinary, RunningServer) async throws -> Void
     ) async throws {
@@ -17,7 +17,7 @@ import Testing
             let scopes = ["read", "manage", "lookup", "confirm", "compose", "notify"].flatMap {
                 ["--scope", $0]
             }
-            // Both tenants have a key, so that they use as much of their quotas.
+            // Both tenants have a key, so that their quotas are used equally.
             let create = ["key", "create", "--kind", "secret"] + scopes
             try await installation.binary.succeed(create + ["--tenant", "near"])
             let made = try await installation.binary.succeed(create + ["--tenant", "far"]).json()
@@ -38,7 +38,7 @@ import Testing
     private static let clip = ["--clip", "com.example.MyApp.Clip"]
     private static let url = "https://example.com/a"
 
-    /// Without what says where.
+    /// The arguments, without the options for a server or a database.
     private static let commands: [[String]] = [
         ["clip", "list"], ["clip", "show", "com.example.MyApp.Clip"],
         ["clip", "create", "--team-id", "ABCDE12345", "--bundle-id", "com.example.MyApp.Clip"],
@@ -100,7 +100,7 @@ import Testing
                 let near = try await installation.binary.run(arguments + ["--tenant", "near"])
                 let far = try await remote.run(arguments)
                 Self.expectTheSame(near, far, arguments)
-                // Both have also changed the database in the same way.
+                // Both commands have changed the database in the same way.
                 for noun in ["location", "experience"] {
                     let (left, right) = (
                         try await installation.binary.succeed(noun, "export", "--tenant", "near"),
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    /// The outcomes are equal, except that a server's refusal also names the request.
+    /// Expects equal outcomes. A server's refusal also has a request ID.
     private static func expectTheSame(
         _ near: DoorstepBinary.Outcome, _ far: DoorstepBinary.Outcome, _ arguments: [String]
     ) {
@@ -141,7 +141,7 @@ import Testing
         """
     private static let codes = "code,url\nx y,https://example.com/a\nz,https://example.com/b/1\n"
 
-    /// Each with what is piped into it.
+    /// The arguments and the standard input of imports.
     private static let imports: [([String], String?)] = [
         (["location", "import", "-", "--dry-run"], places), (["location", "import", "-"], places),
         (["location", "import", "-", "--format", "json"], places),
@@ -173,7 +173,7 @@ import Testing
                 let near = try await installation.binary.run(
                     arguments + (isOfTenants ? ["near"] : ["--tenant", "near"]), input: input)
                 let far = try await remote.run(arguments + (isOfTenants ? ["far"] : []), input: input)
-                // IDs, times and slugs are their own.
+                // IDs, times and slugs differ between the tenants.
                 if !isOfTenants { Self.expectTheSame(near, far, arguments) }
                 #expect(near.status == far.status)
                 for noun in ["location", "experience"] {
@@ -207,7 +207,7 @@ import Testing
             try await remote.succeed("domain", "delete", "example.com")
             #expect(try await remote.run("domain", "delete", "example.com").status == 1)
 
-            // A key that may not manage keys.
+            // The key may not manage keys.
             let refused = try await remote.run("key", "list")
             #expect(refused.status == 1 && refused.errors.contains("manage_keys"))
             let made = try await installation.binary.succeed(
@@ -288,7 +288,7 @@ import Testing
         }
     }
 
-    /// By ID, without the day of their last use, which may be told between two commands.
+    /// The keys by ID, without the day of their last use, which may change between two commands.
     private static func keys(_ printed: JSONValue) -> [String: JSONObject] {
         let keys = printed.arrayValue?.compactMap(\.objectValue) ?? [printed.objectValue ?? [:]]
         return keys.reduce(into: [:]) { all, key in
@@ -304,7 +304,7 @@ import Testing
             #expect(other.status == 1 && other.errors.contains("the key belongs to the tenant 'far'"))
             let same = try await remote.run("clip", "list", "--tenant", "far")
             #expect(same.status == 0)
-            // A flag that names a database is followed, whatever the environment says.
+            // A flag that names a database has precedence over the environment.
             let database = try await remote.run(
                 "location", "list", "--tenant", Installation.tenant, "--database-url",
                 installation.databaseURL)
@@ -314,7 +314,7 @@ import Testing
             #expect(excluded.status == 64)
             let local = try await remote.run("location", "history", "a", "--server", server.address)
             #expect(local.status == 1 && local.errors.contains("needs a database"))
-            // Whatever the environment names.
+            // The same holds if the environment also names a database.
             var both = remote
             both.environment["DATABASE_URL"] = installation.databaseURL
             let unclear = try await both.run("location", "history", "a", "--tenant", "far")
@@ -330,7 +330,7 @@ import Testing
             }
             try await both.succeed("tenant", "list", "--database-url", installation.databaseURL)
 
-            // The environment's key is for the environment's server, however that is written, and for no other.
+            // The key in the environment is sent only to the server in the environment, in any spelling of its address.
             let port = server.address.split(separator: ":").last ?? ""
             try await remote.succeed("clip", "list", "--server", "HTTP://127.0.0.1:\(port)/")
             let elsewhere = try await remote.run("clip", "list", "--server", "http://localhost:\(port)")
@@ -394,7 +394,7 @@ import Testing
             #expect(try await binary.run("whoami").status == 64)
             #expect(try await binary.run("clip", "list").status == 64)
 
-            // Two at once do not lose each other's.
+            // Two concurrent logins do not overwrite each other.
             let addresses = [server.address, server.address.replacing("127.0.0.1", with: "localhost")]
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for address in addresses {
@@ -405,7 +405,7 @@ import Testing
                 try await group.waitForAll()
             }
             #expect(try await binary.succeed("logout").output == "Forgot 2 keys\n")
-            // What would not be read back is not written.
+            // A file that could not be read again is not written.
             let long = """
                 {"logins": [{"server": "https://example.com", "tenant": "t", "key": "\(String(repeating: "k", count: 65_400))"}]}
                 """

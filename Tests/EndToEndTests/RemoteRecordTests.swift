@@ -4,12 +4,12 @@ import LocalServers
 import Synchronization
 import Testing
 
-/// Commands at a server that read and change records, against the same commands at its database and the API itself.
+/// Compares commands that read and change records at a server with the same commands at its database, and with the API.
 @Suite(.timeLimit(.minutes(30))) struct RemoteRecordTests {
     private static let tenant = ["--tenant", Installation.tenant]
     private static let url = "https://example.com/restaurants/restaurant_a"
 
-    /// Lends an installation, its server, and the command at the server with a key of the options.
+    /// Runs the closure with an installation, its server, and the command with a key at the server.
     private static func withServer(
         _ keyOptions: [String], resolver: String? = nil,
         _ body: (Installation, DoorstepBinary, RunningServer) async throws -> Void
@@ -55,7 +55,7 @@ import Testing
             try await restricted.succeed(["confirm", Self.url] + Self.tenant)
             #expect(try await restricted.run("lookup", Self.url + "/../restaurant_b").status == 1)
 
-            // A refusal says its code once.
+            // The error shows its code once.
             for command in [["clip", "list"], ["experience", "list"]] {
                 let refused = try await restricted.run(command)
                 #expect(refused.status == 1)
@@ -112,7 +112,7 @@ import Testing
                 "send", "--url", Self.url, "--aps", #"{"alert":"A"}"#, "--business"
             ).json()
             let notification = try #require(sent.objectValue?["id"]?.stringValue)
-            // The three are written down soon after their responses.
+            // The server writes the three records soon after its responses.
             var exported = ""
             for _ in 0..<300 where exported.split(whereSeparator: \.isNewline).count < 4 {
                 exported = try await remote.succeed("confirmation", "export").output
@@ -160,14 +160,14 @@ import Testing
                 try await Self.same(["delivery", "trace"] + options, installation, remote)
             }
 
-            // Nothing is a dead letter.
+            // No delivery is a dead letter.
             for selection in [
                 ["--state", "refused"], [delivery], ["--state", "queued"], [delivery, "--reason", "x"],
             ] {
                 try await Self.same(["delivery", "retry"] + selection, installation, remote)
             }
 
-            // The API says the same.
+            // The API returns the same.
             for (path, command) in [
                 ("/v1/audit-log?limit=100", ["audit"]), ("/v1/deliveries", ["delivery", "list"]),
                 ("/v1/instances?order=latest_launch", ["instance", "list"]),
@@ -228,7 +228,7 @@ import Testing
                 #expect(rows.count == 1 && rows[0]["tenant"] == "restaurants")
                 records.withLock { $0 = [:] }
                 #expect(try await remote.run("domain", "verify", "--all").status == 1)
-                // Options that need a database are refused at a server.
+                // At a server, the command refuses options that need a database.
                 for options in [["--connect-to", "127.0.0.1:1"], ["--resolver", resolver]] {
                     let refused = try await remote.run(["domain", "verify", "example.com"] + options)
                     #expect(refused.status == 1 && refused.errors.contains("needs a database"))

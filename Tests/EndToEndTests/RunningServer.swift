@@ -7,15 +7,15 @@ import NIOSSL
 import ProcessSupport
 import Synchronization
 
-/// `doorstep serve` in a process of its own.
+/// `doorstep serve` in its own process.
 final class RunningServer: Sendable {
     let address: String
     let log: ServerLog
     private let client: HTTPClient
     private let process: Process
 
-    /// Lends a server that listens on a free port, then ends it with SIGTERM.
-    /// - Returns: What the closure returned and the process's exit status.
+    /// Starts a server on a free port, runs the closure, and ends the server with SIGTERM.
+    /// - Returns: The closure's result and the process's exit status.
     static func lend<Result: Sendable>(
         _ binary: DoorstepBinary, tls: (certificate: String, key: String)? = nil,
         flags: [String] = [], _ body: (RunningServer) async throws -> Result
@@ -56,10 +56,10 @@ final class RunningServer: Sendable {
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
-    /// Asks the process to end, as a service manager does.
+    /// Ends the process like a service manager.
     func terminate() { process.terminate() }
 
-    /// Asks the process to read its certificate and key files again.
+    /// Makes the process read its certificate and key files again.
     func hangUp() { kill(process.processIdentifier, SIGHUP) }
 
     private func stop(_ exit: ExitStatus) async throws -> Int32 {
@@ -80,27 +80,27 @@ final class RunningServer: Sendable {
         try await send(HTTPClientRequest(url: address + path), key: key)
     }
 
-    /// The body of an answer as text.
-    /// - Parameter address: another one than the server's.
+    /// The body of a response as text.
+    /// - Parameter address: Another address than the server's.
     func text(_ path: String, at address: String? = nil) async throws -> String {
         let response = try await client.execute(
             HTTPClientRequest(url: (address ?? self.address) + path), timeout: .seconds(120))
         return String(buffer: try await response.body.collect(upTo: 1 << 22))
     }
 
-    /// Asks for a path of another host than the server's own.
+    /// Sends a GET request with another host.
     func get(_ path: String, host: String) async throws -> Answer {
         var request = HTTPClientRequest(url: address + path)
         request.headers.add(name: "Host", value: host)
         return try await send(request, key: nil)
     }
 
-    /// The same, again and again until the status is as given.
+    /// Repeats the request until the response has this status.
     func get(_ path: String, host: String, becoming expected: Int) async throws -> Answer {
         try await get(path, host: host) { $0.status == expected }
     }
 
-    /// The same, until the answer is as asked.
+    /// Repeats the request until the closure accepts the response.
     func get(_ path: String, host: String, where isExpected: (Answer) -> Bool) async throws -> Answer {
         let deadline = ContinuousClock.now + .seconds(120)
         while true {
@@ -116,8 +116,8 @@ final class RunningServer: Sendable {
         return try await get("/v1/lookup?url=\(encoded)", key: key)
     }
 
-    /// Looks a URL up again and again until the status is as given: a change is seen within a second of its commit.
-    /// - Returns: The last status, another one after half a minute.
+    /// Repeats a lookup until it has this status. A server sees a change within a second of its commit.
+    /// - Returns: The last status, which differs if time has run out.
     func status(of url: String, key: String, becoming expected: Int) async throws -> Int {
         let deadline = ContinuousClock.now + .seconds(120)
         var status = 0
@@ -174,7 +174,7 @@ final class RunningServer: Sendable {
     }
 }
 
-/// What a server has logged so far.
+/// The log of a server up to now.
 final class ServerLog: Sendable {
     private struct State {
         var text = ""
@@ -190,7 +190,7 @@ final class ServerLog: Sendable {
 
     func end() { change { $0.hasEnded = true } }
 
-    /// The port of the line that says the server is listening, or something else.
+    /// The port in the line that says that the server is listening, or in a line with other words.
     func port(saying words: String = "listening") async throws -> Int {
         try await first { text in
             text.split(separator: "\n").first {
@@ -201,12 +201,12 @@ final class ServerLog: Sendable {
         }
     }
 
-    /// Waits for a line that says something.
+    /// Waits for a line with these words.
     func line(saying words: String) async throws {
         try await first { $0.contains(words) ? () : nil }
     }
 
-    /// Waits until the closure finds something in the text.
+    /// Waits until the closure finds a value in the text.
     private func first<Found>(_ find: (String) -> Found?) async throws -> Found {
         while true {
             let text = text
@@ -238,7 +238,7 @@ final class ServerLog: Sendable {
     }
 }
 
-/// How a process ended, once it has.
+/// The exit status of a process, available after its end.
 final class ExitStatus: Sendable {
     private let stream: AsyncStream<Int32>
     private let continuation: AsyncStream<Int32>.Continuation

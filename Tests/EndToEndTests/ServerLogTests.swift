@@ -17,7 +17,7 @@ import Testing
             var binary = installation.binary
             binary.environment["DOORSTEP_LOG_FORMAT"] = format
             binary.environment["DOORSTEP_ACCESS_LOG"] = "cut"
-            // Requests have their lines all the same.
+            // Lines of requests are not affected by this level.
             binary.environment["DOORSTEP_LOG_LEVEL"] = "notice"
             let log = try await RunningServer.lend(binary) { server in
                 let found = try await server.lookUp(MainPathTests.order, key: installation.publishable)
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    /// The fields of a line: JSON's members, or pairs `name=value`, whose values may be JSON's strings.
+    /// The fields of a line: members of JSON, or pairs `name=value` whose values may be JSON strings.
     private static func fields(of line: String, _ format: String) throws -> [String: String]? {
         if format == "json" {
             return try JSONValue(parsing: line.utf8).objectValue?.reduce(into: [:]) {
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    /// A lock that another transaction holds for longer than a request waits.
+    /// Another transaction holds a lock for longer than a request waits.
     @Test func heldLockIsCauseInResponseAndLog() async throws {
         try await Installation.lend { installation in
             let made = try await installation.binary.succeed(
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    /// At the lowest level, with all parts at work: lookups, confirmations, instances, notifications, webhooks and failures.
+    /// At the lowest level, with all components in use: lookups, confirmations, instances, notifications, webhooks and failures.
     @Test func traceLogContainsNoSecret() async throws {
         try await Installation.lend { installation in
             let key = ProviderKey(in: try TemporaryDirectory())

@@ -7,7 +7,7 @@ import ProcessSupport
 import TestSupport
 import Testing
 
-/// The server as a process: what it needs, what it speaks, how it ends.
+/// The server process: its requirements, its protocols and its end.
 @Suite struct ServerTests {
     @Test func unmigratedDatabaseIsRejected() async throws {
         try await TestServer.withDatabase { databaseURL in
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    /// As when an upgrade is taken back, or a server is started anew in the midst of one.
+    /// This happens after a rollback to an older version, or during an upgrade.
     @Test func newerCompatibleDatabaseIsServed() async throws {
         try await Installation.lend { installation in
             let (known, later) = (Schema.migrations.count, Schema.migrations.count + 1)
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    /// The login of `serve` is a member of doorstep_app, doorstep_router and doorstep_manager, and of nothing more.
+    /// The login of `serve` is a member of doorstep_app, doorstep_router and doorstep_manager only.
     @Test func serverNeedsOnlyItsRoles() async throws {
         try await Installation.lend { installation in
             let login = "serve_\(ProcessInfo.processInfo.processIdentifier)"
@@ -111,7 +111,7 @@ import Testing
                 #expect(response.version == "HTTP/2.0")
                 let routed = try await server.get("/openapi.json")
                 #expect(routed.status == 200 && routed.version == "HTTP/2.0")
-                // Monitors ask in plain HTTP, at a port of their own.
+                // Monitors use plain HTTP on a separate port.
                 #expect(try await server.get("/readyz").status == 404)
                 let monitors = "http://127.0.0.1:\(try await server.log.port(saying: "answering monitors"))"
                 #expect(try await server.text("/readyz", at: monitors).contains("\"status\":\"ok\""))
@@ -169,7 +169,7 @@ import Testing
             #expect(try #require(value("process_start_time_seconds")) > 1_700_000_000)
             let requests = #"doorstep_http_requests_total{endpoint="/v1/lookup",method="GET",status="#
             #expect(value(requests + "\"200\"}") == 3 && value(requests + "\"401\"}") == 3)
-            // The same buckets for all methods and statuses of an endpoint: 11, the last one, sum and count.
+            // All methods and statuses of an endpoint share the buckets: 11, the last one, sum and count.
             let histogram = lines.filter {
                 $0.hasPrefix("doorstep_http_request_duration_seconds") && $0.contains("\"/v1/lookup\"")
             }
@@ -227,7 +227,7 @@ import Testing
             ])
     }
 
-    /// Without a handler SIGHUP ends the process.
+    /// Without a handler, SIGHUP would end the process.
     @Test func hangupRereadsTheCertificate() async throws {
         try await Installation.lend { installation in
             let directory = try TemporaryDirectory()
@@ -279,7 +279,7 @@ import Testing
         let outcome = try await DoorstepBinary(databaseURL: "host=/none").run(
             "serve", "--tls-certificate", "x.pem", "--tls-key", key)
         #expect(outcome.status == 1)
-        // A group may read it, and not write it.
+        // The group may read the file, and must not write it.
         #expect(outcome.errors.contains("\(key) contains secrets"), "\(outcome.errors)")
     }
 
@@ -290,7 +290,7 @@ import Testing
         #expect(outcome.errors.contains("--tls-certificate and --tls-key require each other"))
     }
 
-    /// Bytes that are no request, or too many of them, are answered with a problem; the server goes on.
+    /// The response to invalid bytes, or to too many bytes, is a problem. The server continues.
     @Test func malformedRequestGetsProblemResponse() async throws {
         try await Installation.lend { installation in
             let (_, status) = try await RunningServer.lend(installation.binary) { server in
@@ -323,7 +323,7 @@ import Testing
         }
     }
 
-    /// A request that has begun when the server is told to end is still answered.
+    /// A request that began before the shutdown gets its response.
     @Test func begunRequestIsCompletedBeforeShutdown() async throws {
         try await Installation.lend { installation in
             let body = JSONValue.object([
@@ -334,7 +334,7 @@ import Testing
                 Content-Type: application/json\r\nContent-Length: \(body.count)\r\nConnection: close\r\n\r\n
                 """
             let (response, status) = try await RunningServer.lend(installation.binary) { server in
-                // What has come with a request that is answered has reached the server too.
+                // The bytes that precede a response have arrived at the server, too.
                 let before = "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"
                 return try await RawConnection(server.address).exchange(
                     Array((before + head).utf8) + body.prefix(10), then: Array(body.dropFirst(10)),
@@ -346,7 +346,7 @@ import Testing
         }
     }
 
-    /// A request that was carried out keeps its answer, whatever comes after it on the connection.
+    /// An executed request gets its response, whatever follows on the connection.
     @Test func responsesKeepOrderOfRequests() async throws {
         try await Installation.lend { installation in
             _ = try await RunningServer.lend(installation.binary) { server in
@@ -355,7 +355,7 @@ import Testing
                     Array((text + text + "GARBAGE\r\n\r\n").utf8))
                 let statuses = response.matches(of: /HTTP\/1\.1 (\d+)/).map { String($0.output.1) }
                 #expect(statuses == ["200", "200", "400"])
-                // No body follows HEAD: else it would be read as the next answer.
+                // The response to HEAD has no body. Clients would read a body as the next response.
                 for path in ["/v1/confirmations", "/nope", "/livez"] {
                     let head = "HEAD \(path) HTTP/1.1\r\nHost: x\r\n\r\n"
                     let response = try await RawConnection(server.address).exchange(
@@ -371,7 +371,7 @@ import Testing
         }
     }
 
-    /// A body that nobody reads is taken for a moment, so that the answer arrives, and then cut off.
+    /// The server reads a refused body for a short time, so that the response arrives, and then closes.
     @Test func unwantedBodyIsCutOff() async throws {
         try await Installation.lend { installation in
             _ = try await RunningServer.lend(installation.binary) { server in
@@ -379,7 +379,7 @@ import Testing
                     let connection = try await RawConnection(server.address)
                     try await connection.send(
                         Array("\(head) HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000000\r\n\r\n".utf8))
-                    // Ends only because the server closes: the client never does.
+                    // Only the server closes the connection. The client never does.
                     let response = try await connection.receiveToEnd()
                     #expect(response.contains("HTTP/1.1 4"))
                 }
@@ -415,7 +415,7 @@ import Testing
     }
 }
 
-/// A folder that is gone with its value.
+/// A folder that is deleted with this value.
 final class TemporaryDirectory: Sendable {
     private let url: URL
 

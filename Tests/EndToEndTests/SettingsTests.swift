@@ -2,7 +2,7 @@ import Foundation
 import JSON
 import Testing
 
-/// Each setting is declared once: what is written of it elsewhere is held to the declaration.
+/// Each setting is declared once. Other texts about settings must agree with the declaration.
 @Suite struct SettingsTests {
     private static func text(_ path: String) throws -> String {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -25,7 +25,7 @@ import Testing
             "put what 'doorstep settings --format markdown' prints into the guide")
     }
 
-    /// What is commented out is the default, where that is a number.
+    /// A commented line has the default if the default is a number.
     @Test func exampleEnvironmentHasAllVariables() async throws {
         let settings = try await Self.declared()
         var named: Set<String> = []
@@ -40,7 +40,7 @@ import Testing
             else { continue }
             #expect(value == standard, "\(name)")
         }
-        // It is for a server, and the console is none.
+        // The file is for a server, not for the console.
         let variables = settings.compactMap { $0["environment"]?.stringValue }
             .filter { !$0.hasPrefix("DOORSTEP_CONSOLE_") }
         #expect(named == Set(variables).subtracting(["DOORSTEP_TENANT", "DOORSTEP_SERVER", "DOORSTEP_KEY"]))
@@ -54,7 +54,7 @@ import Testing
         let console = declared.filter {
             $0["environment"]?.stringValue?.hasPrefix("DOORSTEP_CONSOLE_") == true
         }.compactMap { $0["flag"]?.stringValue }
-        // `serve` takes --server to refuse it, and hides it.
+        // `serve` hides `--server`, which it accepts only to refuse it.
         #expect(
             flags.subtracting(["--server"]) == Set(settings).subtracting(console + ["--tenant", "--server"]))
         let consoleHelp = try await DoorstepBinary(databaseURL: "").succeed("console", "serve", "--help")

@@ -2,7 +2,7 @@ import JSON
 import TestSupport
 import Testing
 
-/// A proved domain's association file, as a running server gives it.
+/// The association file of a proved domain, served by a running server.
 @Suite(.timeLimit(.minutes(30))) struct SiteAssociationTests {
     static let path = "/.well-known/apple-app-site-association"
 
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    /// What other services need reaches the served file, stays over a claim, and goes when it is removed.
+    /// Content for other services is in the served file, survives a new claim, and disappears when it is removed.
     @Test func storedContentIsMergedIntoServedFile() async throws {
         try await Installation.lend { installation in
             let binary = installation.binary

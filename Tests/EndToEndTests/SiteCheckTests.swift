@@ -2,7 +2,7 @@ import JSON
 import LocalServers
 import Testing
 
-/// `doorstep domain check` on sites of the tests' own.
+/// `doorstep domain check` on sites of the tests.
 @Suite(.timeLimit(.minutes(30))) struct SiteCheckTests {
     private static let path = "/.well-known/apple-app-site-association"
     private static let clip = "ABCDE12345.com.example.MyApp.Clip"

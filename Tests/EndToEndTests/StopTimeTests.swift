@@ -3,20 +3,20 @@ import Foundation
 import HTTPAPI
 import Testing
 
-/// What service managers are told of the time that a server takes to end is enough for it.
+/// The stop timeouts of systemd and Compose are long enough for a server.
 @Suite struct StopTimeTests {
-    /// Its services end one after the other, each when the one before it has.
+    /// The services end one after another.
     private static let longest: Duration =
-        // New connections, as the unit and the Compose file set it.
+        // New connections are accepted for this time, as the unit and the Compose file set it.
         .seconds(5)
-        // Requests under way.
+        // Current requests.
         + APIServer.Settings().shutdownTimeout
-        // What APNs has been sent is answered, or given up a tenth after its time.
+        // APNs requests end with a response, or are given up a tenth after their timeout.
         + APNsClient.Settings().requestTimeout * 1.1
-        // What became of it and of webhooks' messages, and when keys were used, is written down: a connection to the
-        // database is waited for 5 seconds each time.
+        // Results of deliveries, results of webhook messages, and key usage are written. Each waits for a connection for up to 5
+        // seconds.
         + .seconds(3 * 5)
-        // Confirmations that wait (`RecordingService`).
+        // Waiting confirmations (`RecordingService`).
         + .seconds(5)
 
     @Test(arguments: [

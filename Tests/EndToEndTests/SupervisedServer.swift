@@ -6,7 +6,7 @@ import NIOHTTP1
 import ProcessSupport
 import Synchronization
 
-/// `doorstep serve` on one port, however often it is killed and started again.
+/// `doorstep serve` on a fixed port. A test can kill it and start it again.
 final class SupervisedServer: Sendable {
     private struct State {
         var process: Process?
@@ -23,10 +23,10 @@ final class SupervisedServer: Sendable {
         self.binary = binary
     }
 
-    /// All that the server has logged, whenever it ran.
+    /// The logs of all runs.
     var log: String { state.withLock { $0.logs + $0.log.text } }
 
-    /// Starts the server, and waits until it listens. While the database is away it does not: then it is tried again.
+    /// Starts the server and waits until it listens. While the database is unavailable, tries again.
     func start() async throws {
         let deadline = ContinuousClock.now + .seconds(120)
         while true {
@@ -63,7 +63,7 @@ final class SupervisedServer: Sendable {
         state.withLock { $0.port = listening }
     }
 
-    /// Ends the process as a power failure would.
+    /// Kills the process, like a power failure.
     func kill() async {
         let (process, exit) = state.withLock { ($0.process, $0.exit) }
         guard let process, process.isRunning else { return }
@@ -71,7 +71,7 @@ final class SupervisedServer: Sendable {
         _ = await exit.value()
     }
 
-    /// Ends the process as a service manager does.
+    /// Ends the process like a service manager.
     func stop() async throws {
         let (process, exit) = state.withLock { ($0.process, $0.exit) }
         guard let process else { return }

@@ -7,10 +7,10 @@ import Tenancy
 import TestSupport
 import Testing
 
-/// Runs that are killed at any moment, while answers are lost, requests are too many, listings are wrong and the catalogue
-/// changes, in an order that a seed decides.
+/// Runs are killed at any moment, while responses are lost, requests exceed the limit, listings are wrong and the catalogue
+/// changes. A seed decides the order.
 @Suite struct SyncChaosTests {
-    /// How many runs are killed: `DOORSTEP_TEST_CYCLES`, 20 unless it is set.
+    /// The number of killed runs: `DOORSTEP_TEST_CYCLES`, default 20.
     private static let cycles =
         ProcessInfo.processInfo.environment["DOORSTEP_TEST_CYCLES"].flatMap { Int($0) } ?? 20
     private static let seed =
@@ -25,7 +25,7 @@ import Testing
     {
         print("registration chaos: seed \(Self.seed), \(Self.cycles) cycles")
         try await RegisteredTenant.lend {
-            // Whoever creates blindly creates twice.
+            // A run that repeats a creation without a check would create two experiences.
             $0.refusesDuplicateLinks = false
             $0.processing = 0
         } _: { tenant in
@@ -37,17 +37,17 @@ import Testing
                 var hours = 0
                 let directory = try TemporaryDirectory()
                 let file = directory.path("plan.json")
-                // What was asked for up to now is another hour's.
+                // Earlier requests count for an earlier hour.
                 try await Self.letAnHourPass(tenant)
                 var before = tenant.requestCount
                 tenant.simulator.turn { $0.hourlyLimit = Self.smallLimit }
                 for cycle in 0..<Self.cycles {
-                    // First in hours that have few requests, then in one that has enough for all.
+                    // The first half of the runs has a small hourly budget, the second half a large one.
                     let isShort = cycle < Self.cycles / 2
                     if cycle == Self.cycles / 2 { tenant.simulator.turn { $0.hourlyLimit = 1_000_000 } }
                     try await Self.change(tenant, &random, &number)
                     tenant.simulator.faults = []
-                    // One in three is of a plan that was kept.
+                    // One in three runs of the second half applies a stored plan.
                     var isKept = !isShort && cycle % 3 == 0
                     if isKept {
                         isKept = try await command.run(["plan", "-o", file] + Self.options).status == 2
@@ -56,7 +56,7 @@ import Testing
                     let run = try command.start(
                         ["apply"] + (isKept ? [file, "--settle-after", "0"] : Self.options))
                     let until = tenant.requestCount + random.below(14)
-                    // Polled, since a request that is counted may be the last thing that the run does.
+                    // Polls, because a counted request may be the last action of the run.
                     while !run.hasEnded, tenant.requestCount < until {
                         if isShort, try await Self.isSpent(tenant) { break }
                         try await Task.sleep(for: .milliseconds(1))
@@ -69,11 +69,12 @@ import Testing
                         before = tenant.requestCount
                     }
                 }
-                // What the other side counted.
+                // The simulator counted no request beyond the limit.
                 #expect(tenant.simulator.counters.overruns == 0, "seed \(Self.seed)")
                 #expect(Self.cycles < 10 || hours > 0, "seed \(Self.seed): no hour was spent")
                 tenant.simulator.faults = []
-                // More than half at once is let by its very number alone: which runs were killed decides what is left to remove.
+                // More than half of the experiences may have to be removed, which needs their exact number. It depends on which
+                // runs were killed.
                 let left = try await Self.own(tenant).subtracting(Self.wanted(tenant).keys).count
                 let last = try await command.run(
                     ["apply"] + Self.options + (left == 0 ? [] : ["--allow-mass-removal", "\(left)"]))
@@ -93,10 +94,10 @@ import Testing
         }
     }
 
-    /// Of an hour, where the budget is to be spent within a few runs.
+    /// The hourly budget, which a few runs spend.
     private static let smallLimit = 60
 
-    /// Whether a run has to wait: all is set aside that an hour's budget has for it.
+    /// Whether a run has to wait because the hour's budget is spent.
     private static func isSpent(_ tenant: RegisteredTenant) async throws -> Bool {
         let spent = try await tenant.count(
             """
@@ -106,7 +107,7 @@ import Testing
         return spent >= smallLimit * 9 / 10
     }
 
-    /// On both sides: at Apple, and in the key's books.
+    /// For Apple, and for the recorded budget.
     private static func letAnHourPass(_ tenant: RegisteredTenant) async throws {
         tenant.simulator.advance(by: .seconds(3_660))
         try await tenant.database.withSuperuser { pool in
@@ -116,14 +117,14 @@ import Testing
         }
     }
 
-    /// What Apple has that is the tenant's, by name.
+    /// The names of the tenant's experiences at Apple.
     private static func own(_ tenant: RegisteredTenant) -> Set<String> {
         Set(tenant.remote.keys.filter { !$0.hasPrefix("foreign") })
     }
 
-    /// Experiences that somebody else has made.
+    /// Adds experiences of another owner.
     private static func makeForeign(_ tenant: RegisteredTenant) async throws -> Set<String> {
-        // Made by a run of the tenant's own that is forgotten.
+        // A run of the tenant creates them, and its records are deleted.
         try await tenant.add(["foreign-1", "foreign-2", "foreign-3"], image: tenant.addImage(seed: 9))
         try await tenant.apply()
         try await tenant.execute(
@@ -144,7 +145,7 @@ import Testing
             case 0 where names.count > 4: try await tenant.delete(random.pick(names))
             case 1 where !names.isEmpty: try await tenant.retitle(random.pick(names), "Title \(number)")
             case 2:
-                // What was deleted may come back.
+                // A deleted experience may return.
                 let name = "p\(random.below(12))"
                 if try await wanted(tenant)[name] == nil {
                     try await tenant.add([name], image: tenant.addImage(seed: random.below(3)))
@@ -193,7 +194,7 @@ import Testing
         #expect(doubles.isEmpty, "seed \(seed), \(moment)")
         let left = tenant.simulator.experiences.filter { foreign.contains($0.id) && !$0.isRemoved }
         #expect(left.count == foreign.count, "seed \(seed), \(moment)")
-        // Each request was set aside before it was sent.
+        // Each request was counted before it was sent.
         let spent = try await tenant.count(
             "SELECT coalesce(sum(spent), 0)::bigint FROM doorstep.app_store_budget WHERE key_id = \(StoreFixture.keyID)"
         )

@@ -15,11 +15,11 @@ import Tenancy
 import TestSupport
 import Testing
 
-/// Looks at App Store Connect from time to time: whose turn it is, what is kept of them, and who is told.
+/// Regular checks of App Store Connect: which clips are due, which results are stored, and which events are sent.
 @Suite(.timeLimit(.minutes(10))) struct SyncCheckTests {
     private static let hook = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7))
 
-    /// Lends what looks as a server does: with its login, which may write nothing that registers.
+    /// Runs the closure with the checks as a server makes them. Its login may not write any records of synchronization.
     private static func lend(
         _ tenant: RegisteredTenant,
         _ body: (PostgresSyncChecks, ConnectionPool, BundleID) async throws -> Void
@@ -83,11 +83,11 @@ import Testing
                 }
                 #expect(claims.count(where: \.self) == 1)
                 #expect(try await checks.due(limit: 10).isEmpty)
-                // One that is lost with its server is another's when its time is over.
+                // If a server dies during a check, another server can claim the check after its lease.
                 try await tenant.execute("UPDATE doorstep.app_store_checks SET due_at = now()")
                 #expect(try await checks.due(limit: 10).count == 1)
                 #expect(try await checks.claim(clip, of: tenant.tenant, for: .seconds(3_600)))
-                // What is connected no more is nobody's.
+                // The check ends with the connection.
                 try await tenant.execute("DELETE FROM doorstep.app_store_connections")
                 #expect(try await checks.due(limit: 10).isEmpty)
                 #expect(try await !checks.claim(clip, of: tenant.tenant, for: .zero))
@@ -106,7 +106,7 @@ import Testing
                     return try await checks.record(
                         Self.look(tenant, pool, clip), of: tenant.tenant, again: .seconds(86_400))
                 }
-                // Nothing is other than it should be: nobody is told.
+                // Nothing has changed, so no event is sent.
                 #expect(try await !look())
                 #expect(try await checks.due(limit: 10).isEmpty)
                 var edit = RemoteEdit()
@@ -114,7 +114,7 @@ import Testing
                 tenant.simulator.edit(try #require(tenant.remote["a"]?.first?.id), edit)
                 #expect(try await look())
                 #expect(try await !look())
-                // What the catalogue says is no matter of what Apple has.
+                // A change of the catalogue is no drift.
                 try await tenant.retitle("a", "New")
                 #expect(try await !look())
                 #expect(try await Self.messages(tenant) == 1)
@@ -127,14 +127,14 @@ import Testing
                 #expect(metrics.counts["drifted"] == 1 && metrics.counts["missing"] == 1)
                 #expect(metrics.counts["in_step"] == 1 && metrics.failure == nil)
 
-                // A check that fails keeps what was found, and is made again before long.
+                // A failed check keeps the last result and is repeated soon.
                 try await checks.putOff(
                     clip, of: tenant.tenant, for: "NOT_AUTHORIZED", again: .zero)
                 #expect(try await checks.due(limit: 10).count == 1)
                 let failed = try #require(try await checks.metrics(limit: 10).first)
                 #expect(failed.failure == "NOT_AUTHORIZED" && failed.counts["missing"] == 1)
 
-                // That it is mended is told too.
+                // The end of the drift is an event, too.
                 #expect(try await tenant.apply().hasSucceeded)
                 #expect(try await look())
                 #expect(try await Self.messages(tenant) == 3)
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    /// What a run does is no drift, and what was seen beside one is no whole.
+    /// Changes of a run are no drift. A check during a run is incomplete.
     @Test func checkDuringRunIsRejected() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(["a", "b"], image: tenant.addImage())
@@ -156,7 +156,7 @@ import Testing
                     }
                     #expect(error?.code == "busy")
                 }
-                // While it waits to list once more, a run removes one.
+                // While the check waits for a second listing, a run removes an experience.
                 try await tenant.delete("b")
                 tenant.simulator.faults = [Fault(.omitRow, times: 1, path: "/v1/appClips")]
                 let clock = InterruptedClock(tenant.clock) { _ in
@@ -183,7 +183,7 @@ import Testing
             try await tenant.add(["a", "b"], image: tenant.addImage())
             try await tenant.apply()
             try await Self.lend(tenant) { checks, pool, clip in
-                // What was made just now is listed later: nobody is told that it is not.
+                // New experiences appear in listings later. They are not reported as missing.
                 let early = try await Self.look(tenant, pool, clip)
                 #expect(early.findings.isEmpty && early.counts["unlisted"] == 2, "\(early.counts)")
                 try await tenant.clock.sleep(for: .seconds(601))
@@ -217,7 +217,7 @@ import Testing
         }
     }
 
-    /// A run has what servers answer looked at again, though not after each of many small ones.
+    /// A run makes a check due, but many small runs do not make one check each.
     @Test func runMakesCheckDue() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(["a"], image: tenant.addImage())
@@ -234,7 +234,7 @@ import Testing
         }
     }
 
-    /// Somebody else's link may be of any length: it is counted, and keeps nothing from being kept.
+    /// A foreign link may have any length. It is counted and does not prevent that the result is stored.
     @Test func overlongForeignLinkIsOnlyCounted() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(["a"], image: tenant.addImage())
@@ -335,7 +335,7 @@ import Testing
                     tenant.simulator.turn { $0.unreachableDomains = [StoreFixture.domain] }
                     #expect(try await command.run(["drift"]).status == 0)
                     #expect(try await status() == "warning CANNOT_REACH_AASA_FILE")
-                    // A key that may not read builds is told nothing of sites, which says nothing of them.
+                    // If the key may not read builds, the status of sites is unknown.
                     tenant.simulator.faults = [
                         Fault(
                             .response(status: 403, code: "FORBIDDEN_ERROR", retryAfter: nil),
@@ -361,7 +361,7 @@ import Testing
         return try #require(try made.json().objectValue?["key"]?.stringValue)
     }
 
-    /// A server looks by itself, answers what it found without asking, and measures it.
+    /// A server checks by itself, serves the stored result without a request to Apple, and updates its metrics.
     @Test func serverChecksByItself() async throws {
         try await RegisteredTenant.lend {
             $0.processing = 0
@@ -378,7 +378,7 @@ import Testing
                     }
                     #expect(plan["summary"]?.objectValue?["inStep"] == .bool(true), "\(plan)")
                     #expect(plan["clip"] == .string(StoreFixture.clipBundleID))
-                    // It is measured after it is kept.
+                    // The metric is set after the result is stored.
                     let state = "clip=\"\(StoreFixture.clipBundleID)\",state=\"in_step\""
                     var metrics = ""
                     while !metrics.contains(state), .now < deadline {
@@ -401,7 +401,7 @@ import Testing
         }
     }
 
-    /// How a server looks by itself at the simulator.
+    /// The environment of a server that checks the simulator.
     private static func serving(_ tenant: RegisteredTenant) -> DoorstepBinary {
         var binary = DoorstepBinary(databaseURL: tenant.database.conninfo(as: .serve))
         binary.environment["DOORSTEP_TOKEN_SECRET"] = RegisteredTenant.secret
@@ -409,7 +409,7 @@ import Testing
         return binary
     }
 
-    /// Asks until an answer is as it should be, or for too long.
+    /// Repeats until the closure accepts the response or time runs out.
     private static func poll<Answer>(
         _ ask: () async throws -> Answer, until isExpected: (Answer) -> Bool
     ) async throws -> Answer {
@@ -424,7 +424,8 @@ import Testing
         }
     }
 
-    /// One clip's look has to wait for an hour: the other's does not, nor what is measured, and a server that ends gives it back.
+    /// The check of one clip has to wait for an hour. The check and the metrics of another clip do not wait, and a server that ends
+    /// releases its check.
     @Test func waitingCheckDoesNotDelayOthers() async throws {
         try await RegisteredTenant.lend { tenant in
             let other = try BundleID("com.example.other.Clip")
@@ -465,7 +466,7 @@ import Testing
         }
     }
 
-    /// A look that fails is measured, and its log says why and nothing else; of a clip that is connected no more nothing is measured.
+    /// A failed check has a metric, and a log line with the reason only. A disconnected clip has no metric.
     @Test func failingCheckIsMeasured() async throws {
         try await RegisteredTenant.lend {
             $0.lacksAgreement = true
@@ -506,7 +507,7 @@ import Testing
         }
     }
 
-    /// What a command finds comes to the webhook, with what it was.
+    /// Drift that a command finds is sent to the webhook, with its details.
     @Test func driftIsDeliveredToWebhook() async throws {
         try await RegisteredTenant.lend {
             $0.processing = 0
@@ -544,7 +545,7 @@ import Testing
                             of: told.map { String(decoding: $0.body, as: UTF8.self) })
                     }
                     #expect(status == 0)
-                    // Nobody has told this server to look.
+                    // This server has checks switched off.
                     #expect(tenant.requestCount == asked)
                 }
             }

@@ -5,9 +5,9 @@ import JSON
 import StoreSupport
 import Testing
 
-/// What a run does about each refusal that Apple's document has, and those that were seen beside it.
+/// The effect of each refusal in Apple's documentation, and of undocumented ones.
 @Suite(.timeLimit(.minutes(10))) struct SyncRefusalTests {
-    /// A refusal, and what becomes of a creation and of a change that are answered so once.
+    /// A refusal, and its effect on a creation and on a change that get it once.
     struct Case: Sendable, CustomTestStringConvertible {
         let status: Int
         let code: String
@@ -25,13 +25,13 @@ import Testing
     }
 
     enum Fate: Sendable {
-        /// It is asked for again in the same run.
+        /// The run repeats the request.
         case repeated
-        /// The row fails, the others do not; it is not asked for again before it changes, or somebody says so.
+        /// The row fails, and others do not. It is not sent again before it changes or a user asks for it.
         case refused
-        /// The row fails; the next run looks, and asks again.
+        /// The row fails. The next run checks it and sends it again.
         case unsettled
-        /// Nothing more is sent: somebody has to do something at Apple.
+        /// The run ends. A person must act at Apple first.
         case stopped
     }
 
@@ -40,12 +40,12 @@ import Testing
         Case(400, "PARAMETER_ERROR.INVALID", .refused),
         Case(400, "PARAMETER_ERROR.REQUIRED", .refused), Case(400, "PARAMETER_ERROR.DUPLICATE", .refused),
         Case(400, "ENTITY_INVALID", .refused),
-        // Of a good token too, and then not of the next.
+        // Apple sometimes refuses a valid token once.
         Case(401, "NOT_AUTHORIZED", .repeated),
         Case(403, "FORBIDDEN_ERROR", .stopped),
         Case(403, "FORBIDDEN.REQUIRED_AGREEMENTS_MISSING_OR_EXPIRED", .stopped),
         Case(404, "PATH_ERROR", .refused),
-        // Of an experience that is there all the same.
+        // Although the experience exists.
         Case(404, "NOT_FOUND", .refused, .repeated),
         Case(405, "METHOD_NOT_ALLOWED", .refused), Case(406, "NOT_ACCEPTABLE", .refused),
         Case(408, "REQUEST_TIMEOUT", .repeated), Case(410, "GONE", .refused),
@@ -79,8 +79,8 @@ import Testing
             path: path)
     }
 
-    /// A reservation that is refused is its experience's failure, and the next run asks again: it is not what the catalogue says that
-    /// was refused. Of parts that are there the image tells: what was refused is done anew.
+    /// A refused reservation of an image fails its experience, and the next run tries again, because Apple did not refuse values of
+    /// the catalogue. If the parts exist, the image shows the result, and a refused image is replaced.
     @Test(arguments: ["POST", "PATCH"]) func imageRefusalHasExpectedEffect(_ method: String) async throws {
         try await RegisteredTenant.lend { tenant in
             for (seed, refusal) in Self.cases.enumerated() {
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    /// Nothing is done by a listing that was refused; the parameters of one are left out where they are refused.
+    /// A run with a refused listing does nothing. If Apple refuses a parameter of a listing, the run leaves it out.
     @Test func listingRefusalHasExpectedEffect() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(["a"], image: tenant.addImage())
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    /// What the sites are is told beside: a look without is one all the same.
+    /// The status of sites is additional. Without it, the check is still complete.
     @Test func buildsRefusalLeavesCheckUsable() async throws {
         try await RegisteredTenant.lend { tenant in
             for path in ["/v1/builds", "/v1/buildBundles"] {
@@ -139,7 +139,7 @@ import Testing
                     #expect(survey.isInStep)
                     let isKnown = check.summary["domains"]?.arrayValue != nil
                     let isRepeated = if case .repeated = refusal.creation { true } else { false }
-                    // Without the versions the builds are asked for again.
+                    // The builds are requested again without the versions.
                     let isPlain = path == "/v1/builds" && refusal.code.hasPrefix("PARAMETER_ERROR")
                     #expect(isKnown == (isRepeated || isPlain), "\(path): \(refusal)")
                     let isReleaseKnown = check.summary["release"]?.objectValue?["published"] == true
@@ -224,7 +224,7 @@ import Testing
         }
     }
 
-    /// A removal that is refused stays a removal.
+    /// A refused removal is tried again in the next run.
     @Test func refusedRemovalIsRetried() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(["a", "b", "c"], image: tenant.addImage())
@@ -237,7 +237,7 @@ import Testing
             tenant.simulator.faults = [Self.fault(Case(409, "STATE_ERROR", .refused), "PATCH")]
             let refused = try await tenant.apply(removing)
             #expect(refused.removed == 0 && refused.failures.map(\.code) == ["STATE_ERROR"])
-            // Its answer is lost: the second attempt finds it gone.
+            // The response is lost. The second attempt finds the experience removed.
             tenant.simulator.faults = [Fault(.loseReply, times: 1, method: "PATCH")]
             let removed = try await tenant.apply(removing)
             #expect(removed.removed == 1 && removed.hasSucceeded, "\(removed.text)")
@@ -254,7 +254,7 @@ import Testing
             let outcome = try await tenant.apply()
             #expect(
                 outcome.created == 4 && outcome.createsNoMore?.code == "ENTITY_ERROR.RELATIONSHIP.INVALID")
-            // Nobody asks for all of the others.
+            // The run does not try all other creations.
             #expect(tenant.simulator.counters.attempts.count <= 12)
             tenant.simulator.turn { $0.maximumExperiences = nil }
             #expect(try await tenant.apply().created == 36)
@@ -292,7 +292,7 @@ import Testing
         }
     }
 
-    /// What Apple found wrong with an image stands in the way of what names it, until it names another.
+    /// If Apple finds an image invalid, experiences with this image fail until they name another image.
     @Test func imageRejectedByAppleBlocksItsExperiences() async throws {
         try await RegisteredTenant.lend { tenant in
             let image = try await tenant.addImage()

@@ -10,7 +10,7 @@ import StoreSupport
 import Tenancy
 import Testing
 
-/// Registration of a tenant's experiences: against the simulator, and remembered in a real database.
+/// Synchronizes a tenant's experiences with the simulator. The records are in a real database.
 @Suite(.timeLimit(.minutes(10))) struct SyncRunnerTests {
     private static let experiences = "/v1/appClipAdvancedExperiences"
     private static let listings = "/v1/appClips"
@@ -33,7 +33,7 @@ import Testing
             let outcome = try await tenant.apply()
             #expect(outcome.created == 25 && outcome.hasSucceeded, "\(outcome.text)")
             #expect(outcome.survey?.isInStep == true)
-            // Beside what is forecast there is only the look for app and clip, before and after.
+            // Besides the forecast requests, the run only reads app and clip, before and after.
             #expect(tenant.requestCount - before <= plan.forecast.requests + 4)
             #expect(tenant.simulator.counters.creations.values.allSatisfy { $0 == 1 })
             #expect(Set(tenant.remote.keys) == Set(Self.names))
@@ -78,7 +78,7 @@ import Testing
             edit.isRemoved = true
             tenant.simulator.edit(try #require(tenant.remote["place-2"]?.first?.id), edit)
 
-            // What was made just now may be seen later, and is not taken for gone.
+            // New experiences may appear in listings later, so they do not count as missing.
             #expect(try await tenant.plan().missing.isEmpty)
             try await tenant.clock.sleep(for: .seconds(61))
             let survey = try await tenant.plan()
@@ -86,7 +86,7 @@ import Testing
                 survey.drifted.map(\.url) == ["https://example.com/place-1", "https://example.com/place-2"])
             #expect(survey.missing == ["https://example.com/place-2"])
             #expect(survey.driftText.contains(#""By hand" → "place-1" (drift)"#), "\(survey.driftText)")
-            // Looking changes nothing: it is found again.
+            // A plan changes nothing, so the experience is still missing.
             #expect(try await tenant.plan().missing == survey.missing)
 
             let outcome = try await tenant.apply()
@@ -118,7 +118,8 @@ import Testing
         (shown(["place": ["relationship": "RIVAL"]]), #"place.relationship "RIVAL""#),
     ]
 
-    /// App Store Connect may show values that Doorstep does not know: the row with one is left alone, all others go on.
+    /// App Store Connect may return values that Doorstep does not know. The row with such a value is skipped, and all others are
+    /// synchronized.
     @Test(arguments: unreadableRows.indices)
     func unreadableRowIsNamedAndLeftUntouched(_ index: Int) async throws {
         let (edit, member) = Self.unreadableRows[index]
@@ -145,7 +146,7 @@ import Testing
             let after = tenant.simulator.experiences.first { $0.id == id }
             #expect(after?.texts == before?.texts && after?.attributes == before?.attributes)
 
-            // Also where the catalogue has it no more.
+            // The same if the catalogue no longer has the experience.
             try await tenant.delete("a")
             let removal = try await tenant.plan {
                 $0.allowedRemovals = 1
@@ -165,7 +166,7 @@ import Testing
             try await tenant.execute("DELETE FROM doorstep.app_store_experiences")
             tenant.simulator.edit(other, Self.shown(["status": "IN_LIMBO"]))
             try await tenant.add(["b"], image: tenant.addImage(seed: 1))
-            // An unknown value keeps it from being taken over.
+            // An experience with an unknown value is not adopted.
             let outcome = try await tenant.apply { $0.adopts = true }
             #expect(outcome.created == 1 && outcome.adopted == 0)
             #expect(tenant.remote["a"]?.count == 1)
@@ -179,7 +180,7 @@ import Testing
         }
     }
 
-    /// Answers are lost, and the service would take a second experience of one link: none is made.
+    /// Responses are lost, and the simulator permits two experiences with one link. No duplicate is created.
     @Test(arguments: [1, 2, 3, 4, 5]) func lostResponseIsNeverRetriedBlindly(_ seed: Int) async throws {
         try await RegisteredTenant.lend {
             $0.refusesDuplicateLinks = false
@@ -213,7 +214,7 @@ import Testing
             tenant.simulator.faults = [Fault(.loseReply, times: 5, method: "POST", path: Self.experiences)]
             let first = try await tenant.apply { $0.limit = 5 }
             #expect(first.created == 5, "\(first.text)")
-            // For as many listings as a survey asks for, and then for one more.
+            // The fault lasts for all listings of a survey and one more.
             tenant.simulator.faults = [Fault(.omitRow, times: 6, path: Self.listings)]
             let survey = try await tenant.plan()
             #expect(!survey.listing.listing.isComplete && survey.plan.isEmpty)
@@ -228,7 +229,7 @@ import Testing
         }
     }
 
-    /// What was made shows in listings only later: it is not made again.
+    /// A new experience appears in listings only later. It is not created again.
     @Test func laggingListingCausesNoDuplicates() async throws {
         try await RegisteredTenant.lend {
             $0.refusesDuplicateLinks = false
@@ -257,8 +258,8 @@ import Testing
             #expect(outcome.created == 250 && outcome.survey?.isInStep == true, "\(outcome.text)")
             let counters = tenant.simulator.counters
             #expect(counters.overruns == 0 && counters.mostInAnHour <= 98, "\(counters.mostInAnHour)")
-            // Where this clock leaps, the eight that are under way count in the hour after. 90 an hour are sent, so that it takes two
-            // hours at least.
+            // When the clock leaps, the eight current requests count in the next hour. With 90 requests an hour, the run takes at
+            // least two hours.
             #expect(tenant.clock.now().timeIntervalSince(start) > 7_200)
         }
     }
@@ -276,12 +277,12 @@ import Testing
         }
     }
 
-    /// Somebody else uses the key too: what the service counts is what counts.
+    /// Another program uses the same key. The service's count decides.
     @Test func requestsSpentByOthersAreCounted() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(Self.names, image: tenant.addImage())
             tenant.simulator.turn { $0.hourlyLimit = 60 }
-            // By another installation, which keeps its own books.
+            // Another installation, with its own records.
             let other = try RegisteredTenant.otherClient(of: tenant)
             for _ in 0..<40 { _ = try await other.app(bundleID: "com.example.app") }
             let outcome = try await tenant.apply()
@@ -302,7 +303,7 @@ import Testing
             let outcome = try await tenant.apply()
             #expect(outcome.created == 25 && outcome.hasSucceeded, "\(outcome.text)")
 
-            // Without an end it ends all the same.
+            // Without `Retry-After`, the run ends, too.
             try await tenant.retitle("place-1", "New")
             tenant.simulator.faults = [
                 Fault(.response(status: 429, code: "RATE_LIMIT_EXCEEDED", retryAfter: nil), method: "PATCH")
@@ -325,7 +326,7 @@ import Testing
             #expect(outcome.created == 25 && outcome.hasSucceeded, "\(outcome.text)")
             #expect(Set(tenant.simulator.experiences.map(\.imageID)).count == 25)
             #expect(try await tenant.plan().isInStep)
-            // What was learnt is known to the next run: nothing is tried that was refused.
+            // The next run does not repeat what was refused before.
             let refusals = tenant.simulator.counters.refusals.values.reduce(0, +)
             try await tenant.add(["more"], image: tenant.addImage())
             #expect(try await tenant.apply().created == 1)
@@ -348,13 +349,13 @@ import Testing
             let outcome = try await tenant.apply()
             #expect(outcome.created == 2 && outcome.hasSucceeded, "\(outcome.text)")
             #expect(Set(tenant.simulator.experiences.map(\.imageID)).count == 1)
-            // One reservation was lost, and nothing else was done twice but parts.
+            // One reservation was lost. Only uploads of parts were repeated.
             #expect(
                 tenant.simulator.counters.requests["POST /v1/appClipAdvancedExperienceImages"] == 2)
         }
     }
 
-    /// Where its parts go is sealed; with another secret nobody knows it any more.
+    /// The URLs of uploads are sealed. A server with another secret cannot read them.
     @Test func imageWithUnreadablePartsIsReservedAgain() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(["a"], image: tenant.addImage())
@@ -370,7 +371,7 @@ import Testing
             #expect(outcome.created == 1 && outcome.hasSucceeded, "\(outcome.text)")
             let requests = tenant.simulator.counters.requests
             #expect(requests["POST /v1/appClipAdvancedExperienceImages"] == 2)
-            // The first one was left as it was: nobody said that its parts were there.
+            // The first image was not committed.
             #expect(requests["PATCH /v1/appClipAdvancedExperienceImages/{id}"] == 1)
         }
     }
@@ -378,14 +379,14 @@ import Testing
     @Test func expiredImageReservationIsRenewed() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(["a"], image: tenant.addImage())
-            // The parts are refused until the run gives the image up.
+            // The simulator refuses the parts until the run gives the image up.
             tenant.simulator.faults = [
                 Fault(.response(status: 503, code: "", retryAfter: nil), path: "/upload/")
             ]
             let outcome = try await tenant.apply()
             #expect(outcome.failures.map(\.code) == ["part_refused"], "\(outcome.text)")
             tenant.simulator.faults = []
-            // Still reserved: the same image is gone on with.
+            // The reservation is still valid, so the run continues with the same image.
             #expect(try await tenant.apply().created == 1)
             #expect(tenant.simulator.counters.requests["POST /v1/appClipAdvancedExperienceImages"] == 1)
 
@@ -401,13 +402,13 @@ import Testing
         }
     }
 
-    // MARK: What is not Doorstep's
+    // MARK: Foreign experiences
 
     @Test func foreignExperienceIsAdoptedOnlyOnRequest() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(["a", "b"], image: tenant.addImage())
             try await tenant.apply()
-            // Another tenant of the same installation registers the same clip, and knows nothing of the first.
+            // Another tenant of the installation has the same clip, and does not know the records of the first tenant.
             try await tenant.execute(
                 "DELETE FROM doorstep.app_store_experiences; DELETE FROM doorstep.app_store_images")
             let plan = try await tenant.plan()
@@ -428,21 +429,21 @@ import Testing
             try await tenant.delete("place-2")
             try await tenant.add(["new"], image: tenant.addImage())
             func allow(_ count: Int) -> (inout SyncRunner.Wishes) -> Void { { $0.allowedRemovals = count } }
-            // A day of grace, from when it was first seen.
+            // A removal waits for a day after the missing experience was first seen.
             let graced = try await tenant.apply(allow(5))
             #expect(graced.created == 1 && graced.removed == 0)
             #expect(graced.survey?.text().contains("grace") == true)
             try await tenant.clock.sleep(for: .seconds(86_400))
             #expect(try await tenant.apply().removed == 0)
             #expect(try await tenant.apply(allow(1)).removed == 0)
-            // It is there again, and it is gone again: the grace begins anew.
+            // After an experience returns and is deleted again, the grace period begins again.
             try await tenant.add(["place-2"], image: tenant.addImage())
             #expect(try await tenant.plan().plan.isEmpty)
             try await tenant.delete("place-2")
             #expect(try await tenant.apply(allow(2)).removed == 1)
             #expect(tenant.remote["place-1"] == nil && tenant.remote["place-2"]?.count == 1)
 
-            // With an incomplete listing nobody removes.
+            // A run with an incomplete listing removes nothing.
             try await tenant.clock.sleep(for: .seconds(86_400))
             tenant.simulator.faults = [Fault(.omitRow, times: 5, path: Self.listings)]
             #expect(try await tenant.apply(allow(2)).removed == 0)
@@ -450,7 +451,7 @@ import Testing
             #expect(try await tenant.apply(allow(2)).removed == 1)
             #expect(tenant.remote["place-2"] == nil)
 
-            // All at once is refused, and so are many that nobody has counted.
+            // Removing all experiences, or many without their exact number, is refused.
             for name in Self.names.dropFirst(3).prefix(12) { try await tenant.delete(name) }
             let all: (inout SyncRunner.Wishes) -> Void = {
                 $0.allowedRemovals = 100
@@ -491,7 +492,7 @@ import Testing
 
     // MARK: Places
 
-    /// Maps says a place's name in its own way once it has found it: that is told, and not written again and again.
+    /// Maps changes the name of a place when it finds the place. The run reports this and does not write the name again.
     @Test func placeRewrittenByMapsIsNoDrift() async throws {
         try await RegisteredTenant.lend {
             $0.correctsPlaces = true
@@ -510,7 +511,7 @@ import Testing
             #expect(survey.isInStep && survey.drifted.isEmpty, "\(survey.text())")
             #expect(survey.plan.rows.first?.findings == [.placeRewritten(paths: ["place.names"])])
 
-            // What Maps has no say in is drift all the same, and what changes here is sent.
+            // Other changes are drift all the same, and changes of the catalogue are sent.
             let id = try #require(tenant.remote["a"]?.first?.id)
             var edit = RemoteEdit()
             edit.attributes = [
@@ -528,13 +529,13 @@ import Testing
         }
     }
 
-    // MARK: Plans that are kept
+    // MARK: Stored plans
 
     @Test func storedPlanIsAppliedUnlessStale() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(Self.names, image: tenant.addImage())
             let first = try await tenant.save()
-            // A part of it, and then the rest: what is done is no matter.
+            // A part of the plan is applied, then the rest. Finished parts do not matter.
             #expect(try await tenant.registrar().apply(first, limit: 5).created == 5)
             let rest = try await tenant.registrar().apply(first)
             #expect(rest.created == 20 && rest.survey?.isInStep == true, "\(rest.text)")
@@ -557,7 +558,7 @@ import Testing
         }
     }
 
-    /// What Apple has refused of a kept plan does not make it another.
+    /// A stored plan remains valid after Apple refuses a part of it.
     @Test func storedPlanContinuesAfterRejection() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(["a", "b"], image: tenant.addImage())
@@ -574,7 +575,7 @@ import Testing
         }
     }
 
-    /// As a run leaves it that was killed while answers were lost: the plan is the same, and goes on.
+    /// A run was killed while responses were lost. The stored plan is still valid and continues.
     @Test func storedPlanContinuesAfterKilledRun() async throws {
         try await RegisteredTenant.lend {
             $0.refusesDuplicateLinks = false
@@ -586,7 +587,7 @@ import Testing
                 Fault(.loseReply, times: 2, method: "POST", path: Self.experiences),
                 Fault(.cut, times: 2, method: "POST", path: Self.experiences),
             ]
-            // Before it could settle what was not answered.
+            // The run is killed before it checks the missing responses.
             let clock = InterruptedClock(tenant.clock) { duration in
                 if duration > .seconds(30), !tenant.simulator.experiences.isEmpty { throw Killed() }
             }
@@ -602,7 +603,7 @@ import Testing
         }
     }
 
-    /// The count of a mass removal is that of the plan, of which a part may be done.
+    /// The number of a mass removal is the plan's number, even if a part is already removed.
     @Test func storedMassRemovalContinues() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(Self.names, image: tenant.addImage())
@@ -614,7 +615,7 @@ import Testing
                 $0.grace = 0
             }
             #expect(try await tenant.registrar().apply(saved, limit: 1).removed == 1)
-            // Somebody removes another by hand.
+            // Somebody removes another experience by hand.
             try await tenant.clock.sleep(for: .seconds(61))
             var edit = RemoteEdit()
             edit.isRemoved = true
@@ -627,7 +628,7 @@ import Testing
         }
     }
 
-    /// Of a target that was removed nothing is left, which is no failure.
+    /// If the target is already removed, the run succeeds.
     @Test func targetedExperienceIsRemoved() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(["a", "b", "c"], image: tenant.addImage())
@@ -651,7 +652,7 @@ import Testing
         }
     }
 
-    /// A moved URL is a creation and a removal: the plan that is kept has both, and its removals come last.
+    /// A moved URL is a creation and a removal. The stored plan contains both, with removals last.
     @Test func storedPlanRemovesNamedExperience() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(["a", "b"], image: tenant.addImage())
@@ -669,14 +670,14 @@ import Testing
         }
     }
 
-    /// A change that comes while a kept plan is applied is left for the next one.
+    /// A change during the run of a stored plan is left for the next plan.
     @Test func changeDuringApplyIsLeftForNextPlan() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(["a", "b"], image: tenant.addImage())
             let saved = try await tenant.save()
             let outcome = try await tenant.registrar(
                 clock: InterruptedClock(tenant.clock) { _ in
-                    // While the image is being processed: the plan is made already.
+                    // The change is made while the image is processed, after the plan.
                     try await tenant.retitle("b", "Meanwhile")
                 }
             ).apply(saved)
@@ -723,7 +724,7 @@ import Testing
         }
     }
 
-    /// Each poll of it waits twice as long as the one before, up to half an hour in all.
+    /// Each poll waits twice as long as the one before, up to half an hour in total.
     @Test func unfinishedImageIsWaitedForOncePerRun() async throws {
         try await RegisteredTenant.lend {
             $0.processing = 1e9
@@ -748,14 +749,14 @@ import Testing
                 } catch let error as SyncError {
                     #expect(error.code == "busy" && "\(error)".contains("operator:first"))
                 }
-                // To look is allowed.
+                // A plan is possible.
                 #expect(try await tenant.plan().plan.rows.count == 1)
             }
             #expect(try await tenant.apply().created == 1)
         }
     }
 
-    /// In place of the hours that a run may take while its lock has nothing to do.
+    /// In reality a run may take hours, while the connection of its lock is idle.
     @Test(.timeLimit(.minutes(30))) func lockConnectionIsKeptAliveDuringRun() async throws {
         try await RegisteredTenant.lend { tenant in
             var records = try tenant.records()
@@ -776,7 +777,7 @@ import Testing
         }
     }
 
-    /// As when a proxy cuts it, after all that was to be done is written down.
+    /// A proxy cuts the connection after the results are stored.
     @Test func runOutcomeIsReportedThoughLockIsLost() async throws {
         try await RegisteredTenant.lend { tenant in
             let records = try tenant.records()
@@ -797,7 +798,7 @@ import Testing
         }
     }
 
-    /// A run that has lost its lock, as when its connection broke, writes nothing more.
+    /// A run that lost its lock, for example with its connection, writes nothing more.
     @Test func supersededRunStops() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(["a"], image: tenant.addImage())
@@ -812,7 +813,7 @@ import Testing
         }
     }
 
-    /// Another run begins while one waits for its budget: what waits is not sent when its turn has come.
+    /// Another run begins while this one waits for its budget. The waiting requests are not sent.
     @Test func runSupersededWhileWaitingSendsNothing() async throws {
         try await RegisteredTenant.lend {
             $0.hourlyLimit = 100
@@ -829,7 +830,7 @@ import Testing
             await #expect(throws: SyncError.superseded(try BundleID(StoreFixture.clipBundleID))) {
                 try await tenant.registrar(clock: clock).apply(SyncRunner.Wishes())
             }
-            // All that an hour's budget has was sent before.
+            // The run had sent the whole budget of the hour before.
             let requests = tenant.simulator.counters.requests.values.reduce(0, +)
             #expect((1...90).contains(requests), "\(requests)")
             #expect(try await tenant.apply().hasSucceeded)
@@ -853,10 +854,10 @@ import Testing
             let image = try #require(try await own.memory(at: Date()).images.first?.digest)
             #expect(try await own.file(of: image) != nil)
             #expect(try await records.file(of: image) == nil)
-            // To it, what the first has registered is somebody else's.
+            // For the second tenant, the experiences of the first one are foreign.
             let survey = try await tenant.registrar(of: other).plan(SyncRunner.Wishes())
             #expect(survey.counts.first { $0.name == "unmanaged" }?.count == 1)
-            // The key is its own too, and so are its books.
+            // Each tenant has its own key and its own records.
             let spent = try await tenant.count(
                 "SELECT count(DISTINCT tenant_id) FROM doorstep.app_store_budget")
             #expect(spent == 2)

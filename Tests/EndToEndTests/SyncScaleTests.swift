@@ -7,15 +7,14 @@ import StoreSupport
 import Synchronization
 import Testing
 
-/// Registration of very many experiences, by a clock that nobody waits for: what it takes of a key's budget is held against what the
-/// plan said.
+/// Synchronizes many experiences with a clock that skips waiting times. The used budget must agree with the forecast.
 @Suite(.timeLimit(.minutes(60))) struct SyncScaleTests {
-    /// How many experiences there are: `DOORSTEP_TEST_EXPERIENCES`, 300 unless it is set. deploy/bench/registration has 10,000.
+    /// The number of experiences: `DOORSTEP_TEST_EXPERIENCES`, default 300. deploy/bench/registration has 10,000.
     private static let count =
         ProcessInfo.processInfo.environment["DOORSTEP_TEST_EXPERIENCES"].flatMap { Int($0) } ?? 300
     private static let images = min(50, count / 6)
 
-    /// What one of the steps took, and what the plan said.
+    /// The requests and hours of one step, and the forecast.
     private struct Step {
         let name: String
         let changes: Int
@@ -41,7 +40,7 @@ import Testing
             }
             var steps = [try await Self.apply("first apply", tenant)]
             #expect(steps[0].changes == Self.count)
-            // The key's first hour is free; all that does not fit into it waits.
+            // The first hour's budget is free. All requests beyond it wait.
             #expect(steps[0].hours <= steps[0].forecastHours + 1.1, "\(steps[0].hours)")
             steps.append(try await Self.apply("second apply", tenant))
             #expect(steps[1].changes == 0)
@@ -61,7 +60,7 @@ import Testing
                 }
                 tenant.simulator.edit(remote.id, edit)
             }
-            // Until nothing that is not seen may be on its way.
+            // Waits until listings show all changes.
             try await tenant.clock.sleep(for: .seconds(61))
             #expect(try await tenant.plan().drifted.count == few)
             steps.append(try await Self.apply("1 % changed by hand", tenant))
@@ -76,12 +75,12 @@ import Testing
                 "mostInAnHour": JSONValue(counters.mostInAnHour), "overruns": JSONValue(counters.overruns),
                 "steps": .array(steps.map(\.json)),
             ]
-            // Read by deploy/bench/registration.
+            // deploy/bench/registration reads this line.
             print("registration scale: " + report.text)
         }
     }
 
-    /// Plans, and does what the plan says.
+    /// Makes a plan and applies it.
     private static func apply(_ name: String, _ tenant: RegisteredTenant) async throws -> Step {
         let plan = try await tenant.plan()
         let (before, start) = (tenant.requestCount, tenant.clock.now())
@@ -91,7 +90,7 @@ import Testing
             name: name, changes: outcome.created + outcome.updated, requests: tenant.requestCount - before,
             forecast: plan.forecast.requests, hours: tenant.clock.now().timeIntervalSince(start) / 3_600,
             forecastHours: plan.forecast.hours(requestsPerHour: plan.allowance) ?? 0)
-        // Not forecast: app and clip in each survey, a look at each that is gone, and nothing else.
+        // Requests that are not part of the forecast: app and clip in each survey, and a check of each missing experience.
         let missing = plan.missing.count
         #expect(step.requests <= step.forecast + 4 + missing, "\(name): \(step.requests) of \(step.forecast)")
         #expect(step.requests >= step.forecast / 2, "\(name): \(step.requests) of \(step.forecast)")

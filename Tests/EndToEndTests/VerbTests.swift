@@ -3,12 +3,12 @@ import JSON
 import TestSupport
 import Testing
 
-/// Each kind of thing is created, shown, changed and deleted by the same verbs.
+/// All kinds of items are created, shown, changed and deleted with the same verbs.
 @Suite struct VerbTests {
     private static let tenant = ["--tenant", Installation.tenant]
     private static let json = ["--format", "json"]
 
-    /// What `show` prints is what `list` has of it, in both formats.
+    /// Expects that `show` prints the item as `list` does, in both formats.
     private static func expectShown(
         _ noun: String, _ name: [String], _ binary: DoorstepBinary, count: Int
     ) async throws -> JSONObject {
@@ -19,7 +19,7 @@ import Testing
         let table = try await binary.succeed([noun, "show"] + options + name).output.split(separator: "\n")
         let list = try await binary.succeed([noun, "list"] + options).output.split(separator: "\n")
         func words(_ line: Substring?) -> [Substring] { line?.split(separator: " ") ?? [] }
-        // Of a tenant, a table of its quotas follows.
+        // After a tenant, a table of its quotas follows.
         #expect((table.count > 2) == (noun == "tenant") && words(table.first) == words(list.first), "\(noun)")
         #expect(list.contains { words($0) == words(table.dropFirst().first) }, "\(noun)")
         return try #require(shown.objectValue)
@@ -66,7 +66,7 @@ import Testing
                 let refused = try await binary.run(["location", "update", "c"] + Self.tenant + arguments)
                 #expect(refused.status == 1, "\(arguments)")
             }
-            // An import would take it for the location's own.
+            // An import would read such a column as a field of the location.
             for own in ["radius=5", "details.x=y"] {
                 let refused = try await binary.run(
                     ["location", "update", "c", "--metadata", own] + Self.tenant)
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    /// A restaurant closes: nothing of it is found any more, and everything else is.
+    /// A restaurant closes: its items are gone, and all other items stay.
     @Test func usedLocationIsDeletedByCascade() async throws {
         try await Installation.lend { installation in
             let binary = installation.binary
@@ -132,7 +132,7 @@ import Testing
             expected["identifierRule"] = .null
             expected["title"] = .null
             #expect(try await Self.expectShown("experience", [url], binary, count: 3) == expected)
-            // Another kind of the same URL is another experience.
+            // An experience of another kind with the same URL stays.
             try await Self.expectGone("experience", [url, "--kind", "default"], binary)
             let deleted = try await binary.succeed(["experience", "delete", url] + Self.tenant)
             #expect(deleted.output == "Deleted advanced experience \(url)\n")
@@ -148,7 +148,7 @@ import Testing
                 ["clip", "update", clip, "--team-id", "ZZZZZ12345", "--no-multi-business"] + Self.tenant)
             var expected = shown
             expected["teamID"] = "ZZZZZ12345"
-            // It was the team's ID, and is.
+            // The prefix follows the team's ID.
             expected["appIDPrefix"] = "ZZZZZ12345"
             expected["multiBusiness"] = false
             #expect(try await Self.expectShown("clip", [clip], binary, count: 1) == expected)
@@ -180,7 +180,7 @@ import Testing
         }
     }
 
-    /// As they are stored unless a spreadsheet is to open them; headers are cells, too.
+    /// Cells are exported unchanged unless `--spreadsheet-safe` is given. Headers count as cells.
     @Test func exportsForSpreadsheetsHoldNoFormula() async throws {
         try await Installation.lend { installation in
             let binary = installation.binary
@@ -255,7 +255,7 @@ import Testing
             #expect(try await Self.expectShown("key", [id], binary, count: 2)["expiresAt"] != .null)
             try await binary.succeed(["key", "update", id, "--no-expiry"] + Self.tenant)
             #expect(try await Self.expectShown("key", [id], binary, count: 2)["expiresAt"] == .null)
-            // What is known of a key stays.
+            // The record of a deleted key stays.
             let deleted = try await binary.succeed(["key", "delete", id] + Self.tenant + Self.json).json()
             let revoked = try await Self.expectShown("key", [id], binary, count: 2)
             #expect(revoked["status"] == "revoked")
@@ -268,7 +268,7 @@ import Testing
         }
     }
 
-    /// A private server has the schema that the command needs; a database of its user's has it by `migrate` alone.
+    /// The command migrates an embedded PostgreSQL itself. Other databases need `migrate`.
     @Test(.timeLimit(.minutes(30))) func embeddedPostgreSQLIsMigratedAutomatically() async throws {
         let directory = try TemporaryDirectory()
         let place = ["--embedded-postgres", directory.path("postgres")]

@@ -44,7 +44,7 @@ import Testing
                     "create", url + "/3", "--event", "key.revoked", "--event", "location.changed")
                 #expect(second.objectValue?["events"] == ["location.changed", "key.revoked"])
                 let secondID = try #require(second.objectValue?["id"]?.stringValue)
-                // The secret was shown once.
+                // The secret was shown only once.
                 let updated = try await webhook("update", id, "--url", url + "/2")
                 #expect(updated.objectValue?["secret"] == nil)
                 #expect(updated.objectValue?["url"] == .string(url + "/2"))
@@ -66,7 +66,7 @@ import Testing
                 status.withLock { $0 = 500 }
                 #expect(try await refusal("test", id).contains("status 500"))
 
-                // A change is told in the same transaction, by the message of which the log says that it waits.
+                // The transaction of the change stores the message, which waits.
                 try await binary.succeed(
                     "location", "update", "restaurant_a", "--name", "Renamed", "--tenant",
                     Installation.tenant)
@@ -75,7 +75,7 @@ import Testing
                 #expect(messages.arrayValue?.count == 1 && message["type"] == "location.changed")
                 #expect(message["state"] == "waiting" && message["attempts"] == [])
                 let messageID = try #require(message["id"]?.stringValue)
-                // It waits, and is due at once.
+                // The message waits and is due at once.
                 #expect(try await webhook("replay", secondID, "--message", messageID) == ["queued": 1])
                 let unknown = "7d3c2f9a-8b1e-4c55-9e0f-2a6d1b7c4e10"
                 #expect(

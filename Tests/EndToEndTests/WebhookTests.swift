@@ -6,9 +6,9 @@ import PostgreSQL
 import TestSupport
 import Testing
 
-/// Webhooks from their registration to what they receive, by HTTP alone.
+/// Webhooks from their registration to the received messages, over HTTP.
 @Suite(.timeLimit(.minutes(30))) struct WebhookTests {
-    /// Lends a database, and a key with every scope.
+    /// Runs the closure with a database and a key with all scopes.
     private static func withInstallation(
         _ body: (Installation, _ key: String) async throws -> Void
     ) async throws {
@@ -41,7 +41,7 @@ import Testing
         let data: JSONObject
         let text: String
 
-        /// - Throws: For a request that is not signed with the secret.
+        /// - Throws: If the request is not signed with the secret.
         init(_ request: LocalWebServer.Request, signedWith secret: String) throws {
             let fields = Dictionary(
                 request.headers.map { ($0.name.lowercased(), $0.value) }, uniquingKeysWith: { $1 })
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    /// What has come to a path, once there is so much of it.
+    /// The messages that a path has received, as soon as there are `count` of them.
     private static func received(
         _ count: Int, at path: String, of requests: Shared<[LocalWebServer.Request]>, _ webhook: Registered
     ) async throws -> [Received] {
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    /// The log of a webhook, once it is as asked.
+    /// The log of a webhook, as soon as the closure accepts it.
     private static func log(
         of webhook: Registered, _ server: RunningServer, _ key: String,
         where isExpected: ([JSONObject]) -> Bool
@@ -140,7 +140,7 @@ import Testing
                     #expect(confirmation?["location"] == "restaurant_a")
                     #expect(confirmation?["outcome"] == "inRegion")
 
-                    // Once more, with the same IDs.
+                    // Sent again with the same IDs.
                     _ = try await Self.log(of: changes, server, key) { messages in
                         messages.count == 2 && messages.allSatisfy { $0["state"] == "taken" }
                     }
@@ -155,7 +155,7 @@ import Testing
                     }
                     #expect(messages.allSatisfy { $0["attempts"]?.arrayValue?.count == 2 })
 
-                    // As if it had failed for days: the other is told.
+                    // Simulates that it has failed for days. The other webhook gets the event.
                     try await ConnectionPool.withPool(
                         PoolConfiguration.forBusyMachines(conninfo: installation.databaseURL)
                     ) {
@@ -183,7 +183,7 @@ import Testing
                     let on = try await server.patch(changes.path, key: key, ["enabled": true])
                     #expect(on["enabled"] == true && on["failingSince"] == .null)
                     #expect(try await server.post("\(changes.path)/test", key: key, [:]).status == 202)
-                    // With the one that was answered 500.
+                    // Including the message that got status 500.
                     let tried = try await Self.received(6, at: "/changes", of: requests, changes)
                     #expect(tried.suffix(2).map(\.type) == ["doorstep.test", "doorstep.test"])
                     #expect(try await server.delete(changes.path, key: key).status == 204)
@@ -240,7 +240,7 @@ import Testing
                             .map { try Received($0, signedWith: secret) }
                         #expect(told.map { .string($0.id) } == printed.map { $0["id"] })
                         seen.append(Set(told.map(\.id)))
-                        // The position at the end is after all three.
+                        // The position at the end follows all three events.
                         let end = try #require(
                             outcome.errors.split(separator: "\n").last { $0.hasPrefix("Continue") })
                         let position = end.split(separator: " ").last ?? ""
@@ -253,7 +253,7 @@ import Testing
         }
     }
 
-    /// Whatever address of this machine a tenant names: it is refused, and nothing is sent.
+    /// A webhook URL with any address of this machine is refused, and nothing is sent.
     @Test func webhookCannotReachServersOwnNetwork() async throws {
         try await Self.withInstallation { installation, key in
             let asked = Shared(0)

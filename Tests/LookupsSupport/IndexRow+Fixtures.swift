@@ -67,9 +67,9 @@ extension IndexRow {
     }
 
     /// - Parameters:
-    ///   - expiresAt: microseconds since 2000-01-01 00:00 UTC.
-    ///   - scopes: as a row has them; nil for what a key of the kind has where nothing is named.
-    ///   - locations: those that it is restricted to, as a row has them.
+    /// - expiresAt: Microseconds since 2000-01-01 00:00 UTC.
+    /// - scopes: Names separated by commas; nil for the default scopes of this kind of key.
+    /// - locations: Identifiers separated by line feeds; nil for an unrestricted key.
     public static func key(
         _ tenant: TenantID, _ key: KeyID, _ digest: [UInt8], kind: KeyKind = .secret, expiresAt: Int64? = nil,
         scopes: String? = nil, locations: String? = nil
@@ -108,7 +108,7 @@ extension IndexRow {
         }
     }
 
-    /// Takes any texts, also those of no experience that could be registered.
+    /// Accepts any texts, including texts that registration would refuse.
     public static func experience(
         _ tenant: TenantID, _ kind: String, _ url: String, clip: String = "com.example.MyApp.Clip",
         location: String? = nil, rule: String? = nil, title: String? = nil, subtitle: String? = nil,

@@ -4,7 +4,7 @@ public import Lookups
 public import Tenancy
 
 extension LookupIndex.Site {
-    /// The URLs that are listed one by one; nil where some are not.
+    /// The URLs of the site's links; nil if some links are groups of URLs.
     public var urls: [String]? {
         let urls = links?.compactMap { link -> String? in
             if case .url(let url) = link.group { url.canonical } else { nil }
@@ -12,7 +12,7 @@ extension LookupIndex.Site {
         return urls?.count == links?.count ? urls : nil
     }
 
-    /// What stands for several URLs, as the beginning of their paths.
+    /// The path prefixes of links that are groups of URLs.
     public var prefixes: [String] {
         (links ?? []).compactMap { link in
             if case .paths(let prefix) = link.group { prefix } else { nil }
@@ -21,22 +21,22 @@ extension LookupIndex.Site {
 }
 
 extension LookupIndex {
-    /// The tenant whose table the tests of one tenant make.
+    /// The tenant in tests of one tenant.
     public static let tenant = TenantID(number: 1)
 
-    /// A table of one tenant that has these experiences; of two with one kind and URL the last.
+    /// An index of one tenant with these experiences. Of several with one kind and URL, the last one counts.
     public init(_ experiences: some Sequence<Experience>) throws {
         self.init()
         try register(experiences, of: Self.tenant)
     }
 
-    /// Takes a tenant in, with these experiences.
+    /// Adds a tenant with these experiences.
     public mutating func register(_ experiences: some Sequence<Experience>, of tenant: TenantID) throws {
         try set(.tenants, .tenant(tenant))
         for experience in experiences { try set(.experiences, .experience(tenant, experience)) }
     }
 
-    /// What a match of the one tenant finds.
+    /// The experience that matches a URL of the one tenant.
     public func mostSpecific(
         for url: InvocationURL, preferringAdvanced prefersAdvanced: Bool = false
     ) -> IndexedExperience? {
@@ -47,7 +47,7 @@ extension LookupIndex {
         try mostSpecific(for: InvocationURL(url))
     }
 
-    /// Lends the digest: a span cannot stand in an expectation.
+    /// Takes an array, because a span cannot be part of an `#expect`.
     public func keyHolder(of digest: [UInt8], at now: Date) -> KeyHolder? {
         keyHolder(digest: digest.span, at: now)
     }

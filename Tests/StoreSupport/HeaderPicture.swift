@@ -1,11 +1,11 @@
 import Encodings
 import Foundation
 
-/// Files that are images as far as anybody looks who does not decode them.
+/// Files with the valid header of an image. They cannot be decoded.
 public enum HeaderPicture {
     /// - Parameters:
-    ///   - seed: makes another file of the same picture.
-    ///   - pixelCount: how many bytes it has more.
+    /// - seed: Different seeds make different files of the same size.
+    /// - pixelCount: The number of additional bytes.
     public static func png(
         width: Int = 1_800, height: Int = 1_200, hasAlpha: Bool = false, seed: Int = 0, pixelCount: Int = 0
     ) -> [UInt8] {

@@ -1,7 +1,7 @@
 public import AppStoreConnectSimulator
 public import Crypto
 
-/// An account of App Store Connect that tests talk to.
+/// The account of App Store Connect in tests.
 public enum StoreFixture {
     public static let key = P256.Signing.PrivateKey()
     public static let keyID = "KEY2345678"

@@ -81,7 +81,8 @@ import Testing
         table.site(ofHost: "example.com")?.prefixes
     }
 
-    /// More than the limit are grouped, whether the host is proved before or after they are registered; single URLs stay.
+    /// URLs beyond the limit are grouped, whether the host is proved before or after their registration. Up to the limit they stay
+    /// single.
     @Test func experiencesOverLimitAreGrouped() throws {
         for isProvedFirst in [true, false] {
             var table = try Self.table()
@@ -115,7 +116,7 @@ import Testing
         }
     }
 
-    /// Groups become broader while they are too many, and nothing is listed where no group fits.
+    /// Groups become broader while there are too many. If no group fits, none is listed.
     @Test func tooManyGroupsBecomeBroader() throws {
         for (path, expected) in [
             ({ "/shop/\($0)/menu" }, ["/shop/"]), ({ "/shop-\($0)" }, ["/shop-"]), ({ "/\($0)" }, nil),

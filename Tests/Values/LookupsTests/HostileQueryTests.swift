@@ -5,9 +5,9 @@ import Testing
 
 @testable import Lookups
 
-/// Invocations with as many query items as a URL holds, against hosts that register many combinations of them.
+/// URLs with the maximum number of query items, and hosts that register many combinations of them.
 @Suite struct HostileQueryTests {
-    /// About 700 different items, as short as they can be.
+    /// About 700 different items of minimal length.
     private static let items: [String] = {
         let letters = Array("abcdefghijklmnopqrstuvwxyz0123456789").map(String.init)
         let all = letters + letters.flatMap { first in letters.map { first + $0 } }
@@ -43,12 +43,12 @@ import Testing
         var probesLeft = most + 1
         #expect(try table.find(Self.invocation(), of: 0, probesLeft: &probesLeft) != nil)
         #expect(probesLeft > 0 && probesLeft < most)
-        // The limit of the work may leave out the smallest, but not all.
+        // The work limit may skip the smallest combinations, but not all.
         let found = try #require(try table.mostSpecific(for: Self.invocation()))
         #expect(experiences.contains { IndexedExperience($0) == found })
     }
 
-    /// All combinations of eight items are registered, and among the URL's: the limit of the work is not reached.
+    /// All combinations of eight items are registered, and the URL contains all items. The work limit is not reached.
     @Test func lookupPrefersAllItemsAmongAllCombinations() throws {
         let eight = Array(Self.items.prefix(8))
         let experiences = try (1..<1 << 8).map { combination in
@@ -63,7 +63,8 @@ import Testing
         #expect(try table.mostSpecific(for: url) == IndexedExperience(Self.registered(eight)))
     }
 
-    /// All pairs of 300 items are registered, and among the URL's: without a limit a lookup would try 45,000 combinations and more.
+    /// All pairs of 300 items are registered, and the URL contains all items. Without a limit, a lookup would try more than 45,000
+    /// combinations.
     @Test func workOfOneLookupIsLimited() throws {
         let items = Self.items.prefix(300)
         var experiences: [Experience] = []

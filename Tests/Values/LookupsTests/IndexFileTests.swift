@@ -132,7 +132,8 @@ import Testing
         #expect(throws: LookupIndexError.damagedFile) { try damaged.reread() }
     }
 
-    /// Files that fill a block to the last byte, with and without their checksum, and those a byte off.
+    /// Files that end exactly at the end of a block, with and without their checksum, and files that are one byte longer or
+    /// shorter.
     @Test(arguments: [65_535, 65_536, 65_537, 131_072].flatMap { [$0, $0 + 8] })
     func fileAtBlockBoundaryRoundTrips(_ length: Int) throws {
         var table = try Self.small()
@@ -181,7 +182,7 @@ import Testing
         }
     }
 
-    /// Whoever can write the file can write its checksum: what such a file holds is refused or read, no more.
+    /// An attacker can write a valid checksum. Such a file may be refused or read, but must not crash the reader.
     @Test func damageUnderValidChecksumDoesNotCrash() throws {
         let bytes = try Self.small().fileBytes()
         #expect(bytes.withChecksum() == bytes)

@@ -9,13 +9,13 @@ import Testing
 
 @testable import Lookups
 
-/// A table that has seen many changes, against tables made at once from the rows that are left.
+/// Compares an index after many changes with indexes that are made from the remaining rows.
 @Suite struct IndexHistoryTests {
     private struct RowKey: Hashable {
         let relation: IndexRelation
         let tenant: TenantID
         let key: [String]
-        /// The key by bytes: `String` takes the composed and the decomposed form of a character for equal.
+        /// The key as bytes, because `String` compares composed and decomposed characters as equal.
         let bytes: [[UInt8]]
 
         init(_ relation: IndexRelation, of tenant: TenantID, _ key: [String]) {
@@ -40,7 +40,7 @@ import Testing
         /// Each row, and the clip that it is the default experience of.
         var rows: [RowKey: (row: IndexRow, defaultOf: String?)] = [:]
 
-        /// A table of all rows, or of one tenant's, in no order.
+        /// An index of all rows, or of one tenant's rows, inserted in random order.
         func table(of tenant: TenantID? = nil) throws -> LookupIndex {
             var table = LookupIndex()
             for (key, value) in rows where tenant == nil || key.tenant == tenant {
@@ -53,14 +53,14 @@ import Testing
     private struct Answers: Equatable {
         var experiences: [IndexedExperience?] = []
         var areByDefaultLink: [Bool?] = []
-        /// Of each URL's experience and place.
+        /// The presentation of each URL's experience and location.
         var presentations: [Presentation?] = []
         var locations: [Location?] = []
-        /// Around one place, each with its URL.
+        /// The locations near one location, each with its URL.
         var nearby: [[NearbyLocation]?] = []
         var urls: [String?] = []
         var holders: [KeyHolder?] = []
-        /// Of each host that is this tenant's: the clips, and the URLs with theirs.
+        /// For each host of this tenant: the clips, and the URLs with their clips.
         var sites: [String?] = []
         var revoked: [Bool] = []
 
@@ -119,7 +119,7 @@ import Testing
         return items.isEmpty ? text : text + "?" + items.sorted().joined(separator: "&")
     }
 
-    /// A digest that is no other key's.
+    /// A digest that no other key has.
     private static func digest(_ number: Int) -> [UInt8] {
         [UInt8](bigEndian: UInt64(number)) + [UInt8](repeating: 0, count: 24)
     }
@@ -139,7 +139,7 @@ import Testing
         return questions
     }
 
-    /// Makes a row, and the key that it has.
+    /// Makes a row and its key.
     private static func row(
         _ relation: IndexRelation, of tenant: TenantID, _ random: inout SplitMix64, issued: inout Int
     ) -> (row: IndexRow, key: [String], defaultOf: String?) {
@@ -216,14 +216,14 @@ import Testing
             let rowKey = RowKey(relation, of: tenant, key)
             switch random.below(100) {
             case 0..<75:
-                // A clip has one default experience; the row of another goes, before or after.
+                // A clip has one default experience. The row of the other default is removed before or after the new one is set.
                 let other = rows.rows.first { known in
                     defaultOf != nil && known.key.tenant == tenant && known.value.defaultOf == defaultOf
                         && known.key != rowKey
                 }
                 let isRemovedFirst = random.oneIn(2)
                 if let other, isRemovedFirst { remove(other.key) }
-                // A host is proved for one tenant; the row of another goes, before or after.
+                // A host is proved for one tenant. The row of the other tenant is removed before or after the new one is set.
                 let taken = rows.rows.keys.first {
                     relation == .domains && $0.relation == .domains && $0.key == key && $0.tenant != tenant
                 }

@@ -3,7 +3,7 @@ import Invocation
 @testable import Lookups
 
 extension IndexedExperience {
-    /// What a table that holds the experience gives for it.
+    /// The experience as an index returns it.
     init(_ experience: Experience, clipIsMultiBusiness: Bool = false) {
         self.init(
             url: experience.url.canonical, kind: experience.kind, clip: experience.clip,

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Lookups
 
-/// Uses other columns of locations as texts, because `LocationColumn.texts` is still empty.
+/// The tests use other columns of locations as texts, because `LocationColumn.texts` is still empty.
 @Suite struct LocationTextsTests {
     private let columns: [LocationColumn] = [.name, .details, .cardImage]
 

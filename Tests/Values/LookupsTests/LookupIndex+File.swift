@@ -4,7 +4,7 @@ import LookupsSupport
 @testable import Lookups
 
 extension LookupIndex {
-    /// The pieces that the table is written in.
+    /// The pieces in which the index is written.
     func filePieces(asOf: Date = .year2000) -> [[UInt8]] {
         var pieces: [[UInt8]] = []
         write(asOf: asOf) { pieces.append(Array(copying: $0)) }
@@ -19,12 +19,12 @@ extension LookupIndex {
 }
 
 extension [UInt8] {
-    /// The table that these bytes were written from.
+    /// The index that these bytes contain.
     func reread() throws(LookupIndexError) -> LookupIndex {
         try LookupIndex.read(self).table
     }
 
-    /// The bytes of a small file with the checksum that they ought to have.
+    /// The bytes of a small file, with a correct checksum.
     func withChecksum() -> [UInt8] {
         var checksum = ByteHash(seed: 0x646F_6F72_7374_6570)
         let body = Array(self[..<(count - 8)])

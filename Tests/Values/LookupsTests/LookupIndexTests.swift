@@ -105,13 +105,13 @@ import Testing
         for (kind, text, scopes) in [
             (KeyKind.publishable, nil, [Scope.lookup, .confirm, .register]),
             (.publishable, "confirm", [.confirm]), (.publishable, "register,confirm", [.confirm, .register]),
-            // The database refuses it, and it gives nothing.
+            // The database refuses this row. In the index it grants no scopes.
             (.publishable, "compose", []), (.publishable, "notify", []), (.publishable, "", []),
             (.secret, nil, [.lookup, .confirm, .compose, .register, .notify]),
             (.secret, "compose,lookup", [.lookup, .compose]), (.secret, "notify", [.notify]),
             (.secret, "manage_keys,read,manage", [.read, .manage, .manageKeys]),
             (.publishable, "read,manage,manage_keys", []),
-            // Of a newer version.
+            // The scope of a newer version is ignored.
             (.secret, "confirm,deliver", [.confirm]),
         ] {
             try table.set(
@@ -167,7 +167,7 @@ import Testing
         #expect(table.keyHolder(of: new, at: .year2000) == nil)
     }
 
-    /// A key's ID is unique to its tenant alone.
+    /// Key IDs are unique only within a tenant.
     @Test func tenantsMayShareKeyID() throws {
         var table = try Self.table()
         let id = KeyID(UUID(number: 1))
@@ -183,7 +183,7 @@ import Testing
         #expect(table.keyHolder(of: digests[1], at: .year2000)?.tenant == Self.two)
     }
 
-    /// One key under two IDs: what becomes of the first is nothing to the second.
+    /// One key has two IDs. Removing the first ID does not affect the second.
     @Test func laterKeyOfSameDigestWins() throws {
         var table = try Self.table()
         let digest = [UInt8](repeating: 1, count: 32)
@@ -216,7 +216,7 @@ import Testing
         #expect(try Self.url(Self.link, in: table, of: Self.one) == nil)
     }
 
-    /// The rows of one change come in any order.
+    /// The rows of one change arrive in any order.
     @Test func defaultExperienceMovesToOtherURL() throws {
         var removedFirst = try Self.table()
         try removedFirst.set(.experiences, .experience(Self.one, "default", "https://example.com/a"))
@@ -272,7 +272,7 @@ import Testing
         #expect(ofOne > 0)
         try register(of: Self.one)
         #expect(table.queryNodes.count > ofOne)
-        // Set again: each counts once.
+        // Rows that are set again count once.
         try register(of: Self.one)
         for url in urls { table.remove(.experiences, of: Self.one, key: ["advanced", url]) }
         #expect(table.queryNodes.count == ofOne)
@@ -353,7 +353,7 @@ import Testing
 
     // MARK: Names
 
-    /// A full and an empty catalogue with new names in each round.
+    /// A full and an empty catalogue get new names in each round.
     @Test(arguments: [false, true]) func namesGoWithTheirLastExperience(removesWhole: Bool) throws {
         var table = try Self.table()
         let kept = "https://kept.example/a"

@@ -63,7 +63,7 @@ import Testing
         #expect(try table.mostSpecific(for: link + "&key=1")?.url == "https://example.com")
         #expect(
             try table.mostSpecific(for: InvocationURL(link), preferringAdvanced: true)?.kind == .default)
-        // As Apple prints it in its text.
+        // The form in Apple's text.
         let nameless = "https://appclip.apple.com/id?=com.example.MyApp.Clip"
         for text in [nameless, nameless + "&key=1", nameless + "&p=com.example.Other.Clip"] {
             #expect(try table.mostSpecific(for: text)?.url == "https://example.com", "\(text)")
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    /// Each clip has a default link at Apple, whatever is registered here.
+    /// Each clip has a default link at Apple, even without registered experiences.
     @Test func defaultLinkLaunchesClipWithoutDefaultExperience() throws {
         var table = try LookupIndex([Experience.advanced("https://example.com")])
         let clip = "com.example.MyApp.Clip"
@@ -101,7 +101,7 @@ import Testing
             #expect(experience.url == link && experience.kind == .default && experience.binding == .unbound)
             #expect(experience.clip.text == clip && experience.clipIsMultiBusiness)
             #expect(tenant.lookUp(url) == .noIdentifier(experience))
-            // What the clip requires of attestations holds for this launch, too.
+            // The clip's attestation policy applies to this launch, too.
             #expect(tenant.launch(by: url)?.clip.text == clip)
             #expect(tenant.match(url, otherThan: match) == nil)
             #expect(tenant.restricted(to: []).match(url) == nil)
@@ -191,7 +191,7 @@ import Testing
         }
     }
 
-    /// Every set is searched both by the table and by looking at each experience in turn.
+    /// Each set is searched by the index, and by examining each experience in turn.
     @Test func matchAgreesWithExhaustiveSearch() throws {
         var random = SplitMix64(seed: 2)
         let hosts = ["a.example", "a.example", "b.example"]
@@ -254,7 +254,7 @@ import Testing
         #expect(seconds > 1_000)
     }
 
-    /// The last of each kind and URL, and the last default of each clip, as the database has them.
+    /// The last experience of each kind and URL, and the last default of each clip, like in the database.
     private static func oneDefaultPerClip(_ experiences: [Experience]) -> [Experience] {
         var kept: [Experience] = []
         for experience in experiences {
@@ -279,7 +279,7 @@ import Testing
         return experiences.first { $0.kind == .default && $0.clip == link.clip }
     }
 
-    /// Spellings that mean the same URL find the same experience.
+    /// Different spellings of one URL find the same experience.
     @Test func urlSpellingDoesNotChangeMatch() throws {
         let table = try LookupIndex(
             ["", "/menu", "/menu/a", "/menu?p=1", "/menu?p=1&q", "/~b"].map { path in
@@ -318,7 +318,7 @@ import Testing
         return encoded
     }
 
-    /// A shadowed experience is one that its own URL does not launch, and the finding names the one it does.
+    /// A shadowed experience is never launched by its own URL. The finding names the experience that is.
     @Test func shadowedExperienceIsNeverMatched() throws {
         var random = SplitMix64(seed: 4)
         for _ in 0..<500 {
@@ -339,7 +339,7 @@ import Testing
         }
     }
 
-    /// 20,000 experiences on one path, and one URL that names one of them among other items.
+    /// 20,000 experiences on one path, and a URL that contains the item of one of them among other items.
     @Test func lookupFindsOneOfManyExperiencesOnOnePath() throws {
         let table = try LookupIndex(
             (0..<20_000).map { try Experience.advanced("https://example.com/t?n=\($0)") })

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Lookups
 
-/// What is near, against all there is one by one.
+/// Compares the nearby search with a search that examines all locations.
 @Suite struct NearbyTests {
     private static let tenants = [TenantID(number: 1), TenantID(number: 2)]
     private static let clips = ["com.example.A.Clip", "com.example.B.Clip", "com.example.C.Clip"]
@@ -26,14 +26,14 @@ import Testing
         var rule: String?
     }
 
-    /// A tenant's rows, and what they make of a question one by one.
+    /// The rows of a tenant, and an exhaustive search over them.
     private struct Catalogue {
         var places: [Place] = []
         var experiences: [Registered] = []
 
         func add(to table: inout LookupIndex, of tenant: TenantID) throws {
             try table.set(.tenants, .tenant(tenant))
-            // In this order a binding is there before its place.
+            // In this order, experiences are set before their locations.
             for row in experiences {
                 try table.set(
                     .experiences,
@@ -44,7 +44,7 @@ import Testing
             for place in places { try table.set(.locations, NearbyTests.row(place, of: tenant)) }
         }
 
-        /// Every URL that could lead to a place by the clip.
+        /// Every URL that could launch the clip at a location.
         private func urls(_ identifier: String, of clip: String) -> [String] {
             let encoded = identifier.utf8.map { byte in
                 Character(Unicode.Scalar(byte)).isLetter && byte < 0x80 || (48...57).contains(byte)
@@ -92,7 +92,7 @@ import Testing
             longitude: place.center.longitude)
     }
 
-    /// By the sphere, which is less than 1 % wrong: the geodesics of all there is would take minutes.
+    /// The distance on a sphere, with an error below 1 %. Geodesics of all pairs would take minutes.
     private static func couldBe(_ place: Coordinate, within reach: Double, of origin: Coordinate) -> Bool {
         let radians = Double.pi / 180
         let latitudes = sin((place.latitude - origin.latitude) * radians / 2)
@@ -110,7 +110,7 @@ import Testing
         (89.9, 45),
     ]
 
-    /// Near one of the centres, exactly there, or anywhere.
+    /// Near one of the centers, exactly there, or anywhere.
     private static func coordinate(_ random: inout SplitMix64) throws -> Coordinate {
         if random.oneIn(20) {
             return try Coordinate(
@@ -118,7 +118,7 @@ import Testing
                 longitude: .random(in: -180...180, using: &random))
         }
         let (latitude, longitude) = random.pick(centers)
-        // From metres to all that may be asked for; now and then mirrored, at equal distances.
+        // From metres to the maximum distance. Sometimes mirrored, so that distances are equal.
         let scale = random.pick([0, 0.000_01, 0.001, 0.05, 0.4])
         let steps = random.oneIn(2) ? Double(random.below(5)) - 2 : .random(in: -2...2, using: &random)
         let other = random.oneIn(2) ? Double(random.below(5)) - 2 : .random(in: -2...2, using: &random)
@@ -156,7 +156,7 @@ import Testing
         }
         var urls = Set(catalogue.experiences.map(\.url))
         for number in 0..<150 {
-            // Some stand in the way of what a rule makes.
+            // Some of these experiences shadow URLs of a rule.
             let name = random.pick(catalogue.places).identifier
             let encoded = try LocationIdentifier(name).percentEncoded
             let url = random.pick([
@@ -204,13 +204,13 @@ import Testing
                 clip, from: origin, within: reach, limit: limit, in: mine)
             let found = search.locations
             #expect(Self.list(found) == expected && !search.isTruncated)
-            // The limit of the work leaves out the farthest, and says so.
+            // The work limit leaves out the farthest locations, and the result says so.
             let limited = try mine.nearby(
                 mine.launch(by: url), from: origin, within: Distance(meters: reach), limit: limit)
             #expect(found.starts(with: limited.locations))
             #expect(limited.isTruncated || limited.locations == found)
             #expect((1...NearbySearch.mostLookups).contains(limited.lookups))
-            // What launches the place leads there, and by the clip that was asked for.
+            // Each result's URL leads to its location and launches the requested clip.
             for place in found {
                 let lookup = mine.lookUp(place.url)
                 #expect(lookup.location == place.location && lookup.experience?.clip.text == clip)
@@ -257,7 +257,7 @@ import Testing
                 Registered(
                     kind: .advanced, url: "https://b.example/other", clip: Self.clips[1], location: "a"),
             ])
-        // Two dots are a path's own, and the other clip's place is this one's too.
+        // A path drops the segment `..`, so the location `..` has no URL. Both clips have the location `a`.
         #expect(
             try Self.urls(table) == [
                 "https://a.example/shops/a", "https://b.example/longer", "https://a.example/shops/c%20d",
@@ -307,7 +307,7 @@ import Testing
             })
     }
 
-    /// More locations are at one spot than are looked at. The nearer one and some of these are found, and the search ends.
+    /// More locations are at one point than a search examines. The search ends, and finds the nearer location and some of these.
     @Test(.timeLimit(.minutes(30))) func searchIsBoundedAndReportsTruncation() throws {
         var places = [("near", 0.0, 0.0)]
         for number in 0..<2 * LocationsByDistance.mostSteps { places.append(("\(number)", 0, 0.01)) }
@@ -328,7 +328,7 @@ import Testing
             within: NearbyLocation.maximumDistance, limit: limit, mostSteps: LocationsByDistance.mostSteps)
     }
 
-    /// Twelve query items could be combined in 4,096 ways. The index has one of these.
+    /// Twelve query items have 4,096 combinations. The index has one of them.
     @Test func searchCountsTheProbesThatItsLookupsMake() throws {
         let url = "https://a.example/shops?" + (1...12).map { "item\($0)=\($0)" }.joined(separator: "&")
         let reader = Registered(kind: .advanced, url: url, clip: Self.clips[0], rule: "path:1")
@@ -337,7 +337,7 @@ import Testing
         #expect(search.locations.count == 10 && !search.isTruncated)
     }
 
-    /// All pairs of a hundred query items are registered, so that finding the URL's clip takes more work than a search may do.
+    /// All pairs of a hundred query items are registered, so finding the URL's clip exceeds the work limit of a search.
     @Test func searchCountsTheProbesOfItsLaunch() throws {
         let items = (100..<200).map { "\($0)" }
         let pairs = items.indices.flatMap { one in
@@ -354,7 +354,7 @@ import Testing
         #expect(try Self.search(table).search.locations.count == 1)
     }
 
-    /// Steps are counted, since time depends on the machine.
+    /// Counts steps, because time depends on the machine.
     @Test(arguments: [false, true]) func searchSkipsLocationsOfOtherClips(isChangedLater: Bool) throws {
         let tenant = Self.tenants[0]
         var table = LookupIndex()
@@ -384,7 +384,7 @@ import Testing
         let other = try Self.search(table.of(tenant), "https://b.example/far")
         #expect(other.search.locations.map(\.location.identifier.text) == ["far", "farther"])
         #expect(!other.search.isTruncated && other.search.lookups <= 3, "\(other.steps) steps")
-        // A second experience of one location, and the end of either.
+        // A second experience of one location is added and removed.
         try table.set(
             .experiences,
             .experience(tenant, "advanced", "https://b.example/2", clip: Self.clips[1], location: "far"))
@@ -395,7 +395,7 @@ import Testing
         #expect(one.locations.map(\.location.identifier.text) == ["farther"])
     }
 
-    /// A hostile catalogue: each location has many URLs, none of which leads there.
+    /// A hostile catalogue: each location has many URLs, and none leads to it.
     @Test func urlsLeadingElsewhereCountTowardsWorkLimit() throws {
         let identifiers = (0..<200).map { "\($0)" }
         let readers = (0..<8).map {
@@ -413,7 +413,7 @@ import Testing
         #expect(steps < LocationsByDistance.mostSteps + LocationsByDistance.stepsOfLookup)
     }
 
-    /// A million bytes of table more or less do not tell: what is far away is not looked at.
+    /// The number of distant locations does not affect the search.
     @Test func distantLocationsAreNotVisited() throws {
         var random = SplitMix64(seed: 3)
         var places = [("a", 0.0, 0.0), ("b", 0, 0.001)]

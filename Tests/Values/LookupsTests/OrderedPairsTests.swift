@@ -18,14 +18,14 @@ import Testing
         return list
     }
 
-    /// Few numbers, so that pairs come twice and chunks are full of one; and many, so that chunks fall apart and join.
+    /// With few numbers, pairs repeat and fill whole chunks. With many numbers, chunks split and merge.
     @Test(arguments: [3, 40, 1_000_000]) func pairsMatchReferenceAfterRandomHistory(numbers: Int) {
         var random = SplitMix64(seed: UInt64(numbers))
         var pairs = OrderedPairs()
         var rows: [[UInt64]] = []
         var copies: [(OrderedPairs, [[UInt64]])] = []
         for step in 0..<12_000 {
-            // Grows, shrinks to little, and grows again.
+            // The set grows, shrinks to few pairs, and grows again.
             let grows = step < 5_000 || step >= 10_000 ? 8 : 3
             if random.below(10) < grows || rows.isEmpty {
                 let row = [UInt64(random.below(numbers)), UInt64(random.below(3))]
@@ -56,7 +56,7 @@ import Testing
         #expect(pairs.count == 0 && Self.list(pairs) == [])
     }
 
-    /// All at once into nothing, many more than there are, and few among many.
+    /// All pairs at once into an empty set, many more than it has, and few among many.
     @Test(arguments: [(0, 5_000), (100, 5_000), (5_000, 100)])
     func gatheredPairsAreFoundBeforeAndAfterSettling(inserted: Int, gathered: Int) {
         var random = SplitMix64(seed: UInt64(inserted))
@@ -74,7 +74,7 @@ import Testing
         #expect(Self.list(pairs) == rows && pairs.count == rows.count)
     }
 
-    /// 16 bytes each, and little more.
+    /// A pair takes little more than 16 bytes.
     @Test func memoryPerPairIsSmall() {
         var pairs = OrderedPairs()
         for number in 0..<100_000 as Range<UInt64> {

@@ -5,7 +5,7 @@ import Testing
 @testable import Lookups
 
 @Suite struct RecordTableTests {
-    /// A history long enough that shards are spread, and with so few hashes that many records share one.
+    /// A history that is long enough to split shards, with so few hashes that many records share one.
     struct History: Sendable, CustomTestStringConvertible {
         let expectedCount: Int
         let names: Int
@@ -17,7 +17,7 @@ import Testing
 
     private typealias Table = RecordTable<UInt32>
 
-    /// Records by their name, each with a hash and a text of its own length.
+    /// Names of records. Each record has a hash and a text of unique length.
     private struct Names {
         let hashes: [UInt64]
         let texts: [[UInt8]]
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    /// The records of a table by their text, which no two may share.
+    /// The records of a table by their text, which is unique.
     private static func contents(of table: Table) throws -> [[UInt8]: UInt32] {
         var found: [[UInt8]: UInt32] = [:]
         var count = 0
@@ -137,7 +137,7 @@ import Testing
         #expect(copy.first(7) { header, _, _ in header } == 2)
     }
 
-    /// However often records come and go, the table does not grow with their history.
+    /// Memory depends on the current records, not on the number of changes.
     @Test func memoryFollowsCurrentContents() {
         var table = Table()
         let text = Array(repeating: UInt8(ascii: "x"), count: 100)

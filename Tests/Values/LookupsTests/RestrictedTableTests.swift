@@ -8,14 +8,14 @@ import Testing
 
 @testable import Lookups
 
-/// What a key sees that is restricted to locations: what leads to these, as if there was nothing else.
+/// A restricted key sees only URLs that lead to its locations, as if nothing else were registered.
 @Suite struct RestrictedTableTests {
     private static let tenant = TenantID(number: 1)
     private static let clip = "com.example.MyApp.Clip"
     private static let site = "https://example.com"
     private static let link = "https://appclip.apple.com/id?p=\(clip)"
 
-    /// Two places, each with an experience of its own; rules that lead to both, and one that leads nowhere.
+    /// Two locations with one experience each, rules that lead to both, and a rule that leads nowhere.
     private static func table() throws -> LookupIndex {
         var table = LookupIndex()
         try table.set(.tenants, .tenant(tenant))
@@ -32,7 +32,7 @@ import Testing
                 .experiences, .experience(tenant, "advanced", "\(site)/\(path)", clip: clip, rule: rule))
         }
         try table.set(.experiences, .experience(tenant, "default", "\(site)/app", clip: clip))
-        // Where another's stands before one's own.
+        // An experience of the other location is more specific than the rule.
         try table.set(
             .experiences, .experience(tenant, "advanced", "\(site)/all/a/b", clip: clip, location: "b"))
         return table
@@ -129,7 +129,7 @@ import Testing
                 .map(\.location.identifier.text)
         }
         #expect(try found(whole, "\(Self.site)/all") == ["b", "a"])
-        // An experience that is bound to another place is as none: by what is there without it.
+        // An experience of another location counts as missing. The result is what the URL finds without it.
         for url in ["all", "all/a", "all/b", "all/c", "all/a/b", "app", "own/a"] {
             #expect(try found(a, "\(Self.site)/\(url)") == ["a"], "\(url)")
         }

@@ -20,7 +20,7 @@ import Testing
     private static let key = KeyID(UUID(number: 1))
     private static let digest = [UInt8](repeating: 7, count: 32)
 
-    /// A row of each relation that can be read.
+    /// One readable row of each relation.
     private static let rows: [IndexRelation: IndexRow] = [
         .tenants: .tenant(
             tenant, isSuspended: true,
@@ -37,13 +37,13 @@ import Testing
         .revokedAttestKeys: .revokedAttestKey(tenant, digest),
     ]
 
-    /// Which fields may be NULL.
+    /// The fields that may be NULL.
     private static let nullable: [IndexRelation: Set<Int>] = [
         .clips: Set(5...11), .keys: [4, 6], .domains: [2], .locations: [6, 7, 8],
         .experiences: Set(4...9),
     ]
 
-    /// Rows with one field that is missing, of another length or NULL.
+    /// Rows with one field that is missing, has another length or is NULL.
     private static let deformed: [Case] = IndexRelation.allCases.flatMap { relation in
         guard let row = rows[relation] else { return [Case]() }
         let values = row.fields.map { $0.map { Array(row.bytes[$0]) } }
@@ -168,7 +168,7 @@ import Testing
         #expect(table.tenantCount == 1)
     }
 
-    /// Without its row a clip would ask for nothing: it is closed until there is one that can be read, or none.
+    /// Without its row, a clip would require no attestation. So it refuses requests until the row is readable or deleted.
     @Test func clipWithUnreadableRowIsClosed() throws {
         let name = "com.example.MyApp.Clip"
         let clip = try BundleID(name)
