@@ -1,7 +1,7 @@
 /// A fast hash of byte strings with a secret seed: collisions cannot be constructed without the seed.
 ///
-/// It combines one word after the other, by the two halves of a 128-bit product. If two hashes are equal,
-/// callers also compare the values.
+/// It combines words one after another, with the two halves of a 128-bit product. If two hashes are equal, callers also compare the
+/// values.
 package struct ByteHash {
     package private(set) var value: UInt64
 

@@ -1,7 +1,7 @@
-/// The hosts of all tenants' experiences, by the hash that experiences of the tenant on the host have.
+/// The hosts of all tenants' experiences. The key is the hash of tenant and host.
 ///
-/// A host goes with its last experience. Hosts are stored like experiences, so that a change to a copy
-/// copies few of them.
+/// The last experience of a host removes the host. Hosts are stored like experiences, so that a change to a copy copies few of
+/// them.
 struct HostTable: Sendable {
     private struct Header: BitwiseCopyable {
         var depths: LookupIndex.Depths
@@ -21,7 +21,6 @@ struct HostTable: Sendable {
         @inline(__always) get { records.first(host) { header, _, _ in header.depths } }
     }
 
-    /// Adds an experience.
     mutating func add(_ depth: Int, hasQuery: Bool, _ host: UInt64, of tenant: LookupIndex.TenantIndex) {
         let bit: UInt64 = 1 << UInt64(depth)
         let added = LookupIndex.Depths(paths: bit, queries: hasQuery ? bit : 0)
@@ -35,7 +34,6 @@ struct HostTable: Sendable {
         if !isKnown { records.insert(host, Header(depths: added, count: 1, tenant: tenant), Span()) }
     }
 
-    /// Removes an experience.
     mutating func remove(_ host: UInt64) {
         let isUsed = records.update(host) { header, _ in
             guard header.count > 1 else { return nil }

@@ -7,7 +7,7 @@ public protocol IndexColumn: CaseIterable, RawRepresentable<Int>, Sendable {
 
     /// The SQL expression to read, if it is not the column itself.
     ///
-    /// - Parameter column: the column's own name, qualified.
+    /// - Parameter column: The column's own name, qualified.
     func expression(of column: String) -> String
 }
 
@@ -56,7 +56,7 @@ public enum ClipColumn: Int, IndexColumn {
     /// `boolean`.
     case multiBusiness
     case teamId, parentBundleId
-    /// Null if it is the team's ID.
+    /// Null if the prefix is the team's ID.
     case appIdPrefix
     /// The text of a JSON object, nullable.
     case attestation

@@ -15,7 +15,7 @@ public enum IndexRelation: String, Sendable, Hashable, CaseIterable {
     /// Revoked keys of App Attest.
     case revokedAttestKeys = "revoked_attest_keys"
 
-    /// In the order of a row's fields; the tenant's ID is the first of each relation.
+    /// The columns in the order of a row's fields. The tenant's ID is the first column of each relation.
     public var columns: [any IndexColumn] { columnType.list }
 
     /// Whether a tenant may have very many rows in the relation.
@@ -31,7 +31,7 @@ public enum IndexRelation: String, Sendable, Hashable, CaseIterable {
     /// The columns of the primary key beside the tenant, in the order of a change's key.
     public var keyColumns: [any IndexColumn] { Array(columns.dropFirst().prefix(columnType.keyLength)) }
 
-    /// The column that decides whether a row is read: only rows where it is null, or is not null.
+    /// The column that decides which rows are read: rows where it is null if `isNull` is true, otherwise rows where it is not null.
     public var condition: (column: String, isNull: Bool)? {
         switch self {
         case .keys: ("revoked_at", true)

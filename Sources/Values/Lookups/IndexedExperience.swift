@@ -12,10 +12,10 @@ public struct IndexedExperience: Sendable, Hashable {
     /// The number of path components of the registered URL.
     public let pathComponentCount: Int
 
-    /// Reads the identifier from an invocation URL that selected this experience, by the experience's rule.
+    /// Reads the identifier from an invocation URL with the experience's rule. The URL must have selected this experience.
     ///
-    /// Returns `absent` if there is no rule. Also `absent` for a path rule if the URL is the clip's default
-    /// link, whose path is Apple's.
+    /// Returns `absent` if there is no rule. Also returns `absent` for a path rule if the URL is the clip's default link, because
+    /// Apple chose its path.
     public func readIdentifier(
         in invocation: InvocationURL, by match: TenantTable.Match
     ) -> IdentifierReading {

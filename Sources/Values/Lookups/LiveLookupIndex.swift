@@ -57,11 +57,9 @@ public final class LiveLookupIndex: Sendable {
     /// Nil before the first index is loaded.
     public var current: State? { state.withLock { $0 } }
 
-    /// The tenants whose catalogue cannot be copied from the database, each with the time of its first
-    /// failure.
+    /// The tenants whose catalogue cannot be copied from the database, each with the time of its first failure.
     ///
-    /// The last version that was copied serves their lookups; their keys, limits, clips and domains are up
-    /// to date.
+    /// Lookups of these tenants use the last version that was copied. Their keys, limits, clips and domains are up to date.
     public var quarantined: [TenantID: Date] { quarantine.withLock { $0 } }
 
     /// Records that a tenant's catalogue cannot be copied or, with nil, that it was copied.

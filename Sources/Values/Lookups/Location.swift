@@ -4,7 +4,7 @@ public import Invocation
 /// A location of a tenant.
 public struct Location: Sendable, Hashable {
     public let identifier: LocationIdentifier
-    /// 1 to 128 characters; nil for a location that is signed in its URL, which has no name.
+    /// 1 to 128 characters; nil if the URL contains the signed coordinates. Such a location has no name.
     public let name: String?
     public let region: CircularRegion
     public let details: LocationDetails
@@ -38,13 +38,13 @@ public struct Location: Sendable, Hashable {
         self.init(identifier: place.identifier, name: nil, region: region)
     }
 
-    /// Whether the location is signed in its URL, so that its identifier is its latitude and longitude.
+    /// Whether the URL contains the signed coordinates. The identifier is then the latitude and longitude.
     public var isEncodedInURL: Bool { name == nil }
 
-    /// The identifier that the tenant registered, which is stored for a visit; nil for a location that is
-    /// signed in its URL, whose identifier is its coordinate.
+    /// The identifier to store for a launch: the identifier that the tenant registered. Nil if the URL contains the signed
+    /// coordinates, because the identifier would be a coordinate.
     public var registeredIdentifier: LocationIdentifier? { isEncodedInURL ? nil : identifier }
 
-    /// The radius in metres of a location whose signed URL contains none [ours].
+    /// The radius in metres if a signed URL contains none [ours].
     private static let radiusOfSignedPlaces = Distance(meters: 100)
 }

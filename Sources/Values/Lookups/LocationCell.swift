@@ -1,19 +1,18 @@
 import Geodesy
 
-/// A cube of space: one of those that result when the space around the Earth is halved repeatedly in each
-/// direction.
+/// A cube of space. The cube around the Earth is divided into halves repeatedly, in each direction.
 ///
-/// A 63-bit code names one of the smallest cubes, three bits for each halving. A larger cube contains a
+/// A 63-bit code names one of the smallest cubes, with three bits for each division. The codes of a larger cube are a range.
 /// range of codes.
 struct LocationCell {
-    /// The number of halvings.
+    /// The number of divisions.
     let level: Int
     /// The cube's position among the cubes of this level.
     private let x: UInt64
     private let y: UInt64
     private let z: UInt64
 
-    /// The smallest have sides of 8 m.
+    /// The smallest cubes have sides of 8 m.
     static let lastLevel = 21
     /// Half the side of the largest cube, in metres: larger than the Earth, and a power of two, so that
     /// sides are exact.
@@ -46,7 +45,7 @@ struct LocationCell {
         return first...(first + (1 << shift) - 1)
     }
 
-    /// Passes each of its eight parts to the closure; none at the last level.
+    /// Passes each of the eight parts to the closure; none at the last level.
     func forEachPart(_ body: (LocationCell) -> Void) {
         guard level < Self.lastLevel else { return }
         for part in 0..<8 as Range<UInt64> {

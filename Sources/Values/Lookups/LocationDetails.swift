@@ -43,7 +43,7 @@ extension LocationDetails {
         self = details
     }
 
-    /// Copies bytes that were ``json`` of such a value.
+    /// Copies ``json`` of an earlier value.
     init(copying json: Span<UInt8>) {
         self.init(json: json.isEmpty ? [] : Array(copying: json))
     }

@@ -30,13 +30,14 @@ struct LocationTexts: Sendable, Hashable {
         self.init(texts: texts)
     }
 
-    /// For each column a NUL and the text, which is empty if the location has no such text. Empty if the location has no texts.
+    /// For each column a NUL and the text, which is empty if the location lacks this text. If the location has no texts at all, the
+    /// result is empty.
     func packed(_ columns: [LocationColumn] = LocationColumn.texts) -> [UInt8] {
         guard !texts.isEmpty else { return [] }
         return columns.reduce(into: []) { $0 += [0] + (self[$1] ?? []) }
     }
 
-    /// Copies bytes that were ``packed``.
+    /// Copies the result of ``packed(_:)``.
     init(copying packed: Span<UInt8>, of columns: [LocationColumn] = LocationColumn.texts) {
         guard !packed.isEmpty else {
             self = .none

@@ -6,7 +6,7 @@ public enum LocationTrust: Sendable {
     case nothing
     /// Locations that their tenant signed.
     case signed(any LocationSignatures)
-    /// All locations: for requests that only ask which location a URL names, regardless of its signature.
+    /// All locations, regardless of signatures. For requests that only ask which location a URL names.
     case everything
 
     func believes(_ place: EncodedLocation, of tenant: TenantID) -> Bool {

@@ -37,7 +37,7 @@ struct LocationsByDistance {
     /// The length in metres by which computed chords are reduced: far more than the rounding error.
     private static let slack = 0.001
 
-    /// A cell or location in the queue: not nearer than its distance.
+    /// A cell or location in the queue. The distance of a cell is a lower bound.
     private struct Item: Comparable {
         let distance: Double
         let content: Content
@@ -45,12 +45,11 @@ struct LocationsByDistance {
         enum Content {
             case cell(LocationCell)
             case location(RecordTable<LookupIndex.LocationHeader>.Place, Coordinate)
-            /// Its distance is the geodesic's.
+            /// The distance is the length of the geodesic.
             case measured(LocationIdentifier)
         }
 
-        /// At equal distance, a cell comes before a measured location, because it may contain one that is
-        /// as near.
+        /// At equal distance, a cell precedes a measured location, because the cell may contain a location at the same distance.
         static func < (one: Item, other: Item) -> Bool {
             if one.distance != other.distance { return one.distance < other.distance }
             switch (one.content, other.content) {
@@ -66,10 +65,10 @@ struct LocationsByDistance {
     }
 
     /// - Parameters:
-    ///   - reach: The maximum distance.
-    ///   - candidates: The only locations to consider.
-    ///   - few: Restricts these further; nil for all. At most 100.
-    ///   - mostSteps: The number of steps after which the search ends.
+    /// - reach: The maximum distance.
+    /// - candidates: The only locations to consider.
+    /// - few: Restricts the candidates further, to at most 100; nil for no restriction.
+    /// - mostSteps: The number of steps after which the search ends.
     init(
         from origin: Coordinate, within reach: Distance, of tenant: LookupIndex.TenantIndex,
         in snapshot: IndexSnapshot, _ candidates: OrderedPairs, among few: Set<LocationIdentifier>? = nil,
@@ -97,8 +96,7 @@ struct LocationsByDistance {
 
     /// Whether the search ended before it had examined everything.
     private(set) var isTruncated = false
-    /// Whether one of the smallest cells has more locations than there is time for: some of these are
-    /// missing.
+    /// Whether one of the smallest cells has more locations than the search could examine. Some of them are missing.
     private(set) var isIncomplete = false
     var stepsLeft: Int { max(0, mostSteps - steps) }
 
@@ -117,12 +115,11 @@ struct LocationsByDistance {
         return nil
     }
 
-    /// Ends the search.
     mutating func end() { isTruncated = true }
 
-    /// Counts work that is done elsewhere.
+    /// Counts work outside the search.
     ///
-    /// - Returns: False if too little is left for it; then the search ends.
+    /// - Returns: False if too few steps are left. The search has then ended.
     mutating func spend(_ steps: Int) -> Bool {
         guard self.steps + steps <= mostSteps else {
             isTruncated = true
@@ -134,7 +131,7 @@ struct LocationsByDistance {
 
     private mutating func open(_ cell: LocationCell) {
         let isLast = cell.level == LocationCell.lastLevel
-        // Half of the rest, so that there is time to try the examined locations.
+        // At most half of the remaining steps, so that steps are left to try the examined locations.
         let most = isLast ? max(Self.fewLocations, stepsLeft / 2) : Self.fewLocations
         var pairs = pairs
         self.pairs = []

@@ -37,8 +37,8 @@ public struct LookupRefusal: Refusal {
 }
 
 extension NearbySearch {
-    /// The response as JSON in UTF-8: each location with its distance in metres, to the millimetre, and the URL that leads to it;
-    /// `truncated` only if it is true.
+    /// The response as JSON in UTF-8. Each location has its distance in metres, rounded to millimetres, and the URL that leads to
+    /// it. `truncated` is omitted unless it is true.
     public var response: [UInt8] {
         var writer = JSONWriter(capacity: 512 * (locations.count + 1))
         writer.write(literal: #"{"data":["#)
@@ -51,7 +51,7 @@ extension NearbySearch {
     }
 }
 
-/// The objects in responses, members in the order of their keys. Further texts of a location follow its details.
+/// The objects in responses. Members are in alphabetical order; the further texts of a location follow its details.
 extension JSONWriter {
     package mutating func write(_ experience: IndexedExperience) {
         write(literal: #"{"clip":"#)

@@ -3,12 +3,12 @@ public enum Lookup: Sendable, Hashable {
     case found(IndexedExperience, Location)
     /// No experience of the tenant matches the URL.
     case doesNotMatch
-    /// An experience matches, but no identifier is at its rule's position, or it has neither location nor
-    /// rule.
+    /// An experience matches. Either the URL has no identifier at the position of the rule, or the experience has neither location
+    /// nor rule.
     case noIdentifier(IndexedExperience)
-    /// The URL names a location that the tenant does not have, or one whose signature is invalid.
+    /// The URL names an unknown location, or a location with an invalid signature.
     case unknownIdentifier(IndexedExperience)
-    /// The target of a short code contains a short code again, which is not followed.
+    /// The target of a short code contains another short code, which is not followed.
     case shortCodeAgain(IndexedExperience)
 
     /// The location, if one was found.

@@ -1,7 +1,7 @@
 import Invocation
 
 extension LookupIndex {
-    /// The links on pages to a clip's app; nil where a link is not configured.
+    /// The links on pages to a clip's app; nil if a link is not configured.
     struct ClipLinks: Sendable {
         let appStoreID: String?
         let androidURL: String?

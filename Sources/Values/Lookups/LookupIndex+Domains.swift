@@ -24,8 +24,7 @@ extension LookupIndex {
 
         struct Group: Sendable {
             var count = 0
-            /// Empty after there were more than ``URLGroup/smallCount``, until the host's experiences are
-            /// gathered again.
+            /// Empty after the number exceeded ``URLGroup/smallCount``, until the host's experiences are gathered again.
             var hashes: [UInt64] = []
 
             mutating func add(_ hash: UInt64) {
@@ -48,7 +47,7 @@ extension LookupIndex {
         enum Kept: Sendable {
             case hashes([UInt64])
             case groups([Key: Group])
-            /// There are too many even of the broadest groups.
+            /// Even the broadest groups are too many.
             case none
         }
 
@@ -64,7 +63,7 @@ extension LookupIndex {
             kept = breadth == nil ? .hashes([]) : .groups([:])
         }
 
-        /// - Returns: Whether there are too many now, so that they must be gathered in broader groups.
+        /// - Returns: Whether the experiences must be gathered again in broader groups, because there are too many.
         mutating func add(_ hash: UInt64, _ url: Span<UInt8>, of clip: ClipIndex) -> Bool {
             count += 1
             switch kept {
@@ -82,7 +81,7 @@ extension LookupIndex {
             }
         }
 
-        /// - Returns: Whether there are so few now that they must be gathered again.
+        /// - Returns: Whether the experiences must be gathered again in narrower groups, because there are few.
         mutating func remove(_ hash: UInt64, _ url: Span<UInt8>, of clip: ClipIndex) -> Bool {
             count -= 1
             switch kept {
@@ -223,7 +222,7 @@ extension LookupIndex {
             let pages = row.text(DomainColumn.pages).flatMap(DomainPages.init)
         else { return false }
         let tenant = intern(id)
-        // The same change may remove another tenant's verification, and that row may arrive later.
+        // If the same change removes another tenant's verification, that row may arrive later.
         if let known = domains[host], known.tenant != tenant { removeDomain(host, of: known.tenant) }
         var hash = hostHash(tenant)
         hash.combine(Array(host.utf8).span)
@@ -257,7 +256,6 @@ extension LookupIndex {
         }
     }
 
-    /// Removes the experiences of all verified hosts of a tenant.
     mutating func removeFromDomains(of tenant: TenantIndex) {
         for hash in unsettledDomains { domainExperiences[hash] = nil }
         for domain in domains.values where domain.tenant == tenant {
@@ -265,8 +263,7 @@ extension LookupIndex {
         }
     }
 
-    /// Checks before a change, because a change copies the dictionary of a copied index even if the key is
-    /// missing.
+    /// Checks for the key first. A removal copies the dictionary of a copied index even if the key is missing.
     private func hasGathered(_ host: UInt64) -> Bool { domainExperiences.index(forKey: host) != nil }
 
     private mutating func gatherLater(_ host: UInt64) {
@@ -274,11 +271,10 @@ extension LookupIndex {
         unsettledDomains.insert(host)
     }
 
-    /// Gathers the experiences of verified hosts that are new, or that have become too large for their
-    /// groups or small again. Before that, they are found as well, but slowly.
+    /// Gathers the experiences of newly verified hosts, and of hosts whose number of experiences requires broader or narrower
+    /// groups. Before that, searches find them slowly.
     ///
-    /// Visits all experiences once, whatever the number of hosts; none if only the content or the pages of
-    /// hosts changed.
+    /// Visits all experiences once for any number of hosts. If only the content or the pages of hosts changed, visits none.
     public mutating func settleDomains() {
         guard !unsettledDomains.isEmpty else { return }
         var verified: [UInt64: TenantIndex] = [:]
@@ -293,7 +289,7 @@ extension LookupIndex {
         domainExperiences.merge(gathered(missing)) { _, new in new }
     }
 
-    /// Visits all experiences once and returns those on hosts, by the hosts' hashes.
+    /// Visits all experiences once and returns the experiences of these hosts, by the hosts' hashes.
     private func gathered(_ hosts: [UInt64: TenantIndex]) -> [UInt64: DomainExperiences] {
         var gathered = hosts.mapValues { _ in GatheredExperiences() }
         var isWanted = Array(repeating: false, count: tenants.count)
@@ -312,14 +308,13 @@ extension LookupIndex {
     }
 }
 
-/// The experiences of a host during a visit of all experiences: single ones while they are few, then groups
-/// of each breadth.
+/// The experiences of a host during a visit of all experiences: single experiences while there are few, then groups of each
+/// breadth.
 private struct GatheredExperiences {
     typealias Experiences = LookupIndex.DomainExperiences
 
     private var few: [(hash: UInt64, url: [UInt8], clip: LookupIndex.ClipIndex)] = []
-    /// From narrow to broad, without breadths of which there are too many groups; empty while there are few
-    /// experiences.
+    /// From narrow to broad, without breadths that have too many groups. Empty while there are few experiences.
     private var grouped: [Experiences] = []
 
     mutating func add(_ hash: UInt64, _ url: Span<UInt8>, of clip: LookupIndex.ClipIndex) {
@@ -341,7 +336,7 @@ private struct GatheredExperiences {
         }
     }
 
-    /// The narrowest groups of which there are not too many.
+    /// The narrowest breadth that does not have too many groups.
     var narrowest: Experiences {
         if let first = grouped.first { return first }
         var experiences = Experiences()

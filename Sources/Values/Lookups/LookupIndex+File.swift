@@ -5,11 +5,11 @@ import JSON
 import RateLimiting
 import Tenancy
 
-/// A lookup index as a file: a header, the rows of each relation in the order of `IndexRelation.allCases`,
-/// and a checksum of all before it. Rows are tuples of PostgreSQL's binary COPY format, ended by a tuple of
-/// −1 fields.
+/// A lookup index as a file. It contains a header, the rows of each relation in the order of `IndexRelation.allCases`, and a
+/// checksum of all bytes before the checksum. Rows are tuples of PostgreSQL's binary COPY format. A tuple of −1 fields ends each
+/// relation.
 extension LookupIndex {
-    /// Ends with the number of the format and the names of the locations' texts.
+    /// The signature ends with the number of the format and the names of the locations' texts.
     private static let fileSignature: [UInt8] = {
         let words = ["doorstep routing table 9"] + LocationColumn.texts.map { "\($0)" }
         return Array((words.joined(separator: " ") + "\n").utf8)
@@ -34,7 +34,7 @@ extension LookupIndex {
 
     /// Reads the output of `write`.
     ///
-    /// - Returns: The index, and the time that it was written with.
+    /// - Returns: The index and its `asOf`.
     /// - Throws: `notALookupIndex`, `damagedFile` or `unreadableRow`.
     public static func read(_ bytes: [UInt8]) throws(LookupIndexError) -> (table: LookupIndex, asOf: Date) {
         guard bytes.starts(with: fileSignature) else { throw .notALookupIndex }
@@ -254,7 +254,7 @@ extension LookupIndex {
     }
 }
 
-/// The output, in blocks of equal size, over which the checksum is computed one after the other.
+/// The output in blocks of equal size. The checksum combines the blocks one after another.
 private struct FileBlocks {
     var bytes: [UInt8] = []
     private var checksum = ByteHash(seed: Self.seed)

@@ -12,11 +12,11 @@ extension LookupIndex {
 
     /// Returns the match for ``TenantTable/match(_:preferringAdvanced:otherThan:)``.
     ///
-    /// The time depends on the URL, not on the number of experiences. There is one hash lookup for each
-    /// number of path components at which the host has experiences. Where those have queries, there is one
-    /// more for each of the URL's items. If a tenant registers many combinations of the same items, the
-    /// search tries those that are among the URL's, up to ``mostProbes``. Beyond that, it returns the most
-    /// specific of those that it tried, and the server's seed determines which these are.
+    /// The time depends on the URL, not on the number of experiences. The search makes one hash lookup for each number of path
+    /// components at which the host has experiences. If these experiences have queries, it makes one more for each item of the URL.
+    /// If a tenant registers many combinations of the same items, the search tries combinations of the URL's items up to
+    /// ``mostProbes``. Beyond that, it returns the most specific experience among the tried combinations. The server's seed
+    /// determines which combinations these are.
     ///
     /// - Parameters:
     ///   - locations: Excludes experiences that are bound to other locations; nil excludes none.
@@ -60,7 +60,7 @@ extension LookupIndex {
     /// The number of probes that a registered combination counts as: its experiences are compared.
     static let probesOfRegistered = 4
 
-    /// The hash state that experiences' hashes begin with.
+    /// The initial hash state of a tenant's experiences.
     func hostHash(_ tenant: TenantIndex) -> ByteHash {
         var hash = ByteHash(seed: seed)
         hash.combine(UInt64(tenant) << 8 | UInt64(Namespace.experience.rawValue))
@@ -129,7 +129,7 @@ extension LookupIndex {
         }
     }
 
-    /// Hashes and sorts the items once: each path and each candidate needs them.
+    /// Hashes and sorts the items once, because each path and each candidate needs them.
     private func withQueryItems<Result>(
         of url: InvocationURL, hash: ByteHash, ifUsed isUsed: Bool,
         _ body: (UnsafeBufferPointer<QueryItem>) -> Result
@@ -155,7 +155,7 @@ extension LookupIndex {
         }
     }
 
-    /// The best experience of one path, by its query.
+    /// The best experience of one path and its queries.
     private func best(
         _ search: Search, _ url: InvocationURL, _ prefix: Prefix, hasQueries: Bool, probesLeft: inout Int
     ) -> Best {
@@ -168,7 +168,7 @@ extension LookupIndex {
         return best
     }
 
-    /// Visits the nodes below one, each of which has one more of the items.
+    /// Visits the nodes below a node. Each of them has one more of the items.
     private func descend(
         _ search: Search, _ url: InvocationURL, _ prefix: Prefix, _ node: ByteHash,
         _ items: Slice<UnsafeBufferPointer<QueryItem>>,
@@ -191,8 +191,7 @@ extension LookupIndex {
         }
     }
 
-    /// Visits each experience of a node, and keeps one that matches and takes precedence over the best so
-    /// far.
+    /// Visits each experience of a node. Keeps an experience that matches and takes precedence over the best one so far.
     ///
     /// - Returns: The number of experiences, whether they match or not.
     @discardableResult
@@ -229,7 +228,7 @@ extension LookupIndex {
         }
     }
 
-    /// Whether a record with the hash is the experience that the hash stands for, and may be launched.
+    /// Whether a record with the searched hash matches the URL and may be launched. Different URLs can have the same hash.
     private func isMatch(
         _ header: ExperienceHeader, _ text: Span<UInt8>, _ search: Search, _ url: InvocationURL,
         _ prefix: Prefix
@@ -291,7 +290,7 @@ extension LookupIndex {
         return Int(clip)
     }
 
-    /// The default experience of a clip that has none here, by the clip's default link: it is bound to no
+    /// The default experience of a clip without a registered one, launched by the clip's default link. It is not bound to a
     /// location. [ours]
     func missingDefaultExperience(of clip: Int) -> IndexedExperience {
         let entry = clips[clip]
@@ -334,7 +333,7 @@ extension UnsafeBufferPointer<LookupIndex.QueryItem> {
 }
 
 extension Span<UInt8> {
-    /// The order by bytes.
+    /// Whether this text precedes another one in the order of bytes.
     fileprivate func precedes(_ other: Span<UInt8>) -> Bool {
         withUnsafeBytes { mine in
             other.withUnsafeBytes { theirs in mine.lexicographicallyPrecedes(theirs) }

@@ -4,16 +4,16 @@ import Invocation
 extension LookupIndex {
     /// The index of a tenant's locations by coordinate, and of the experiences that lead to them.
     struct NearbyIndex: Sendable {
-        /// Each location: the code of its cell, and its hash.
+        /// A pair for each location: the code of its cell, and its hash.
         var locations = OrderedPairs()
-        /// Each experience that is bound to a location: ``boundKeys(_:_:)``, and its own hash.
+        /// A pair for each experience that is bound to a location: its key from ``boundKeys(_:_:)``, and its hash.
         var bound = OrderedPairs()
-        /// Each experience of which a URL can be made for any location: ``readerKeys(_:)``, and its own hash.
+        /// A pair for each experience whose rule can make a URL for any location: its key from ``readerKeys(_:)``, and its hash.
         var readers = OrderedPairs()
-        /// Each location to which an experience is bound, once for each clip of these: its hash, and the clip.
+        /// A pair for each location and each clip with an experience that is bound to it: the location's hash, and the clip.
         var boundClips = OrderedPairs()
-        /// The locations to which experiences of a clip are bound, in the order of ``locations``. With it,
-        /// a search for a clip skips locations that only another clip leads to.
+        /// The locations with bound experiences of a clip, in the order of ``locations``. A search for a clip uses it to skip
+        /// locations that only another clip leads to.
         var ofClips: [ClipIndex: OrderedPairs] = [:]
         /// Whether ``boundClips`` and ``ofClips`` are out of date until ``LookupIndex/settle()``.
         var isGathering = false
@@ -90,7 +90,7 @@ extension LookupIndex {
         nearby[tenant].isGathering = false
     }
 
-    /// Visits the cell of each location that has the hash; more than one only by chance.
+    /// Visits the cell of each location with this hash. Usually there is only one.
     private func forEachCell(ofLocation hash: UInt64, _ tenant: TenantIndex, _ body: (UInt64) -> Void) {
         _ = locations.first(hash) { header, _, _ in
             guard header.tenant == tenant, let center = header.center else { return nil as Never? }
@@ -104,7 +104,7 @@ extension LookupIndex {
     /// The changes to the index that a record can cause.
     enum NearbyChange {
         case add, remove
-        /// Adds one of many rows, until ``LookupIndex/settle()``.
+        /// Adds one of many rows, which ``LookupIndex/settle()`` sorts in.
         case gather
     }
 
@@ -200,12 +200,12 @@ extension LookupIndex {
 
     // MARK: URLs
 
-    /// The maximum number of a clip's experiences to try: of those that are bound to a location, and of
-    /// those that read identifiers. [ours]
+    /// The maximum number of a clip's experiences to try among bound experiences, and among experiences that read identifiers.
+    /// [ours]
     private static var mostTried: Int { 8 }
 
-    /// The registered URLs of a clip's experiences that are bound to a location: advanced ones before default ones before
-    /// demo ones, then the shorter. [ours]
+    /// The registered URLs of a clip's experiences that are bound to a location. Advanced experiences precede default ones, and
+    /// these precede demo ones; then shorter URLs precede longer ones. [ours]
     func urls(boundTo identifier: LocationIdentifier, of clip: ClipIndex, _ tenant: TenantIndex) -> [String] {
         var found: [(rank: UInt64, url: String)] = []
         var text = identifier.text
@@ -272,7 +272,7 @@ extension OrderedPairs {
 }
 
 extension LookupIndex.LocationHeader {
-    /// Nil for numbers that are no coordinate, which no index contains.
+    /// Nil if the numbers are not a coordinate. No index contains such numbers.
     var center: Coordinate? { try? Coordinate(latitude: latitude, longitude: longitude) }
 }
 

@@ -12,11 +12,9 @@ extension LookupIndex {
     ///
     /// Call ``settleDomains()`` after the rows of a change.
     ///
-    /// - Parameter isNew: Whether no row with its key can exist yet, which saves a search. Call
-    ///   ``settle()`` after many such rows.
-    /// - Throws: `unreadableRow` if the row contains a value that no version of Doorstep writes. The index
-    ///   then does not change, with one exception: it records that a clip is unreadable, so that no
-    ///   request counts as sent by the clip's genuine build.
+    /// - Parameter isNew: Whether no row with this key can exist yet, which saves a search. Call ``settle()`` after many such rows.
+    /// - Throws: `unreadableRow` if the row contains a value that no version of Doorstep writes. The index then does not change,
+    ///   with one exception: it records that a clip is unreadable, so that no request counts as a request of the genuine clip.
     public mutating func set(
         _ relation: IndexRelation, _ row: borrowing IndexRow, isNew: Bool = false
     ) throws(LookupIndexError) {
@@ -151,8 +149,8 @@ extension LookupIndex {
         return true
     }
 
-    /// If a clip's row can be read only up to its key, the index records that. Otherwise its URLs would be
-    /// served as those of a clip that requires no attestation.
+    /// If only the key of a clip's row can be read, the index records this. Otherwise the clip would count as one that requires no
+    /// attestation.
     private mutating func setClip(_ row: borrowing IndexRow, _ id: TenantID) -> Bool {
         guard let name = row.text(ClipColumn.bundleId), let clip = intern(clip: name, of: intern(id)) else {
             return false
@@ -219,7 +217,7 @@ extension LookupIndex {
     }
 
     private mutating func removeKey(_ name: KeyName) {
-        // The digest may belong to another key by now.
+        // The digest may now belong to another key.
         guard let digest = keyDigests.removeValue(forKey: name), keys[digest]?.name == name else { return }
         keys[digest] = nil
     }
@@ -262,7 +260,7 @@ extension LookupIndex {
                     row.card(LocationColumn.card, LocationColumn.cardImage), .locationCard, tenant,
                     identifier,
                     isNew: isNew)
-                // Most changes move no location.
+                // Most changes do not move the location.
                 if let removed, removed.center == center { return true }
                 if let removed { note(removed, hash, .remove) }
                 note(header, hash, isNew ? .gather : .add)
@@ -320,7 +318,7 @@ extension LookupIndex {
                 if let rule { rules.remove(rule) }
                 return false
             }
-            // Before the old row is removed, which may be the last one that uses the names.
+            // Before the old row is removed, because it may be the last one that uses the names.
             clipUses.add(clip)
             if !isNew { removeExperience(kind, url, hashes, tenant) }
             let header = ExperienceHeader(
@@ -411,7 +409,7 @@ extension LookupIndex {
         return index
     }
 
-    /// Removes a clip's name if the clip has neither a row nor experiences. Its index is used again.
+    /// Removes a clip's name if the clip has neither a row nor experiences. The index of the name can then be used again.
     private mutating func releaseIfUnused(_ clip: ClipIndex) {
         let entry = clips[Int(clip)]
         guard entry.owner == nil, !entry.isUnreadable, !clipUses.isUsed(clip) else { return }
@@ -422,7 +420,7 @@ extension LookupIndex {
 }
 
 extension LookupIndex.KeyDigest {
-    /// From the text of a `bytea` (PostgreSQL, "Binary Data Types", "bytea Hex Format"); nil for any other text.
+    /// Reads the text of a `bytea` (PostgreSQL, "Binary Data Types", "bytea Hex Format"); nil for any other text.
     fileprivate init?(hexadecimal text: String) {
         guard text.hasPrefix("\\x"), let bytes = Base16.bytes(String(text.dropFirst(2))) else { return nil }
         self.init(bytes.span)
@@ -430,7 +428,7 @@ extension LookupIndex.KeyDigest {
 }
 
 extension ClipAttestation {
-    /// Nil for a text that no version up to this one writes.
+    /// Nil for a text that neither this version nor an earlier one writes.
     fileprivate init?(stored text: String) {
         guard let object = try? JSONValue(parsing: Array(text.utf8)).objectValue,
             let read = try? ClipAttestation(JSONObjectReader(object))
@@ -440,7 +438,7 @@ extension ClipAttestation {
 }
 
 extension ExperienceKind {
-    /// Compares bytes, so that a load of a million rows creates no strings for their kinds.
+    /// Compares bytes, so that loading a million rows creates no strings for their kinds.
     fileprivate init?(text: Span<UInt8>) {
         guard
             let kind = Self.allCases.first(where: { kind in
@@ -455,7 +453,7 @@ extension IndexRow {
     /// The first field of every relation.
     fileprivate var tenant: TenantID? { uuid(TenantColumn.tenantId).map(TenantID.init(_:)) }
 
-    /// A limit, nil if both its fields are null; the outer optional is nil if they cannot be read.
+    /// A limit; nil if both fields are null. The outer optional is nil if the fields cannot be read.
     fileprivate func limit(_ rate: TenantColumn, _ burst: TenantColumn) -> RateLimit?? {
         if isNull(rate), isNull(burst) { return .some(nil) }
         guard let rate = integer(rate), let burst = integer(burst) else { return nil }
@@ -469,8 +467,8 @@ extension IndexRow {
         return Scopes(scopes.map(Scopes.init)).intersection(kind.scopes)
     }
 
-    /// Identifiers separated by line feeds, nil for an unrestricted key. The outer optional is nil if one
-    /// cannot be read, so that no key gets more access than intended.
+    /// Identifiers separated by line feeds; nil for an unrestricted key. The outer optional is nil if an identifier cannot be read,
+    /// so that no key gets more rights than intended.
     fileprivate func locations() -> Set<LocationIdentifier>?? {
         if isNull(KeyColumn.locations) { return .some(nil) }
         guard let lines = text(KeyColumn.locations)?.split(separator: "\n", omittingEmptySubsequences: false)

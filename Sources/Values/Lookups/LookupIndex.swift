@@ -7,13 +7,13 @@ import Tenancy
 
 /// The lookup index: every tenant's experiences, locations, short codes and keys, arranged for search.
 ///
-/// It is a value: a change applies to a copy, which shares unchanged parts with the original, and takes
-/// time in proportion to the size of the change. Two readers of one copy always see the same.
+/// The index is a value: a change applies to a copy, which shares unchanged parts with the original. The change takes time in
+/// proportion to its size. All readers of one copy see the same data.
 ///
-/// Use ``of(_:trusting:)`` to read the data of a tenant. No lookup crosses tenants: the tenant is part of
-/// every hash, and every record's tenant is compared.
+/// Use ``of(_:trusting:)`` to read the data of a tenant. No lookup crosses tenants: the tenant is part of every hash, and every
+/// record's tenant is compared.
 public struct LookupIndex: Sendable {
-    /// The index of a tenant in `tenants`; never reused for another one.
+    /// The index of a tenant in `tenants`. It is never used again for another tenant.
     typealias TenantIndex = UInt32
     typealias ClipIndex = UInt32
 
@@ -25,7 +25,7 @@ public struct LookupIndex: Sendable {
         var corsOrigins: Set<String> = []
         /// The number of its clips that require attestation.
         var attestedClipCount = 0
-        /// False after its row is deleted; its remaining data cannot be found then.
+        /// False after the tenant's row is deleted. Its remaining data cannot be found then.
         var isPresent = false
     }
 
@@ -40,7 +40,7 @@ public struct LookupIndex: Sendable {
         var isUnreadable = false
         /// The canonical URL of its default experience.
         var defaultURL: [UInt8]?
-        /// The links to its app on pages; nil if there are none, and if the clip has no row.
+        /// The links to its app on pages; nil if no link is configured or the clip has no row.
         var links: ClipLinks?
         var card = PackedCard.none
 
@@ -122,13 +122,13 @@ public struct LookupIndex: Sendable {
     struct KeyDigest: Hashable {
         let words: (UInt64, UInt64, UInt64, UInt64)
 
-        /// Compares all bytes of both in constant time, so that the duration reveals nothing about them.
+        /// Compares all bytes in constant time, so that the duration reveals nothing about them.
         static func == (one: Self, other: Self) -> Bool {
             (one.words.0 ^ other.words.0) | (one.words.1 ^ other.words.1) | (one.words.2 ^ other.words.2)
                 | (one.words.3 ^ other.words.3) == 0
         }
 
-        /// SHA-256 values are as good as random, so a part of one is a sufficient hash.
+        /// The bits of a SHA-256 are practically random, so a part of them is a sufficient hash.
         func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
     }
 
@@ -154,8 +154,7 @@ public struct LookupIndex: Sendable {
         let expiresAt: Int64?
     }
 
-    /// The depths at which a tenant may have experiences on a host: a hint that saves hash lookups, and
-    /// that may contain too many.
+    /// The depths at which a tenant may have experiences on a host. This hint saves hash lookups. It may contain additional depths.
     struct Depths: BitwiseCopyable, Sendable {
         /// Bit N: registered URLs with N path components.
         var paths: UInt64 = 0
@@ -167,7 +166,7 @@ public struct LookupIndex: Sendable {
     let seed: UInt64
     var tenants: [TenantEntry] = []
     var tenantIndices: [TenantID: TenantIndex] = [:]
-    /// How many tenants list an origin.
+    /// The number of tenants that list an origin.
     var corsOrigins: [String: Int] = [:]
     var clips: [ClipEntry] = []
     var clipIndices: [ClipName: ClipIndex] = [:]
@@ -180,16 +179,15 @@ public struct LookupIndex: Sendable {
     var hosts = HostTable()
     /// The verified hosts by name. Each is verified for one tenant.
     var domains: [String: DomainEntry] = [:]
-    /// The experiences on verified hosts, by the hash that experiences of the tenant on the host have. Those
-    /// of a host whose row was removed remain until ``settleDomains()``, because the same change may set the
-    /// row again.
+    /// The experiences on verified hosts. The key is the hash of tenant and host. If a host's row is removed, its experiences
+    /// remain until ``settleDomains()``, because the same change may set the row again.
     var domainExperiences: [UInt64: DomainExperiences] = [:]
     /// The hashes of hosts whose experiences ``settleDomains()`` gathers or drops.
     var unsettledDomains: Set<UInt64> = []
     /// The number of times that ``settleDomains()`` has visited all experiences.
     var domainScanCount = 0
     var experiences: RecordTable<ExperienceHeader>
-    /// For each node, the number of experiences whose query items begin with those on the way to it.
+    /// For each node, the number of experiences whose query items begin with the items of the node.
     var queryNodes = RecordTable<UInt32>()
     var locations: RecordTable<LocationHeader>
     var shortCodes = RecordTable<ShortCodeHeader>()
@@ -238,11 +236,10 @@ public struct LookupIndex: Sendable {
             + nearbyMemory
     }
 
-    /// The part of these that the index of nearby locations takes.
+    /// The part of ``memory`` that the index of nearby locations takes.
     public var nearbyMemory: Int { nearby.reduce(0) { $0 + $1.memory } }
 
-    /// Sorts rows that were set as new into the index of nearby locations, and settles domains. Before that,
-    /// they are found as well, but slowly.
+    /// Sorts new rows into the index of nearby locations, and settles domains. Before that, searches find them slowly.
     public mutating func settle() {
         settleDomains()
         for index in nearby.indices { settleNearby(index) }
@@ -291,11 +288,9 @@ public struct LookupIndex: Sendable {
         }
     }
 
-    /// Returns the holder of a key that is neither revoked nor expired, by the key's SHA-256; nil for any
-    /// other.
+    /// Returns the holder of a key that is neither revoked nor expired, by the key's SHA-256; nil for any other key.
     ///
-    /// The bucket in which a digest is searched can leak timing, but a client that chooses a key cannot
-    /// choose its digest.
+    /// The time of the search can reveal the bucket of a digest. A client that chooses a key cannot choose its digest.
     public func keyHolder(digest: Span<UInt8>, at now: Date) -> KeyHolder? {
         guard let digest = KeyDigest(digest), let key = keys[digest] else { return nil }
         let tenant = tenants[Int(key.name.tenant)]
@@ -372,7 +367,7 @@ extension LookupIndex.KeyDigest {
 }
 
 extension ExperienceKind {
-    /// The number of the kind in a record: its rank among equally specific experiences.
+    /// The number of the kind in a record. It is also the rank among equally specific experiences.
     var number: UInt8 {
         switch self {
         case .advanced: 0

@@ -2,7 +2,7 @@
 public enum LookupIndexError: Error, Sendable, Hashable, CustomStringConvertible {
     /// A row of the relation contains a value that no version of Doorstep writes.
     case unreadableRow(IndexRelation)
-    /// The file is not a lookup index, or one of another version.
+    /// The file is not a lookup index, or it is an index of another version.
     case notALookupIndex
     /// The file was cut off, or changed after it was written.
     case damagedFile

@@ -1,7 +1,6 @@
-/// Sorted pairs of numbers, in chunks of a few hundred.
+/// Sorted pairs of numbers, in chunks of a few hundred pairs.
 ///
-/// It is a value: a change to a copy copies the chunk that it touches, and shares the others. A pair may
-/// occur more than once.
+/// The type is a value: a change to a copy copies the changed chunk, and shares the others. A pair may occur more than once.
 struct OrderedPairs: Sendable {
     struct Pair: BitwiseCopyable, Sendable {
         let first: UInt64
@@ -15,7 +14,7 @@ struct OrderedPairs: Sendable {
 
     /// The chunks; none is empty.
     private var chunks: [[Pair]] = []
-    /// The first pair of each chunk: a search for a chunk reads no chunk.
+    /// The first pair of each chunk, so that finding a chunk reads no chunk.
     private var starts: [Pair] = []
     /// Pairs that are not in the chunks yet, in no order.
     private var gathered: [Pair] = []
@@ -57,7 +56,7 @@ struct OrderedPairs: Sendable {
         }
     }
 
-    /// Adds a pair that ``settle()`` will sort together with others. Reads before that are correct but slow.
+    /// Adds a pair, which ``settle()`` sorts in together with others. Reads before that are correct but slow.
     mutating func gather(_ pair: Pair) {
         gathered.append(pair)
         count += 1
@@ -131,8 +130,8 @@ struct OrderedPairs: Sendable {
         starts = chunks.map { $0[0] }
     }
 
-    /// The position of the first pair that is not less than the given one, or its insertion point: in the
-    /// last chunk that begins before it.
+    /// The position of the first pair that is not less than the given pair, or the insertion point in the last chunk that begins
+    /// before it.
     @inline(__always)
     private func position(of pair: Pair) -> (chunk: Int, offset: Int) {
         let index = max(0, Self.countOfLess(than: pair, in: starts) - 1)

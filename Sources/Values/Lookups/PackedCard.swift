@@ -1,18 +1,17 @@
 import Cards
 import JSON
 
-/// The texts and the image of a card that pages show, in few bytes, so that an index can hold many cards
-/// and a page needs no JSON parser.
+/// The texts and the image of a card that pages show. Packed bytes let an index hold many cards, and a page needs no JSON parser.
 ///
-/// Format: the default language and whether there is an image, a byte each; the image's SHA-256; then each
-/// language's texts. A text entry is the language (0 for the default one), the lengths of title and
-/// subtitle, and these. A card without any of these has no bytes.
+/// Format: a byte for the default language, a byte for whether there is an image, the image's SHA-256, and an entry for each
+/// language with texts. An entry is the language (0 for the default one), the lengths of title and subtitle, title and subtitle. A
+/// card without texts and image has no bytes.
 struct PackedCard: Sendable, Hashable {
     let bytes: [UInt8]
 
     static let none = PackedCard(bytes: [])
 
-    /// By their numbers, less 1.
+    /// The number of a language is its index plus 1.
     private static let languages = CardLanguage.allCases
     private static let headLength = 2
     private static let digestLength = 32
@@ -31,7 +30,7 @@ struct PackedCard: Sendable, Hashable {
         bytes += card.image?.bytes ?? []
         func add(_ language: CardLanguage?, _ text: CardText) {
             let (title, subtitle) = (Array((text.title ?? "").utf8), Array((text.subtitle ?? "").utf8))
-            // A byte is enough: 30 and 56 characters of four bytes each.
+            // The length fits into a byte: a title has at most 30 characters and a subtitle at most 56, of up to four bytes each.
             bytes +=
                 [Self.number(of: language), UInt8(title.count), UInt8(subtitle.count)] + title + subtitle
         }
@@ -49,7 +48,7 @@ struct PackedCard: Sendable, Hashable {
         return ImageDigest(digest: bytes[Self.headLength..<Self.headLength + Self.digestLength])
     }
 
-    /// Visits the texts of each language, an empty one for nil, until the closure returns false; the language is nil for the
+    /// Visits the texts of each language until the closure returns false. A missing text is empty. The language is nil for the
     /// default one.
     func forEachText(
         _ body: (CardLanguage?, _ title: ArraySlice<UInt8>, _ subtitle: ArraySlice<UInt8>) -> Bool
@@ -63,7 +62,7 @@ struct PackedCard: Sendable, Hashable {
         }
     }
 
-    /// The column's JSON, without the members that pages do not show; nil for none.
+    /// The JSON of the column, without the members that pages do not show; nil if no member is left.
     var json: [UInt8]? {
         var card = Card(defaultLanguage: defaultLanguage)
         forEachText { language, title, subtitle in
@@ -92,7 +91,7 @@ struct PackedCard: Sendable, Hashable {
 
     private var hasImage: Bool { bytes.count > 1 && bytes[1] != 0 }
 
-    /// Nil for an empty one.
+    /// Nil for empty bytes.
     static func text(_ bytes: ArraySlice<UInt8>) -> String? {
         bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
     }

@@ -1,4 +1,4 @@
-/// A few hundred records of a ``RecordTable`` and the slots by which they are found.
+/// A few hundred records of a ``RecordTable``, and the slots of their hash table.
 struct RecordShard<Header: BitwiseCopyable & Sendable>: Sendable {
     /// The bytes before a record's text.
     struct Prefix: BitwiseCopyable {
@@ -9,16 +9,16 @@ struct RecordShard<Header: BitwiseCopyable & Sendable>: Sendable {
         static var length: Int { MemoryLayout<Self>.size }
     }
 
-    /// 0 for an empty slot; else 32 bits of the hash above the record's offset plus 1.
+    /// An empty slot is 0. Other slots contain 32 bits of the hash and, in the lower half, the record's offset plus 1.
     private var slots: [UInt64] = []
-    /// The number of slots minus one; the number is a power of two. Stored here, because reading it from
-    /// the array would add a memory access to a search that consists of little else.
+    /// The number of slots minus one. The number is a power of two. The mask is stored here, because reading the array's count
+    /// would be an additional memory access in each search.
     private var mask = -1
-    /// The records one after the other: prefix and text.
+    /// The records one after another: prefix and text.
     private var bytes: [UInt8] = []
-    /// Records that are not removed.
+    /// The number of records that are not removed.
     private(set) var count = 0
-    /// Slots of removed records, which a search must not stop at.
+    /// The number of slots of removed records, at which a search must continue.
     private var removedSlots = 0
     private var removedBytes = 0
 
@@ -127,7 +127,7 @@ struct RecordShard<Header: BitwiseCopyable & Sendable>: Sendable {
         }
     }
 
-    /// Rebuilds the shard without removed records and without room to grow.
+    /// Rebuilds the shard without removed records and without spare memory.
     mutating func rebuild(keeping isKept: (Header, Span<UInt8>) -> Bool) {
         var kept = 0
         var length = 0
@@ -154,7 +154,7 @@ struct RecordShard<Header: BitwiseCopyable & Sendable>: Sendable {
 
     private static var removed: UInt64 { UInt64(UInt32.max) }
 
-    /// Bits that select neither the shard (of a table of up to sixteen million records) nor the slot in it.
+    /// Bits that select neither the shard (in a table of up to sixteen million records) nor the slot in the shard.
     @inline(__always)
     private static func tag(_ hash: UInt64) -> UInt64 {
         (hash >> 8) & 0xFFFF_FFFF

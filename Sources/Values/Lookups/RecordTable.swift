@@ -1,10 +1,9 @@
-/// A table of byte records, found by a 64-bit hash: each has a fixed header and a text, and thousands of
-/// records share a few arrays.
+/// A table of byte records, found by a 64-bit hash. Each record has a fixed header and a text. Thousands of records share a few
+/// arrays.
 ///
-/// The table is a value. The upper bits of the hash assign records to shards, and a change to a copy copies
-/// only the shards that it touches. This makes a change to one of a million records cheap while other
-/// readers use the old table. Within a shard, open addressing leads from the hash to an offset in one array
-/// of bytes.
+/// The table is a value. The upper bits of the hash assign records to shards, and a change to a copy copies only the changed
+/// shards. Therefore a change to one of a million records is cheap while other readers use the old table. Within a shard, open
+/// addressing leads from the hash to an offset in one array of bytes.
 ///
 /// The table keeps all records with equal hashes; the caller distinguishes them by header and text.
 struct RecordTable<Header: BitwiseCopyable & Sendable>: Sendable {
@@ -16,8 +15,7 @@ struct RecordTable<Header: BitwiseCopyable & Sendable>: Sendable {
 
     private typealias Shard = RecordShard<Header>
 
-    /// Small enough that a shard is copied in about ten microseconds, large enough that there are few
-    /// shards.
+    /// Small enough to copy a shard in about ten microseconds, and large enough to have few shards.
     private static var recordsPerShard: Int { 256 }
 
     private var shards: [Shard]
@@ -36,8 +34,7 @@ struct RecordTable<Header: BitwiseCopyable & Sendable>: Sendable {
     @inline(__always)
     func first<Found>(_ hash: UInt64, _ body: (Header, Span<UInt8>, Place) -> Found?) -> Found? {
         let index = shardIndex(hash)
-        // A span borrows the shard: an array's element would be retained, and its reference counts are not
-        // in the cache.
+        // A span borrows the shard. An array's element would be retained, and its reference count is not in the cache.
         return shards.span[index].first(hash) { header, text, offset in
             body(header, text, Place(shard: index, offset: offset))
         }

@@ -2,7 +2,7 @@ import Invocation
 
 /// The identifier rules of all experiences, by number.
 ///
-/// A rule goes with the last experience that has it, and its number is used again.
+/// The last experience with a rule removes the rule. Its number can then be used again.
 struct RuleTable: Sendable {
     private struct Entry {
         let rule: IdentifierRule
@@ -12,8 +12,7 @@ struct RuleTable: Sendable {
     }
 
     private var entries: [Entry] = []
-    /// By the bytes of their text: `String` treats the composed and the decomposed form of a character as
-    /// equal.
+    /// The numbers by the bytes of the rule's text, because `String` compares composed and decomposed characters as equal.
     private var numbers: [[UInt8]: UInt32] = [:]
     private var uses = UseCounts()
 
@@ -51,7 +50,7 @@ struct RuleTable: Sendable {
     }
 }
 
-/// The number of experiences that use each of many numbers, and the numbers that can be used again.
+/// The number of experiences that use each number, and the numbers that can be used again.
 struct UseCounts: Sendable {
     private var counts: [UInt32] = []
     private var unused: [UInt32] = []

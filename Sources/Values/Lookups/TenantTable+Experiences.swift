@@ -3,12 +3,10 @@ public import Invocation
 import Tenancy
 
 extension TenantTable {
-    /// Returns the experiences whose canonical URL the closure accepts, in no order; the closure gets the
-    /// URL in UTF-8. If the table is restricted to locations, only experiences that are bound to one of
-    /// these.
+    /// Returns the experiences whose canonical URL the closure accepts, in no order. The closure gets the URL in UTF-8. If the
+    /// table is restricted to locations, the result contains only experiences that are bound to these locations.
     ///
-    /// The time is linear in the number of experiences of all tenants in the index: a few hundredths of a
-    /// microsecond each.
+    /// The time is linear in the number of experiences of all tenants in the index: a few hundredths of a microsecond for each.
     public func experiences(where isWanted: (_ url: Span<UInt8>) -> Bool) -> [IndexedExperience] {
         guard let index else { return [] }
         let table = snapshot.table
@@ -27,12 +25,11 @@ extension TenantTable {
         return found
     }
 
-    /// Returns the advanced or default experience whose URL is most similar to one that leads to no
-    /// location; nil if none is similar.
+    /// Returns the advanced or default experience whose URL is most similar to a URL that leads to no location; nil if none is
+    /// similar.
     ///
-    /// The most similar URL has the most bytes in common with it at its beginning and its end. More than
-    /// half of its own text after `https://` must be in common. Ties: the shorter, then the smaller text.
-    /// [ours]
+    /// The most similar URL shares the most bytes with the given one at its beginning and its end. It must share more than half of
+    /// its text after `https://`. For ties, the shorter URL wins, then the smaller one. [ours]
     ///
     /// Takes as long as ``experiences(where:)``.
     public func nearestExperience(
@@ -76,8 +73,7 @@ extension TenantTable {
 }
 
 extension Span<UInt8> {
-    /// The number of bytes that two texts have in common at their beginnings and, beyond these, at their
-    /// ends.
+    /// The number of bytes that two texts share at their beginnings, plus those of the rest that they share at their ends.
     fileprivate func commonLength(with other: Span<UInt8>) -> Int {
         let limit = Swift.min(count, other.count)
         var first = 0

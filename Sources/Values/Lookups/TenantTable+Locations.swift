@@ -2,17 +2,15 @@ public import Geodesy
 import Invocation
 
 extension TenantTable {
-    /// The number of the tenant's locations, or of those that the table is restricted to.
+    /// The number of the tenant's locations; of a restricted table, the number of its locations.
     public var locationCount: Int {
         if let visibleLocations { return visibleLocations.count }
         return index.map { snapshot.table.nearby[Int($0)].locations.count } ?? 0
     }
 
-    /// Passes every location to the closure, in no order: its coordinate, its identifier and its name, both
-    /// in UTF-8.
+    /// Passes each location to the closure, in no order: its coordinate, and its identifier and name in UTF-8.
     ///
-    /// The time is linear in the number of locations of all tenants in the index: a few hundredths of a
-    /// microsecond each.
+    /// The time is linear in the number of locations of all tenants in the index: a few hundredths of a microsecond for each.
     public func forEachLocation(
         _ body: (_ region: CircularRegion, _ identifier: Span<UInt8>, _ name: Span<UInt8>) -> Void
     ) {

@@ -7,7 +7,7 @@ public struct NearbyLocation: Sendable, Hashable {
     public let location: Location
     /// The length of the geodesic.
     public let distance: Distance
-    /// Launches the clip, and leads to the location.
+    /// A URL that launches the clip and leads to the location.
     public let url: InvocationURL
 
     /// The maximum distance of a search, in metres. [ours]
@@ -23,8 +23,8 @@ public struct NearbyLocation: Sendable, Hashable {
 public struct NearbySearch: Sendable, Hashable {
     /// The locations in order of distance; at equal distance, in order of their identifiers' bytes.
     public fileprivate(set) var locations: [NearbyLocation] = []
-    /// Whether the work reached its limit, so that locations may be missing: farther ones, and some of very
-    /// many within the same eight metres.
+    /// Whether the search reached its work limit. Locations may then be missing: distant ones, and some of very many within the
+    /// same eight metres.
     public fileprivate(set) var isTruncated = false
     /// The cost of the search, as a number of lookups: from 1 to ``mostLookups``.
     public fileprivate(set) var lookups = 1
@@ -34,15 +34,14 @@ public struct NearbySearch: Sendable, Hashable {
 }
 
 extension TenantTable {
-    /// Returns the locations to which a clip leads, in order of their distance from a coordinate. At equal
-    /// distance, in order of their identifiers' bytes.
+    /// Returns the locations to which a clip leads, in order of their distance from a coordinate. At equal distance, the order of
+    /// their identifiers' bytes decides.
     ///
-    /// Each location has a URL for which ``lookUp(_:)`` finds it, through an experience of that clip. The
-    /// URL is that of an experience that is bound to the location, or is made by an experience's rule
-    /// `path:1` or `query:`. Locations without such an experience are omitted. The result is exact, unless
-    /// it is truncated: the work is limited [ours].
+    /// Each location has a URL for which ``lookUp(_:)`` finds it, through an experience of that clip. The URL is the URL of an
+    /// experience that is bound to the location, or is made by an experience's rule `path:1` or `query:`. Locations without such an
+    /// experience are omitted. The result is exact unless it is truncated, because the work is limited [ours].
     ///
-    /// - Parameter launch: The invocation's, from ``launch(by:)``.
+    /// - Parameter launch: The launch of the invocation, from ``launch(by:)``.
     /// - Throws: `does_not_match` if the invocation launches nothing.
     public func nearby(
         _ launch: Launch?, from coordinate: Coordinate,
@@ -54,7 +53,7 @@ extension TenantTable {
     }
 
     /// - Parameter mostSteps: The number of steps after which the search ends.
-    /// - Returns: Also the number of steps taken: at most a few more than the limit.
+    /// - Returns: The result, and the number of steps, which exceeds the limit by a few at most.
     func nearby(
         _ launch: Launch?, from coordinate: Coordinate, within reach: Distance, limit: Int, mostSteps: Int
     ) throws(LookupRefusal) -> (search: NearbySearch, steps: Int) {

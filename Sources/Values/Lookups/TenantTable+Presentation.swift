@@ -16,10 +16,10 @@ public struct Presentation: Sendable, Hashable {
 }
 
 extension TenantTable {
-    /// The card of an experience to show: its own values, else the location's, else the clip's.
+    /// The card to show for an experience: its own values, otherwise the location's, otherwise the clip's.
     ///
-    /// All texts are in one language, the same for every visitor: the default one. If no card has texts in
-    /// it, English, else the first language that they have. [ours]
+    /// All texts are in one language, the same for every visitor: the default language. If no card has texts in the default
+    /// language, English is used, otherwise the first language that the cards have. [ours]
     public func presentation(of experience: IndexedExperience, at location: Location?) -> Presentation {
         guard let index else { return Presentation() }
         let table = snapshot.table
@@ -39,8 +39,8 @@ extension TenantTable {
         return presentation
     }
 
-    /// Returns the URL that the short code in a URL stands for, if an experience matches that URL. Nil if
-    /// there is no code, and if the target URL contains a code again.
+    /// Returns the target URL of the short code in a URL if an experience matches the target. Nil if the URL has no code, or if the
+    /// target contains a code again.
     public func target(ofCodeIn url: InvocationURL) -> InvocationURL? {
         guard let match = match(url),
             case .shortCode(let code) = match.experience.readIdentifier(in: url, by: match),
@@ -54,7 +54,7 @@ extension TenantTable {
 }
 
 extension Presentation {
-    /// - Parameter cards: The card with the highest precedence first.
+    /// - Parameter cards: The cards in order of precedence, the highest first.
     fileprivate mutating func show(_ cards: [PackedCard]) {
         guard !cards.isEmpty else { return }
         image = cards.lazy.compactMap(\.image).first
@@ -75,7 +75,7 @@ extension Presentation {
         var (hasSaid, hasEnglish) = (false, false)
         for card in cards {
             card.forEachText { language, _, _ in
-                // Texts in the default language without a name are in the language that the card declares.
+                // Texts without a language are in the default language that the card declares.
                 guard let language, language != said else {
                     hasSaid = hasSaid || said != nil
                     return true

@@ -3,14 +3,14 @@ public import Tenancy
 
 /// The part of a lookup index that belongs to one tenant: a query across tenants cannot be expressed.
 ///
-/// ``lookUp(_:)`` is the only function that maps a URL to a location. It never blocks, and a refusal is a
-/// result, too. The table is a value, safe to use from many threads, and is a snapshot of one moment.
+/// ``lookUp(_:)`` is the only function that maps a URL to a location. It never blocks, and a refusal is a result, too. The table is
+/// a value, safe to use from many threads, and a snapshot.
 ///
-/// A table that is ``restricted(to:)`` locations behaves as if nothing but these locations and what leads
-/// to them existed.
+/// A table that is ``restricted(to:)`` locations behaves as if only these locations, and the experiences that lead to them,
+/// existed.
 public struct TenantTable: Sendable {
     public let tenant: TenantID
-    /// Nil for all locations of the tenant.
+    /// Nil if the table is not restricted.
     private(set) var restriction: Set<LocationIdentifier>?
     let snapshot: IndexSnapshot
     /// Nil if the index does not have the tenant.
@@ -29,13 +29,12 @@ public struct TenantTable: Sendable {
         return table
     }
 
-    /// The existing locations of those that the table is restricted to; nil for a table without
-    /// restriction.
+    /// The existing locations among those of the restriction; nil for an unrestricted table.
     public var visibleLocations: Set<LocationIdentifier>? {
         restriction.map { $0.filter { location($0) != nil } }
     }
 
-    /// Whether the tenant lists a web origin, whose pages may use its publishable keys.
+    /// Whether the tenant lists a web origin. Pages of listed origins may use the tenant's publishable keys.
     public func allows(origin: String) -> Bool {
         index.map { snapshot.table.tenants[Int($0)].corsOrigins.contains(origin) } ?? false
     }
@@ -44,8 +43,8 @@ public struct TenantTable: Sendable {
     public struct Match: Sendable {
         fileprivate enum Choice: Sendable {
             case registered(LookupIndex.Found)
-            /// The default experience of a clip that has none here: each clip has one at Apple. The
-            /// associated value is the clip's index.
+            /// The default experience of a clip without a registered one, because each clip has one at Apple. The associated value
+            /// is the clip's index.
             case missingDefault(clip: Int)
         }
 
@@ -59,8 +58,8 @@ public struct TenantTable: Sendable {
             }
         }
 
-        /// Whether it is a clip's default experience and the invocation is the clip's default link, not the
-        /// URL that it is registered with.
+        /// Whether the experience is a clip's default experience and the invocation is the clip's default link, not the registered
+        /// URL.
         public var isByDefaultLink: Bool {
             switch choice {
             case .registered(let found): found.isByDefaultLink
@@ -68,8 +67,8 @@ public struct TenantTable: Sendable {
             }
         }
 
-        /// Whether the clip has no registered default experience, so that this stands for the one that each
-        /// clip has at Apple.
+        /// Whether the clip has no registered default experience. The match then represents the default experience that each clip
+        /// has at Apple.
         public var isUnregistered: Bool {
             if case .missingDefault = choice { true } else { false }
         }
@@ -77,16 +76,15 @@ public struct TenantTable: Sendable {
 
     /// Returns the experience that an invocation launches, or nil if none matches.
     ///
-    /// More path components win, then more query items, then kind (advanced, default, demo), then the
-    /// smaller URL. If no registered URL matches a default link, the default experience of the clip that
-    /// the link names is found, whatever its registered URL. If the clip has none registered, the result is
-    /// one that is bound to no location [ours]. [Apple: "the most specific matching prefix", and that the
-    /// link opens the default experience; the order is ours]
+    /// More path components win, then more query items, then kind (advanced, default, demo), then the smaller URL. If no registered
+    /// URL matches a default link, the default experience of the clip in the link is found, whatever its registered URL. If the
+    /// clip has no registered one, the result is an experience without a location [ours]. [Apple: "the most specific matching
+    /// prefix", and that the link opens the default experience; the order is ours]
     ///
     /// Allocates nothing, except for a default link and for a query with very many items.
     ///
     /// - Parameters:
-    ///   - prefersAdvanced: Whether any advanced experience that matches wins over those of other kinds.
+    ///   - prefersAdvanced: Whether any matching advanced experience wins over experiences of other kinds.
     ///   - other: A match of this table, whose experience is excluded.
     public func match(
         _ url: InvocationURL, preferringAdvanced prefersAdvanced: Bool = false,
@@ -155,21 +153,21 @@ public struct TenantTable: Sendable {
         visible(lookUp(url, followingCodes: true, probesLeft: &probesLeft))
     }
 
-    /// Returns the destination of the URL through an experience that it matches.
+    /// Returns the destination of the URL through an experience that matches it.
     public func lookUp(_ url: InvocationURL, by match: Match) -> Lookup {
         var probesLeft = LookupIndex.mostProbes
         return visible(lookUp(url, by: match, followingCodes: true, probesLeft: &probesLeft))
     }
 
-    /// Returns the destination of the URL that a short code stands for: as if it had been scanned, except
-    /// that it cannot contain another code.
+    /// Returns the destination of a short code's target URL. The target is looked up like a scanned URL, but cannot contain another
+    /// code.
     public func lookUp(stored url: InvocationURL) -> Lookup {
         var probesLeft = LookupIndex.mostProbes
         return visible(lookUp(url, followingCodes: false, probesLeft: &probesLeft))
     }
 
-    /// Applies the restriction to a result: if the result has none of the allowed locations, it does not
-    /// even reveal that there is an experience.
+    /// Applies the restriction to a result. If the result has none of the allowed locations, it does not even reveal that there is
+    /// an experience.
     private func visible(_ lookup: Lookup) -> Lookup {
         guard let restriction else { return lookup }
         guard let identifier = lookup.location?.registeredIdentifier, restriction.contains(identifier)
@@ -177,7 +175,7 @@ public struct TenantTable: Sendable {
         return lookup
     }
 
-    /// The location by its identifier, which is compared byte by byte.
+    /// The location with an identifier, which is compared byte by byte.
     public func location(_ identifier: LocationIdentifier) -> Location? {
         guard restriction?.contains(identifier) != false else { return nil }
         return index.flatMap { snapshot.table.location(identifier, of: $0) }
@@ -221,15 +219,15 @@ public struct TenantTable: Sendable {
         return .found(experience, location)
     }
 
-    /// Returns the location that a URL contains itself, if its signature is trusted.
+    /// Returns the location whose coordinates a URL contains, if its signature is trusted.
     private func locate(_ place: EncodedLocation, by experience: IndexedExperience) -> Lookup {
         guard snapshot.trust.believes(place, of: tenant) else { return .unknownIdentifier(experience) }
         return Location(place).map { .found(experience, $0) } ?? .noIdentifier(experience)
     }
 }
 
-/// An index with the trust in signed URLs. A class, because counting references to all parts of an index
-/// would take longer than a lookup.
+/// An index, with the trusted signatures of URLs. It is a class, because retaining all parts of an index would take longer than a
+/// lookup.
 final class IndexSnapshot: Sendable {
     let table: LookupIndex
     let trust: LocationTrust

@@ -1,7 +1,6 @@
 import Invocation
 
-/// The positions of the parts of a registered URL, which is canonical: `https`, a host, no port and no
-/// fragment.
+/// The positions of the parts of a registered URL. A registered URL is canonical: `https`, a host, no port and no fragment.
 struct URLShape {
     /// The end of the host.
     let hostEnd: Int
@@ -40,8 +39,8 @@ struct URLShape {
 struct ExperienceHashes {
     let host: UInt64
     let path: UInt64
-    /// The hashes of the path with one query item, with two, and so on, in the order of the items' own
-    /// hashes. The last one is the experience's own; without items it is the path's.
+    /// The hashes of the path with one query item, with two, and so on, in the order of the items' own hashes. The last hash is the
+    /// experience's own. Without items, this is the hash of the path.
     let nodes: [UInt64]
 
     var own: UInt64 { nodes.last ?? path }
