@@ -18,9 +18,16 @@ extension LocationRecord {
     /// Metadata that can be exported as CSV: texts.
     static func checked(_ metadata: JSONObject) throws(RowRefusal) -> JSONObject {
         for (column, value) in metadata {
-            guard isMetadata(column), !column.utf8.contains(0),
-                let text = value.stringValue, !text.isEmpty, !text.utf8.contains(0)
-            else { throw RowRefusal("metadata", "holds something else than named texts") }
+            guard isMetadata(column), !column.utf8.contains(0) else {
+                throw RowRefusal(
+                    "metadata",
+                    fieldColumns.contains(column)
+                        ? "\(column) is the name of a field; set the field instead"
+                        : "a name must not be empty, begin with details. or contain NUL")
+            }
+            guard let text = value.stringValue, !text.isEmpty, !text.utf8.contains(0) else {
+                throw RowRefusal("metadata", "each value must be a text of 1 or more characters without NUL")
+            }
         }
         return metadata
     }
