@@ -3,8 +3,10 @@ public import PostgreSQL
 /// The migrations of `sql/migrations`, which are part of the binary.
 public enum Schema {
     /// All migrations in order.
+    /// From 16 on, a migration that only adds something has `compatibleFrom`: the oldest version whose programs still work with it.
+    /// 15 has no `compatibleFrom`, because older programs cannot read the webhook event that it adds.
     ///
-    /// From 16 on, a migration that only adds something has `compatibleFrom`: the oldest version whose programs still work with it. 15
+    /// SwiftPM names the constant of `0034_x.sql` `_034_x_sql`: it replaces the first digit by an underscore.
     /// has no `compatibleFrom`, because older programs cannot read the webhook event that it adds.
     public static let migrations = [
         Migration(version: 1, name: "schema", sql: text(PackageResources._001_schema_sql)),

@@ -1,18 +1,19 @@
 public import struct Foundation.Date
 
-/// One step of a schema: once it is merged it never changes.
+/// One step of a schema. A merged migration never changes.
 public struct Migration: Sendable, Hashable {
     /// From 1, without gaps.
     public let version: Int
     public let name: String
-    /// Statements separated by semicolons, none of them ending the transaction they run in.
+    /// Statements separated by semicolons. None of them may end the transaction.
     public let sql: String
-    /// The oldest version whose programs work with a database that has this migration, for a migration that only adds
-    /// something: old servers run while others are upgraded, and again after a rollback. The migration's own version if it
-    /// removes something or was not tried.
+    /// The oldest version whose programs work with a database that has this migration. Old servers run during an upgrade, and again
+    /// after a rollback.
+    ///
+    /// If the migration removes something, or nobody has tested older servers with it, this is the migration's own version.
     public let compatibleFrom: Int
 
-    /// - Parameter compatibleFrom: Nil for its own version.
+    /// - Parameter compatibleFrom: Nil for the migration's own version.
     public init(version: Int, name: String, sql: String, compatibleFrom: Int? = nil) {
         self.version = version
         self.name = name

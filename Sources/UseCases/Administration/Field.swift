@@ -29,7 +29,7 @@ public struct Field<Item>: Sendable {
     public let defaultValue: JSONValue?
     /// Whether JSON leaves the field out when it has no value, instead of writing null.
     public let isOmitted: Bool
-    /// Setting this field clears the field of this name.
+    /// The name of another field, which is cleared when this one is set.
     public let alternative: String?
     let value: @Sendable (Item) -> FieldValue?
     /// The value in JSON if it differs from the stored one.

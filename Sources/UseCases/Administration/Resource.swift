@@ -21,7 +21,7 @@ public protocol Resource: Sendable, Equatable {
     static var forcing: String? { get }
 
     var key: Key { get }
-    /// The members that the entity tag covers: ``json``, except members that change while the item stays the same.
+    /// The members that the entity tag covers: `json`, except members that change without an edit, such as `lastUsed`.
     var validatedJSON: JSONObject { get }
 
     /// - Throws: ``RowRefusal``, which names the field, and the errors of `values`.

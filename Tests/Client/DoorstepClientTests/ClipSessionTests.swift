@@ -10,7 +10,7 @@ import Testing
     private let clock = ManualClock()
     private let container = MemoryContainer()
 
-    /// Without chance: each pause is whole.
+    /// Without jitter: pauses have their full length.
     private func session(
         _ transport: ScriptedTransport, _ app: ClipConfiguration.RunningApp = .clip,
         container: (any SharedContainer)? = nil
@@ -63,7 +63,7 @@ import Testing
         #expect(await session(ScriptedTransport(.failure(.notSent))).keptLookup(of: Sample.restaurant) == nil)
     }
 
-    /// Its identifier is its coordinate, and there is nobody who could have named it.
+    /// If the coordinates are signed in the URL, the location is registered nowhere and has no name.
     @Test func positionSignedInURLHasNoName() async throws {
         let session = session(ScriptedTransport(.json(200, Sample.lookup(nil))))
         let place = try await session.lookUp(Sample.restaurant).location
@@ -71,7 +71,7 @@ import Testing
         #expect(await session.keptLookup(of: Sample.restaurant)?.location == place)
     }
 
-    /// A clip that is out does not learn of a further one.
+    /// A released clip cannot decode a new outcome, so client and server must have the same outcomes.
     @Test func confirmationOutcomesMatchServers() {
         #expect(
             Set(ClipConfirmation.Outcome.allCases.map(\.rawValue))
@@ -157,7 +157,7 @@ import Testing
     struct Case: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var response: ScriptedTransport.Response
-        /// In milliseconds, before the second answer comes: the one that is good.
+        /// The pauses in milliseconds before the second response, which succeeds.
         var lookup: [Int]?
         var confirmation: [Int]?
     }

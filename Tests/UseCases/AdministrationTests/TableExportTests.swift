@@ -6,7 +6,7 @@ import Testing
 
 @testable import Administration
 
-/// What is exported is what an import reads, byte by byte again.
+/// An import reads an export, and a second export has the same bytes.
 @Suite struct TableExportTests {
     private func read<Row: WritableResource>(_ bytes: [UInt8], as: Row.Type) async throws -> [Row] {
         let rest = Mutex<[UInt8]?>(bytes)
@@ -58,7 +58,7 @@ import Testing
         #expect(records.map(\.json) == catalogue.experiences.map(\.json))
     }
 
-    /// Any fields, of the bytes that mean something and some that do not.
+    /// Random fields, made of special characters of CSV and other characters.
     @Test func randomFieldsRoundTrip() throws {
         var random = SplitMix64(seed: 9)
         let pieces = ["a", ",", "\"", "\r", "\n", "\r\n", " ", "é", "e\u{301}", "\u{FEFF}", "\t"]
