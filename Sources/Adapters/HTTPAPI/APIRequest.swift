@@ -11,7 +11,7 @@ import Tenancy
 
 /// A request as endpoints see it, over HTTP or from this process.
 ///
-/// A class, because each copy of a structure would change the reference counts of a dozen strings.
+/// A class, because copying a structure would change the reference counts of a dozen strings.
 final class APIRequest: Sendable {
     let client: Client
     /// The URL's query as received, without the question mark.
@@ -106,8 +106,8 @@ struct AdmittedRequest {
 
 /// The header fields of a request that its response depends on.
 ///
-/// Repeated fields are joined by commas, so that two `Authorization` fields are no valid key. Noncopyable, because a copy would
-/// change the reference counts of a dozen strings.
+/// Repeated fields are joined by commas, so that two `Authorization` fields are not a valid key. The type is noncopyable, because
+/// copying it would change the reference counts of a dozen strings.
 struct RequestFields: ~Copyable {
     var authorization: String?
     var contentType: String?
@@ -145,7 +145,7 @@ extension RequestFields {
 
     private mutating func take(_ name: String, _ value: String) {
         let bytes = name.utf8.span
-        /// - Parameter text: lower-case ASCII.
+        /// - Parameter text: Lower-case ASCII.
         func isNamed(_ text: StaticString) -> Bool { bytes.isEqualIgnoringCase(to: text) }
         /// Appends the value of a repeated field (RFC 9110 §5.3).
         func add(to field: inout String?) { field = field.map { "\($0), \(value)" } ?? value }
@@ -178,7 +178,7 @@ extension RequestFields {
     /// Whether the client accepts `gzip`, and does not prefer a body without coding.
     var acceptsGzip: Bool { acceptEncoding?.utf8.span.prefersGzip == true }
 
-    /// Whether a compressible body of this length is sent compressed.
+    /// Whether the server compresses a compressible body of this length.
     func selectsGzip(for length: Int) -> Bool { length > GzipEncoder.longestPlainLength && acceptsGzip }
 }
 
@@ -197,7 +197,7 @@ extension HTTPField.Name {
     static let rateLimitPolicy = Self(known: "RateLimit-Policy")
     static let rateLimit = Self(known: "RateLimit")
 
-    /// - Parameter name: a token (RFC 9110 §5.6.2).
+    /// - Parameter name: A token (RFC 9110 §5.6.2).
     init(known name: String) {
         guard let name = Self(name) else { preconditionFailure("no field can have this name") }
         self = name

@@ -79,7 +79,7 @@ extension APIResponder {
         request.fields.allowedOrigin(at: endpoint, for: observed.caller, in: access.table.current)
     }
 
-    /// Responds to the preflight of a browser from memory. Any other method that the path does not have is refused.
+    /// Responds to the preflight of a browser from memory. Any other method that the path lacks is refused.
     private func preflight(
         _ request: APIRequest, _ method: HTTPRequest.Method, _ match: PathTree<Endpoint>.Match
     ) throws(Problem) -> APIResponse {

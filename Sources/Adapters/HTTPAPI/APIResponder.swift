@@ -8,10 +8,10 @@ import Metrics
 import NIOCore
 import Tenancy
 
-/// Responds to requests by their endpoints: from memory on the event loop where a request arrives, or from a task.
+/// Responds to requests with their endpoints: from memory on the event loop where a request arrives, or from a task.
 ///
-/// A class, because the closures that respond to requests capture it. Each copy of a structure would change the reference counts of
-/// all its members.
+/// A class, because the closures that respond to requests capture it. Copying a structure would change the reference counts of all
+/// its members.
 final class APIResponder: ServerResponder {
     let endpoints: [Endpoint]
     let access: AccessControl
@@ -25,7 +25,7 @@ final class APIResponder: ServerResponder {
     let uploads = TenantConcurrency(
         maximum: 1, refusal: .uploadIsUnderWay, ofAll: Upload.maximumAtOnce, refusalOfAll: .tooManyUploads)
     let pages: APIServer.Dependencies.LandingPages?
-    /// The components of the paths that do not exist at hosts that tenants have proved.
+    /// The components of paths that hosts of tenants do not serve.
     let hiddenPaths: Set<[Substring]>
     /// Whether requests without a key are rate-limited. False at the port of monitors.
     let limitsReaders: Bool
@@ -56,9 +56,9 @@ final class APIResponder: ServerResponder {
 
     // MARK: The event loop
 
-    /// The responder's memory of a connection.
+    /// The data that the responder stores for a connection.
     private final class Memory {
-        /// Nil behind a proxy, whose requests name their clients.
+        /// Nil behind a proxy. Each request names its client then.
         let client: Client?
         /// The key of the last request.
         var key: PresentedKey?

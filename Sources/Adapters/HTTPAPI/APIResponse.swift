@@ -16,7 +16,7 @@ struct APIResponse {
     /// The problem, if the request is refused. It sets the content type and further header fields.
     var problem: Problem?
     var standing = RequestAllowance()
-    /// The work of the response, in lookups. It counts as this number of requests towards the caller's limits.
+    /// The work of the response, as a number of lookups. The caller's limits count this number of requests.
     var lookups = 1
     /// Further header fields; not used if the response is a problem.
     var headers: HTTPFields = [:]
@@ -24,8 +24,9 @@ struct APIResponse {
     var allowedOrigin: String?
     /// Whether a client that accepts `gzip` gets a long body compressed.
     ///
-    /// The length of a compressed body can reveal a secret in it to a caller who chooses other parts of the body (BREACH). So this is
-    /// false unless the body has no secret. Responses with API keys, webhook secrets, tokens, challenges or receipts never set it.
+    /// The length of a compressed body can reveal a secret in it to a caller who chooses other parts of the body (BREACH). So this
+    /// is true only for bodies without secrets. Responses with API keys, webhook secrets, tokens, challenges or receipts never set
+    /// it.
     var isCompressible = false
     /// Whether another client may get the body in another coding, and whether this body is compressed.
     private var variesByCoding = false
@@ -59,7 +60,7 @@ struct APIResponse {
         let write: @Sendable (BodyWriter) async throws -> Void
     }
 
-    /// A body that many responses share. It is stored once, also while many clients still read it.
+    /// A body that many responses share. It is in memory once, even if many clients read it.
     struct Shared {
         fileprivate let bytes: ByteBuffer
         fileprivate let tag: String
@@ -67,7 +68,7 @@ struct APIResponse {
         fileprivate let gzip: (bytes: ByteBuffer, tag: String)?
         fileprivate let isCompressed: Bool
 
-        /// - Parameter isCompressed: Whether clients that accept `gzip` get a compressed body, which is made here, once.
+        /// - Parameter isCompressed: Whether clients that accept `gzip` get a compressed body. It is compressed here, once.
         init(_ bytes: [UInt8], isCompressed: Bool = false) {
             self.bytes = ByteBuffer(bytes: bytes)
             self.isCompressed = isCompressed

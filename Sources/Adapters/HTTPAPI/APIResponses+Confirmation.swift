@@ -9,7 +9,7 @@ import Receipts
 
 extension APIResponses {
     /// `POST /v1/confirmations`: whether the person is at the location.
-    /// - Parameter isReceipted: Whether the response may have a receipt.
+    /// - Parameter isReceipted: Whether the response may contain a receipt.
     func confirm(
         _ request: ConfirmationRequest, _ lookup: Lookup, attested attestation: RequestAttestation,
         isReceipted: Bool = true, in table: TenantTable, at now: Date

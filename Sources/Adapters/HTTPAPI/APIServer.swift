@@ -26,7 +26,7 @@ public struct APIServer: Service {
         public var host = "127.0.0.1"
         /// 0 means any free port, which `onListening` reports.
         public var port = 8080
-        /// The address for monitors, whose endpoints are then not at the port above. It always uses plain HTTP.
+        /// The address for monitors. Their endpoints are then not at the port above. It always uses plain HTTP.
         public var operations: (host: String, port: Int)?
         /// The certificate and key. With them the server uses TLS, with HTTP/2 and HTTP/1.1.
         package var tls: TLSIdentity?
@@ -45,7 +45,7 @@ public struct APIServer: Service {
         public var shutdownDelay = Duration.zero
         /// The longest time in which a request's head may arrive, and then its body.
         public var bodyTimeout = Duration.seconds(10)
-        /// The limits of tenants that have none of their own. [ours]
+        /// The limits of tenants without their own limits. [ours]
         public var limits = RequestLimits(
             key: RateLimit(perSecond: 5_000, burst: 20_000), client: RateLimit(perSecond: 50, burst: 1_000),
             newInstances: RateLimit(perSecond: 50, burst: 20_000),
@@ -56,7 +56,7 @@ public struct APIServer: Service {
         public var trustedProxies: [AddressRange] = []
         /// The maximum number of requests of a tenant that wait for their bodies or the database at the same time.
         public var tenantConcurrency = 1_000
-        /// Nil for a server that logs only what its logger's level admits.
+        /// Nil if the server logs only at its logger's level.
         public var accessLog: AccessLog?
 
         public init() {}
@@ -92,7 +92,7 @@ public struct APIServer: Service {
         public var diagnose: Diagnose
         /// The recorded confirmations.
         public var confirmations: any ConfirmationHistory
-        /// The lists of notifications, instances and channels.
+        /// The results of the last checks of App Store Connect.
         public var history: any NotificationHistory
         /// The deliveries, which keys list and retry.
         public var deliveries: any DeliveryLedger
@@ -100,9 +100,9 @@ public struct APIServer: Service {
         public var appStore: any LatestChecks
         /// The landing pages of proved hosts; nil if the server has none.
         public var landingPages: LandingPages?
-        /// The age of the lookup index beyond which the server is not ready; nil for any.
+        /// The maximum age of the lookup index at which the server is ready; nil for any age.
         public var maximumIndexAge: Duration?
-        /// Returns why the database refuses writes; nil if it does not.
+        /// Returns the reason why the database refuses writes; nil if it accepts them.
         public var writeRefusal: @Sendable () -> String?
         /// Returns the metrics in Prometheus' text format.
         public var metrics: @Sendable () -> String
@@ -238,7 +238,7 @@ public struct APIServer: Service {
         guard let place = settings.operations else { return [(.api, api, responder)] }
         var plain = settings
         (plain.host, plain.port, plain.tls) = (place.host, place.port, nil)
-        // Monitors have connections of their own, so that clients cannot exhaust them. They may all have one address.
+        // Monitors have separate connections, which clients cannot exhaust. All monitors may have one address.
         plain.maximumConnections = Self.maximumMonitors
         var operations = ServerSettings(plain)
         operations.maximumConnectionsOfClient = Self.maximumMonitors
@@ -248,7 +248,7 @@ public struct APIServer: Service {
         return [(.api, api, responder), (.operations, operations, monitors)]
     }
 
-    /// All endpoints of the API's port. The monitors' endpoints are left out if they have a port of their own.
+    /// All endpoints of the API's port. It leaves out the endpoints of monitors if they have their own port.
     static func endpoints(
         _ access: AccessControl, _ settings: Settings, _ dependencies: Dependencies
     ) -> [Endpoint] {
@@ -276,7 +276,7 @@ public struct APIServer: Service {
         return endpoints.map { $0.storingResponses(in: dependencies.idempotency) }
     }
 
-    /// The endpoints that manage a tenant: in a server for keys, in ``LocalAPI`` for operators.
+    /// The endpoints that manage a tenant. A server offers them to keys, ``LocalAPI`` to operators.
     static func managementEndpoints(
         _ parts: ManagementParts, limits: CollectionLimits = CollectionLimits()
     ) -> [Endpoint] {

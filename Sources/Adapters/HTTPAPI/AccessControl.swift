@@ -108,7 +108,7 @@ extension RequestFields {
         }
     }
 
-    /// The body's type by its `Content-Type`; nil if it is none of these.
+    /// The type of the body in `Content-Type`; nil if it is not one of `types`.
     func bodyType(among types: [BodyType]) -> BodyType? {
         guard let contentType else { return nil }
         let field = contentType.utf8.span
@@ -129,7 +129,7 @@ extension AdmittedRequest {
 }
 
 extension Problem {
-    /// Otherwise a client that relies on the field would repeat a change by accident.
+    /// Without this refusal, a client that relies on the field could repeat a change by accident.
     fileprivate static let idempotencyKeyNotSupported = Problem(
         .badRequest, "idempotency_key_not_supported", "this endpoint does not support Idempotency-Key",
         members: ["field": "Idempotency-Key"])
@@ -137,7 +137,7 @@ extension Problem {
     fileprivate func of(_ caller: KeyHolder, _ standing: RequestAllowance) -> Problem {
         var problem = self
         problem.caller = caller
-        // The problem of a reached limit already has the state of this limit.
+        // The problem of a reached limit already contains the state of this limit.
         if problem.standing == RequestAllowance() { problem.standing = standing }
         return problem
     }

@@ -9,7 +9,7 @@ public struct AccessLog: Sendable {
     private let cutsAddresses: Bool
 
     /// - Parameters:
-    ///   - logger: Its own level does not apply: each request has its line.
+    ///   - logger: Its own level does not apply: each request is logged.
     ///   - cutsAddresses: Whether lines name the client's network, a /24 of IPv4 or a /64 of IPv6, instead of its address.
     public init(_ logger: Logger, cutsAddresses: Bool) {
         var logger = logger

@@ -5,9 +5,9 @@ import Tenancy
 
 /// The responses to pages in browsers (CORS, Fetch Standard §3.2): pages of a tenant's origins may use its publishable keys.
 ///
-/// No response allows credentials or every origin, and none to a secret key allows any.
+/// No response allows credentials or every origin. Responses to secret keys allow no origin.
 enum CrossOrigin {
-    /// The seconds for which a browser may keep the response to a preflight: as long as Chromium does at most. [ours]
+    /// The seconds for which a browser may cache the response to a preflight: Chromium's maximum. [ours]
     private static let maximumAge = 7_200
 
     /// The fields of requests that pages may set.
@@ -17,7 +17,7 @@ enum CrossOrigin {
         "X-Request-ID",
     ].joined(separator: ", ")
 
-    /// The fields of responses that pages may read beside those that CORS always allows.
+    /// The fields of responses that pages may read, besides the fields that CORS always allows.
     private static let responseFields = [
         "Doorstep-Challenge", "ETag", "RateLimit", "RateLimit-Policy", "Retry-After", "X-Request-ID",
     ].joined(separator: ", ")
@@ -42,8 +42,8 @@ enum CrossOrigin {
 extension RequestFields {
     /// The origin of the request's page, if the page may read the response.
     ///
-    /// The tenant of a request without a valid key is unknown, as for a preflight. The origin is allowed then if any tenant lists it, so
-    /// that the page sees the reason.
+    /// Without a valid key, the tenant is unknown, as in a preflight. The origin is then allowed if any tenant lists it, so that
+    /// the page can read the reason of the refusal.
     func allowedOrigin(
         at endpoint: Endpoint?, for caller: KeyHolder?, in state: LiveLookupIndex.State?
     ) -> String? {

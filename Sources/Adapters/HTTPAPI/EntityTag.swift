@@ -1,8 +1,8 @@
 import HTTPSyntax
 import Lookups
 
-/// The entity tag of a response's content (RFC 9110 §8.8.3). The same bytes have the same tag on every server. 64 bits suffice for
-/// content that is not made to collide.
+/// The entity tag of a response's content (RFC 9110 §8.8.3). The same bytes have the same tag on every server. 64 bits are enough,
+/// because nobody gains from content that collides.
 struct EntityTag {
     private let hash: UInt64
     private let isCompressed: Bool
@@ -12,7 +12,7 @@ struct EntityTag {
 
     private static let compressedSuffix: StaticString = "-gzip\""
 
-    /// - Parameter isCompressed: Whether the tag is that of the compressed body, which is another representation.
+    /// - Parameter isCompressed: Whether this is the tag of the compressed body, which is another representation.
     init(of body: [UInt8], isCompressed: Bool = false) {
         self.isCompressed = isCompressed
         var hash = ByteHash(seed: 0x646F_6F72_7374_6570)

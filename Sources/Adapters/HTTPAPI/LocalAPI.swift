@@ -11,9 +11,10 @@ import RateLimiting
 import Synchronization
 public import Tenancy
 
-/// The API's endpoints for one tenant, called in this process, without a socket, as an operator.
+/// The API's endpoints for one tenant, called as an operator in this process, without a socket.
 ///
 /// The caller has the rights of its database login: no key is required, and no limit applies. Only lookups, confirmations, payloads
+/// and notifications read the tenant's index. Errors of a handler that are not refusals, such as PostgreSQL's, are rethrown.
 /// and notifications read the tenant's index. A handler's errors that are not refusals, such as PostgreSQL's, are thrown as they are.
 public struct LocalAPI: Sendable {
     private let endpoints: PathTree<Endpoint>
@@ -24,8 +25,8 @@ public struct LocalAPI: Sendable {
     private let readTable: @Sendable () async throws -> TenantTable
 
     /// - Parameters:
-    ///   - actor: the actor's name in the audit log.
-    ///   - readTable: reads the tenant's index, for each call of an endpoint that requires it.
+    ///   - actor: The actor's name in the audit log.
+    ///   - readTable: Reads the tenant's index for each call of an endpoint that requires it.
     public init(
         of tenant: TenantID, by actor: String, _ parts: ManagementParts, _ responses: APIResponses,
         _ notifications: NotificationIntake, readTable: @escaping @Sendable () async throws -> TenantTable
@@ -61,8 +62,8 @@ public struct LocalAPI: Sendable {
 
     /// Calls an endpoint.
     /// - Parameters:
-    ///   - path: percent-encoded.
-    ///   - query: without the question mark, percent-encoded.
+    ///   - path: Percent-encoded.
+    ///   - query: Percent-encoded, without the question mark.
     public func respond(
         to method: String, _ path: String, query: String, fields: [(name: String, value: String)], body: Body?
     ) async throws -> Response {
@@ -150,7 +151,7 @@ public struct ManagementParts: Sendable {
     let confirmations: any ConfirmationHistory
     let deliveries: any DeliveryLedger
     let history: any NotificationHistory
-    /// Ends waiting requests at shutdown; in this process it never does.
+    /// Ends waiting requests at shutdown. In this process, it never does.
     var readiness = Readiness()
 
     /// Looks for the proof of a domain, within a time limit. The actor is the name in the audit log.

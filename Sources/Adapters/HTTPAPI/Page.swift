@@ -29,12 +29,12 @@ extension QueryParameters {
 }
 
 extension APIResponse {
-    /// A page of a list. It ends early if its items are long, so that slow clients do not occupy much memory. Items are read in
-    /// parts, so that at most one part is read in vain.
+    /// A page of a list. A page of long items ends early, so that slow clients do not occupy much memory. Items are read in parts,
+    /// so that at most one part is read in vain.
     /// - Parameters:
-    ///   - head: The members of the response beside the page.
+    ///   - head: The members of the response besides the page.
     ///   - place: Returns an item's position in the list.
-    ///   - read: Reads at most a number of items after a position.
+    ///   - read: Reads up to a number of items after a position.
     static func page<Item, Place>(
         head: JSONObject = [:], after: Place?, limit: Int, _ json: (Item) -> JSONObject,
         place: (Item) -> Place,
@@ -72,6 +72,6 @@ extension APIResponse {
     /// The most items that are read at once. [ours]
     static let partLength = 100
 
-    /// The bytes after which a page takes no further item. [ours]
+    /// The size in bytes after which a page takes no further item. [ours]
     private static let pageSize = 1_048_576
 }

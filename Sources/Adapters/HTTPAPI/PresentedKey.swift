@@ -4,12 +4,12 @@ import Tenancy
 
 /// The key in a request's `Authorization`, with its digest.
 ///
-/// A connection remembers its last key, so that a key in every request is hashed once. The table is still asked for each request
-/// whether the key is valid.
+/// A connection remembers its last key, so that a key that is in every request is hashed once. The lookup index still decides for
+/// each request whether the key is valid.
 final class PresentedKey: Sendable {
-    /// The field; nil if it is no key or is longer than a key needs, so that a connection does not remember useless bytes.
+    /// The field; nil if it cannot be a key or is too long for a key, so that a connection does not store useless bytes.
     private let field: String?
-    /// The key's SHA-256; nil if the field has no possible key.
+    /// The key's SHA-256; nil if the field cannot be a key.
     let digest: SHA256.Digest?
 
     /// - Parameter field: `Authorization`, with a bearer token.
@@ -29,7 +29,7 @@ final class PresentedKey: Sendable {
         return difference == 0
     }
 
-    /// Does not verify the key's checksum, which would cost more than the lookup in memory that it could save.
+    /// Does not verify the key's checksum, because that would cost more than the lookup that it could save.
     private static func digest(_ field: Span<UInt8>) -> SHA256.Digest? {
         guard let token = field.bearerToken, token.count == APIKey.length else { return nil }
         return field.extracting(token).withUnsafeBytes { SHA256.hash(data: $0) }

@@ -68,8 +68,8 @@ extension QueryParameters {
         return count
     }
 
-    /// The value of a parameter, nil without the parameter.
-    /// - Parameter read: Nil for a text that is not a value of the parameter.
+    /// The value of a parameter; nil without the parameter.
+    /// - Parameter read: Reads the text; returns nil if it is not a value of the parameter.
     func value<Value>(
         _ name: String, _ requirement: String, _ read: (String) -> Value?
     ) throws(Problem) -> Value? {

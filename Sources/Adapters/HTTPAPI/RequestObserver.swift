@@ -8,9 +8,10 @@ import Synchronization
 
 /// Counts and times requests, and logs them.
 ///
-/// The log has the endpoint's path and never the URL, so that it contains no query values, keys and coordinates. Successful
-/// requests, and refused ones without a valid key, are logged at `debug` only: the metrics count them, and a line for each would
-/// cost more than the response. The first refusal of each kind is logged, and for further ones only their number (``RefusalCounts``).
+/// The log contains the endpoint's path and never the URL, so that it contains no query values, keys or coordinates. Successful
+/// requests, and refused requests without a valid key, are logged at `debug` only, because the metrics count them and a line for
+/// each would cost more than the response. The first refusal of each kind is logged, and further refusals as a number
+/// (``RefusalCounts``).
 final class RequestObserver: Sendable {
     private struct Series: Hashable {
         let endpoint: String
@@ -31,7 +32,7 @@ final class RequestObserver: Sendable {
 
     /// Counts and times the responses of an endpoint with one status.
     ///
-    /// Methods and statuses are labels of the counter alone: a histogram has many series for each combination of labels.
+    /// Only the counter has labels for method and status, because a histogram has many series for each combination of labels.
     struct Responses: Sendable {
         fileprivate let counter: Counter
         fileprivate let timer: Timer
@@ -41,7 +42,7 @@ final class RequestObserver: Sendable {
             timer.recordNanoseconds(Int64(duration.attoseconds / 1_000_000_000))
         }
     }
-    /// The methods in metrics. Others are not named, because a client can invent any number of methods.
+    /// The methods in metrics. Other methods are not named, because a client can invent any number of methods.
     private static let knownMethods: Set<String> = [
         "GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH",
     ]
@@ -51,8 +52,8 @@ final class RequestObserver: Sendable {
     }
 
     /// - Parameters:
-    ///   - responses: The result of ``responses(_:_:endpoint:)`` for these, if the caller has kept it.
-    ///   - limit: the limit that refused the request; for a status of 500 and above, the cause.
+    ///   - responses: The result of ``responses(_:_:endpoint:)``, if the caller has stored it.
+    ///   - limit: The limit that refused the request; for a status of 500 and above, the cause.
     ///   - client: Nil if the address is unknown.
     ///   - bytes: The length of the response's body; nil if it is not known yet.
     ///   - trace: The trace that the caller named. It is read only for a line of the log.
@@ -82,7 +83,7 @@ final class RequestObserver: Sendable {
         accessLog?.record(metadata, from: client, bytes: bytes)
     }
 
-    /// Whether a response has a line. Of refusals, the first of each kind has one; at `debug`, every request.
+    /// Whether a response is logged. The first refusal of each kind is logged; at `debug`, every request is.
     private func isLogged(
         _ status: HTTPResponse.Status, _ endpoint: String, _ caller: KeyHolder?, _ limit: String?,
         at level: Logger.Level, _ logger: Logger

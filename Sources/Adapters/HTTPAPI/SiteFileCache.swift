@@ -5,7 +5,7 @@ import Tenancy
 
 /// Caches the requested association files until the lookup index changes.
 ///
-/// Anyone can request them, and writing a large file takes much longer than a lookup.
+/// Anyone can request association files, and writing a large one takes much longer than a lookup.
 final class SiteFileCache: Sendable {
     private struct State {
         var version: Int?

@@ -14,7 +14,7 @@ struct AttestationControl: Sendable {
     let verifier: AppVerifier?
     let counters: AttestationCounters
 
-    /// The result of verifying a token. Indirect, because most requests have none.
+    /// The result of verifying a token. Indirect, because most requests have no token.
     indirect enum Token {
         case held(AttestationToken)
         case refused(AttestationRefusal)
@@ -23,7 +23,7 @@ struct AttestationControl: Sendable {
         var keyID: [UInt8]? { if case .held(let token) = self { token.keyID } else { nil } }
     }
 
-    /// The result of verifying a signature by the database.
+    /// The result of verifying a signature with the database.
     enum Signature {
         case signed(RequestSignature)
         case refused(AttestationRefusal)
@@ -109,8 +109,8 @@ struct AttestationControl: Sendable {
         }
     }
 
-    /// A signature precedes a token, because it proves more. If the database does not respond, a token suffices unless the policy
-    /// requires a signature.
+    /// A signature takes precedence over a token, because it proves more. If the database does not respond, a token is enough
+    /// unless the policy requires a signature.
     private func evidence(
         of request: AdmittedRequest, for clip: AttestedClip, _ operation: ClipAttestation.Operation
     ) -> Evidence {

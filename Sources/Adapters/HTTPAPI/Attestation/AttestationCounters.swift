@@ -3,7 +3,7 @@ import Metrics
 
 /// Counts checks of App Attest by operation and result.
 ///
-/// The counters are looked up once, because a lookup costs more than an increment.
+/// The counters are looked up once, because finding a counter costs more than incrementing it.
 struct AttestationCounters: Sendable {
     /// The counted operations that are not in a clip's policy.
     enum Exchange: String, CaseIterable {
@@ -11,7 +11,7 @@ struct AttestationCounters: Sendable {
         case attest
         /// A clip requests a token.
         case token
-        /// An attested key registers an instance, which must be its own.
+        /// An attested key registers an instance, which must belong to this key.
         case bind
     }
 

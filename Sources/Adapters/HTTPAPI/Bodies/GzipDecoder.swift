@@ -10,7 +10,7 @@ final class GzipDecoder {
     private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
     private var input: [UInt8] = []
     private var offset = 0
-    /// Whether the bytes that were read last ended a gzip member; more members can follow.
+    /// Whether the last bytes ended a gzip member. More members can follow.
     private var isBetweenMembers = false
     /// Whether zlib may have more output for the input that it has taken.
     private var hasOutput = false
@@ -60,7 +60,7 @@ final class GzipDecoder {
                 }
                 count = output.count - Int(stream.pointee.avail_out)
             }
-            // Z_BUF_ERROR means that zlib could make no progress, and not that the input is wrong.
+            // Z_BUF_ERROR means that zlib could make no progress. The input may still be valid.
             guard [Z_OK, Z_STREAM_END, Z_BUF_ERROR].contains(status) else { throw .notGzip }
             isBetweenMembers = status == Z_STREAM_END
             hasOutput = status == Z_OK && output.count == Self.pieceLength
@@ -85,7 +85,7 @@ extension Problem {
 enum ContentCoding {
     case identity, gzip
 
-    /// - Parameter field: `Content-Encoding`; nil if there is none.
+    /// - Parameter field: `Content-Encoding`; nil if the request lacks it.
     /// - Throws: `unsupported_content_coding` for any other coding, and for more than one.
     init(_ field: String?) throws(Problem) {
         switch field?.lowercased() {
@@ -99,6 +99,6 @@ enum ContentCoding {
         }
     }
 
-    /// nil for content that is not coded.
+    /// Nil for content without a coding.
     func decoder() throws(Problem) -> GzipDecoder? { self == .gzip ? try GzipDecoder() : nil }
 }

@@ -2,14 +2,14 @@ import Dispatch
 import Foundation
 import HTTPTypes
 
-/// A long body that has arrived completely, in a file without a name. A client that sends slowly occupies only a file, and no
-/// database connection.
+/// A long body that has arrived completely, stored in a file without a name. While it arrives, a slow client occupies only a file,
+/// and no database connection.
 ///
 /// Each iterator reads the body from the beginning. Throws the problem `insufficient_storage` if the file cannot be read.
 struct SpooledBody: AsyncSequence, Sendable {
     private let file: File
 
-    /// The folders for the file: `TMPDIR`, or else folders with room for large files.
+    /// The folders for the file: `TMPDIR`, otherwise folders with room for large files.
     static let directories =
         ProcessInfo.processInfo.environment["TMPDIR"].map { [$0] } ?? ["/var/tmp", "/tmp"]
 
@@ -18,7 +18,7 @@ struct SpooledBody: AsyncSequence, Sendable {
     /// - Throws: The problem `insufficient_storage` if the file cannot be created or written; the errors of the upload.
     init(_ upload: Upload, in directories: [String] = directories) async throws {
         file = try File(in: directories)
-        // Received pieces are small, and each write waits for the disk's thread. Therefore they are gathered.
+        // Received pieces are small, and each write waits for the disk's thread. Therefore the pieces are collected.
         var gathered: [UInt8] = []
         for try await piece in upload {
             gathered += piece
@@ -46,7 +46,7 @@ struct SpooledBody: AsyncSequence, Sendable {
         }
     }
 
-    /// A file with a thread of its own, so that waiting for the disk does not block responses.
+    /// A file with its own thread, so that waiting for the disk does not block responses.
     fileprivate final class File: Sendable {
         private let descriptor: CInt
         private let queue = DispatchQueue(label: "doorstep.spooled-body")

@@ -19,7 +19,7 @@ struct Upload: AsyncSequence, Sendable {
     static let maximumRowLength = 65_536
     /// The most rows of a body. [ours]
     static let maximumRows = 1_000_000
-    /// The most concurrent uploads of a server, each of another tenant. Each has a file. [ours]
+    /// The most concurrent uploads of a server, each of another tenant. Each occupies a file. [ours]
     static let maximumAtOnce = 8
     /// The longest time in which the whole body may arrive. [ours]
     static let timeout = Duration.seconds(900)
@@ -132,7 +132,7 @@ struct Upload: AsyncSequence, Sendable {
             }
         }
 
-        /// Returns if the body is late. Does not return once the whole body has arrived.
+        /// Returns when the body is late. Never returns after the whole body has arrived.
         func watch(_ limit: Duration) async throws {
             while !isOverdue {
                 try await Task.sleep(for: Swift.max(rest(within: limit), .zero))

@@ -35,7 +35,7 @@ extension ServerRequestBody {
             for try await part in self {
                 isEmpty = isEmpty && part.readableBytes == 0
                 received += part.readableBytes
-                // Gzip makes a body that does not shrink a little longer.
+                // Gzip makes an incompressible body slightly longer.
                 guard received <= Endpoint.maximumBodyLength + 4_096 else {
                     throw Problem.bodyTooLarge(.json)
                 }

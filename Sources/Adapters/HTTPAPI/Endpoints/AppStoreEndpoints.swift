@@ -6,10 +6,10 @@ import Invocation
 import JSON
 import Tenancy
 
-/// The endpoint for the results of the last check at App Store Connect.
+/// The endpoint for the results of the last check of App Store Connect.
 ///
-/// It sends no request to App Store Connect: a check takes a request for every 200 experiences, from a budget that the App Store
-/// sync needs.
+/// It sends no request to App Store Connect. A check would take a request for every 200 experiences from a budget that the App
+/// Store sync needs.
 struct AppStoreEndpoints: Sendable {
     let checks: any LatestChecks
 

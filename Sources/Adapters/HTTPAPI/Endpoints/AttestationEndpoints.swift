@@ -6,7 +6,7 @@ import JSON
 import Lookups
 import Tenancy
 
-/// The endpoints by which clips attest their keys and get tokens for them.
+/// The endpoints with which clips attest their keys and get tokens for them.
 struct AttestationEndpoints: Sendable {
     let control: AttestationControl
     let limiter: AdditionLimiter

@@ -3,7 +3,7 @@ import HTTPSyntax
 import HTTPTypes
 import Lookups
 
-/// The images of cards, as pages and previews show them: for anyone, at the hosts that their tenant has proved.
+/// The endpoint for images of cards on pages and previews. Anyone can load them at the proved hosts of their tenant.
 struct CardImageEndpoints: Sendable {
     private let table: LiveLookupIndex
     private let downloads: ImageDownloads

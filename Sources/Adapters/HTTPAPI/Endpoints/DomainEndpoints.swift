@@ -4,7 +4,7 @@ import HTTPTypes
 import JSON
 import Tenancy
 
-/// The endpoints by which a tenant claims domains, stores their content and has them verified.
+/// The endpoints with which a tenant claims domains, stores their content and has them verified.
 struct DomainEndpoints: Sendable {
     /// Looks for the proof of a claim. The actor is the key's name in the audit log.
     typealias Prove =

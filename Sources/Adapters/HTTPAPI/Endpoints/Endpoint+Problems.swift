@@ -1,7 +1,7 @@
 extension Endpoint {
     /// All problems that this endpoint can return, each once.
     ///
-    /// The tests refuse a response with another code, and the OpenAPI document lists these.
+    /// The tests fail if a response has another code. The OpenAPI document lists these problems.
     var problems: [ProblemType] {
         var problems = admissionProblems
         if !bodyTypes.isEmpty {
@@ -50,7 +50,7 @@ extension Endpoint {
 }
 
 extension [ProblemType] {
-    /// The problems of endpoints that read query parameters, or refuse them all.
+    /// The problems of endpoints that read query parameters or refuse all of them.
     static var parameters: Self { [.invalidParameter, .unknownParameter] }
 
     /// The problems of endpoints for which a clip can require App Attest.

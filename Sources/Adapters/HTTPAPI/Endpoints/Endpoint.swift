@@ -15,7 +15,7 @@ struct Endpoint: Sendable {
     var handler: Handler
     /// The body's media types; empty if the endpoint takes no body.
     let bodyTypes: [BodyType]
-    /// Whether the body is optional. A missing body stands for an empty object, with any content type.
+    /// Whether the body is optional. A missing body counts as an empty object, with any content type.
     let isBodyOptional: Bool
     let idempotency: Idempotency
     /// The factor of the client's rate limit, for endpoints that need no key.
@@ -24,7 +24,7 @@ struct Endpoint: Sendable {
     let hasLongResponses: Bool
     /// The declared problems. ``problems`` adds the problems that follow from the endpoint's kind.
     let ownProblems: [ProblemType]
-    /// Verifies a signed request by the database, before a memory handler gets it. Nil if the endpoint accepts no signatures.
+    /// Verifies a signed request with the database, before a memory handler gets it. Nil if the endpoint accepts no signatures.
     let verifySignature: SignatureCheck?
 
     typealias SignatureCheck =
@@ -72,7 +72,7 @@ struct Endpoint: Sendable {
         }
     }
 
-    /// Whether publishable keys may use this endpoint, and so may pages in browsers (CORS).
+    /// Whether publishable keys, and therefore pages in browsers (CORS), may use this endpoint.
     var admitsPublishableKeys: Bool {
         switch handler {
         case .memory(let scope, _), .stored(let scope, _), .streamed(let scope, _),
@@ -121,8 +121,8 @@ struct Endpoint: Sendable {
     /// The most bytes of a JSON body: sixteen times the largest payload that APNs accepts.
     static let maximumBodyLength = 65_536
 
-    /// The maximum length of a body that is read on an event loop, in bytes: four times a usual body. A task reads longer bodies, because
-    /// on the event loop they would delay other requests. [ours]
+    /// The maximum length of a body that is read on an event loop, in bytes: four times a usual body. A task reads longer bodies,
+    /// which would delay other requests on the event loop. [ours]
     static let maximumBodyLengthAtOnce = 2_048
 }
 

@@ -5,7 +5,7 @@ import JSON
 import Notifications
 import Tenancy
 
-/// The endpoints by which listeners read a tenant's events: `doorstep webhook listen`.
+/// The endpoints with which listeners read a tenant's events: `doorstep webhook listen`.
 struct EventEndpoints: Sendable {
     /// Nil if webhooks' secrets cannot be sealed. Then every endpoint returns `notifications_not_configured`.
     let log: (any EventLog)?
@@ -24,11 +24,11 @@ struct EventEndpoints: Sendable {
     /// The longest wait in seconds: shorter than the usual timeouts of proxies and connections. [ours]
     static let waits = 0...30
     private static let pageLengths = 1...100
-    /// How many events one statement reads.
+    /// The number of events that one statement reads.
     private static let partLength = 20
-    /// The bytes of a page, which its last event may exceed.
+    /// The size of a page in bytes. The last event may exceed it.
     private static let pageSize = 1_048_576
-    /// How often the database is asked for new events during a wait. [ours]
+    /// The interval at which a waiting request reads new events from the database. [ours]
     private static let interval = Duration.seconds(1)
 
     var endpoints: [Endpoint] {

@@ -44,7 +44,7 @@ struct ImageDownloads: Sendable {
                 try await writer.write(ByteBuffer(bytes: piece))
                 position += piece.count
                 guard position < image.byteCount else { break }
-                // If the image has been deleted since, the response is cut.
+                // If the image has been deleted meanwhile, the response ends early.
                 guard let next = try await self.piece(at: position, of: image, tenant), !next.isEmpty else {
                     throw Problem(.notFound, .unknownImage(digest))
                 }

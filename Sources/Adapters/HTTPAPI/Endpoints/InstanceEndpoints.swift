@@ -10,7 +10,7 @@ import Notifications
 import Receipts
 import Tenancy
 
-/// The endpoints by which clips register launches, push tokens and Live Activities.
+/// The endpoints with which clips register launches, push tokens and Live Activities.
 struct InstanceEndpoints: Sendable {
     private let registrar: InstanceRegistrar?
     private let receipts: ReceiptIssuer?
@@ -67,8 +67,8 @@ struct InstanceEndpoints: Sendable {
         var owner: InstanceOwner?
     }
 
-    /// Refuses a request without the attestation that the instance's clip requires: the registered clip, and the one that the
-    /// request names.
+    /// Refuses a request without the attestation that a clip requires. Both the registered clip of the instance and the clip in the
+    /// request count.
     private func attested(
         _ request: AdmittedRequest, for id: InstanceID, naming clip: BundleID? = nil
     ) async throws -> Attested {
@@ -129,7 +129,7 @@ struct InstanceEndpoints: Sendable {
         }
     }
 
-    /// Counts a report of an attested key, by the refusal if there is one.
+    /// Counts a report of an attested key, with its refusal if it was refused.
     private func count(_ refusal: RegistrationRefusal?, of attested: Attested) {
         guard attested.key != nil else { return }
         switch refusal {
@@ -266,7 +266,7 @@ extension LaunchReport {
             launch(
                 try url.map { text throws(Problem) in try Problem.url(text) },
                 try clip.map { text throws(Problem) in
-                    // A text that is no bundle ID names no clip.
+                    // A text that is not a bundle ID does not name a clip.
                     guard let clip = try? BundleID(text) else {
                         throw Problem(RegistrationRefusal.unknownClip)
                     }

@@ -6,7 +6,7 @@ import JSON
 import Lookups
 import Tenancy
 
-/// The endpoints by which keys manage keys. A key cannot create one with more rights or a later expiry than its own.
+/// The endpoints with which keys manage keys. A key cannot create a key with more rights or a later expiry than its own.
 struct KeyEndpoints: Sendable {
     let store: any KeyStore
 

@@ -13,7 +13,7 @@ final class MemoryEndpoint: Sendable {
     let successes: RequestObserver.Responses
     private let method: String
 
-    /// Nil for any other endpoint.
+    /// Nil for an endpoint that does not respond from memory.
     init?(_ endpoint: Endpoint, _ observer: RequestObserver) {
         guard case .memory(let scope, let handler) = endpoint.handler else { return nil }
         self.endpoint = endpoint
@@ -33,7 +33,7 @@ final class MemoryEndpoint: Sendable {
 }
 
 extension [MemoryEndpoint] {
-    /// The endpoint whose path is exactly the target's, and the query. A task responds to targets in another spelling.
+    /// The endpoint with exactly this path, and the query. If the path is spelled differently, a task responds.
     func endpoint(_ method: String, _ target: String) -> (endpoint: MemoryEndpoint, query: Substring)? {
         let bytes = target.utf8.span
         for endpoint in self where endpoint.responses(method, bytes) {

@@ -75,13 +75,13 @@ struct NotificationHistoryEndpoints: Sendable {
 }
 
 extension LaunchLocation {
-    /// The time in microseconds, the database's precision, and the ID.
+    /// The name consists of the time in microseconds, which is the database's precision, and the ID.
     fileprivate var name: String { "\(Int((launchedAt.timeIntervalSince1970 * 1e6).rounded())) \(id)" }
 
     fileprivate init?(name: String) {
         let parts = name.split(separator: " ", omittingEmptySubsequences: false)
         guard parts.count == 2, let microseconds = Int(parts[0]), let id = InstanceID(text: String(parts[1])),
-            // About 2,000 years before and after 1970, within the range of PostgreSQL's timestamps.
+            // About 2,000 years before or after 1970, which is within the range of PostgreSQL's timestamps.
             microseconds.magnitude < 64_000_000_000_000_000
         else { return nil }
         self.init(launchedAt: Date(timeIntervalSince1970: Double(microseconds) / 1e6), id: id)

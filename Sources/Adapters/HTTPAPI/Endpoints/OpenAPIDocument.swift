@@ -6,13 +6,13 @@ import JSON
 enum OpenAPIDocument {
     static let endpoint = Endpoint(.get, "/openapi.json", .open { APIResponse(document, to: $0) })
 
-    /// The body that all responses share: a client may request it many times before it reads.
+    /// The body that all responses share. A client may request it many times before it reads.
     private static let document = APIResponse.Shared(bytes, isCompressed: true)
 
     static let bytes = Array(UnsafeBufferPointer(start: openapi_bytes(), count: openapi_length()))
 }
 
-/// The response at `/`: where a developer reads on.
+/// The response at `/`, with links for developers.
 enum ServiceIndex {
     static let endpoint = Endpoint(.get, "/", .open { APIResponse(index, to: $0) })
 

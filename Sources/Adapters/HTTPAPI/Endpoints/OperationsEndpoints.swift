@@ -10,7 +10,7 @@ import Platform
 struct OperationsEndpoints: Sendable {
     private let table: LiveLookupIndex
     private let readiness: Readiness
-    /// Whether the endpoints are at the API's port, where tenants must not learn of each other.
+    /// Whether the endpoints are at the API's port. Tenants must not learn of each other there.
     private let isPublic: Bool
     private let foreignAttestationRoot: String?
     private let maximumAge: Duration?
@@ -82,7 +82,7 @@ struct OperationsEndpoints: Sendable {
         var status: JSONObject = [
             "status": "ok", "table": .object(description), "writes": .object(writes),
         ]
-        // The owner of this root's key can attest anything.
+        // Anyone who owns this root's key can attest anything.
         if let foreignAttestationRoot { status["attestationRoot"] = .string(foreignAttestationRoot) }
         return APIResponse(uncached: JSONValue.object(status).serialized())
     }

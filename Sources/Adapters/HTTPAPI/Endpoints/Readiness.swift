@@ -56,7 +56,7 @@ final class Readiness: Sendable {
         isFull.store(count * 50 > maximum * 49, ordering: .relaxed)
     }
 
-    /// Nil if the server wants new clients.
+    /// The refusal for new clients; nil if the server accepts new clients.
     var refusal: Problem? {
         if isEnding.load(ordering: .relaxed) { return .notReady("the server is shutting down") }
         if isFull.load(ordering: .relaxed) {

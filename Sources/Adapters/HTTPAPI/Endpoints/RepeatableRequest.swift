@@ -9,7 +9,7 @@ import Notifications
 import Tenancy
 
 extension Endpoint {
-    /// The same endpoint. If it stores responses, its handler looks up the response to a repeated `Idempotency-Key` in the store.
+    /// The same endpoint. If it stores responses, its handler looks the response to a repeated `Idempotency-Key` up in the store.
     func storingResponses(in store: any IdempotencyStore) -> Endpoint {
         guard idempotency == .storedResponse, case .stored(let scope, let handler) = handler else {
             return self
@@ -42,7 +42,8 @@ private struct RepeatableRequest: Sendable {
         self.key = key
     }
 
-    /// Performs the request unless it has been performed. A successful response is stored; after any other, the key is free again.
+    /// Performs the request unless it was performed before. A successful response is stored. After any other response, the key is
+    /// free again.
     func response(
         from store: any IdempotencyStore, or handler: @Sendable (AdmittedRequest) async throws -> APIResponse
     ) async throws -> APIResponse {
@@ -64,7 +65,7 @@ private struct RepeatableRequest: Sendable {
         do {
             response = try await IdempotencyClaim.$current.withValue(claim) { try await handler(request) }
         } catch {
-            // If this fails, the attempt counts as running until its time is over.
+            // If this fails, the attempt counts as running until its lease expires.
             try? await store.release(claim)
             throw error
         }
@@ -78,8 +79,8 @@ private struct RepeatableRequest: Sendable {
 
 /// Seals a response with a key that is derived from the API key of the request and from the claim.
 ///
-/// The database has only the SHA-256 of API keys. So neither the database nor a backup of it reveals a secret that a response
-/// contains, and no secret of the server is needed.
+/// The database has only the SHA-256 of API keys. So neither the database nor its backup reveals a secret in a response, and the
+/// server needs no secret.
 private struct ResponseSeal {
     private let key: SymmetricKey
 

@@ -2,9 +2,9 @@ import Lookups
 import RateLimiting
 import Tenancy
 
-/// Limits how many stored items, such as instances, a tenant adds, and each client with a publishable key.
+/// Limits the number of stored items, such as instances, that a tenant adds, and that a client with a publishable key adds.
 ///
-/// A refused request does not count against the tenant's limit. Additions by a secret key count for the tenant alone.
+/// A refused request does not count against the tenant's limit. Items that a secret key adds count only for the tenant.
 struct AdditionLimiter: Sendable {
     enum Subject: Sendable {
         case instances
@@ -13,7 +13,7 @@ struct AdditionLimiter: Sendable {
     }
 
     private let subject: Subject
-    /// The limits of tenants that have none of their own.
+    /// The limits of tenants without their own limits.
     private let defaults: RequestLimits
     private let ofTenants = RateLimiter<TenantID>()
     private let ofClients = RateLimiter<Holder>()
@@ -27,10 +27,9 @@ struct AdditionLimiter: Sendable {
         self.now = now
     }
 
-    /// Counts an addition before the request makes it. If the request adds nothing, ``giveBack(_:from:)`` undoes the count.
-    ///
-    /// Counting first means that concurrent requests cannot exceed the limit.
-    /// - Returns: Nil; or 429 if a limit is reached, and then nothing is counted.
+    /// Counts an addition before the request makes it, so that concurrent requests cannot exceed the limit. If the request adds
+    /// nothing, ``giveBack(_:from:)`` undoes the count.
+    /// - Returns: Nil; 429 if a limit is reached. Then nothing is counted.
     func admit(_ caller: KeyHolder, from client: Client.Identity) -> Problem? {
         let now = now()
         let own = own(of: caller, client)

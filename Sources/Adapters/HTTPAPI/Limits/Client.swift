@@ -2,7 +2,8 @@ import IPAddresses
 
 /// The sender of a request, as limits distinguish clients.
 struct Client: Sendable {
-    /// The addresses that count as one client (``IPAddress/ofClient``). All unknown addresses, as on a Unix socket, are one client.
+    /// The addresses that count as one client (``IPAddress/ofClient``). All unknown addresses, for example on a Unix socket, are
+    /// one client.
     struct Address: Hashable, Sendable {
         /// The whole address, for the access log.
         let source: IPAddress?
@@ -17,8 +18,8 @@ struct Client: Sendable {
         func hash(into hasher: inout Hasher) { hasher.combine(prefix) }
     }
 
-    /// The client of a publishable key's request. An attested installation is a client of its own, because many installations may
-    /// share an address, as in a stadium.
+    /// The client of a publishable key's request. An attested installation is a separate client, because many installations may
+    /// share an address, for example in a stadium.
     enum Identity: Hashable, Sendable {
         case address(Address)
         /// The ID of the installation's key of App Attest, which the request's token proves.
@@ -26,7 +27,7 @@ struct Client: Sendable {
     }
 
     let address: Address
-    /// Whether the connection belongs to a trusted proxy, which also carries other clients' requests.
+    /// Whether the connection belongs to a trusted proxy, which forwards requests of many clients.
     let isBehindProxy: Bool
 }
 

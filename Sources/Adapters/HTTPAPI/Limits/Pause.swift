@@ -3,12 +3,12 @@ import Synchronization
 /// The delay of a refusal, and of the requests behind it on the connection.
 ///
 /// Three kinds of refusals are delayed: a rate limit is reached, too many requests run at once, or the database does not respond.
-/// Without a delay, a client that ignores `Retry-After` could repeat such requests endlessly and take the processor from others.
-/// The delay is one second, the least that `Retry-After` can express. A client with more than a hundred delayed responses waits
-/// longer, so that it gets about a hundred per second over all of its connections.
+/// Without a delay, a client that ignores `Retry-After` could repeat such requests endlessly and use up the processor. The delay is
+/// one second, the smallest value of `Retry-After`. A client with more than a hundred delayed responses waits longer, so that it
+/// gets about a hundred per second over all of its connections.
 ///
-/// A delay blocks a connection. Other clients may need a proxy's connection, so the number of delayed responses behind proxies is
-/// limited; further ones are sent at once.
+/// A delay blocks a connection. A proxy's connection may serve other clients, so the number of delayed responses behind proxies is
+/// limited. Further responses are sent at once.
 final class Pause: Sendable {
     let duration: Duration
     private let client: Client

@@ -2,14 +2,14 @@ import Lookups
 import Synchronization
 import Tenancy
 
-/// Counts refusals by caller and cause. The log has a line for the first of a kind, and the count of the following ones.
+/// Counts refusals by caller and cause. The first refusal of a kind has a line in the log. Further ones are reported as a count.
 ///
 /// A line for each refusal would cost more than the refusal itself, because all threads share the log's lock.
 final class RefusalCounts: Sendable {
     struct Kind: Hashable {
         let endpoint: String
         let status: Int
-        /// The limit that was reached; nil for another cause.
+        /// The limit that was reached; nil for other causes.
         let limit: String?
         /// Nil for requests without a valid key.
         let tenant: TenantID?
@@ -34,8 +34,8 @@ final class RefusalCounts: Sendable {
         }
     }
 
-    /// The counts since the last call, without the first refusal of each kind. If no refusal of a kind has come since, its next
-    /// one is the first again.
+    /// The counts since the last call, without the first refusal of each kind. If a kind had no refusal since the last call, its
+    /// next refusal counts as the first again.
     func take() -> [Kind: Int] {
         counts.withLock { counts in
             let taken = counts.filter { $0.value > 0 }

@@ -8,7 +8,7 @@ import Tenancy
 ///
 /// A request that the client's limit refuses does not count against the key's limit, so that one client cannot exhaust the key.
 struct RequestLimiter: Sendable {
-    /// The limits of tenants that have none of their own.
+    /// The limits of tenants without their own limits.
     let defaults: RequestLimits
     private let keys = RateLimiter<TenantKey>()
     private let clients = RateLimiter<TenantClient>()
@@ -39,8 +39,8 @@ struct RequestLimiter: Sendable {
         pauses = Pause.Count(sleep: sleep)
     }
 
-    /// Counts a request of a key. Requests by secret keys have no client's limit, because they come from the tenant's servers.
-    /// - Parameter installation: The ID of the attested key of App Attest. It is a client of its own, whatever its address. All
+    /// Counts a request of a key. Requests of secret keys have no client limit, because they come from the tenant's servers.
+    /// - Parameter installation: The ID of the attested key of App Attest. It is a separate client, at any address. All
     ///   installations of an address together have the limit of ``crowd`` clients, because one device can attest many keys.
     /// - Throws: 429 if a limit is reached.
     func admit(
@@ -73,7 +73,7 @@ struct RequestLimiter: Sendable {
         return standing
     }
 
-    /// Counts further requests for an admitted request whose response costs more than one.
+    /// Counts further requests for an admitted request whose response costs more than one request.
     /// - Returns: The caller's remaining requests.
     func charge(
         _ count: Int, to caller: KeyHolder, from client: Client, by installation: [UInt8]? = nil
@@ -100,7 +100,8 @@ struct RequestLimiter: Sendable {
     /// The installations of one address together have the limit of this many clients. [ours]
     private static let crowd = 10
 
-    /// Counts a request of an installation. Returns the installation's state, or the address's if its limit is reached.
+    /// Counts a request of an installation. Returns the state of the installation's limit, or of the address's limit if that is
+    /// reached.
     private func take(
         _ installation: TenantInstallation, of address: TenantClient, _ limit: RateLimit,
         at now: ContinuousClock.Instant
@@ -115,7 +116,7 @@ struct RequestLimiter: Sendable {
         return state
     }
 
-    /// Counts a visitor's request of a landing page, as a request of a publishable key.
+    /// Counts a visitor's request of a landing page like a request of a publishable key.
     /// - Throws: 429 if the client's limit is reached.
     func admitVisitor(of host: LookupIndex.ProvedHost, from client: Client) throws(Problem) {
         guard let limit = (host.limits.client ?? defaults.client).counted else { return }
@@ -183,13 +184,13 @@ struct RequestLimiter: Sendable {
         let tenant: TenantID
         let key: KeyID
 
-        /// The ID alone is hashed: it is random, so that it distributes as well as both.
+        /// Hashes only the ID, which is a SHA-256 and therefore well distributed.
         func hash(into hasher: inout Hasher) { hasher.combine(key) }
     }
 
     private struct TenantInstallation: Hashable {
         let tenant: TenantID
-        /// The ID of the installation's key of App Attest. It is a hash, so that clients cannot choose IDs that collide in a table.
+        /// The ID of the installation's key of App Attest. It is a SHA-256, so clients cannot choose IDs that collide in a table.
         let key: [UInt8]
     }
 
@@ -221,7 +222,7 @@ struct RequestAllowance: Sendable, Equatable {
         list(to: bytes) { $0.write("r=", $1.remaining, ";t=", $1.secondsUntilFull) }
     }
 
-    /// Writes the list directly into the response's header, because every response has it.
+    /// Writes the list directly into the response's header, because most responses have it.
     @inline(__always)
     private func list(
         to bytes: UnsafeMutableBufferPointer<UInt8>, _ write: (inout FieldValue, RateLimitState) -> Void

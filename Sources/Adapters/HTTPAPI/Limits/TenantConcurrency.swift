@@ -3,8 +3,8 @@ import Tenancy
 
 /// Limits the requests of each tenant that wait for their bodies or for the database at once.
 ///
-/// Responses from memory never wait, so no other requests can accumulate. Anyone can use a publishable key, so one client has at
-/// most a tenth of its tenant's limit: it cannot block the other clients.
+/// Responses from memory never wait, so such requests do not accumulate. Anyone can use a publishable key, so one client gets at
+/// most a tenth of its tenant's limit and cannot block other clients.
 final class TenantConcurrency: Sendable {
     fileprivate struct Holder: Hashable {
         let tenant: TenantID
@@ -37,7 +37,7 @@ final class TenantConcurrency: Sendable {
         self.totalRefusal = totalRefusal
     }
 
-    /// A running request. It counts until this is released.
+    /// A running request, which counts until this object is released.
     final class Permit: Sendable {
         private let concurrency: TenantConcurrency
         private let holders: [Holder]

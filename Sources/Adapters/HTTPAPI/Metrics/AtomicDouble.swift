@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A double that many threads change without a lock, from 0 on.
+/// A double that many threads can change without a lock. Its initial value is 0.
 struct AtomicDouble: ~Copyable {
     private let bits = Atomic<UInt64>(Double.zero.bitPattern)
 

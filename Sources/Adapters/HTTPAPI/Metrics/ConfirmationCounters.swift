@@ -4,7 +4,7 @@ import Receipts
 
 /// Counts confirmations by outcome, and receipts.
 ///
-/// The counters are found once: to find one by its label costs more than to use it.
+/// The counters are looked up once, because finding a counter costs more than incrementing it.
 struct ConfirmationCounters: Sendable {
     private let outcomes: [Confirmation.Outcome: Counter]
     private let receipts: Counter

@@ -1,19 +1,19 @@
-/// One metric that a server or its process exposes.
+/// A metric of the server or its process.
 ///
-/// The registry writes the help and takes the buckets from here. The table of the operations guide, the alert rules and the
-/// dashboard are compared with the list.
+/// The registry uses the help texts and buckets of this list. Tests compare the operations guide, the alert rules and the dashboard
+/// with it.
 struct MetricDescription: Sendable {
     enum Kind: String, Sendable {
         case counter, gauge, histogram
     }
 
-    /// The name in Prometheus, with unit and suffix.
+    /// The name in Prometheus, including unit and suffix.
     let name: String
     let kind: Kind
     let labels: [String]
     /// One sentence, without a period at its end.
     let help: String
-    /// The upper bounds of a histogram's buckets, without the last, which is infinite.
+    /// The upper bounds of a histogram's buckets, without the infinite last one.
     let buckets: [Double]
 
     init(
@@ -26,19 +26,19 @@ struct MetricDescription: Sendable {
         self.buckets = buckets
     }
 
-    /// By name.
+    /// The descriptions by name.
     static let known = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
 }
 
 extension MetricDescription {
-    /// From a lookup from memory to a request that waited for everything. [ours]
+    /// From a lookup in memory to a request that reaches every timeout. [ours]
     private static let requestSeconds = [0.000_1, 0.000_5, 0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 10]
     /// From Apple's usual response to the longest timeout. [ours]
     private static let outboundSeconds = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30, 60]
-    /// A delivery can wait for hours, while APNs or all servers are away. [ours]
+    /// A delivery can wait for hours while APNs or all servers are unavailable. [ours]
     private static let waitSeconds = [0.05, 0.25, 1, 5, 30, 120, 600, 3_600, 14_400, 86_400]
 
-    /// All metrics, by name.
+    /// All metrics in the order of their names.
     static let all: [MetricDescription] = [
         .init(
             "doorstep_apns_connections", .gauge, labels: ["environment"],

@@ -1,6 +1,6 @@
 import Metrics
 
-/// A number that only grows; integers are exact up to 2⁵³, as everywhere in Prometheus.
+/// A number that only grows. Integers are exact up to 2⁵³, as everywhere in Prometheus.
 final class PrometheusCounter: PrometheusInstrument, CounterHandler, FloatingPointCounterHandler {
     let id: SeriesID
     private let value = AtomicDouble()
@@ -13,7 +13,7 @@ final class PrometheusCounter: PrometheusInstrument, CounterHandler, FloatingPoi
         increment(by: Double(amount))
     }
 
-    /// Ignores amounts by which a counter cannot grow: negative ones, infinity and NaN.
+    /// Ignores negative amounts, infinity and NaN.
     func increment(by amount: Double) {
         guard amount > 0, amount.isFinite else { return }
         value.add(amount)

@@ -1,6 +1,6 @@
 import Metrics
 
-/// A number that can increase and decrease: the last number that was set.
+/// A number that can increase and decrease. Its value is the last number that was set.
 final class PrometheusGauge: PrometheusInstrument, MeterHandler, RecorderHandler {
     let id: SeriesID
     private let value = AtomicDouble()

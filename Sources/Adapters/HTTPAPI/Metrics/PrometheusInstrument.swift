@@ -1,4 +1,4 @@
-/// Changes and writes the value of one series.
+/// An instrument that changes and writes the value of one series.
 protocol PrometheusInstrument: AnyObject, Sendable {
     var id: SeriesID { get }
 
@@ -6,10 +6,10 @@ protocol PrometheusInstrument: AnyObject, Sendable {
     func write(to text: inout String)
 }
 
-/// The name and the labels of one series, both as they are written.
+/// The name and the labels of a series, in the form of the text format.
 struct SeriesID: Hashable {
     let name: String
-    /// `method="GET",status="200"`, sorted by name; empty when there are none.
+    /// For example `method="GET",status="200"`, sorted by name; empty without labels.
     var labels = ""
 
     /// The start of a line: name, suffix and labels.
@@ -19,7 +19,7 @@ struct SeriesID: Hashable {
     }
 }
 
-/// The instruments of one name are all of one kind.
+/// The kind of an instrument. All instruments with one name have the same kind.
 enum InstrumentKind {
     case counter
     case gauge
@@ -36,7 +36,7 @@ enum InstrumentKind {
         }
     }
 
-    /// The name of a metric, from its label in swift-metrics, with the suffix that Prometheus' naming asks for.
+    /// The name of a metric, made from its label in swift-metrics, with the suffix that Prometheus' naming rules require.
     func name(_ label: String) -> String {
         let name = PrometheusText.name(label)
         let suffix =
@@ -48,7 +48,7 @@ enum InstrumentKind {
         return name.hasSuffix(suffix) ? name : name + suffix
     }
 
-    /// The label that the instrument writes itself.
+    /// The name of the label that the instrument itself writes.
     var reservedLabel: String? {
         switch self {
         case .counter, .gauge: nil

@@ -1,16 +1,16 @@
 public import Metrics
 import Synchronization
 
-/// Keeps the process's metrics and writes them in Prometheus' text format 0.0.4.
+/// Stores the process's metrics and writes them in Prometheus' text format 0.0.4.
 ///
-/// Labels and dimensions of swift-metrics become names that Prometheus takes: every other character becomes `_`.
-/// A counter's name ends in `_total`, a timer's in `_seconds`. Recorders that aggregate and timers are histograms,
-/// the others gauges. Help and buckets are those of ``MetricDescription/all``.
+/// Labels and dimensions of swift-metrics become names that Prometheus accepts: `_` replaces every other character. The name of a
+/// counter ends in `_total`, the name of a timer in `_seconds`. Timers and aggregating recorders are histograms; other recorders
+/// are gauges. Help texts and buckets come from ``MetricDescription/all``.
 ///
-/// At most 10,000 series are kept, a histogram counting as one. What is asked for beyond that, or under a name that
-/// has another type already, does nothing and is counted in `doorstep_metrics_dropped_total`.
+/// The registry has at most 10,000 series. A histogram counts as one. A series beyond the limit, or one whose name already has
+/// another type, has no effect and is counted in `doorstep_metrics_dropped_total`.
 ///
-/// Safe to use from many threads: to find a series takes one short lock, to change it none that others share.
+/// Safe to use from many threads: finding a series takes one short lock, and changing it takes no shared lock.
 public final class PrometheusRegistry: MetricsFactory, Sendable {
     private let limit: Int
     private let catalogue: Mutex<Catalogue>
@@ -103,7 +103,7 @@ private struct Catalogue {
     }
 
     private(set) var families: [String: Family] = [:]
-    /// Every name that is written before a value; a histogram writes three.
+    /// Every name that is written before a value. A histogram writes three names.
     private var sampleNames: Set<String> = []
     private var count = 0
 
@@ -111,7 +111,7 @@ private struct Catalogue {
         insert(counter, .counter)
     }
 
-    /// The instrument of a series, made if it is new; nil when it must not be kept.
+    /// The instrument of a series, which is created if it is new; nil if the registry cannot store it.
     mutating func instrument(
         _ kind: InstrumentKind, _ id: SeriesID, limit: Int
     ) -> (any PrometheusInstrument)? {

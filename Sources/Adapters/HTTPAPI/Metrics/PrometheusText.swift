@@ -2,9 +2,9 @@
 ///
 /// Source: "Exposition formats" and "Data model" of the Prometheus documentation.
 enum PrometheusText {
-    /// A name of a metric or label: `[a-zA-Z_][a-zA-Z0-9_]*`, every other character replaced by `_`.
+    /// A name of a metric or label: `[a-zA-Z_][a-zA-Z0-9_]*`. `_` replaces every other character.
     ///
-    /// Colons are left to recording rules, as Prometheus asks.
+    /// Colons are reserved for recording rules, as Prometheus recommends.
     static func name(_ text: String) -> String {
         if isName(text) { return text }
         var name = ""
@@ -18,7 +18,7 @@ enum PrometheusText {
         return name.isEmpty ? "_" : name
     }
 
-    /// Whether nothing of a name needs replacing, as is usual.
+    /// Whether the name needs no replacement, which is usual.
     private static func isName(_ text: String) -> Bool {
         guard let first = text.utf8.first, !isDigit(first) else { return false }
         return text.utf8.allSatisfy { byte in
@@ -35,10 +35,10 @@ enum PrometheusText {
         (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
     }
 
-    /// Labels as they stand between braces, sorted by name.
+    /// Labels as they are written between braces, sorted by name.
     ///
-    /// An empty value means the same as no label, so it is left out; of two labels with one name the first stays.
-    /// - Parameter reserved: A name that must not come from outside; such a label gets a `_` at its end.
+    /// An empty value means the same as no label, so it is left out. Of several labels with one name, the first one counts.
+    /// - Parameter reserved: A name that callers cannot use. `_` is appended to such a label.
     static func labels(_ dimensions: [(String, String)], reserved: String?) -> String {
         var labels: [(name: String, value: String)] = []
         for (label, value) in dimensions where !value.isEmpty {
@@ -57,7 +57,7 @@ enum PrometheusText {
         return text
     }
 
-    /// Names that begin with two underscores are Prometheus' own.
+    /// Prometheus reserves names that begin with two underscores.
     private static func labelName(_ text: String, reserved: String?) -> String {
         let name = name(text)
         if name == reserved { return name + "_" }
@@ -83,7 +83,7 @@ enum PrometheusText {
         byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\n")
     }
 
-    /// A value as Go reads it: `NaN`, `+Inf` and `-Inf`, whole numbers without a fraction.
+    /// A value in Go's syntax: `NaN`, `+Inf` and `-Inf`, and integers without a fraction.
     static func number(_ value: Double) -> String {
         if value.isNaN { return "NaN" }
         if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }

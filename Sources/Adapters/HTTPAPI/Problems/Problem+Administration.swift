@@ -7,7 +7,7 @@ import JSON
 import Tenancy
 
 extension Problem {
-    /// Turns the errors of managing into problems.
+    /// Converts errors of the administration into problems.
     static func managing<Result>(_ body: () async throws -> Result) async throws -> Result {
         do {
             return try await body()

@@ -6,7 +6,7 @@ import Tenancy
 
 /// An error response (RFC 9457), with a stable `code` for clients' decisions.
 ///
-/// `type` and `title` are from the code's ``ProblemType``. Tests check that every code has a ``ProblemType``. Without it, the type
+/// `type` and `title` come from the code's ``ProblemType``. Tests check that every code has a ``ProblemType``. Without it, the type
 /// would be `about:blank`, and the title the reason phrase of the status (RFC 9457 §4.2.1).
 struct Problem: Error, CustomStringConvertible {
     let status: HTTPResponse.Status
@@ -134,7 +134,7 @@ extension Problem {
         self.init(status, refusal.code, refusal.description, members: refusal.members)
     }
 
-    /// A field that is missing, unknown or of the wrong kind.
+    /// A problem for a field that is missing, unknown or of the wrong type.
     init(_ error: JSONFieldError) {
         self.init(.badRequest, error)
     }
@@ -142,7 +142,7 @@ extension Problem {
     /// Reads the URL of a request.
     static func url(_ text: String) throws(Problem) -> InvocationURL { try url(text.utf8.span) }
 
-    /// - Parameter text: valid UTF-8.
+    /// - Parameter text: Valid UTF-8.
     static func url(_ text: Span<UInt8>) throws(Problem) -> InvocationURL {
         do {
             return try InvocationURL(requested: text)

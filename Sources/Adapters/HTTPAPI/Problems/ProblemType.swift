@@ -5,7 +5,7 @@ import HTTPTypes
 /// The `type` and `title` of each ``Problem``, the pages at `/problems` and the errors in the OpenAPI document are derived from
 /// the list of error codes. Tests compare the guide with it.
 struct ProblemType: Sendable {
-    /// The stable name that clients decide by.
+    /// The stable name that clients use to distinguish problems.
     let code: String
     /// The status of all responses with this code.
     let status: HTTPResponse.Status
