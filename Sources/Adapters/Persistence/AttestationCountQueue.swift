@@ -21,7 +21,7 @@ public final class AttestationCountQueue: AttestationRecorder, Sendable {
 
     private let gathering: TenantGathering<[Place: Counts]>
 
-    /// - Parameter interval: How long counts are gathered before they are written.
+    /// - Parameter interval: The time for which counts are collected before they are written.
     public init(
         _ pool: ConnectionPool, interval: Duration = .seconds(10),
         onFailure: @escaping @Sendable (any Error) -> Void
@@ -42,13 +42,13 @@ public final class AttestationCountQueue: AttestationRecorder, Sendable {
     /// Writes the counts repeatedly until the task is cancelled.
     public func run() async { await gathering.run() }
 
-    /// Writes the counts. Counts that cannot be written wait for the next time.
+    /// Writes the counts. Counts that cannot be written stay for the next call.
     public func flush() async { await gathering.flush() }
 
     private static func write(_ counts: [Place: Counts], in transaction: TenantTransaction) async throws {
         let (tenant, rows) = (transaction.tenant, Array(counts))
         func column(_ grade: RequestAttestation.Grade) -> [Int] { rows.map { $0.value[grade] ?? 0 } }
-        // In the same order everywhere, so that two servers do not wait for each other. Deleted clips are left out.
+        // All servers use the same order, so that two servers do not wait for each other. Counts of deleted clips are left out.
         try await transaction.execute(
             """
             INSERT INTO doorstep.attestation_days AS d

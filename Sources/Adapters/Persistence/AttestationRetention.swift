@@ -26,10 +26,11 @@ public struct AttestationRetention: Sendable {
     private static let batch = 1_000
     /// The number of days after which an unused key is deleted. Its installation then attests a new key. [ours]
     private static let keyRetention = 90
-    /// The number of days after which a revocation is deleted. A revoked key is not used, so that the key itself is deleted by then,
-    /// and its last token has expired.
+    /// The number of days after which a revocation is deleted. A revoked key is not used, so the key itself is deleted earlier, and
+    /// its last token has expired.
     private static let revocationRetention = keyRetention + 1
-    /// Days before counts are deleted: more than the days that decide whether attestation can be required. [ours]
+    /// The number of days after which counts are deleted. It exceeds the days that decide whether attestation can be required.
+    /// [ours]
     private static let countRetention = 30
 
     public init(_ pool: ConnectionPool) {
@@ -70,7 +71,7 @@ public struct AttestationRetention: Sendable {
         now.addingTimeInterval(-86_400 * Double(revocationRetention))
     }
 
-    /// Keys first: the data of a key is deleted after it.
+    /// Keys first. Data that belongs to a key is deleted after the key.
     private static func steps(
         at now: Date
     ) -> [(@Sendable (TenantID) -> Query, any WritableKeyPath<Work, Int> & Sendable)] {

@@ -35,7 +35,7 @@ extension TenantTransaction {
             """)
     }
 
-    /// Locks the cursor of the audience that has waited longest and that no other server processes.
+    /// Locks the cursor that has waited longest among those that no other server processes.
     func lockCursor() async throws -> AudienceCursor? {
         try await execute(
             """

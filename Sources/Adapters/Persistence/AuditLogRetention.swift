@@ -10,7 +10,7 @@ public struct AuditLogRetention: Sendable {
     private let pool: ConnectionPool
     private let retention: Int
 
-    /// - Parameter retention: For how many days entries are kept.
+    /// - Parameter retention: The number of days for which entries are kept.
     /// - Precondition: `retention` is one of ``retentions``.
     public init(_ pool: ConnectionPool, retention: Int) {
         precondition(Self.retentions.contains(retention), "the audit log is kept for 7 to 36500 days")

@@ -34,7 +34,7 @@ extension Card {
         return JSONValue.object(card.json).text
     }
 
-    /// - Parameter card: nil keeps the existing card.
+    /// - Parameter card: Nil keeps the existing card.
     static func staged(_ card: Card?) -> [String?] {
         [card?.textWithoutImage, card?.image?.description]
     }

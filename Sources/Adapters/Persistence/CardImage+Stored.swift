@@ -6,8 +6,8 @@ public import Tenancy
 extension CardImage: StoredResource {
     static let relation = "card_images"
 
-    /// Special: does not lock the image, because a lock requires the right to change images. A transaction that adds a card with
-    /// this image locks it.
+    /// Differs from the default: it does not lock the image, because a lock requires the right to change images. A transaction that
+    /// adds a card with this image locks it.
     static func selection(_ digest: ImageDigest, of tenant: TenantID, lock: String) -> Query {
         """
         SELECT \(unsafeSQL: columnList) FROM doorstep.card_images
@@ -15,7 +15,7 @@ extension CardImage: StoredResource {
         """
     }
 
-    /// Special: with the file.
+    /// Differs from the default: the statement also stores the file.
     func insertion(into tenant: TenantID) -> Query {
         """
         WITH added AS (
@@ -42,7 +42,7 @@ extension CardImage: StoredResource {
                 "image \(digest)", from: "card_images", where: "sha256", is: digest.description,
                 dependents: references, cascade: cascade)
         } catch let error as PostgreSQLError where error.isForeignKeyViolation() {
-            // Since the check, another transaction has added a card that names the image.
+            // Since the check, another transaction has added a card with this image.
             throw AdministrationError.conflict
         }
     }
@@ -71,7 +71,8 @@ extension TenantTransaction {
 struct PostgresImageFiles: ImageFiles {
     let store: PostgresAdministrationStore
 
-    /// The bytes before the range are not read: the column is stored out of line and uncompressed (PostgreSQL, "TOAST").
+    /// PostgreSQL does not read the bytes before the range, because the column is stored out of line and uncompressed (PostgreSQL,
+    /// "TOAST").
     func bytes(_ range: Range<Int>, of image: ImageDigest, of tenant: TenantID) async throws -> [UInt8]? {
         try await store.read(tenant) { transaction in
             try await transaction.execute(

@@ -4,11 +4,11 @@ import Tenancy
 
 /// A copy of one tenant's catalogue, which is read from the database page by page and then put into the index.
 ///
-/// Each page is a transaction with its own snapshot. The log of changes makes the pages consistent: rows that change while
-/// pages are read are noted, and the follow after the last page reads them again. Only then is the whole copy put into the index,
-/// so that lookups see the tenant's catalogue before or after a transaction, never in between. If more than
-/// ``IndexChanges/mostRows`` rows change, or one statement changes more than a thousand, the relation is copied again from its
-/// start; ``mostRestarts`` limits this.
+/// Each page is a transaction with its own snapshot. The log of changes makes the pages consistent: the copy records rows that
+/// change while pages are read, and the follow after the last page reads these rows again. Only then is the whole copy put into the
+/// index, so that lookups see the tenant's catalogue before or after a transaction, never in between. If more than
+/// ``IndexChanges/mostRows`` rows change, or one statement changes more than a thousand rows, the relation is copied again from its
+/// start. ``mostRestarts`` limits the restarts.
 struct CatalogueCopy {
     /// The pages of a relation that have been copied.
     struct Pages {
@@ -16,7 +16,7 @@ struct CatalogueCopy {
         fileprivate(set) var pages: [CopiedRows] = []
         fileprivate(set) var isAtEnd = false
 
-        /// The key after which the next page begins; nil for the first.
+        /// The key after which the next page begins; nil for the first page.
         var lastKey: [String]? { pages.last?.lastKey }
     }
 
@@ -37,14 +37,15 @@ struct CatalogueCopy {
 
     var pageLength: Int
     private let longestPage: Int
-    /// The number of failures in a row.
+    /// The number of consecutive failures.
     private(set) var failures = 0
     private var retryAt: ContinuousClock.Instant?
     /// The number of its last turn. Turns are numbered without gaps.
     var turn = 0
 
-    /// The maximum number of restarts. If a tenant changes its catalogue faster than it is copied, the index then gets a copy in which
-    /// a change may be incomplete, and the next copy completes it. Otherwise the tenant would see no change until it pauses. [ours]
+    /// The maximum number of restarts. If a tenant changes its catalogue faster than it can be copied, the index then gets a copy
+    /// in which a change may be incomplete. The next copy completes it. Otherwise the tenant would see no change until its changes
+    /// pause. [ours]
     private static let mostRestarts = 3
     private static let longestPause = 60
 
@@ -63,7 +64,7 @@ struct CatalogueCopy {
         IndexRelation.allCases.first { relations[$0]?.isAtEnd == false }
     }
 
-    /// Whether changes would restart the copy although it has reached the maximum number of restarts.
+    /// Whether changes require a restart although the copy has reached the maximum number of restarts.
     func wouldStarve(by changes: IndexChanges.OfCatalogue) -> Bool {
         guard restarts >= Self.mostRestarts else { return false }
         var rows = touched
@@ -78,7 +79,7 @@ struct CatalogueCopy {
 
     // MARK: Changes
 
-    /// Notes changes that the pages may lack.
+    /// Records changes that the pages may lack.
     mutating func note(_ changes: IndexChanges.OfCatalogue) {
         transactions.formUnion(changes.transactions)
         touched.formUnion(changes.rows)
@@ -88,7 +89,7 @@ struct CatalogueCopy {
         guard !relations.isEmpty else { return }
         restarts += 1
         for relation in relations { copyFromStart(relation) }
-        // Rows that were read before are older than the new pages.
+        // Rows that were read earlier are older than the new pages.
         (unread, batches) = (touched, [])
     }
 
@@ -97,7 +98,7 @@ struct CatalogueCopy {
         touched.remove(relation)
     }
 
-    /// Takes rows that a follow read after the last page, of ``unread`` and of the changes that it found.
+    /// Takes rows that a follow has read after the last page: rows of ``unread``, and rows of the changes that the follow found.
     mutating func add(_ part: IndexBatch.Part, _ changes: IndexChanges.OfCatalogue?) {
         transactions.formUnion(changes?.transactions ?? [])
         touched.formUnion(changes?.rows ?? IndexKeys())
@@ -121,7 +122,7 @@ struct CatalogueCopy {
     }
 
     /// Makes the next page shorter.
-    /// - Returns: False if the page has only one row already.
+    /// - Returns: False if the page already has only one row.
     mutating func shortenPages() -> Bool {
         guard pageLength > 1 else { return false }
         pageLength = max(1, pageLength / 4)

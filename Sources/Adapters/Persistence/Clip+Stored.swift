@@ -15,7 +15,7 @@ extension Clip: StoredResource {
 
     func refusal(_ error: PostgreSQLError) -> any Error { card.refusal(error, in: "clips") ?? error }
 
-    /// Unless forced, rejects a policy that would refuse requests, until enough attested requests were monitored.
+    /// Unless forced, refuses a policy that would refuse requests before enough attested requests were counted.
     func check(replacing before: Clip?, force: Bool, _ transaction: TenantTransaction) async throws {
         guard !force, let attestation else { return }
         for operation in ClipAttestation.Operation.allCases

@@ -10,7 +10,7 @@ public struct ConfirmationDays: Sendable {
     /// default of `max_locks_per_transaction`. [ours]
     public static let retentions = 1...730
 
-    /// The results.
+    /// The number of changes.
     public struct Retention: Sendable, Hashable {
         public var dropped: Int
         public var added: Int

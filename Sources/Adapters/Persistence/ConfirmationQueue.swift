@@ -10,11 +10,11 @@ public import Tenancy
 
 /// Records confirmations in PostgreSQL, some time after the response.
 ///
-/// Responses neither wait for the database nor fail with it: records wait in memory, and one statement writes many of them. While
-/// the database does not respond, the records keep waiting. Each tenant has a share of the memory (``TenantBacklog``); above it, the
-/// newest records are dropped and counted. If webhooks of a tenant receive confirmations, its records are written every two seconds,
-/// or when there are a hundred, so that the webhooks receive few messages. A record gets its ID before it is written, so that a lost COMMIT
-/// does not write it twice.
+/// Responses neither wait for the database nor fail with it: records wait in memory, and one statement writes many of them. If the
+/// database does not respond, the records stay in memory. Each tenant has a share of the memory (``TenantBacklog``). Beyond the
+/// share, the newest records are dropped and counted. If webhooks of a tenant receive confirmations, its records are written every
+/// two seconds, or when there are a hundred, so that the webhooks receive few messages. A record gets its ID before it is written,
+/// so that a repetition after a lost COMMIT does not write it twice.
 ///
 /// Safe to use from many threads.
 public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
@@ -25,19 +25,19 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
     }
 
     private struct Waiting {
-        /// The ID from an earlier attempt, whose result may be unknown.
+        /// The ID from an earlier attempt with an unknown result.
         var id: UUID?
         let record: ConfirmationRecord
     }
 
     private struct State {
         var waiting = TenantBacklog<Waiting>()
-        /// Taken out of `waiting`, and not yet known to be written.
+        /// Records that are taken out of `waiting` and may not be written yet.
         var underWay: [Entry] = []
-        /// Taken out of `waiting`, and not yet in `underWay`.
+        /// The number of records that are taken out of `waiting` and not in `underWay` yet.
         var makingCount = 0
         var dropped = 0
-        /// Until when records of a tenant wait for more records, so that its webhooks receive few messages.
+        /// The times until which records of a tenant wait for further records, so that its webhooks receive few messages.
         var gatheringUntil: [TenantID: ContinuousClock.Instant] = [:]
 
         var count: Int { waiting.count + makingCount + underWay.count }
@@ -51,7 +51,7 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
     private let now: @Sendable () -> ContinuousClock.Instant
     private let onFailure: @Sendable (any Error) -> Void
 
-    /// How long records may wait for others to be written with them.
+    /// The time for which records wait for further records, so that one statement writes many.
     private static let gathering = Duration.milliseconds(50)
     /// The longest wait for a tenant whose webhooks receive confirmations. [ours]
     private static let telling = Duration.seconds(2)
@@ -117,7 +117,7 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
         }
     }
 
-    /// - Parameter isLast: whether records no longer wait for more records of their tenant.
+    /// - Parameter isLast: Whether records no longer wait for further records of their tenant.
     private func writeBatch(isLast: Bool) async throws {
         var failure: (any Error)?
         for (tenant, entries) in Dictionary(grouping: nextBatch(isLast), by: \.tenant) {
@@ -129,11 +129,11 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
                 // The records remain in `underWay`, and the next call finds the partition.
                 continue
             } catch let error as PostgreSQLError where error.isLockTimeout {
-                // None of these records was written. The records of other tenants need not wait.
+                // None of these records was written. Records of other tenants do not wait for a repetition.
                 putBack(entries, of: tenant)
                 failure = failure ?? error
             } catch let error as PostgreSQLError where error.isRefusal {
-                // For example, the tenant was deleted. No repetition can succeed.
+                // The tenant was deleted, for example. No repetition can succeed.
                 finish(entries, isWritten: false)
                 onFailure(error)
             }
@@ -141,7 +141,7 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
         if let failure { throw failure }
     }
 
-    /// The unfinished batches, or else each tenant's share of the records that are ready.
+    /// The unfinished batches; if there are none, each tenant's share of the records that are ready.
     private func nextBatch(_ isLast: Bool) -> [Entry] {
         let time = self.now()
         let (unfinished, taken) = state.withLock {
@@ -156,7 +156,7 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
             return ([], taken)
         }
         guard unfinished.isEmpty else { return unfinished }
-        // Not under the lock, which every confirmation takes: random bits are a system call each.
+        // Outside the lock, which every confirmation takes, because random bits need a system call.
         let now = Date()
         let entries = taken.map {
             Entry(id: $0.element.id ?? .timeOrdered(at: now), tenant: $0.tenant, record: $0.element.record)
@@ -176,7 +176,7 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
         }
     }
 
-    /// - Parameter entries: of one tenant.
+    /// - Parameter entries: Records of one tenant.
     private func putBack(_ entries: [Entry], of tenant: TenantID) {
         let ids = Set(entries.map(\.id))
         state.withLock { state in
@@ -204,7 +204,7 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
                 ON CONFLICT DO NOTHING
                 """
             ).affectedRows
-            // If an earlier attempt has written the records, it has also created the messages.
+            // If an earlier attempt has written the records, it has created the messages, too.
             guard isWanted, count > 0 else { return isWanted }
             let confirmations = entries.map { RecordedConfirmation(id: $0.id, record: $0.record).json }
             try await transaction.tell(
@@ -217,7 +217,7 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
 }
 
 extension PostgreSQLError {
-    /// Whether the database refuses these rows however often they are sent.
+    /// Whether the database will always refuse these rows.
     fileprivate var isRefusal: Bool {
         if case .encoding = self { return true }
         // Class 23: integrity constraint violation; class 22: data exception.

@@ -12,13 +12,13 @@ public struct DatabaseCondition: Sendable {
     public let isSuperuser: Bool
     /// Whether the login bypasses row-level security.
     public let bypassesRowSecurity: Bool
-    /// The most connections of the login; nil for no limit of its own.
+    /// The connection limit of the login; nil if it has none.
     public let connectionLimit: Int?
-    /// The most connections of all logins but superusers.
+    /// The maximum number of connections of all logins except superusers.
     public let maximumConnections: Int
     /// Doorstep's roles of which the login is a member, sorted.
     public let roles: [String]
-    /// Whether the server replicates another one, and so refuses writes.
+    /// Whether the server is a standby, and therefore refuses writes.
     public let isStandby: Bool
     /// Tables with tenants' rows whose row-level security is not forced.
     public let unprotectedTables: [String]
@@ -26,7 +26,7 @@ public struct DatabaseCondition: Sendable {
     public let unusedSlots: [String]
     /// The number of standbys that receive changes.
     public let standbys: Int
-    /// How far the database's clock is ahead of this machine's, in seconds.
+    /// The difference between the database's clock and this machine's, in seconds. Positive if the database's clock is ahead.
     public let clockDifference: TimeInterval
 
     /// The roles of a server's login: it needs these, and no others.
@@ -40,7 +40,7 @@ public struct DatabaseCondition: Sendable {
             let before = Date()
             let clock = try await connection.execute("SELECT clock_timestamp()").one().decode(
                 at: 0, as: Date.self)
-            // The response took as long as the request.
+            // The database read its clock about halfway between request and response.
             let now = before.addingTimeInterval(Date().timeIntervalSince(before) / 2)
             return try Self(row, clockDifference: clock.timeIntervalSince(now))
         }

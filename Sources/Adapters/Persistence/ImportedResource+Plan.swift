@@ -90,7 +90,7 @@ extension ImportedResource {
     }
 
     /// The bytes of a row, as the triggers of `doorstep.count_usage` count them.
-    /// - Parameter value: the value of a column.
+    /// - Parameter value: The value of a column.
     private static func size(_ value: (StagedColumn) -> String, _ key: String) -> String {
         let columns = changeableColumns.filter { ["text", "jsonb"].contains($0.type.prefix { $0 != " " }) }
         return "octet_length(concat(\(keyList(key)), \(columns.map(value).joined(separator: ", "))))"
@@ -116,7 +116,7 @@ extension ImportedResource {
 
     /// The state of the existing items that the import may change or remove: a hash, the number of these items, and the number of
     /// them that have a staged row. These are the items with a staged row, or with `prunes` all items.
-    /// - Parameter locks: whether to lock these items until the end of the transaction.
+    /// - Parameter locks: Whether to lock these items until the end of the transaction.
     static func state(of tenant: TenantID, prunes: Bool, locks: Bool) -> Query {
         """
         WITH concerned AS (
@@ -130,8 +130,8 @@ extension ImportedResource {
         """
     }
 
-    /// The number of all items, and the number of items without a staged row. Locks the latter, so that no new reference to them
-    /// appears.
+    /// The number of all items, and the number of items without a staged row. Locks the items without a staged row, so that no new
+    /// references to them appear.
     static func removals(of tenant: TenantID) -> Query {
         """
         WITH removed AS (

@@ -4,8 +4,8 @@ import Lookups
 import PostgreSQL
 import Tenancy
 
-/// A resource whose items are imported from whole files. COPY writes the rows into a temporary table, where SQL finds problems that
-/// a single row does not show. Then one statement each removes, adds and changes items.
+/// A resource whose items are imported from whole files. COPY writes the rows into a temporary table, where SQL finds problems
+/// between rows. Then one statement each removes, adds and changes items.
 protocol ImportedResource: StoredResource, WritableResource {
     /// The quota that counts the items.
     static var quota: QuotaKind { get }
@@ -13,7 +13,7 @@ protocol ImportedResource: StoredResource, WritableResource {
     static var reference: Reference? { get }
     /// Statements that find rows which cannot be merged, and add their lines with the reasons to `pg_temp.refused`, unless a line is
     /// there already.
-    /// - Parameter prunes: whether items without a staged row are removed.
+    /// - Parameter prunes: Whether items without a staged row are removed.
     static func problems(of tenant: TenantID, prunes: Bool) -> [Query]
     /// - Parameter columns: The columns of the key.
     static func key(from columns: [String]) throws -> Key
@@ -46,7 +46,7 @@ extension ImportedResource {
     /// The values of the columns of `fields`, after those of the key, in COPY's text format.
     /// - Parameters:
     ///   - fields: ``changeableFields``.
-    ///   - card: nil keeps the existing card.
+    ///   - card: Nil keeps the existing card.
     func copyTexts(_ fields: [Field<Self>], with card: Card?) -> [String?] {
         var texts: [String?] = Self.keyTexts(key)
         for field in fields {
@@ -59,7 +59,7 @@ extension ImportedResource {
         return texts
     }
 
-    /// The column of the key that names a row in messages.
+    /// The key column that names a row in messages.
     private static var namingColumn: String { fields.first { $0.kind == .key }?.column ?? "" }
 
     /// Creates `pg_temp.staged`, whose first column is the row's `line`.
@@ -217,8 +217,8 @@ extension ImportedResource {
 }
 
 extension Query.StringInterpolation {
-    /// The staged rows `s` with their existing rows `t`. The staged rows stay the outer side of the join, whatever the
-    /// planner knows of the table, where no condition on `t` is strict.
+    /// The staged rows `s` with their existing rows `t`. If no condition on `t` is strict, the staged rows stay the outer side of
+    /// the join, with any statistics of the planner.
     mutating func appendInterpolation<Item: ImportedResource>(
         compared _: Item.Type, of tenant: TenantID, join: String = "LEFT"
     ) {

@@ -7,7 +7,7 @@ import Tenancy
 struct IndexChanges {
     /// The changes of one tenant's catalogue.
     struct OfCatalogue {
-        /// Relations in which so many rows changed that all rows must be copied.
+        /// Relations with so many changed rows that all rows must be copied.
         var wholes: Set<IndexRelation> = []
         var rows = IndexKeys()
         /// The transactions that made the changes.
@@ -22,12 +22,12 @@ struct IndexChanges {
 
     var isEmpty: Bool { control.isEmpty && controlWholes.isEmpty && catalogues.isEmpty }
 
-    /// If more rows than this of one tenant's relation changed since the last follow, all of them are copied, in pages. [ours]
+    /// If more rows of one tenant's relation changed since the last follow, all rows are copied, in pages. [ours]
     static let mostRows = 10_000
 
-    /// The rows that the transaction's snapshot sees and an earlier one did not.
+    /// The rows that the transaction's snapshot sees and an earlier snapshot did not.
     ///
-    /// Ignores changes with the number of a future transaction. They are from a dump of another server.
+    /// Ignores changes whose transaction ID is in the future. They are from a dump of another server.
     init(_ transaction: Transaction, since snapshot: String) async throws {
         let changes = try await transaction.execute(
             """
@@ -119,7 +119,7 @@ struct IndexKeys: Sendable {
 
 /// Changed rows with their content, ready to be put into an index.
 ///
-/// A value, so that the index and an unfinished copy of it can get the same batch.
+/// A value, so that the index and an unfinished copy of it can use the same batch.
 struct IndexBatch: Sendable {
     /// All rows of a tenant's relation.
     private var wholes: [(relation: IndexRelation, tenant: TenantID, rows: CopiedRows)] = []
@@ -166,7 +166,7 @@ struct IndexBatch: Sendable {
 
     /// Reads rows in the transaction's snapshot, one statement after another, until a deadline. It runs at least one statement,
     /// so that repeated reads finish.
-    /// - Parameter length: How many rows one statement reads.
+    /// - Parameter length: The number of rows that one statement reads.
     static func read(
         _ keys: IndexKeys, length: Int, until deadline: ContinuousClock.Instant, _ transaction: Transaction
     ) async throws -> Part {
@@ -207,7 +207,7 @@ struct IndexBatch: Sendable {
         rows += other.rows
     }
 
-    /// Moves the rows of a relation into a batch of their own.
+    /// Moves the rows of a relation into a separate batch.
     mutating func split(_ relation: IndexRelation) -> Self {
         var part = Self()
         part.wholes = wholes.filter { $0.relation == relation }
@@ -263,7 +263,7 @@ struct CopiedRows: Sendable {
         pieces.append(piece)
     }
 
-    /// Puts the rows into an index that has none of them. Call `settle()` on the index after the last ones.
+    /// Puts the rows into an index that has no rows of this relation. Call `settle()` on the index after the last rows.
     /// - Returns: The number of rows that could not be read, and were left out.
     func insert(into table: inout LookupIndex) throws -> Int {
         var reader = BinaryCopyReader(columnCount: relation.columns.count)

@@ -5,7 +5,7 @@ import Tenancy
 
 /// Copies of tenants' catalogues, page by page.
 extension IndexFeed {
-    /// Notes changes that the table gets by a copy of the tenant's catalogue.
+    /// Records changes that the index gets with a copy of the tenant's catalogue.
     func note(_ changes: IndexChanges.OfCatalogue, of tenant: TenantID) {
         guard let list = copies[tenant] else {
             copies[tenant] = [CatalogueCopy(changes, pageLength: pageLength)]
@@ -36,7 +36,7 @@ extension IndexFeed {
         if copies.values.contains(where: { $0[0].isDue(at: .now) }) { wake?.yield() }
     }
 
-    /// - Returns: False if the database is another one than before, or will be read again.
+    /// - Returns: False if the database has changed, or everything must be read again.
     private func copyPage(of tenant: TenantID) async throws -> Bool {
         guard let copy = copies[tenant]?[0], let relation = copy.unfinished,
             let pages = copy.relations[relation], let server = position?.server
@@ -56,7 +56,7 @@ extension IndexFeed {
                     """)
                 let name: String = try await transaction.execute("SELECT \(constant: Self.serverName)").one()
                     .decode(at: 0)
-                // The next follow finds that out as well, and reads everything.
+                // The next follow finds this out, too, and reads everything.
                 guard name == server else { return nil }
                 return try await transaction.copied(relation, query)
             }
@@ -65,7 +65,7 @@ extension IndexFeed {
             copies[tenant]?[0].add(page, to: pages.id, isLast: isLast, during: follows)
         } catch let error as PostgreSQLError {
             guard load == loads else { return false }
-            // A database that is slow for a while may still do for fewer rows at once.
+            // A temporarily slow database may still be fast enough for fewer rows.
             if error.isCancelledStatement, copies[tenant]?[0].shortenPages() == true { return true }
             fail(tenant, error)
             guard error.isOfStatement else { throw error }

@@ -5,24 +5,23 @@ public import Tenancy
 
 /// Keeps a lookup index equal to the database: reads everything once, then follows the log of changes.
 ///
-/// The log is read by snapshots: rows that the present snapshot sees and the last one did not are new, in any order of
-/// transactions. A long transaction delays nothing, and nothing is skipped. (PostgreSQL, "Transaction ID and Snapshot
-/// Information Functions".) A changed row is read in its current state in the same snapshot, so the order of its changes does
-/// not matter.
+/// The feed reads the log by snapshots: rows that the present snapshot sees and the last one did not are new, in any order of
+/// transactions. A long transaction delays nothing, and nothing is skipped. (PostgreSQL, "Transaction ID and Snapshot Information
+/// Functions".) A changed row is read in its current state in the same snapshot, so the order of its changes does not matter.
 ///
-/// Keys, limits and clips of all tenants are applied first, then domains. If very many rows of a tenant's catalogue changed, the
-/// catalogue is copied page by page beside that (``CatalogueCopy``). If a copy fails, only this tenant is quarantined: its
+/// The feed applies keys, limits and clips of all tenants first, then domains. If very many rows of a tenant's catalogue changed,
+/// the catalogue is copied page by page at the same time (``CatalogueCopy``). If a copy fails, only this tenant is quarantined: its
 /// lookups use the last complete copy, and the copy continues later.
 ///
-/// Everything is read again if changes were pruned before they were read, and if the database is another one or its server was
-/// restarted: a restored, promoted or crashed server may lack rows that were seen.
+/// The feed reads everything again if changes were pruned before it read them, and if the database is another one or its server was
+/// restarted. A restored, promoted or crashed server may lack rows that the feed has seen.
 ///
-/// During recovery a snapshot contains no running transactions (PostgreSQL, `GetSnapshotData`). There, only transactions older
-/// than all of these count as seen, so that their changes are read when they end, also after a promotion.
+/// During recovery, a snapshot does not list the running transactions (PostgreSQL, `GetSnapshotData`). There, only transactions
+/// older than all running ones count as seen. Changes of the others are read when they end, also after a promotion.
 ///
-/// Works as `doorstep_router`.
+/// The role is `doorstep_router`.
 public actor IndexFeed {
-    /// What happened, for a log and for metrics.
+    /// An event for the log and for metrics.
     public enum Event: Sendable {
         /// Everything was read, except `unreadable` rows, which were left out.
         case loaded(experiences: Int, locations: Int, unreadable: Int, duration: Duration)
@@ -30,13 +29,13 @@ public actor IndexFeed {
         case changed(rows: Int, relations: Int, unreadable: Int)
         /// A tenant's catalogue cannot be copied. Its last version remains in use, and the copy is tried again.
         case quarantined(TenantID, any Error)
-        /// The tenant's catalogue was copied after all.
+        /// A quarantined tenant's catalogue was copied.
         case released(TenantID)
         /// The log of changes cannot be read. The last index remains in use, and reading is tried again.
         case interrupted(any Error)
         /// The log of changes can be read again.
         case resumed
-        /// The database is a standby, which refuses writes; or no longer.
+        /// The database is a standby, which refuses writes; or it is one no longer.
         case standby(Bool)
         /// No notifications of changes arrive, so changes are found by polling.
         case notListening(PostgreSQLError)
@@ -52,8 +51,8 @@ public actor IndexFeed {
     /// The position up to which the log has been read.
     struct Position {
         let snapshot: String
-        /// Identifies the database and the run of its server. It differs after a restart, and after a crash, because a crash resets
-        /// the statistics, whose reset time is part of it.
+        /// Identifies the database and the run of its server. It differs after a restart. It also differs after a crash, because a
+        /// crash resets the statistics, and their reset time is part of it.
         let server: String
     }
 
@@ -81,20 +80,20 @@ public actor IndexFeed {
     private static let shortestInterval = Duration.milliseconds(20)
     private static let pruningInterval = Duration.seconds(600)
     private static let loadTimeout = Duration.seconds(600)
-    /// If PostgreSQL does not respond, this is noticed after this time.
+    /// The time after which the feed notices that PostgreSQL does not respond.
     static let followTimeout = Duration.seconds(30)
-    /// Maximum time of the database for a page, in milliseconds. Much less than `followTimeout`, so that a slow statement can
-    /// be distinguished from a silent server. [ours]
+    /// The maximum time of the database for a page, in milliseconds. It is much shorter than `followTimeout`, so that a slow
+    /// statement can be distinguished from a silent server. [ours]
     static let pageTimeout = 5_000
-    /// Maximum time of one statement for changed rows of a catalogue, in milliseconds. Together with the time of a follow for
-    /// all of them less than a second, in which other tenants' changes must become visible. [ours]
+    /// The maximum time of one statement for changed rows of a catalogue, in milliseconds. Together with the time of a follow, it
+    /// is less than a second, the time in which other tenants' changes must become visible. [ours]
     private static let readingTimeout = 500
 
     /// - Parameters:
-    ///   - live: Takes each new table.
+    ///   - live: Receives each new index.
     ///   - pollInterval: The longest time until a change is noticed without a notification.
-    ///   - pageLength: How many rows of a catalogue are copied by one statement.
-    ///   - readingTime: How long a follow reads changed rows of catalogues; the next one reads the rest. [ours]
+    ///   - pageLength: The number of rows of a catalogue that one statement copies.
+    ///   - readingTime: The time for which a follow reads changed rows of catalogues. The next follow reads the rest. [ours]
     public init(
         _ pool: ConnectionPool, live: LiveLookupIndex, pollInterval: Duration = .seconds(1),
         pageLength: Int = 2_000, readingTime: Duration = .milliseconds(400),
@@ -182,10 +181,10 @@ public actor IndexFeed {
 
     // MARK: Following
 
-    /// Updates the index to the current state of the database: everything the first time, changes later. Retries the copy of a
+    /// Updates the index to the current state of the database: everything at the first call, changes later. Retries the copy of a
     /// quarantined tenant.
     ///
-    /// Only one task may call this at a time, and not while ``run()`` runs: the call that ends last may have begun first.
+    /// Only one task may call this at a time, and not while ``run()`` runs. Otherwise an older state could replace a newer one.
     public func refresh() async throws {
         for tenant in copies.keys { copies[tenant]?[0].retryNow() }
         repeat {
@@ -233,7 +232,7 @@ public actor IndexFeed {
             if !copies.isEmpty { wakeCopying?.yield() }
             return
         }
-        // In another transaction, which may take longer.
+        // In a separate transaction, which may take longer.
         position = nil
         try await follow()
     }
@@ -267,7 +266,7 @@ public actor IndexFeed {
         var batch = try await IndexBatch(changes.control, changes.controlWholes, transaction)
         var (rows, relations, unreadable) = (batch.rowCount, batch.relationCount, 0)
         let wanted = wantedRows(changes, number)
-        // A new domain can take a visit of all experiences. Keys and suspensions do not wait for it.
+        // A new domain can require a visit of all experiences. Keys and suspensions do not wait for it.
         let domains = batch.split(.domains)
         if !domains.isEmpty, !batch.isEmpty {
             unreadable += try publish(batch, asOf)
@@ -275,14 +274,14 @@ public actor IndexFeed {
         }
         batch.append(domains)
         if !wanted.isEmpty, !batch.isEmpty {
-            // A key is revoked from here on, even if catalogues cannot be read.
+            // From here on, a revoked key is revoked in the index, even if catalogues cannot be read.
             unreadable += try publish(batch, asOf)
             batch = IndexBatch()
         }
         let read = try await Self.read(
             wanted, lengths: copies.mapValues { $0[0].pageLength }, within: readingTime, transaction)
 
-        // Nothing below waits, so that copying cannot run between these steps.
+        // Nothing below waits, so that no copying runs between these steps.
         for (tenant, part) in read {
             let news = changes.catalogues[tenant]
             guard let list = copies[tenant] else {
@@ -371,7 +370,7 @@ public actor IndexFeed {
         return read
     }
 
-    /// A statement that took too long is tried with fewer rows, before the tenant is quarantined.
+    /// If a statement took too long, tries it with fewer rows before the tenant is quarantined.
     private func handle(_ error: PostgreSQLError?, of tenant: TenantID) {
         guard let error else { return }
         if error.isCancelledStatement, copies[tenant]?[0].shortenPages() == true { return }

@@ -20,7 +20,7 @@ public final class KeyUsageQueue: KeyUsageRecorder {
     private let days = Mutex<[TenantKey: Int32]>([:])
     private let gathering: TenantGathering<[KeyID: Int32]>
 
-    /// - Parameter interval: How long uses are gathered before they are written.
+    /// - Parameter interval: The time for which uses are collected before they are written.
     public init(
         _ pool: ConnectionPool, interval: Duration = .seconds(10),
         onFailure: @escaping @Sendable (any Error) -> Void
@@ -42,7 +42,7 @@ public final class KeyUsageQueue: KeyUsageRecorder {
     /// Writes the records repeatedly until the task is cancelled.
     public func run() async { await gathering.run() }
 
-    /// Writes the records. Records that cannot be written wait for the next time.
+    /// Writes the records. Records that cannot be written stay for the next call.
     public func flush() async { await gathering.flush() }
 
     private static func write(_ days: [KeyID: Int32], in transaction: TenantTransaction) async throws {

@@ -6,7 +6,7 @@ extension Transaction {
     /// The whole lookup index, as of the transaction's snapshot.
     /// - Returns: The index, and the number of rows that could not be read.
     func routingTable() async throws -> (table: LookupIndex, unreadable: Int) {
-        // An estimate. Without it, the index would have to grow again and again.
+        // An estimate, which saves growing the index repeatedly.
         let expected: Int = try await execute(
             "SELECT greatest(reltuples, 0)::bigint FROM pg_class WHERE oid = 'doorstep.experiences'::regclass"
         ).one().decode(at: 0)
@@ -22,7 +22,7 @@ extension Transaction {
 
 extension ConnectionPool {
     /// The rows of one tenant in the lookup index, without keys.
-    /// - Parameter trust: Which locations in URLs are trusted.
+    /// - Parameter trust: The locations in URLs that are trusted.
     public func tenantTable(
         of tenant: TenantID, trusting trust: LocationTrust = .nothing
     ) async throws -> TenantTable {

@@ -11,7 +11,7 @@ public struct NotificationRetention: Sendable {
     /// The possible numbers of days for which notifications, and instances without a launch, are kept. [ours]
     public static let retentions = 1...365
 
-    /// The results.
+    /// The number of changes.
     public struct Work: Sendable, Hashable {
         public var instances: Int
         public var activities: Int
@@ -42,9 +42,9 @@ public struct NotificationRetention: Sendable {
 
     /// The maximum number of rows that one transaction deletes, so that other transactions wait only briefly.
     private static let batch = 1_000
-    /// How long a repeated request gets its first response [ours].
+    /// The time for which a repeated request gets its first response [ours].
     private static let idempotencyLifetime: TimeInterval = 24 * 60 * 60
-    /// How long the log of webhooks keeps a message [ours].
+    /// The time for which the log of webhooks stores a message [ours].
     private static let messageLifetime: TimeInterval = 7 * 86_400
 
     /// - Parameters:
@@ -89,7 +89,7 @@ public struct NotificationRetention: Sendable {
         return work
     }
 
-    /// The times before which data has expired.
+    /// The times before which data is expired.
     private struct Limits: Sendable {
         let instances: Date
         let activities: Date
@@ -157,7 +157,7 @@ public struct NotificationRetention: Sendable {
                 """, \.idempotencyKeys
             ),
             (
-                // Keeps messages that wait, because a retry may have been requested.
+                // Does not delete waiting messages, because a replay may have been requested.
                 """
                 DELETE FROM doorstep.webhook_messages
                 WHERE tenant_id = \(tenant.uuid) AND due_at IS NULL AND (webhook_id, message_id) IN (
@@ -168,7 +168,7 @@ public struct NotificationRetention: Sendable {
                 """, \.webhookMessages
             ),
             (
-                // With the events.
+                // Deleted with the events.
                 """
                 DELETE FROM doorstep.event_recordings
                 WHERE tenant_id = \(tenant.uuid) AND ends_at < \(limits.eventRecordings)

@@ -1,7 +1,7 @@
 import Encodings
 public import Foundation
 
-/// Why stored data could not be used.
+/// The reason why stored data could not be used.
 public enum PersistenceError: Error, Sendable, Hashable, CustomStringConvertible {
     /// A row of the table contains a value that no version of Doorstep writes.
     case unreadable(String)
@@ -33,7 +33,7 @@ public enum PersistenceError: Error, Sendable, Hashable, CustomStringConvertible
         }
     }
 
-    /// Runs `body`. Any error means that the table's row is unreadable.
+    /// Runs `body`. Any error is replaced by the error for an unreadable row of the table.
     static func reading<Value>(_ table: String, _ body: () throws -> Value) throws(PersistenceError) -> Value
     {
         do {

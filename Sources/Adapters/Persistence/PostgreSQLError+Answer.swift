@@ -6,7 +6,7 @@ extension PostgreSQLError {
         if case .timeout(.statement) = self { true } else { isCancelledStatement }
     }
 
-    /// Whether the server reported that this statement failed or timed out, so that another statement can work.
+    /// Whether the server reported that this statement failed or timed out. Other statements can then still succeed.
     var isOfStatement: Bool { isCancelledStatement || !isNoResponse }
 
     /// Whether a row has no partition, or no longer the partition that it was sent to.

@@ -10,16 +10,16 @@ public import Tenancy
 // Reads, imports and deletes a whole tenant.
 
 extension PostgresAdministrationStore {
-    /// Lends a reader of all data of a tenant in one snapshot.
+    /// Runs the closure with a reader that sees all data of a tenant in one snapshot.
     public func withCatalogue<Result: Sendable>(
         of slug: TenantSlug, _ body: (any CatalogueReader) async throws -> Result
     ) async throws -> Result {
         let id = try await tenant(slug).id
-        // For as long as an export takes.
+        // The timeout covers a whole export.
         let snapshot = TransactionMode(
             isolation: .repeatableRead, isReadOnly: true, statementTimeout: Self.longTimeout)
         return try await read(id, snapshot) { transaction in
-            // Read again, because the results must be from one snapshot.
+            // Reads the tenant again, because the results must be from one snapshot.
             guard let tenant = try await transaction.tenant() else {
                 throw AdministrationError.unknownTenant(slug)
             }
@@ -35,14 +35,14 @@ extension PostgresAdministrationStore {
         let id = try await tenant(slug).id
         return try await write(id, within: Self.longTimeout) { transaction in
             try await transaction.waitForImports()
-            // A transaction that adds a row locks the tenant, so that a later one finds that the tenant no longer exists.
+            // A transaction that adds a row locks the tenant. A later one finds that the tenant no longer exists.
             let rows = try await transaction.execute(
                 "SELECT FROM doorstep.tenants WHERE tenant_id = \(id.uuid) FOR UPDATE")
             guard rows.count == 1 else { throw AdministrationError.unknownTenant(slug) }
             var counts: [RowCount] = []
             for relation in Self.relations {
-                // True for every row, and needed by the indexes that begin with the tenant; otherwise each day would be read
-                // completely.
+                // The condition is true for every row. The indexes that begin with the tenant need it. Without it, each day would
+                // be read completely.
                 let condition =
                     switch relation {
                     case "deliveries": "AND token_kind <> ''"
@@ -60,8 +60,8 @@ extension PostgresAdministrationStore {
         }
     }
 
-    /// The relations with a tenant's rows, with dependents first. The audit log is not deleted, because it records the deletion.
-    /// The log of changes expires within about an hour.
+    /// The relations with a tenant's rows, dependents first. The audit log stays, because it records the deletion. The log of
+    /// changes expires within about an hour.
     static let relations = [
         "experiences", "short_codes", "locations", "domains", "push_tokens", "launches", "instances",
         "channels", "audience_cursors", "deliveries", "notifications", "idempotency_keys", "webhook_messages",
@@ -77,10 +77,10 @@ extension PostgresAdministrationStore {
     /// Creates a tenant from an archive: the whole tenant, or nothing.
     ///
     /// - Parameters:
-    ///   - slug: another slug; nil for the archive's.
-    ///   - keepsID: whether the tenant gets the archive's ID, and therefore the same key for signed locations and the same audience
+    ///   - slug: Another slug; nil for the archive's slug.
+    ///   - keepsID: Whether the tenant gets the archive's ID, and therefore the same key for signed locations and the same audience
     ///     of receipts. Otherwise it gets a new ID.
-    /// - Throws: `AdministrationError.tenantIDTaken` if a tenant has the ID already.
+    /// - Throws: `AdministrationError.tenantIDTaken` if another tenant has the ID.
     public func createTenant(
         from archive: TenantArchiveReader, slug: TenantSlug?, keepsID: Bool
     ) async throws -> ArchiveOutcome {
@@ -159,7 +159,7 @@ private struct ArchiveLoad {
             }
             count += 1
         }
-        // If images were refused, stops here: items that name them have no error of their own.
+        // If images were refused, stops here. Items with these images have no error of their own.
         if !archive.problems.isEmpty { try refuse() }
         counts.append(RowCount(relation: "card_images", count: count))
     }
@@ -196,7 +196,7 @@ private struct ArchiveLoad {
         }
         archive.problems.add(try await transaction.problems(Item.self))
         self.archive = archive
-        // A row that refers to a refused row has no error of its own, and the database is not queried for it.
+        // A row that refers to a refused row has no error of its own, and is not looked up in the database.
         if !archive.problems.isEmpty { return try refuse() }
         try await transaction.merge(Item.self, count)
         try await transaction.execute("DROP TABLE pg_temp.staged, pg_temp.refused, pg_temp.cleared")

@@ -6,15 +6,15 @@ import Tenancy
 struct Reference: Sendable {
     let relation: String
     let column: String
-    /// The SQL expression that names such a row.
+    /// The SQL expression for the name of a dependent.
     let name: String
-    /// Whether such a row can exist without the reference. If so, a deletion only clears the reference; otherwise it also deletes
-    /// the row.
+    /// Whether a dependent can exist without the reference. If so, a deletion clears the reference; otherwise it deletes the
+    /// dependent.
     var isCleared = false
 }
 
 extension TenantTransaction {
-    /// Deletes the locked row of a key, and with `cascade` the rows that refer to it.
+    /// Deletes the locked row with a key, and with `cascade` the rows that refer to it.
     /// - Parameter subject: The name of the row in the error for an item in use.
     /// - Returns: The number of deleted rows, by relation.
     func delete(

@@ -20,7 +20,7 @@ extension DomainRecord: StoredResource {
     static let relation = "domains"
     static let furtherColumns = ["challenge"]
 
-    /// Special: a new claim without results of checks.
+    /// Differs from the default: a new claim has no results of checks.
     func insertion(into tenant: TenantID) -> Query {
         """
         INSERT INTO doorstep.domains (tenant_id, host, challenge, claimed_at, content, pages)
@@ -29,7 +29,7 @@ extension DomainRecord: StoredResource {
         """
     }
 
-    /// Special: neither the challenge nor the time of the claim changes.
+    /// Differs from the default: the challenge and the time of the claim do not change.
     func update(of tenant: TenantID) -> Query {
         """
         UPDATE doorstep.domains

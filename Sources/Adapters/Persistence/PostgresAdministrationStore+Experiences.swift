@@ -18,7 +18,7 @@ extension ExperienceRecord: ImportedResource {
         return ExperienceID(kind, try PersistenceError.reading(relation) { try URLPrefix(columns[1]) })
     }
 
-    /// Special: the filters.
+    /// Differs from the default: the statement has filters.
     static func page(
         of tenant: TenantID, after: ExperienceID?, limit: Int, where filter: [String: String]
     ) -> Query {

@@ -8,7 +8,7 @@ extension PostgresAdministrationStore {
     /// Imports all rows or none.
     ///
     /// A tenant's imports wait for each other, so that the second sees the changes of the first.
-    /// - Parameter actor: The actor in the audit log; nil for the store's own.
+    /// - Parameter actor: The actor in the audit log; nil for the store's own actor.
     /// - Throws: `AdministrationError.tenantDeleted` if the tenant was deleted before the import's turn.
     func importRows<Item: ImportedResource>(
         of tenant: TenantID, by actor: String? = nil,
@@ -16,7 +16,7 @@ extension PostgresAdministrationStore {
     ) async throws -> ImportOutcome {
         try await ImportRefused.outcome {
             try await commit(tenant, by: actor ?? self.actor, within: Self.longTimeout) { transaction in
-                // Before the first row, because reading a file can take long.
+                // The lock is taken before the first row, because reading a file can take long.
                 try await transaction.waitForImports()
                 return try await transaction.importRows(rows, options)
             }.result
@@ -27,7 +27,7 @@ extension PostgresAdministrationStore {
 extension TenantTransaction {
     /// Waits until no import and no deletion of the tenant is running. Until the end of this transaction, none can begin.
     func waitForImports() async throws {
-        // Does not lock the tenant's row, so that the tenant can be suspended while an import is running.
+        // Does not lock the tenant's row, so that the tenant can be suspended during an import.
         try await execute("SELECT pg_advisory_xact_lock(hashtextextended(\("import \(tenant)"), 0))")
     }
 
@@ -87,7 +87,7 @@ extension TenantTransaction {
 
     /// Copies rows into `pg_temp.staged`.
     /// - Parameters:
-    ///   - replaces: whether each row contains the whole item.
+    ///   - replaces: Whether each row contains the whole item.
     ///   - next: Returns the next row, or nil at the end.
     /// - Returns: The number of rows, and the errors of refused rows.
     func copy<Item: ImportedResource>(
@@ -198,14 +198,14 @@ extension TenantTransaction {
 
     /// Adds and changes items by the rows in `pg_temp.staged`.
     /// - Parameters:
-    ///   - count: the number of staged rows.
-    ///   - removed: the number of items that were removed before.
+    ///   - count: The number of staged rows.
+    ///   - removed: The number of items that were removed before.
     @discardableResult
     func merge<Item: ImportedResource>(
         _: Item.Type, _ count: Int, removed: Int = 0
     ) async throws -> ImportCounts {
         let added = try await execute(Item.addition(to: tenant)).affectedRows
-        // After the addition, to include rows that another transaction has added in the meantime.
+        // After the addition, so that rows that another transaction added meanwhile are included.
         let changed = added == count ? 0 : try await execute(Item.change(of: tenant)).affectedRows
         return ImportCounts(
             added: added, changed: changed, removed: removed, unchanged: count - added - changed)
@@ -278,7 +278,7 @@ extension TenantTransaction {
     private func plan<Item: ImportedResource>(
         _: Item.Type, _ count: Int, _ options: ImportOptions
     ) async throws -> ImportPlan {
-        // Read before the plan, so that the state differs if other transactions change items in between.
+        // Read before the plan, so that the state differs if other transactions change items meanwhile.
         let state = try await state(Item.self, prunes: options.prunes, locks: false).hash
         var items: [String: [ImportPlan.Item]] = [:]
         var totals: [String: Int] = [:]

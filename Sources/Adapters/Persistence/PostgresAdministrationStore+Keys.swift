@@ -5,7 +5,7 @@ import PostgreSQL
 public import Tenancy
 
 extension PostgresAdministrationStore {
-    /// At most `limit` keys: active keys before inactive ones, each newest first.
+    /// Up to `limit` keys: active keys before inactive ones, each group with the newest first.
     public func newestKeys(of tenant: TenantID, limit: Int) async throws -> [KeyRecord] {
         try await read(tenant) { transaction in
             try await transaction.execute(
@@ -52,7 +52,7 @@ extension TenantTransaction {
         return try KeyRecord(row: row)
     }
 
-    /// Once: the old key's expiry is then the end of the overlap, and no longer the latest expiry of a successor.
+    /// A key can be rotated once. Afterwards its expiry is the end of the overlap, and no longer limits the expiry of a successor.
     func rotateKey(
         _ id: KeyID, to successor: @Sendable (KeyKind) -> APIKey, oldExpiresAt: Date
     ) async throws -> (key: APIKey, record: KeyRecord) {
@@ -104,7 +104,7 @@ extension TenantTransaction {
             key, scopes: scopes.list.map(\.rawValue), locations: locations, expiresAt: expiresAt)
     }
 
-    /// Why a key is not active.
+    /// The reason why a key is not active.
     fileprivate func refusal(of id: KeyID) async throws -> AdministrationError {
         let known = try await execute(
             """
@@ -135,7 +135,7 @@ extension KeyRecord {
     static let columns =
         "key_id, kind, scopes, locations, hint, created_at, expires_at, revoked_at, last_used_on::text"
 
-    /// Takes ``columns``.
+    /// Reads the columns in ``columns``.
     init(row: Row) throws {
         let (id, kind, scopes, locations, hint, createdAt, expiresAt, revokedAt, lastUsedOn) =
             try row.decode(

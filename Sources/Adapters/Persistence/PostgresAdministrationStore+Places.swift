@@ -115,7 +115,7 @@ extension ListedLocation {
     /// The columns of locations with the alias `l`.
     fileprivate static let columns = "l.identifier, l.name, l.latitude, l.longitude, l.radius"
 
-    /// Takes ``columns``.
+    /// Reads the columns in ``columns``.
     fileprivate init(row: Row) throws {
         let identifier = try row.decode("identifier", as: String.self)
         let name = try row.decode("name", as: String.self)

@@ -5,7 +5,7 @@ public import PostgreSQL
 public import RateLimiting
 public import Tenancy
 
-/// Tenants and their rows in PostgreSQL: of any tenant as `doorstep_admin`, for operators, or as `doorstep_manager`, for keys.
+/// Tenants and their rows in PostgreSQL. Operators use the role `doorstep_admin`, keys the role `doorstep_manager`.
 ///
 /// Each call is one transaction: it succeeds completely, or throws and changes nothing. Refusals are `AdministrationError`s.
 /// If the database does not respond, a server's store throws `StoreUnavailable`.
@@ -17,13 +17,13 @@ public struct PostgresAdministrationStore: Sendable {
     public let actor: String
     /// Whether the database refuses all changes. A change then throws `ReadOnlyAccess`.
     private let isReadOnly: Bool
-    /// The server that makes the changes for keys; nil for an operator, who has no lookups that could be outdated.
+    /// The server that makes the changes for keys; nil for an operator, because no lookups depend on this process.
     let server: ManagingServer?
 
-    /// Statement timeout of an operator's long work, such as imports.
+    /// The statement timeout of an operator's long tasks, such as imports.
     static let longTimeout = Duration.seconds(3_600)
 
-    /// As an operator.
+    /// Creates a store for an operator.
     /// - Parameter actor: The actor in the audit log, such as `operator:alice`.
     public init(_ pool: ConnectionPool, actor: String, isReadOnly: Bool = false) {
         self.pool = pool
@@ -33,7 +33,7 @@ public struct PostgresAdministrationStore: Sendable {
         server = nil
     }
 
-    /// As a server, whose keys are the actors.
+    /// Creates a store for a server. The keys are the actors.
     init(_ pool: ConnectionPool, followedBy feed: IndexFeed) {
         self.pool = pool
         role = .manager
@@ -54,7 +54,7 @@ public struct PostgresAdministrationStore: Sendable {
     }
 
     /// Writes as the store's own actor.
-    /// - Parameter timeout: How long a statement may take; nil for the pool's timeout.
+    /// - Parameter timeout: The statement timeout; nil for the pool's timeout.
     func write<Result: Sendable>(
         _ tenant: TenantID, within timeout: Duration? = nil,
         _ body: (TenantTransaction) async throws -> Result
@@ -120,13 +120,13 @@ struct ManagingServer: Sendable {
         imports = RunningImports(maximum: max(1, pool.configuration.maximumConnections - 1))
     }
 
-    /// How long a statement may take, such as one that waits for an import. [ours]
+    /// The statement timeout, also of a statement that waits for an import. [ours]
     static let statementTimeout = Duration.seconds(30)
-    /// How long a statement of an import may take. [ours]
+    /// The statement timeout of an import. [ours]
     static let importTimeout = Duration.seconds(1_200)
     /// `lock_timeout`. It is short because tenants share few connections. [ours]
     static let lockTimeout = "2s"
-    /// How long this server's lookup index may lag behind. [ours]
+    /// The maximum lag of this server's lookup index. [ours]
     private static let visibilityTimeout = Duration.seconds(30)
 
     /// Waits until this server's lookups use the rows of a transaction.
@@ -137,7 +137,7 @@ struct ManagingServer: Sendable {
 }
 
 extension TenantTransaction {
-    /// Nil for a transaction that has locked and written nothing.
+    /// Nil if the transaction has locked and written nothing.
     fileprivate func number() async throws -> UInt64? {
         let text = try await execute("SELECT pg_current_xact_id_if_assigned()::text").one()
             .decode(at: 0, as: String?.self)
@@ -249,7 +249,7 @@ extension PostgresAdministrationStore {
         }
     }
 
-    /// The quotas of tenants that have none of their own.
+    /// The quotas of tenants without their own quotas.
     public func defaultQuotas() async throws -> [QuotaKind: Quota] {
         let rows = try await readAcrossTenants(
             "SELECT kind, maximum_rows, maximum_bytes FROM doorstep.quota_defaults")
@@ -280,7 +280,7 @@ extension PostgresAdministrationStore {
 
 extension TenantTransaction {
     /// The tenant; nil if it no longer exists.
-    /// - Parameter lock: the clause that locks the row, or nothing.
+    /// - Parameter lock: The clause that locks the row, or an empty text.
     func tenant(lock: String = "") async throws -> Tenant? {
         try await execute(
             """
@@ -295,7 +295,7 @@ extension PostgreSQLError {
     /// Whether a statement tried to change something in a read-only transaction.
     var isReadOnlyTransaction: Bool { serverError?.sqlState == "25006" }
 
-    /// Whether a row was refused because its tenant was deleted in the meantime.
+    /// Whether a row was refused because its tenant was deleted meanwhile.
     var isOfTenantThatIsGone: Bool {
         [
             "card_images", "clips", "domains", "locations", "short_codes", "api_keys", "revoked_attest_keys",
@@ -315,7 +315,7 @@ extension Tenant {
             FROM doorstep.tenant_quotas(tenants.tenant_id)), cors_origins
         """
 
-    /// Takes ``columns``.
+    /// Reads the columns in ``columns``.
     fileprivate init(row: Row) throws {
         let (id, slug, name, createdAt, suspendedAt) = (
             try row.decode(at: 0, as: UUID.self), try row.decode(at: 1, as: String.self),

@@ -28,7 +28,7 @@ struct PostgresAuditLog: AuditLog {
 extension AuditEntry {
     static let columns = "entry_id, at, actor, login, action, relation, before, after"
 
-    /// Takes ``columns``.
+    /// Reads the columns in ``columns``.
     init(row: Row) throws {
         let (id, at, actor, login, action, relation, before, after) = try row.decode(
             Int.self, Date.self, String.self, String.self, String.self, String.self, JSONText?.self,

@@ -7,7 +7,7 @@ import JSON
 import PostgreSQL
 import Tenancy
 
-/// Reads a tenant's rows in one transaction of one snapshot, by cursors.
+/// Reads a tenant's rows with cursors, in one transaction with one snapshot.
 struct PostgresCatalogueReader: CatalogueReader {
     let tenant: Tenant
     private let transaction: TenantTransaction
@@ -107,7 +107,7 @@ struct PostgresCatalogueReader: CatalogueReader {
         try await eachPart(declaration) { for row in $0 { try body(row) } }
     }
 
-    /// - Parameter declaration: declares a cursor named `catalogue`.
+    /// - Parameter declaration: Declares a cursor named `catalogue`.
     private func eachPart(_ declaration: Query, _ body: (QueryResult) throws -> Void) async throws {
         try await transaction.execute(declaration)
         while true {

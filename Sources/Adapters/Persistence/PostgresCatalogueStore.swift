@@ -94,7 +94,7 @@ extension TenantTransaction {
 }
 
 extension ManagedCatalogue {
-    /// In PostgreSQL, as `doorstep_manager`.
+    /// Stores in PostgreSQL, with the role `doorstep_manager`.
     /// - Parameter feed: Maintains the lookup index of this server.
     public init(_ pool: ConnectionPool, followedBy feed: IndexFeed) {
         self.init(PostgresAdministrationStore(pool, followedBy: feed))
@@ -108,7 +108,7 @@ extension ManagedCatalogue {
 }
 
 extension PostgresAdministrationStore {
-    /// Any tenant's items. Servers' lookups follow an operator's change within a second.
+    /// The items of any tenant. Servers' lookups follow an operator's change within a second.
     public var items: CatalogueStores {
         CatalogueStores(
             clips: PostgresCatalogueStore<Clip>(store: self),
@@ -119,15 +119,15 @@ extension PostgresAdministrationStore {
             domains: PostgresCatalogueStore<DomainRecord>(store: self))
     }
 
-    /// The files of any tenant's images.
+    /// The files of images of any tenant.
     public var imageFiles: any ImageFiles { PostgresImageFiles(store: self) }
 
-    /// Any tenant's keys.
+    /// The keys of any tenant.
     public var keys: any KeyStore { PostgresKeyStore(store: self) }
 
-    /// Any tenant's audit log.
+    /// The audit log of any tenant.
     public var auditLog: any AuditLog { PostgresAuditLog(store: self) }
 
-    /// Any tenant's keys of App Attest.
+    /// The keys of App Attest of any tenant.
     public var attestKeys: any AttestKeyStore { PostgresAttestKeyStore(store: self) }
 }

@@ -29,14 +29,14 @@ public struct PostgresChannelStore: ChannelStore {
     public func checkRoom(
         of clip: BundleID, _ environment: APNsEnvironment, of tenant: TenantID
     ) async throws {
-        // As long as the IDs of APNs so far [observed].
+        // The maximum length so far of IDs from APNs. [observed]
         guard let id = ChannelID(Data(count: 16).base64EncodedString()) else { return }
         let trial = BroadcastChannel(
             id: id, clip: clip, environment: environment, storesLastMessage: false, createdAt: Date())
         do {
             try await transaction(of: tenant) { transaction in
                 try await transaction.add(trial)
-                // Runs the check that COMMIT would run.
+                // Runs the quota check that COMMIT would run.
                 try await transaction.execute("SET CONSTRAINTS ALL IMMEDIATE")
                 throw TrialEnded()
             }
@@ -83,7 +83,7 @@ public struct PostgresChannelStore: ChannelStore {
 }
 
 extension TenantTransaction {
-    /// May be repeated, if the response to the first request was lost.
+    /// A client may repeat the request if the first response was lost.
     fileprivate func add(_ channel: BroadcastChannel) async throws {
         try await execute(
             """
@@ -108,7 +108,7 @@ extension TenantTransaction {
 extension BroadcastChannel {
     static let columns = "channel_id, bundle_id, environment, stores_last_message, created_at"
 
-    /// Takes ``columns``.
+    /// Reads the columns in ``columns``.
     init(row: Row) throws {
         let (id, clip, environment, storesLastMessage, createdAt) = try row.decode(
             String.self, String.self, String.self, Bool.self, Date.self)

@@ -18,12 +18,12 @@ public struct PostgresConfirmationHistory: ConfirmationHistory {
         self.init(pool, as: .admin, timeout: .seconds(600))
     }
 
-    /// For requests, which wait for less time than a command. The role is `doorstep_manager`.
+    /// Creates a history for requests, which wait less long than a command. The role is `doorstep_manager`.
     public init(managing pool: ConnectionPool) {
         self.init(pool, as: .manager, timeout: .seconds(30))
     }
 
-    /// - Parameter timeout: Counting may take a while.
+    /// - Parameter timeout: The statement timeout, because counting may take a while.
     private init(_ pool: ConnectionPool, as role: DatabaseRole, timeout: Duration) {
         self.pool = pool
         self.role = role
@@ -99,7 +99,7 @@ public struct PostgresConfirmationHistory: ConfirmationHistory {
         return counts.sorted { $0.key > $1.key }.map { ConfirmationCounts(day: $0.key, counts: $0.value) }
     }
 
-    /// For keys, `StoreUnavailable` is thrown if the database does not respond.
+    /// For keys, throws `StoreUnavailable` if the database does not respond.
     private func transaction<Result: Sendable>(
         of tenant: TenantID, _ body: (TenantTransaction) async throws -> Result
     ) async throws -> Result {
@@ -132,8 +132,7 @@ public struct PostgresConfirmationHistory: ConfirmationHistory {
 }
 
 extension Query.StringInterpolation {
-    /// A selection with a location has another text than a selection without one, because otherwise the planner does not use the
-    /// index by location.
+    /// Conditions with a location have a different text. With the same text, the planner would not use the index by location.
     fileprivate mutating func appendInterpolation(_ selection: ConfirmationSelection) {
         if let location = selection.location {
             appendLiteral("location_identifier = ")

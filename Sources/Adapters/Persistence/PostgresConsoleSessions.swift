@@ -39,7 +39,7 @@ public struct PostgresConsoleSessions: Sendable {
         }
     }
 
-    /// The rights that a link gives, without using it. Nil for a link that was used, has expired or never existed.
+    /// The rights that a link gives, without using the link. Nil if the link was used, has expired or never existed.
     public func access(by link: ConsoleSecret, at now: Date) async throws -> ConsoleAccess? {
         guard try await hasMade(link) else { return nil }
         return try await pool.withTransaction(as: .admin) { transaction in
@@ -59,9 +59,9 @@ public struct PostgresConsoleSessions: Sendable {
         }
     }
 
-    /// Uses a link up, and begins its session.
-    /// - Parameter earlier: A session that ends because the new one replaces it; nil for none.
-    /// - Returns: Nil for a link that was used, has expired or never existed; the earlier session then continues.
+    /// Uses a link, and begins its session.
+    /// - Parameter earlier: A session that the new one replaces and ends; nil for none.
+    /// - Returns: Nil if the link was used, has expired or never existed. The earlier session then continues.
     public func signIn(
         by link: ConsoleSecret, as session: ConsoleSecret, insteadOf earlier: ConsoleSecret? = nil,
         at now: Date
@@ -101,8 +101,8 @@ public struct PostgresConsoleSessions: Sendable {
         }
     }
 
-    /// Returns the session, and records that it is in use. Nil if it has ended. A secret that the installation did not make
-    /// causes no query.
+    /// Returns the session, and records its use. Nil if the session has ended. A secret that this deployment did not make causes no
+    /// query.
     public func session(_ secret: ConsoleSecret, at now: Date) async throws -> ConsoleSession? {
         guard try await hasMade(secret) else { return nil }
         let session = try await pool.withTransaction(as: .admin) { transaction in
@@ -167,7 +167,7 @@ public struct PostgresConsoleSessions: Sendable {
         try await write { try await $0.note(.signedIn, name) }
     }
 
-    /// The events, newest first, from before one on, up to `limit`.
+    /// Up to `limit` events, newest first, before a given event.
     public func events(before: Int?, limit: Int) async throws -> [ConsoleEvent] {
         try await pool.withTransaction(as: .admin) { transaction in
             try await transaction.execute(
@@ -218,7 +218,7 @@ extension ConsoleSession {
     fileprivate static let columns =
         "session_id, name, limited_to, read_only, created_at, seen_at, expires_at"
 
-    /// Takes ``columns``.
+    /// Reads the columns in ``columns``.
     fileprivate init(row: Row) throws {
         let (id, name, tenant, isReadOnly, createdAt, seenAt, expiresAt) = try row.decode(
             UUID.self, String.self, UUID?.self, Bool.self, Date.self, Date.self, Date.self)

@@ -13,7 +13,7 @@ public import Tenancy
 public struct PostgresDeliveryLedger: DeliveryLedger {
     private let pool: ConnectionPool
     private let role: DatabaseRole
-    /// How long one statement may take; nil for the pool's own limit.
+    /// The statement timeout; nil for the pool's timeout.
     private let statementTimeout: Duration?
     /// The actor in the audit log.
     private let actor: String
@@ -29,7 +29,7 @@ public struct PostgresDeliveryLedger: DeliveryLedger {
         statementTimeout = nil
     }
 
-    /// For a tenant's keys. A request waits at most 30 seconds.
+    /// Creates a ledger for a tenant's keys. A request waits at most 30 seconds.
     public init(managing pool: ConnectionPool) {
         self.pool = pool
         actor = ""
@@ -38,7 +38,7 @@ public struct PostgresDeliveryLedger: DeliveryLedger {
         statementTimeout = .seconds(30)
     }
 
-    /// For keys, an unreachable database is `StoreUnavailable`. Operators get PostgreSQL's own error.
+    /// For keys, an unreachable database causes `StoreUnavailable`. Operators get PostgreSQL's own error.
     private func answering<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
         role == .manager ? try await reportingUnavailability(body) : try await body()
     }
@@ -191,7 +191,7 @@ extension TenantTransaction {
 }
 
 extension DeliverySelection {
-    /// The selection in the audit log; of many IDs only the first.
+    /// The selection in the audit log. Of many IDs, it contains only the first ones.
     fileprivate var json: JSONObject {
         var json: JSONObject = [:]
         if !ids.isEmpty { json["delivery_ids"] = .array(ids.prefix(100).map { .string($0.description) }) }

@@ -12,24 +12,24 @@ public struct PostgresDomainChecks: Sendable {
         self.pool = pool
     }
 
-    /// A proof that is due, or a domain that has no time for its first check yet.
+    /// A proof whose check is due, or a domain without a time for its first check.
     public struct Due: Sendable {
         public let tenant: TenantID
         public let name: DomainName
         /// False for a claim that contests the domain of another tenant.
         public let isProved: Bool
-        /// False for a domain that has no time for its first check yet.
+        /// False if the domain has no time for its first check yet.
         public let isScheduled: Bool
         public let rivalry: DomainVerification.Rivalry
-        /// Since when another tenant's claim contests the domain.
+        /// The time since when another tenant's claim contests the domain.
         let contestedAt: Date?
         /// Whether the last check did not know of this contest.
         public let isUrgent: Bool
     }
 
-    /// Due checks, urgent ones first: of proved and lapsed domains, and of claims that contest such a domain. Includes domains of
+    /// Due checks, urgent ones first. They concern proved and lapsed domains, and claims that contest such a domain, also of
     /// suspended tenants.
-    /// - Parameter isDaily: false to check contested domains only.
+    /// - Parameter isDaily: False to check contested domains only.
     public func due(limit: Int, isDaily: Bool = true) async throws -> [Due] {
         try await pool.withTransaction(as: .router) { transaction in
             try await transaction.execute(

@@ -16,7 +16,7 @@ public import Tenancy
 public struct PostgresIdempotencyStore: IdempotencyStore {
     private let pool: ConnectionPool
 
-    /// How long an attempt counts as running, in seconds. [ours]
+    /// The time for which an attempt counts as running, in seconds. [ours]
     static let lease: TimeInterval = 180
 
     public init(_ pool: ConnectionPool) {
@@ -106,7 +106,7 @@ extension TenantTransaction {
         guard let row else { return nil }
         let (digest, id, isRunning, isPerformed, response) = try row.decode(
             [UInt8].self, UUID?.self, Bool?.self, Bool.self, [UInt8]?.self)
-        // A notification's key has no claim.
+        // The idempotency key of a notification has no claim.
         guard let id, digest == key.digest else { return .reused }
         let current = IdempotencyClaim(tenant: tenant, key: key.name, id: id)
         if let response { return .completed(current, sealedResponse: response) }

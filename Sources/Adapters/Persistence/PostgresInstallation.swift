@@ -12,7 +12,7 @@ public struct PostgresInstallation: Sendable {
 
     public func status() async throws -> InstallationStatus {
         let schema = try await Schema.status(pool)
-        // As the router, which may read the due times of all tenants' work, and no content.
+        // The router may read the due times of all tenants' work, but no content.
         return try await pool.withTransaction(as: .router) { transaction in
             InstallationStatus(
                 databaseRelease: try await transaction.execute("SELECT current_setting('server_version')")

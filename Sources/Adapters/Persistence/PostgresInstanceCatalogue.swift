@@ -70,7 +70,7 @@ extension InstanceSummary {
 }
 
 extension Query.StringInterpolation {
-    /// The columns of an instance's summary, for an instance `i`, at some locations or, if nil, at all.
+    /// The columns of the summary of an instance `i`, for launches at these locations; nil for all locations.
     fileprivate mutating func appendInterpolation(
         instancesAt now: Date, _ locations: Set<LocationIdentifier>?
     ) {
@@ -142,8 +142,8 @@ extension Query.StringInterpolation {
             appendLaunch(of: tenant)
             appendLiteral("(url = ")
             appendInterpolation(url)
-            // Continuations with one of these characters sort before texts that begin with the next: '/' and '0', '?' and '@',
-            // '&' and "'".
+            // URLs that continue with one of these characters sort before texts that begin with the next character: '/' and '0',
+            // '?' and '@', '&' and "'".
             for (first, next) in [("/", "0"), ("?", "@"), ("&", "'")] {
                 appendLiteral(" OR url >= ")
                 appendInterpolation(url + first)

@@ -7,10 +7,10 @@ public import Notifications
 public import PostgreSQL
 public import Tenancy
 
-/// Instances in PostgreSQL, as `doorstep_app`.
+/// Instances in PostgreSQL. The role is `doorstep_app`.
 ///
 /// A launch of a known instance with a known token needs two statements. A new token needs one more, and one for each instance that
-/// had it before. The first use of a key needs two more.
+/// had the token before. The first use of a key needs two more.
 public struct PostgresInstanceStore: InstanceStore {
     private let pool: ConnectionPool
     private let keys: SealingKeys
@@ -67,7 +67,7 @@ public struct PostgresInstanceStore: InstanceStore {
         } catch is TooManyOfKey {
             return .refused(.tooManyOfKey)
         } catch let error as PostgreSQLError where error.isForeignKeyViolation() {
-            // The clip never existed, or has just been deleted, maybe with the tenant.
+            // The clip never existed or has just been deleted, possibly with the tenant.
             return .refused(.unknownClip)
         }
     }
@@ -111,7 +111,7 @@ public struct PostgresInstanceStore: InstanceStore {
         let given = GivenToken(.activity(activity), digests: keys.digests(of: token), token: token)
         return try await reportingUnavailability {
             try await pool.withTenantTransaction(tenant, as: .app, locking: given.locks) { transaction in
-                // Locked until the end: a deletion of the instance waits, and then also deletes the token.
+                // Locked until the end. A deletion of the instance waits, and then deletes the token, too.
                 let rows = try await transaction.execute(
                     """
                     SELECT FROM doorstep.instances
@@ -150,7 +150,7 @@ private struct TooManyOfKey: Error {}
 private enum Keeping {
     /// - Parameters:
     ///   - known: The kinds of the tokens that the instance already had.
-    ///   - owner: The owner before.
+    ///   - owner: The previous owner.
     case kept(isNew: Bool, known: Set<TokenKind>, owner: Owner)
     /// The instance is unknown and must not be added. Nothing is written.
     case notAdded
@@ -360,7 +360,7 @@ extension TenantTransaction {
         return count >= Instance.maximumOfKey
     }
 
-    /// Nil if there is none.
+    /// Nil if there is no such instance.
     fileprivate func instance(_ id: InstanceID, at now: Date) async throws -> Instance? {
         let rows = try await execute(
             """

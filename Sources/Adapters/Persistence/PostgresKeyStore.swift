@@ -73,7 +73,7 @@ struct PostgresKeyStore: KeyStore {
 extension TenantTransaction {
     /// The requesting key in its current state, because it may have been revoked since its admission.
     ///
-    /// Does not lock the key: two keys that rotate each other would wait for each other.
+    /// Does not lock the key, because two keys that rotate each other would wait for each other.
     /// - Throws: `AdministrationError.keyNotActive`; `tenantSuspended`; `tenantDeleted`.
     func caller(_ id: KeyID) async throws -> KeyRecord {
         guard let tenant = try await tenant() else { throw AdministrationError.tenantDeleted }
@@ -93,7 +93,7 @@ extension TenantTransaction {
         guard case .key(let maker) = maker else { return }
         let caller = try await caller(maker)
         guard let old = try await key(id, lock: "FOR UPDATE") else { throw AdministrationError.unknownKey }
-        // A new expiry alone would allow to end a wider key, which this key cannot revoke.
+        // Checks the key before the change, too. Otherwise a key could end a wider key, which it cannot revoke, with a new expiry.
         guard caller.mayChange(old),
             caller.covers(old.scopes, at: old.locations, until: expiresAt ?? old.expiresAt)
         else { throw AdministrationError.widerKey }

@@ -17,7 +17,7 @@ public struct PostgresNotificationHistory: NotificationHistory {
         self.init(pool, as: .admin, timeout: .seconds(600))
     }
 
-    /// For requests, which wait for less time than a command. The role is `doorstep_manager`.
+    /// Creates a history for requests, which wait less long than a command. The role is `doorstep_manager`.
     public init(managing pool: ConnectionPool) {
         self.init(pool, as: .manager, timeout: .seconds(30))
     }
@@ -57,8 +57,8 @@ public struct PostgresNotificationHistory: NotificationHistory {
                 ORDER BY created_at DESC, notification_id DESC LIMIT \(limit)
                 """
         }
-        // Finds the newest of each location by the index, and then the newest of these, because no index sorts several locations
-        // together.
+        // Finds the newest notifications of each location with the index, and then the newest of these, because no index sorts
+        // several locations together.
         return """
             SELECT n.* FROM unnest(\(locations.map(\.text))::text[]) AS l (identifier) CROSS JOIN LATERAL (
                 SELECT \(unsafeSQL: columns) FROM doorstep.notifications
@@ -110,7 +110,7 @@ public struct PostgresNotificationHistory: NotificationHistory {
         func read() async throws -> Result {
             try await pool.withTenantTransaction(tenant, as: role, mode) { try await body($0) }
         }
-        // Operators see PostgreSQL's own error.
+        // Operators get PostgreSQL's own error.
         return role == .manager ? try await reportingUnavailability(read) : try await read()
     }
 }

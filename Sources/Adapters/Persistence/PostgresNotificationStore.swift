@@ -39,12 +39,12 @@ public struct PostgresNotificationStore: NotificationStore {
         } catch let unsuitable as Unsuitable {
             return unsuitable.addition
         } catch let error as PostgreSQLError where error.isNoResponse || error.isForeignKeyViolation() {
-            // Or the tenant and its keys have just been deleted. Then the next request is refused.
+            // Alternatively, the tenant and its keys have just been deleted. Then the next request is refused.
             throw StoreUnavailable(error)
         }
     }
 
-    /// Thrown, so that nothing is stored, not even the idempotency key.
+    /// Thrown to roll back everything, including the idempotency key.
     private enum Unsuitable: Error {
         case unknownChannel
         case unknownInstance
@@ -64,7 +64,7 @@ public struct PostgresNotificationStore: NotificationStore {
     ) async throws -> Addition {
         try await pool.withTenantTransaction(tenant, as: .app) { transaction in
             if let key, try await !transaction.take(key, for: distribution.notification.id) {
-                // The transaction that took the key has committed by now.
+                // The transaction that took the key has now committed.
                 guard let earlier = try await transaction.addition(with: key) else {
                     throw PersistenceError.unreadable("idempotency_keys")
                 }

@@ -5,21 +5,21 @@ public import Notifications
 public import PostgreSQL
 public import Tenancy
 
-/// The unsent deliveries in PostgreSQL. `doorstep_app` leases and completes them, one tenant at a time. `doorstep_router` finds
-/// tenants with due work, and cannot read anything else of it.
+/// The unsent deliveries in PostgreSQL. The role `doorstep_app` leases and completes them, one tenant at a time. The role
+/// `doorstep_router` finds tenants with due work, and cannot read other data of it.
 ///
 /// Leases use the clock of the database.
 public struct PostgresOutbox: Outbox {
     private let pool: ConnectionPool
     private let keys: SealingKeys
 
-    /// - Parameter keys: Open the tokens.
+    /// - Parameter keys: The keys that decrypt tokens.
     public init(_ pool: ConnectionPool, keys: SealingKeys) {
         self.pool = pool
         self.keys = keys
     }
 
-    /// One index lookup for each tenant with waiting work, independent of its amount.
+    /// Makes one index lookup for each tenant with waiting work, whatever the amount of work.
     public func tenantsWithDueDeliveries() async throws -> [DueTenant] {
         try await pool.withTransaction(as: .router) { transaction in
             try await transaction.execute(
@@ -49,7 +49,7 @@ public struct PostgresOutbox: Outbox {
     public func claim(
         _ limit: Int, of tenant: TenantID, for lease: Duration
     ) async throws -> [ClaimedDelivery] {
-        // Deliveries without a clip do not delay others.
+        // Deliveries of deleted clips do not delay others.
         while true {
             let (claimed, endedCount) = try await claimOrEnd(limit, of: tenant, for: lease)
             if !claimed.isEmpty || endedCount == 0 { return claimed }
@@ -99,12 +99,12 @@ public struct PostgresOutbox: Outbox {
     }
 }
 
-// MARK: - Lending
+// MARK: - Leasing
 
 extension TenantTransaction {
-    /// The planner's statistics of a new day's partition are wrong: it expects few rows. So each statement names its rows by
-    /// keys and its days by bounds, and related rows are combined here. With the indexes for this (see the migration), a
-    /// statement reads only these rows.
+    /// The planner expects few rows in a new day's partition, because it has no statistics. So each statement names its rows by
+    /// keys and its days by bounds, and related rows are combined here. With the indexes for this (see the migration), a statement
+    /// reads only these rows.
     fileprivate func distrustStatistics() async throws {
         try await execute(
             """
@@ -143,7 +143,7 @@ extension TenantTransaction {
             """)
     }
 
-    /// The common part of the deliveries: once per notification, not per row.
+    /// The data that all deliveries of a notification share. It is read once for each notification, not for each row.
     fileprivate func notifications(of rows: [LeasedRow]) async throws -> [UUID: ClaimedNotification] {
         let (first, last) = rows.map(\.createdAt).bounds
         let found = try await execute(
@@ -186,7 +186,7 @@ extension TenantTransaction {
     }
 
     /// Creates the webhook messages about finished deliveries. They belong to a trace if all their notifications do.
-    /// - Parameter times: When the first and the last notification were created.
+    /// - Parameter times: The times of the first and the last notification.
     fileprivate func tell(_ outcomes: [OutcomeEvent], from times: (first: Date, last: Date)) async throws {
         try await limitLockWaits()
         try await execute(
@@ -206,7 +206,7 @@ extension TenantTransaction {
     fileprivate func receivers(of rows: [LeasedRow]) async throws -> [UUID: StoredReceiver] {
         let rows = rows.filter { $0.instance != nil }
         guard !rows.isEmpty else { return [:] }
-        // `OFFSET 0` keeps the lookups apart, so that each has only the key as its condition.
+        // `OFFSET 0` keeps the searches separate, so that each has only the key as its condition.
         let found = try await execute(
             """
             SELECT d.delivery_id, i.app, i.environment, t.sealed, t.digest, t.is_retired
@@ -299,7 +299,7 @@ extension ClaimedNotification {
 
 extension ClaimedDelivery {
     /// - Parameters:
-    ///   - stored: nil if the instance or its token no longer exists, and for a broadcast.
+    ///   - stored: Nil if the instance or its token no longer exists, and for a broadcast.
     fileprivate init(
         _ row: LeasedRow, of notification: ClaimedNotification, to stored: StoredReceiver?,
         openedBy keys: TenantSealingKeys
@@ -372,13 +372,13 @@ extension TenantTransaction {
         return (Set(returned.map(\.0)), returned.first?.1 ?? false)
     }
 
-    /// If a delivery has very many attempts, the first response and the last ones are kept.
+    /// If a delivery has very many attempts, only the first response and the last ones are kept.
     private static var maximumResponses: Int { 64 }
 
-    /// Retires dead tokens, unless they have been registered again or replaced since.
+    /// Retires dead tokens, unless they have been registered again or replaced meanwhile.
     fileprivate func retire(_ tokens: [DeadToken]) async throws {
-        // One statement for each key, because the planner may use an array as a filter instead of an index condition. In the order
-        // in which all transactions lock several tokens.
+        // One statement for each key, because the planner may use an array as a filter instead of an index condition. The order is
+        // the one in which all transactions lock several tokens.
         let ordered = tokens.sorted {
             ($0.instance.description, $0.place.kind, $0.place.name)
                 < ($1.instance.description, $1.place.kind, $1.place.name)

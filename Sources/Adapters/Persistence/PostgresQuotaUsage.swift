@@ -10,7 +10,7 @@ public struct PostgresQuotaUsage: Sendable {
         self.pool = pool
     }
 
-    /// The part of a quota that is used; above 1 after the quota was lowered.
+    /// The used part of a quota. It exceeds 1 if the quota was lowered.
     public struct Share: Sendable {
         public struct Quota: Sendable, Hashable {
             public let tenant: TenantID

@@ -3,7 +3,7 @@ public import Foundation
 public import PostgreSQL
 public import Tenancy
 
-/// The requests of one key of a tenant in PostgreSQL, as `doorstep_admin`, by the minute.
+/// The requests of one key of a tenant in PostgreSQL, counted by minute. The role is `doorstep_admin`.
 public struct PostgresRequestLedger: RequestLedger {
     private let pool: ConnectionPool
     private let tenant: TenantID
@@ -17,7 +17,7 @@ public struct PostgresRequestLedger: RequestLedger {
         self.init(pool, keyID: keyID, of: tenant, as: .admin)
     }
 
-    /// For a server, as `doorstep_app`.
+    /// Creates a ledger for a server. The role is `doorstep_app`.
     public init(serving pool: ConnectionPool, keyID: String, of tenant: TenantID) {
         self.init(pool, keyID: keyID, of: tenant, as: .app)
     }
@@ -73,7 +73,7 @@ public struct PostgresRequestLedger: RequestLedger {
             """)
     }
 
-    /// Locks, because otherwise two simultaneous reservations would use the same remaining requests.
+    /// Locks the rows. Otherwise two simultaneous reservations would use the same remaining requests.
     private func locked<Result: Sendable>(
         _ body: (TenantTransaction) async throws -> Result
     ) async throws -> Result {

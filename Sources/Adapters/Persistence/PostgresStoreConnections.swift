@@ -4,7 +4,7 @@ import Foundation
 public import PostgreSQL
 public import Tenancy
 
-/// The tenants' connections to App Store Connect in PostgreSQL, as `doorstep_admin`; their keys are sealed.
+/// The tenants' connections to App Store Connect in PostgreSQL. Their keys are sealed. The role is `doorstep_admin`.
 public struct PostgresStoreConnections: Sendable {
     private let pool: ConnectionPool
     private let keys: SealingKeys
@@ -14,7 +14,7 @@ public struct PostgresStoreConnections: Sendable {
         self.init(pool, keys: keys, as: .admin)
     }
 
-    /// For a server, as `doorstep_app`, which cannot write connections.
+    /// Creates the connections for a server. The role is `doorstep_app`, which cannot write connections.
     public init(serving pool: ConnectionPool, keys: SealingKeys) {
         self.init(pool, keys: keys, as: .app)
     }
@@ -150,7 +150,7 @@ extension TenantTransaction {
 extension StoreConnection {
     fileprivate static let columns = "bundle_id, key_id, issuer_id, connected_at"
 
-    /// Takes ``columns``.
+    /// Reads the columns in ``columns``.
     fileprivate init(row: Row) throws {
         let (clip, keyID, issuerID, connectedAt) = try row.decode(
             String.self, String.self, String?.self, Date.self)

@@ -11,17 +11,17 @@ public struct PostgresSyncChecks: Sendable {
     private let pool: ConnectionPool
     private let role: DatabaseRole
 
-    /// For a command, as `doorstep_admin`.
+    /// Creates the checks for a command. The role is `doorstep_admin`.
     public init(_ pool: ConnectionPool) {
         self.init(pool, as: .admin)
     }
 
-    /// For a server, as `doorstep_app`. It finds due connections as `doorstep_router`.
+    /// Creates the checks for a server. The role is `doorstep_app`. Due connections are found with the role `doorstep_router`.
     public init(serving pool: ConnectionPool) {
         self.init(pool, as: .app)
     }
 
-    /// For requests, which only read, as `doorstep_manager`.
+    /// Creates the checks for requests, which only read. The role is `doorstep_manager`.
     public init(managing pool: ConnectionPool) {
         self.init(pool, as: .manager)
     }
@@ -123,7 +123,7 @@ public struct PostgresSyncChecks: Sendable {
                     WHERE app_store_checks.checked_at IS NULL OR app_store_checks.checked_at <= excluded.checked_at
                     """
                 ).affectedRows == 1
-            // If the clip has been disconnected or checked again since, the result is discarded.
+            // If the clip was disconnected or checked again meanwhile, the result is discarded.
             guard isWanted else { return false }
             try await replaceRows(of: check, tenant, transaction)
             guard isAnother else { return false }
@@ -144,7 +144,7 @@ public struct PostgresSyncChecks: Sendable {
             """)
         for start in stride(from: 0, to: check.rows.count, by: Self.rowsAtOnce) {
             let part = check.rows[start..<min(start + Self.rowsAtOnce, check.rows.count)]
-            // An empty text stands for no location, because no identifier is empty.
+            // An empty text means no location, because no identifier is empty.
             try await transaction.execute(
                 """
                 INSERT INTO doorstep.app_store_check_rows
@@ -170,7 +170,7 @@ public struct PostgresSyncChecks: Sendable {
         public let failure: String?
     }
 
-    /// The metrics of at most `limit` checked clips. All servers return the same clips.
+    /// The metrics of up to `limit` checked clips. All servers return the same clips.
     public func metrics(limit: Int) async throws -> [Metrics] {
         try await pool.withTransaction(as: .router) { transaction in
             try await transaction.execute(
@@ -210,7 +210,7 @@ public struct PostgresSyncChecks: Sendable {
     }
 }
 
-/// `StoreUnavailable` is thrown if the database does not respond.
+/// Throws `StoreUnavailable` if the database does not respond.
 extension PostgresSyncChecks: LatestChecks {
     public func latest(
         of tenant: TenantID, clip: BundleID?, summarized: Bool

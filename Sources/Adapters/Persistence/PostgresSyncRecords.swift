@@ -17,16 +17,16 @@ public struct PostgresSyncRecords: SyncRecords {
     let tenant: TenantID
     let actor: String
     let role: DatabaseRole
-    /// How often the connection of a run's lock is used, because a proxy in front of PostgreSQL cuts connections that are silent for
-    /// minutes. [ours]
+    /// The interval at which the connection of a run's lock is used, because a proxy in front of PostgreSQL cuts connections that
+    /// are silent for minutes. [ours]
     public var lockInterval = Duration.seconds(60)
 
-    /// For a server, which applies nothing, as `doorstep_app`.
+    /// Creates the records for a server, which does not apply plans. The role is `doorstep_app`.
     public init(serving pool: ConnectionPool, keys: SealingKeys, clip: BundleID, of tenant: TenantID) {
         self.init(pool, keys: keys, clip: clip, of: tenant, actor: "", role: .app)
     }
 
-    /// - Parameter actor: The person who applies. Another run at the same time gets this name.
+    /// - Parameter actor: The person who applies the plan. The error of a concurrent run contains this name.
     public init(
         _ pool: ConnectionPool, keys: SealingKeys, clip: BundleID, of tenant: TenantID, actor: String
     ) {
@@ -166,7 +166,7 @@ public struct PostgresSyncRecords: SyncRecords {
 }
 
 extension CatalogueExperience {
-    /// Takes the columns of ``PostgresSyncRecords/catalogue()``, the first of which is the kind.
+    /// Reads the columns of ``PostgresSyncRecords/catalogue()``. The first one is the kind.
     fileprivate init(row: Row, clipCard: Card, isPoweredBy: Bool, proved: Set<String>) throws {
         let url = try PersistenceError.reading("experiences") {
             try URLPrefix(row.decode(at: 1, as: String.self))
@@ -210,7 +210,7 @@ extension ExperienceContent {
 }
 
 extension AppliedExperience {
-    /// Takes the columns of ``PostgresSyncRecords/memory(at:)``.
+    /// Reads the columns of ``PostgresSyncRecords/memory(at:)``.
     fileprivate init(row: Row) throws {
         let (url, phase, id, content, sentAt, missing, undesiredSince) = try row.decode(
             String.self, String.self, String?.self, JSONText.self, Date.self, Int16.self, Date?.self)
@@ -223,7 +223,7 @@ extension AppliedExperience {
 }
 
 extension RemoteImage {
-    /// A reservation whose operations no secret can decrypt is useless: a new one is made.
+    /// If no secret decrypts the operations of a reservation, the reservation is useless, and a new one is made.
     fileprivate init(row: Row, _ keys: TenantSealingKeys, _ clip: BundleID) throws {
         let (sha256, holder, id, phase, sealed, reservedAt) = try row.decode(
             String.self, String.self, String.self, String.self, [UInt8]?.self, Date.self)

@@ -20,7 +20,7 @@ extension PostgresSyncRecords {
                 try await holdLock { lock.yield() }
             }
             for await _ in locks {
-                // Releases the lock before the others are notified, because its state no longer matters.
+                // Releases the lock before others are notified, because its state no longer matters.
                 defer { group.cancelAll() }
                 return try await withRecordedRun(at: now, body)
             }
@@ -70,7 +70,7 @@ extension PostgresSyncRecords {
         }
     }
 
-    /// Takes a shared lock for a moment. A run that begins at this time waits until it is released.
+    /// Takes a shared lock briefly. A run that begins at this time waits until it is released.
     public func newestRun() async throws -> UUID? {
         let (isFree, run) = try await pool.withTenantTransaction(tenant, as: role, .readOnly) { transaction in
             let isFree = try await transaction.execute(
@@ -153,7 +153,7 @@ struct PostgresSyncRun: SyncRun {
 
     func write(_ changes: [RecordChange]) async throws {
         try await transaction { transaction in
-            // Locked, so that no other run begins between this check and the commit.
+            // Locked, so that no other run begins before the commit.
             let isNewest =
                 try await transaction.execute(
                     """

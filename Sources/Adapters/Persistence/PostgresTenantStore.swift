@@ -2,7 +2,7 @@ import Administration
 import PostgreSQL
 import Tenancy
 
-/// One tenant at a time, for keys and for operators.
+/// Reads and changes one tenant at a time, for keys and for operators.
 struct PostgresTenantStore: TenantStore {
     let store: PostgresAdministrationStore
 

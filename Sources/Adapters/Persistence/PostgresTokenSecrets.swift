@@ -1,6 +1,6 @@
 public import PostgreSQL
 
-/// The secrets that sealed data in a database. A trigger stores the ID of each.
+/// The IDs of the secrets that sealed data in a database. A trigger stores them.
 public struct PostgresTokenSecrets: Sendable {
     /// The stored secrets, compared with the secrets of a program.
     public struct Comparison: Sendable, Hashable {
@@ -14,7 +14,7 @@ public struct PostgresTokenSecrets: Sendable {
             self.unreadable = unreadable
         }
 
-        /// Whether data is sealed, and the program opens none of it.
+        /// Whether there is sealed data, and the program can open none of it.
         public var opensNothing: Bool { readable == 0 && unreadable > 0 }
     }
 
@@ -24,7 +24,7 @@ public struct PostgresTokenSecrets: Sendable {
         self.pool = pool
     }
 
-    /// Compares the stored secrets with a program's, as `doorstep_router`.
+    /// Compares the stored secrets with a program's secrets. The role is `doorstep_router`.
     public func compare(with keys: SealingKeys) async throws -> Comparison {
         try await pool.withTransaction(as: .router) { transaction in
             try await transaction.execute("SELECT secret_id FROM doorstep.token_secrets").reduce(
@@ -39,7 +39,7 @@ public struct PostgresTokenSecrets: Sendable {
         }
     }
 
-    /// Forgets all secrets but the newest, as `doorstep_admin`. Call it when no data is sealed by another one.
+    /// Forgets all secrets except the newest. Call it when no other secret seals data. The role is `doorstep_admin`.
     public func forgetAll(but keys: SealingKeys) async throws {
         try await pool.withTransaction(as: .admin, .readWrite) { transaction in
             _ = try await transaction.execute(

@@ -8,7 +8,7 @@ extension PostgresWebhookRegistry {
     public func recordEvents(of tenant: TenantID) async throws -> Bool {
         let pause = EventRecording.pause / .seconds(1)
         return try await write(tenant, by: "") { transaction in
-            // At most once a minute: a listener asks more often.
+            // At most once a minute, because a listener asks more often.
             let isRenewed =
                 try await transaction.execute(
                     """
@@ -48,7 +48,7 @@ extension PostgresWebhookRegistry {
 
     public func events(of tenant: TenantID, after: EventPosition?, limit: Int) async throws -> EventPage {
         try await read(tenant) { transaction in
-            // One statement, so that the events are those of its snapshot.
+            // One statement, so that all events are from its snapshot.
             let rows = try await transaction.execute(
                 """
                 SELECT s.target::text, pg_snapshot_xmax(s.present)::text::bigint, (

@@ -7,17 +7,17 @@ public import Notifications
 public import PostgreSQL
 public import Tenancy
 
-/// The tenants' webhooks in PostgreSQL, as `doorstep_admin`, or for keys as `doorstep_manager`.
+/// The tenants' webhooks in PostgreSQL. The role is `doorstep_admin`, or `doorstep_manager` for keys.
 public struct PostgresWebhookRegistry: WebhookRegistry {
     private let pool: ConnectionPool
     private let keys: SealingKeys
     private let role: DatabaseRole
     /// Whether the database refuses all changes. A change then throws `ReadOnlyAccess`.
     private let isReadOnly: Bool
-    /// Addresses that are not public, but allowed.
+    /// The allowed addresses among those that are not public.
     private let allowed: [AddressRange]
 
-    /// - Parameter allowed: Addresses that are not public, but allowed.
+    /// - Parameter allowed: The allowed addresses among those that are not public.
     public init(
         _ pool: ConnectionPool, keys: SealingKeys, isReadOnly: Bool = false,
         allowing allowed: [AddressRange] = []
@@ -25,7 +25,7 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
         self.init(pool, keys, as: .admin, isReadOnly: isReadOnly, allowed)
     }
 
-    /// For requests, as `doorstep_manager`.
+    /// Creates a registry for requests. The role is `doorstep_manager`.
     public init(managing pool: ConnectionPool, keys: SealingKeys, allowing allowed: [AddressRange] = []) {
         self.init(pool, keys, as: .manager, isReadOnly: false, allowed)
     }
@@ -84,7 +84,7 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
         try requireReachable(webhook.url)
         let id = WebhookID(.timeOrdered(at: Date()))
         return try await write(tenant, by: actor) { transaction in
-            // Another transaction that creates a webhook waits, so that both count correctly.
+            // Another transaction that creates a webhook waits, so that both see the right count.
             try await transaction.execute(
                 "SELECT FROM doorstep.tenants WHERE tenant_id = \(tenant.uuid) FOR NO KEY UPDATE")
             let count = try await transaction.execute(
@@ -167,7 +167,7 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
     /// The audit log gets no entry, because nothing visible changes.
     public func resealSecrets(of tenant: TenantID) async throws -> TokenResealing.Result {
         try await write(tenant, by: "") { transaction in
-            // A replacement of the secret waits in the meantime, and uses the newest secret anyway.
+            // A replacement of the secret waits meanwhile, and uses the newest secret anyway.
             let rows = try await transaction.execute(
                 """
                 SELECT webhook_id, 'sealed_secret' AS name, sealed_secret FROM doorstep.webhooks
@@ -445,7 +445,7 @@ extension RegisteredWebhook {
         CASE WHEN previous_secret_ends_at > now() THEN previous_secret_ends_at END
         """
 
-    /// Takes ``columns``.
+    /// Reads the columns in ``columns``.
     fileprivate init(row: Row) throws {
         let (id, url, events, createdAt, failingSince, disabledAt, reason, waitingCount, endsAt) =
             try row.decode(
@@ -463,7 +463,7 @@ extension RegisteredWebhook {
 }
 
 extension RecordedMessage {
-    /// Takes the first six columns.
+    /// Reads the first six columns.
     /// - Parameter responses: The stored responses by the times of their attempts.
     fileprivate init(row: Row, responses: [String: [UInt8]] = [:]) throws {
         let (id, type, state): (UUID, String, String) = try (

@@ -5,7 +5,8 @@ public import Notifications
 public import PostgreSQL
 import Tenancy
 
-/// Stores the messages for webhooks in PostgreSQL, as `doorstep_app`. Finds webhooks with due messages as `doorstep_router`.
+/// Stores the messages for webhooks in PostgreSQL. The role is `doorstep_app`. Webhooks with due messages are found with the role
+/// `doorstep_router`.
 public struct PostgresWebhookStore: WebhookStore {
     private let pool: ConnectionPool
     private let keys: SealingKeys
@@ -19,7 +20,7 @@ public struct PostgresWebhookStore: WebhookStore {
         limit: Int, excluding: [WebhookReference]
     ) async throws -> [WebhookReference] {
         try await pool.withTransaction(as: .router) { transaction in
-            // Jumps from webhook to webhook in the index, so that the number of messages does not matter.
+            // Skips from webhook to webhook in the index, so that the number of messages does not matter.
             try await transaction.execute(
                 """
                 WITH RECURSIVE w (tenant_id, webhook_id) AS (
@@ -209,8 +210,8 @@ extension TenantTransaction {
             """)
     }
 
-    /// Stores an attempt's response, and deletes the webhook's oldest beyond ``WebhookAttempt/maximumResponses``. The webhook
-    /// must be locked.
+    /// Stores the response of an attempt, and deletes the webhook's oldest responses beyond ``WebhookAttempt/maximumResponses``.
+    /// The webhook must be locked.
     fileprivate func keep(
         _ attempt: WebhookAttempt, at message: WebhookMessage, of webhook: WebhookID
     ) async throws {
@@ -331,7 +332,7 @@ extension Webhook {
         """
 
     /// If none of the keys decrypts the previous secret, it is left out, because receivers must know the new secret anyway.
-    /// - Throws: ``PersistenceError/sealed(_:)`` if none of the keys decrypts the secret.
+    /// - Throws: ``PersistenceError/sealed(_:)`` if none of the keys decrypts the new secret.
     init(_ url: String, _ sealed: [UInt8], _ previous: [UInt8]?, openedBy keys: TenantSealingKeys) throws {
         guard let opened = keys.open(sealed, at: Self.place) else {
             throw PersistenceError.sealed("webhooks")

@@ -93,7 +93,8 @@ extension Query.StringInterpolation {
 
     /// The condition that a notification concerns a launch. If `askedAt` is nil, it concerns every launch.
     ///
-    /// Visitors of a business are instances that were launched there in the last hours. A URL concerns every earlier launch.
+    /// A notification to the visitors of a business concerns instances that were launched there in the last hours. A notification
+    /// to a URL concerns every earlier launch.
     mutating func appendInterpolation(meant audience: Audience, askedAt: Date?) {
         guard let askedAt else { return appendLiteral("true") }
         if case .urlPrefix = audience {
@@ -139,8 +140,8 @@ extension Query.StringInterpolation {
     }
 
     /// The condition that a launch was at a business.
-    /// - Parameter isIndexed: False prevents the use of an index. An instance has few launches, and a business may have all of them, but
-    ///   for a new table the planner does not know this.
+    /// - Parameter isIndexed: False prevents the use of an index. An instance has few launches, while a business may have most
+    ///   launches of the tenant, but for a new table the planner does not know this.
     mutating func appendInterpolation(at business: Business, isIndexed: Bool) {
         let (column, value) =
             switch business {
@@ -190,16 +191,16 @@ extension Query.StringInterpolation {
     }
 }
 
-/// URLs from a first up to an end; only the first if there is no end.
+/// The URLs from a first URL up to an end; only the first URL if there is no end.
 private struct URLRange {
     let first: String
     let end: String?
 
-    /// The ranges of URLs that a prefix matches apart from its query items, as in ``URLPrefix/matches(_:)``: nothing, a slash
-    /// or the query follows host and path. In their order.
+    /// The ranges of URLs that a prefix matches apart from its query items, as in ``URLPrefix/matches(_:)``: after host and path
+    /// follows nothing, a slash or the query. The ranges are sorted.
     static func ranges(of prefix: URLPrefix) -> [URLRange] {
         let path = (["https://" + prefix.host] + prefix.pathComponents).joined(separator: "/")
-        // The character after each of the two ends its range.
+        // Each range ends before the character that follows '/' or '?'.
         return [
             URLRange(first: path, end: nil), URLRange(first: path + "/", end: path + "0"),
             URLRange(first: path + "?", end: path + "@"),

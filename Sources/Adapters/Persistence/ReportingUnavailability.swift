@@ -20,7 +20,7 @@ extension StoreUnavailable {
 }
 
 extension PostgreSQLError {
-    /// Why a transaction failed, as a stable name for the log.
+    /// The cause of a failed transaction, as a stable name for the log.
     var unavailabilityCause: String {
         switch (self, sqlState) {
         case (.timeout(.acquiring), _): "pool_timeout"

@@ -1,7 +1,7 @@
 import AppAttest
 
 extension RequestAttestation.Grade {
-    /// The number in a confirmation's row.
+    /// The number of the grade in a confirmation's row.
     var number: Int {
         switch self {
         case .none: 0

@@ -6,7 +6,7 @@ import Tenancy
 /// their turn in the order of arrival.
 final class RunningImports: Sendable {
     private struct State {
-        /// Including tenants whose imports wait.
+        /// Includes tenants whose imports wait.
         var tenants: Set<TenantID> = []
         var waiting: [(tenant: TenantID, turn: AsyncStream<Void>.Continuation)] = []
     }
@@ -19,8 +19,8 @@ final class RunningImports: Sendable {
     private static let maximumWaiting = 16
 
     /// - Parameters:
-    ///   - maximum: the maximum number of running imports.
-    ///   - patience: how long an import waits for its turn. [ours]
+    ///   - maximum: The maximum number of running imports.
+    ///   - patience: The time for which an import waits for its turn. [ours]
     init(maximum: Int, patience: Duration = .seconds(60)) {
         self.maximum = maximum
         self.patience = patience
@@ -52,7 +52,7 @@ final class RunningImports: Sendable {
         return try await body()
     }
 
-    /// Whether the turn comes in time.
+    /// Whether the import's turn comes in time.
     private func comes(_ turn: AsyncStream<Void>) async -> Bool {
         await withTaskGroup(of: Bool.self) { group in
             group.addTask {

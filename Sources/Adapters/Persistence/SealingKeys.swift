@@ -4,12 +4,12 @@ public import Tenancy
 
 /// Encrypts data that the database must not be able to read: push tokens, webhook secrets, and keys of App Store Connect.
 ///
-/// The keys are derived by HKDF-SHA256 (RFC 5869) from the server's secrets and the tenant's ID, so that data of one tenant
-/// cannot be decrypted for another. The first secret encrypts, and all secrets decrypt. To replace a secret, first add the new secret
-/// after the old one on all servers, and then move it before the old one. Encrypt the stored data again, and remove the old secret.
+/// HKDF-SHA256 (RFC 5869) derives the keys from the server's secrets and the tenant's ID, so that data of one tenant cannot be
+/// decrypted for another. The first secret encrypts, and all secrets decrypt. To replace a secret, first add the new secret after
+/// the old one on all servers. Then move it before the old one, encrypt the stored data again, and remove the old secret.
 ///
 /// The algorithm is AES-256-GCM (NIST SP 800-38D) with a random nonce of 96 bits. The format is a byte for the version, four bytes
-/// that identify the secret, then nonce, ciphertext and tag.
+/// that identify the secret, the nonce, the ciphertext and the tag.
 public struct SealingKeys: Sendable {
     private struct Secret: Sendable {
         let key: SymmetricKey
@@ -24,7 +24,7 @@ public struct SealingKeys: Sendable {
     public static let minimumSecretLength = 32
 
     /// Nil without secrets, or if a secret is shorter than ``minimumSecretLength``.
-    /// - Parameter secrets: the newest first.
+    /// - Parameter secrets: The newest secret first.
     public init?(secrets: [String]) {
         guard !secrets.isEmpty, secrets.allSatisfy({ $0.utf8.count >= Self.minimumSecretLength }) else {
             return nil

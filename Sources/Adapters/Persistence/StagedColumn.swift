@@ -5,15 +5,15 @@ import JSON
 
 /// A column of a staged item outside its key.
 struct StagedColumn {
-    /// How a value results from the staged row `s` and the existing row `t`, if there is one.
+    /// The rule that makes a value from the staged row `s` and the existing row `t`, if there is one.
     enum Merge {
         /// Each row has a value.
         case required
         /// NULL keeps the existing value, unless the row clears it.
         case optional
-        /// As ``optional``; in addition, a row that sets the other column clears this one.
+        /// Like ``optional``. In addition, a row that sets the other column clears this one.
         case either(or: String)
-        /// Texts by name. A row sets, clears or keeps each name. If no names remain, the column has this value.
+        /// Texts by name. A row sets, clears or keeps each name. The associated value is the column's value if no names remain.
         case names(empty: String)
         /// NULL keeps the card; any other value replaces the whole card. See `TenantTransaction.mergeCards`.
         case card(empty: String)
@@ -21,7 +21,7 @@ struct StagedColumn {
 
     let column: String
     let type: String
-    /// The name of its member in JSON.
+    /// The name of the column's member in JSON.
     let field: String
     let merge: Merge
 
@@ -96,7 +96,7 @@ extension FieldType {
 }
 
 extension FieldValue {
-    /// The value as COPY's text format takes it, before escaping.
+    /// The value in COPY's text format, before escaping.
     var copyText: String {
         switch self {
         case .text(let text): text

@@ -5,29 +5,29 @@ import JSON
 import PostgreSQL
 import Tenancy
 
-/// A resource with its table. The statements follow from ``Resource/fields``; conforming types replace statements that differ.
+/// A resource with its table. The statements follow from ``Resource/fields``. Conforming types replace statements that differ.
 protocol StoredResource: Resource {
     static var relation: String { get }
     /// The columns of the key. Lists are sorted by these columns, texts in byte order.
     static var keyColumns: [String] { get }
     /// The values of ``keyColumns``.
     static func keyTexts(_ key: Key) -> [String]
-    /// Columns that no field has.
+    /// Columns without a field.
     static var furtherColumns: [String] { get }
 
     static func page(of tenant: TenantID, after: Key?, limit: Int, where filter: [String: String]) -> Query
-    /// - Parameter lock: the clause that locks the row, or nothing.
+    /// - Parameter lock: The clause that locks the row, or an empty text.
     static func selection(_ key: Key, of tenant: TenantID, lock: String) -> Query
-    /// Adds nothing if an item has this key.
+    /// The statement that adds an item. It adds nothing if an item with this key exists.
     func insertion(into tenant: TenantID) -> Query
-    /// Changes all columns except the key.
+    /// The statement that changes all columns except the key.
     func update(of tenant: TenantID) -> Query
     /// Refuses items that contradict other rows of the tenant.
     /// - Parameters:
-    ///   - before: the item that this one replaces.
+    ///   - before: The item that this one replaces.
     ///   - force: Whether to make the change even if a check advises against it.
     func check(replacing before: Self?, force: Bool, _ transaction: TenantTransaction) async throws
-    /// The error of this module for an error of the database.
+    /// Converts an error of the database into an error of the administration; nil for other errors.
     func refusal(_ error: PostgreSQLError) -> any Error
     /// Whether rows of a running import may refer to an item.
     static var canBeReferredTo: Bool { get }
@@ -47,7 +47,7 @@ extension StoredResource {
         return fields.filter { field in field.column.map { !key.contains($0) } ?? false }
     }
 
-    /// The columns of an item, the key's first.
+    /// The columns of an item, those of the key first.
     static var columnList: String {
         (keyColumns + changeableFields.flatMap(\.columns) + furtherColumns).joined(separator: ", ")
     }
@@ -119,7 +119,7 @@ extension StoredResource {
 }
 
 extension Field {
-    /// The columns in the database; see `Card+Stored` for the two of a card.
+    /// The columns in the database. See `Card+Stored` for the two columns of a card.
     var columns: [String] {
         guard let column else { return [] }
         return type == .card ? Card.storedColumnNames : [column]
@@ -240,7 +240,7 @@ extension TenantTransaction {
         try await refusing(item) { try await execute(item.insertion(into: tenant)).affectedRows == 1 }
     }
 
-    /// Replaces the item of the same key, whose row is locked.
+    /// Replaces the item with the same key, whose row is locked.
     func replace(by item: some StoredResource) async throws {
         try await refusing(item) { _ = try await execute(item.update(of: tenant)) }
     }
@@ -258,14 +258,14 @@ extension TenantTransaction {
     /// Deletes an item, and with `cascade` its dependents.
     ///
     /// Waits for running imports, because their rows may refer to the item.
-    /// - Parameter check: throws if the item must not be deleted.
+    /// - Parameter check: Throws if the item must not be deleted.
     /// - Returns: The number of deleted rows, by relation.
     func delete<Item: StoredResource>(
         _ key: Item.Key, cascade: Bool, _ check: (Item) throws -> Void
     ) async throws -> [RowCount] {
         if Item.canBeReferredTo { try await waitForImports() }
-        // A transaction that adds a row with a reference to the item locks the item. If it was first, this transaction sees the
-        // row below; otherwise it fails, because the item no longer exists.
+        // A transaction that adds a reference to the item locks the item. If it came first, this transaction sees its row below.
+        // Otherwise it fails, because the item no longer exists.
         guard let item: Item = try await item(key, lock: "FOR UPDATE") else { throw Item.unknown(key) }
         try check(item)
         return try await Item.delete(key, cascade: cascade, self)

@@ -2,16 +2,16 @@ public import Foundation
 public import Lookups
 import Platform
 
-/// Keeps the lookup index in a file, so that a server can start while its database does not respond.
+/// Stores the lookup index in a file, so that a server can start while its database does not respond.
 ///
-/// Only the file's owner may access it. It contains tenants' locations and digests of keys, and a user who could write it could add
-/// keys.
+/// Only the file's owner may access it. The file contains tenants' locations and digests of keys, and a user who could write it
+/// could add keys.
 public struct TableFile: Sendable {
     private let path: String
     private let maximumAge: Duration?
 
     /// An unchanged index is written again after this time, so that the file's age shows how long the database has been
-    /// unavailable [ours].
+    /// unavailable. [ours]
     public static let renewal = Duration.seconds(900)
 
     /// - Parameter maximumAge: The maximum age of the index; nil for any.
@@ -44,7 +44,7 @@ public struct TableFile: Sendable {
             || state.asOf.timeIntervalSince(saved.asOf) >= renewal / .seconds(1)
     }
 
-    /// Replaces the file by an index. If this fails at any point, the previous file remains.
+    /// Replaces the file by an index. After any failure, the previous file remains.
     public func write(_ state: LiveLookupIndex.State) throws {
         var file = try UnfinishedFile(for: path)
         let handle = file.handle

@@ -2,9 +2,9 @@ import Tenancy
 
 /// A bounded queue for all tenants. Each tenant's oldest elements come first.
 ///
-/// While there is room, a tenant may use any amount. When the queue is full, an element of a tenant below its share replaces the newest
-/// element of a tenant above its share. A flood from one tenant therefore costs the others nothing, and no room is unused. Adding an
-/// element takes constant time on average, independent of the number of tenants. [ours]
+/// While there is room, a tenant may use any amount. When the queue is full, an element of a tenant below its share replaces the
+/// newest element of a tenant above its share. A flood from one tenant therefore costs other tenants nothing, and no room stays
+/// unused. Adding an element takes constant time on average, for any number of tenants. [ours]
 struct TenantBacklog<Element> {
     private var waiting: [TenantID: [Element]] = [:]
     private(set) var count = 0

@@ -14,7 +14,7 @@ final class TenantGathering<Batch: Sendable>: Sendable {
     private let onFailure: @Sendable (any Error) -> Void
 
     /// - Parameters:
-    ///   - interval: How long data is gathered before it is written.
+    ///   - interval: The time for which data is collected before it is written.
     ///   - merge: Combines two unwritten batches.
     ///   - write: Writes a batch in a transaction of its tenant.
     init(
@@ -43,8 +43,8 @@ final class TenantGathering<Batch: Sendable>: Sendable {
         }
     }
 
-    /// Writes the collected data. If the database does not respond, all remaining data waits for the next time, because one
-    /// timeout per tenant would take minutes.
+    /// Writes the collected data. If the database does not respond, all remaining data stays for the next call, because one timeout
+    /// per tenant would take minutes.
     func flush() async {
         var rest = waiting.withLock { waiting in
             defer { waiting = [:] }
@@ -56,7 +56,7 @@ final class TenantGathering<Batch: Sendable>: Sendable {
             } catch {
                 onFailure(error)
                 let response = error as? PostgreSQLError
-                // The data's subject was deleted: repeating cannot help.
+                // The item was deleted, so that a repetition cannot succeed.
                 if response?.isForeignKeyViolation() != true { keep([tenant: batch]) }
                 guard response?.sqlState != nil else { return keep(rest) }
             }

@@ -4,13 +4,13 @@ import Foundation
 /// Encrypts and decrypts the data of one tenant; see ``SealingKeys``.
 public struct TenantSealingKeys: Sendable {
     struct Keys: Sendable {
-        /// The prefixes of their ciphertexts.
+        /// The prefixes of the secrets' ciphertexts.
         let mark: [UInt8]
         let sealing: SymmetricKey
         let finding: SymmetricKey
     }
 
-    /// The newest first.
+    /// The keys, the newest first.
     private let keys: [Keys]
 
     init(_ keys: [Keys]) {
@@ -40,7 +40,7 @@ public struct TenantSealingKeys: Sendable {
         keys.map { Array(HMAC<SHA256>.authenticationCode(for: bytes, using: $0.finding)) }
     }
 
-    /// Each part with its length, so that no two positions have the same bytes.
+    /// Each part is preceded by its length, so that no two positions have the same bytes.
     private static func authenticated(_ place: [String]) -> [UInt8] {
         place.flatMap { Array("\($0.utf8.count):".utf8) + Array($0.utf8) }
     }

@@ -20,8 +20,7 @@ struct DecidedPart {
 extension TenantTransaction {
     /// Finds the next part of a notification's audience, and decides for each instance.
     ///
-    /// Reads as many launches as instances fit into the part, so that all of them fit. If most instances cannot be reached, reads more
-    /// launches.
+    /// Reads only as many launches as instances fit into the part. If most instances cannot be reached, reads more launches.
     func decidePart(
         of distribution: Distribution, _ size: AudiencePartSize, at cursor: AudienceCursor? = nil
     ) async throws -> DecidedPart {
@@ -29,7 +28,7 @@ extension TenantTransaction {
         if let cursor {
             return try await decidePart(of: distribution, size, at: cursor, askedAt: cursor.askedAt)
         }
-        // Launches with a time in the future count, too: a clock may have been set back since, or may be another server's.
+        // Launches with a future time count, too, because a clock may have been set back, or may be another server's.
         let part = try await decidePart(of: distribution, size, at: nil, askedAt: nil)
         guard part.hasMore else { return part }
         // All parts use the same time, so that they refer to the same launches.
@@ -44,8 +43,8 @@ extension TenantTransaction {
         var (room, launchesLeft) = (size.reachable, size.launches)
         var skippedLeft = cursor == nil ? size.skipped : 0
         var count = cursor?.deliveryCount ?? 0
-        // If an instance is launched again while its audience is processed, it can occur again: in this part, because each statement
-        // sees the rows that are committed by then, or in a later part.
+        // If an instance is launched again while its audience is processed, it can occur again. It can occur in this part, because
+        // each statement sees the rows that are committed at its start, or in a later part.
         var met: Set<UUID> = []
         while part.hasMore, launchesLeft > 0, room > size.reachable / 10 {
             let limit = min(room, launchesLeft)

@@ -19,8 +19,8 @@ struct AudienceCandidates: Sendable {
 }
 
 extension TenantTransaction {
-    /// The planner's statistics of launches and instances are wrong for new tables, and for tenants with many rows: the planner
-    /// expects few rows. Each statement is written for one index, and uses the order of this index.
+    /// The planner expects few launches and instances, because its statistics are wrong for new tables and for tenants with many
+    /// rows. Each statement is written for one index, and uses the order of this index.
     func followIndexes() async throws {
         try await execute(
             """
@@ -31,12 +31,13 @@ extension TenantTransaction {
 
     /// The candidates of a notification, from the next launches of its audience.
     ///
-    /// Finds out which instances can be reached, because only these are returned one by one. ``Distribution`` decides about each.
+    /// Finds out which instances can be reached, because only these are returned one by one. ``Distribution`` decides about each
+    /// candidate.
     /// - Parameters:
     ///   - place: The launch after which to continue; nil for the first.
     ///   - askedAt: The time of the request by the database's clock. Later launches do not count. Nil counts all launches.
-    ///   - limit: Maximum number of launches to read.
-    ///   - skipped: Maximum number of unreachable instances that are returned one by one.
+    ///   - limit: The maximum number of launches to read.
+    ///   - skipped: The maximum number of unreachable instances that are returned one by one.
     func candidates(
         for distribution: Distribution, behind place: AudiencePosition?, askedAt: Date?, limit: Int,
         skipped: Int
@@ -191,7 +192,7 @@ extension AudiencePosition {
 }
 
 extension Candidate {
-    /// - Parameter instance: Nil if the candidate stands for several instances.
+    /// - Parameter instance: Nil if the candidate represents several instances.
     fileprivate init(row: Row, instance: UUID?) throws {
         let bundleID: String = try row.decode("bundle_id")
         let app: String = try row.decode("app")

@@ -7,7 +7,7 @@ import PostgreSQL
 import Tenancy
 
 extension TenantTransaction {
-    /// Adds all deliveries with one statement. All have the notification's receiver.
+    /// Adds all deliveries with one statement. All of them have the notification's receiver.
     func insert(
         _ deliveries: [RecordedDelivery], of notification: RecordedNotification
     ) async throws {
@@ -32,7 +32,7 @@ extension TenantTransaction {
             """)
     }
 
-    /// A notification with its deliveries after a given one.
+    /// A notification with its deliveries after a given delivery.
     func trace(
         _ id: NotificationID, after last: DeliveryID?, limit: Int
     ) async throws -> NotificationTrace? {
@@ -88,7 +88,7 @@ extension [DeliveryCount] {
 }
 
 extension RecordedDelivery {
-    /// Takes columns by their names.
+    /// Reads columns by their names.
     init(row: Row) throws {
         let id: UUID = try row.decode("delivery_id")
         let instance: UUID? = try row.decode("instance_id")

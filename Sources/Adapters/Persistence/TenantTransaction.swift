@@ -6,8 +6,8 @@ import Tenancy
 
 /// A transaction in which only one tenant's rows are visible. There is no other way to a tenant's rows.
 ///
-/// Role and tenant are settings of the transaction (`set_config(…, true)`). They end with it, so that the next user of the
-/// connection does not have them, also behind a pooler. Row-level security hides the rows of other tenants.
+/// Role and tenant are settings of the transaction (`set_config(…, true)`). They end with the transaction, so that the next user of
+/// the connection does not have them, also behind a pooler. Row-level security hides the rows of other tenants.
 struct TenantTransaction {
     let tenant: TenantID
     private let transaction: Transaction
@@ -68,7 +68,7 @@ extension ConnectionPool {
                 return result
             }
         } catch let error as PostgreSQLError {
-            // `COMMIT` checks the quotas, so that this is the place for all writers.
+            // `COMMIT` checks the quotas, so this place handles the error for all writers.
             throw error.quotaExceeded ?? error
         }
     }

@@ -7,10 +7,10 @@ public import Tenancy
 ///
 /// The role is `doorstep_app`. Each transaction has a few hundred rows. Servers can run at the same time.
 public struct TokenResealing: Sendable {
-    /// The results for a tenant's encrypted data.
+    /// The numbers of encrypted values of a tenant, by result.
     public struct Result: Sendable, Hashable {
         public var resealed = 0
-        /// Tokens whose secret is not given, or that were changed.
+        /// Tokens that were changed or whose secret is unknown.
         public var unreadable = 0
 
         public init(resealed: Int = 0, unreadable: Int = 0) {
@@ -55,7 +55,7 @@ extension TenantTransaction {
     fileprivate func reseal(
         by keys: SealingKeys, after last: (instance: UUID, place: TokenKind)?, limit: Int
     ) async throws -> (TokenResealing.Result, next: (instance: UUID, place: TokenKind)?) {
-        // A registration of the same token waits in the meantime, and uses the newest secret anyway.
+        // A registration of the same token waits meanwhile, and uses the newest secret anyway.
         let rows = try await execute(
             """
             SELECT instance_id, kind, name, sealed FROM doorstep.push_tokens
