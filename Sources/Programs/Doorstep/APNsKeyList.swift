@@ -8,15 +8,15 @@ import Tenancy
 
 /// The file with the keys of each team: `{"keys": [{"team": …, "id": …, "file": …}]}`.
 ///
-/// Each entry names a team, the ID of its key and Apple's `.p8` file (relative to the list, readable only by its owner and its
-/// group). A key for one environment names it in `environments`; a topic-specific key names its bundle IDs in `topics`. No two
-/// keys may be for the same team, environment and bundle ID.
+/// Each entry has a team, the ID of the team's key, and Apple's `.p8` file. The file's path is relative to the list; only the
+/// file's owner and group may read it. A key for one environment has `environments`, and a topic-specific key has its bundle IDs in
+/// `topics`. Two keys cannot be for the same team, environment and bundle ID.
 struct APNsKeyList {
     let path: String
 
     private static let maximumLength = 1 << 20
 
-    /// A list's entry.
+    /// An entry of the list.
     private struct Entry {
         let team: TeamID
         let id: String
@@ -30,7 +30,7 @@ struct APNsKeyList {
             return try APNsKey(team: team, id: id, pem: pem, environments: environments, topics: topics)
         }
 
-        /// Whether both keys would serve the same requests, so that neither could be preferred.
+        /// Whether both keys would serve the same requests, so that the server could not choose between them.
         func competes(with other: Entry) -> Bool {
             guard team == other.team, !environments.isDisjoint(with: other.environments) else { return false }
             guard let topics, let otherTopics = other.topics else { return topics == other.topics }
@@ -43,12 +43,12 @@ struct APNsKeyList {
     func keys() throws -> [APNsKey] { try entries().map { try $0.key() } }
 
     /// The keys, with their files read.
-    /// - Parameter known: Versions of the files, the list's first, that need not be read again.
-    /// - Returns: Nil when the files are those versions still.
+    /// - Parameter known: The versions of the files that are in use, the list's first.
+    /// - Returns: Nil if no file has changed.
     func read(
         unlessVersionsAre known: [FileStatus?]?
     ) throws -> (keys: [APNsKey], versions: [FileStatus?])? {
-        // Looked at before they are read: what changes in between is read again.
+        // The versions are read before the files, so that a change between the two is read the next time.
         let version = FileStatus(path: path)
         let entries = try entries()
         let versions = [version] + entries.map { FileStatus(path: $0.file.path) }

@@ -2,7 +2,7 @@ import AppClipCodes
 import Invocation
 
 extension AppClipCodeURL {
-    /// That the URL is too long, with its size.
+    /// The problem that the URL is too long, with its size.
     var tooLongText: String { "too long for a code: \(sizeText): \(text)" }
 
     /// The estimated size in words, such as `about 58 of 128 bits, give or take 4`.

@@ -12,7 +12,7 @@ struct CodeList: Sendable {
     }
 
     private struct Entry {
-        /// From 1.
+        /// The number of the row, from 1.
         let number: Int
         var row: Row
     }
@@ -20,14 +20,14 @@ struct CodeList: Sendable {
     /// The source of one code.
     struct Row {
         let names: PrintMappingFile.Row
-        /// Nil for the colors of the whole list.
+        /// Nil if the code has the colors of the whole list.
         var colors: GeneratorBatchFile.Colors?
         /// The text below a printed code, such as the location's name.
         let label: String?
     }
 
     private var entries: [Entry] = []
-    /// Of rows that are refused, by number.
+    /// The errors of refused rows, by number.
     private var reasons: [Int: String] = [:]
     private var count = 0
     /// Finds where a URL leads, without checking signatures.
@@ -56,11 +56,11 @@ struct CodeList: Sendable {
         }
     }
 
-    /// Adds a location's URL, which must lead to it: a code is printed once.
+    /// Adds a location's URL. The URL must lead to the location, because a printed code cannot be changed.
     /// - Parameters:
-    ///   - name: the location's.
+    ///   - name: The location's name.
     ///   - hostBits: The measured size of the template's host; nil if it was not measured.
-    ///   - colors: The location's colors for its code; empty for those of the whole list.
+    ///   - colors: The colors of the location's code; empty for the colors of the whole list.
     mutating func append(
         _ identifier: LocationIdentifier, name: String, by template: CodeTemplate, hostBits: Int? = nil,
         colors: String = ""
@@ -102,7 +102,7 @@ struct CodeList: Sendable {
         }
     }
 
-    /// The rows; or, when some are refused, a word about each on standard error: the first hundred, then a count.
+    /// The rows. If some are refused, prints their errors on standard error: the first hundred, then a count.
     ///
     /// - Parameters:
     ///   - isStrict: Whether URLs that are too long by their estimated size are refused.
@@ -136,8 +136,8 @@ struct CodeList: Sendable {
         return rows
     }
 
-    /// Warns on standard error of URLs that are too long by their estimated size, the first hundred by name; counts
-    /// those whose fit is unknown, and those with leading zeros.
+    /// Warns on standard error of URLs that are too long by their estimated size; names the first hundred. Counts URLs whose fit is
+    /// unknown, and URLs with leading zeros.
     func warnOfSizes(of rows: [Row]) {
         let urls = rows.map(\.names.url)
         var problems = ImportProblems()

@@ -7,8 +7,8 @@ struct CodeScope: Sendable {
     private let experience: URLPrefix?
     private let clip: BundleID?
 
-    /// - Parameter kind: nil for experiences of any kind.
-    /// - Throws: `CommandError.invalidOption` for a clip or an experience that the tenant does not have.
+    /// - Parameter kind: Nil for experiences of any kind.
+    /// - Throws: `CommandError.invalidOption` if the tenant does not have the clip or the experience.
     init(
         experience: URLPrefix?, clip: BundleID?, kind: ExperienceKind? = nil, in table: TenantTable
     ) throws(CommandError) {
@@ -24,7 +24,7 @@ struct CodeScope: Sendable {
         }
     }
 
-    /// The one advanced experience whose codes App Store Connect makes: the named one, or the only one.
+    /// The advanced experience whose codes App Store Connect makes: the named one, or the only one.
     ///
     /// Source: Apple, App Store Connect Help, "Generate App Clip Codes": each URL must match the selected experience.
     /// - Throws: `CommandError.invalidOption` if none is named and there are several.
@@ -49,7 +49,7 @@ struct CodeScope: Sendable {
         self.experience.map { $0 == experience.url } != false && clip.map { $0 == experience.clip } != false
     }
 
-    /// Why a URL is not in the scope: its most specific experience is another one. Nil for a URL that is, and for one that
+    /// The reason why a URL is not in the scope: its most specific experience is another one. Nil if the URL is in the scope or
     /// matches no experience.
     func refusal(of url: InvocationURL, in table: TenantTable) -> String? {
         guard experience != nil || clip != nil, let match = table.match(url)?.experience else { return nil }

@@ -5,9 +5,9 @@ import Notifications
 import ServerClient
 import Tenancy
 
-/// Why a command failed.
+/// The reason why a command failed.
 enum CommandError: Error, CustomStringConvertible {
-    /// Neither a database nor a server.
+    /// The command has neither a database nor a server.
     case noInstallation
     case noDatabase
     case needsDatabase
@@ -16,16 +16,16 @@ enum CommandError: Error, CustomStringConvertible {
     case noKey(ServerURL)
     case noKeyGiven
     case noLogin(TenantSlug, among: [Login])
-    /// Whose it is.
+    /// The tenant of the key.
     case keyOfAnotherTenant(TenantSlug)
     case invalidSetting(String, String)
-    /// How far the database is, and which schema the program needs.
+    /// The version of the database's schema, and the version that the program needs.
     case schemaIsBehind(database: Int, needed: Int)
     case noSigningSecret
     case weakSigningSecret
     case noTokenSecret
     case weakTokenSecret
-    /// The secret opens nothing that is sealed in the database.
+    /// The secret opens none of the sealed data in the database.
     case foreignTokenSecret
     case invalidAPNsKeys(String, String)
     case webhookNotTaken(WebhookReply)
@@ -132,7 +132,7 @@ enum CommandError: Error, CustomStringConvertible {
         }
     }
 
-    /// Whether the command's usage is wrong: the exit status is 64.
+    /// Whether the command was used wrongly. The exit status is then 64.
     var isUsage: Bool {
         switch self {
         case .noInstallation, .noTenant: true

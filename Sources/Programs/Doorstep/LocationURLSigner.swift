@@ -5,22 +5,23 @@ import Invocation
 import Lookups
 import Tenancy
 
-/// Signs places that are written in invocation URLs, and checks such signatures.
+/// Signs the coordinates in invocation URLs, and checks such signatures.
 ///
-/// A tenant's signing key is derived from the server's secret by HKDF-SHA256 (RFC 5869) with the tenant's ID, so that
-/// it is stored nowhere and no tenant can sign for another. Of several secrets the first signs and all are good for
+/// HKDF-SHA256 (RFC 5869) derives a tenant's signing key from the server's secret and the tenant's ID, so that the key is not
+/// stored and no tenant can sign for another. The first secret signs, and all secrets verify. So a secret can be replaced while
+/// printed codes contain signatures of the old one.
 /// checking, so that a secret can be replaced while printed codes hold signatures of the old one.
 struct LocationURLSigner: LocationSignatures {
     private let secrets: [SymmetricKey]
 
-    /// - Parameter secrets: Without any, no signature is authentic.
+    /// - Parameter secrets: If it is empty, no signature is authentic.
     init(secrets: [String]) {
         self.secrets = secrets.map { SymmetricKey(data: Data($0.utf8)) }
     }
 
-    /// The secrets of `DOORSTEP_SIGNING_SECRET`, separated by commas; none when it is not set.
+    /// The secrets of `DOORSTEP_SIGNING_SECRET`, separated by commas; empty if the variable is not set.
     ///
-    /// A printed code lets anyone try secrets against its signature at leisure, hence the length.
+    /// The secrets must be long, because anyone with a printed code can try to guess them.
     static func fromEnvironment() throws(CommandError) -> LocationURLSigner {
         let secrets = try Settings.signingSecret.secrets() ?? []
         guard secrets.allSatisfy({ $0.utf8.count >= 32 }) else { throw .weakSigningSecret }
@@ -37,7 +38,7 @@ struct LocationURLSigner: LocationSignatures {
     }
 
     /// The URL in canonical form with its signature as the query item `sig`, without a fragment.
-    /// - Throws: `CommandError` when the URL is signed already.
+    /// - Throws: `CommandError` if the URL is signed already.
     func sign(_ url: InvocationURL, of tenant: TenantID) throws(CommandError) -> String {
         guard let secret = secrets.first else { throw .noSigningSecret }
         guard !url.queryItems.contains(where: { $0.name == "sig" }) else {

@@ -6,7 +6,7 @@ import Tenancy
 /// A key for a tenant at a server.
 struct Login: Sendable {
     let server: ServerURL
-    /// Nil for the key of the environment: only the server knows whose it is.
+    /// Nil for the key of the environment, whose tenant only the server knows.
     var tenant: TenantSlug?
     let key: String
 
@@ -32,7 +32,7 @@ struct LoginFile {
 
     var path: String { file.path }
 
-    /// The newest first.
+    /// The logins, newest first.
     private struct Entry: Equatable {
         let server: ServerURL
         let tenant: TenantSlug
@@ -57,11 +57,12 @@ struct LoginFile {
         }
     }
 
-    /// The login that is meant: of a server and a tenant, where these are named, else the newest.
+    /// The login of the named server and tenant. If they are not named, the newest login.
     func login(at server: ServerURL?, of tenant: TenantSlug?) throws -> Login? {
         if let key = try Settings.key.value() {
             guard let server else { throw CommandError.noServer }
-            // The environment's key is for the environment's server; where that names none, for the one that is named.
+            // The key in the environment is for the server in the environment. If the environment names no server, it is for the
+            // named one.
             let own = try Settings.server.value()
             if own == nil || own == server { return Login(server: server, key: key) }
         }
@@ -74,7 +75,7 @@ struct LoginFile {
             .map { Login(server: $0.server, tenant: $0.tenant, key: $0.key) }
     }
 
-    /// Keeps a key, in the place of one for the same tenant.
+    /// Stores a key, and replaces an earlier key for the same tenant.
     func keep(_ login: Login, of tenant: TenantSlug) throws {
         let entry = Entry(login.server, tenant, key: login.key)
         try file.locked {
@@ -82,8 +83,8 @@ struct LoginFile {
         }
     }
 
-    /// Forgets the keys of a server and a tenant, where these are named, else all.
-    /// - Returns: How many there were.
+    /// Deletes the keys of the named server and tenant. If they are not named, all keys.
+    /// - Returns: The number of deleted keys.
     func forget(at server: ServerURL?, of tenant: TenantSlug?) throws -> Int {
         guard FileManager.default.fileExists(atPath: path) else { return 0 }
         return try file.locked {

@@ -7,9 +7,9 @@ struct ReceiptKeyFile {
     let path: String
 
     /// Reads the file.
-    /// - Parameter known: A version that need not be read again.
-    /// - Returns: Nil when the file is that version still.
-    /// - Throws: `CommandError` for a file that cannot be read or that others can read, `ReceiptKeyError` for invalid content.
+    /// - Parameter known: The version that is in use.
+    /// - Returns: Nil if the file has not changed.
+    /// - Throws: `CommandError` if the file cannot be read or other users can read it, `ReceiptKeyError` for invalid content.
     func read(
         unlessVersionIs known: FileStatus? = nil
     ) throws -> (keys: ReceiptKeySet, version: FileStatus)? {
@@ -23,10 +23,10 @@ struct ReceiptKeyFile {
         return read.keys
     }
 
-    /// Makes the file.
-    /// - Throws: `CommandError.fileExists` when there is one already.
+    /// Creates the file.
+    /// - Throws: `CommandError.fileExists` if it exists already.
     func create(_ keys: ReceiptKeySet) throws {
-        // Not renamed, because that would replace a file that another process has just made.
+        // The file is created at its final path, because a rename would replace a file that another process has just created.
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw errno == EEXIST ? CommandError.fileExists(path) : .unwritableFile(path)
@@ -42,13 +42,13 @@ struct ReceiptKeyFile {
         }
     }
 
-    /// Puts other keys into the file: all of them or, whatever happens, those before. Its mode stays.
+    /// Replaces the keys in the file atomically. The permissions stay.
     func replace(by keys: ReceiptKeySet) throws {
         guard let status = FileStatus(path: path) else { throw CommandError.unreadableFile(path) }
         do {
             var file = try UnfinishedFile(for: path)
             try file.handle.write(contentsOf: Data(keys.serialized()))
-            // A user who may read one may read the other.
+            // A user who may read the old file may read the new one.
             try file.share(as: status, mask: 0o750)
             try file.putInPlace()
         } catch {

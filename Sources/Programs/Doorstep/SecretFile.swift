@@ -5,13 +5,13 @@ import Platform
 struct SecretFile {
     let path: String
 
-    /// In bytes.
+    /// The maximum length in bytes.
     private static let maximumLength = 65_536
 
     /// Reads the file.
-    /// - Parameter known: A version that need not be read again.
-    /// - Returns: Nil when the file is that version still.
-    /// - Throws: `CommandError` for a file that cannot be read or that others can.
+    /// - Parameter known: The version that is in use.
+    /// - Returns: Nil if the file has not changed.
+    /// - Throws: `CommandError` if the file cannot be read or other users can read it.
     func read(
         unlessVersionIs known: FileStatus? = nil
     ) throws(CommandError) -> (bytes: [UInt8], version: FileStatus)? {
@@ -21,7 +21,7 @@ struct SecretFile {
             throw .unreadableFile(path)
         }
         if version == known { return nil }
-        // A group may read it, since that is how secrets reach a container.
+        // A group may read the file, because containers get secrets this way.
         guard version.permissions & 0o027 == 0 else { throw .exposedFile(path) }
         guard let bytes = try? file.read(upToCount: Self.maximumLength), bytes.count < Self.maximumLength
         else {
@@ -30,8 +30,8 @@ struct SecretFile {
         return (Array(bytes), version)
     }
 
-    /// Creates the file, in a new folder of its owner if there is none, or replaces its content.
-    /// - Throws: `CommandError` for more than is read back, too.
+    /// Creates the file, in a new private folder if there is none, or replaces its content.
+    /// - Throws: `CommandError`, also if the content is too long to be read again.
     func replace(by bytes: [UInt8]) throws(CommandError) {
         guard bytes.count < Self.maximumLength else { throw .unwritableFile(path) }
         do {
@@ -47,10 +47,10 @@ struct SecretFile {
     /// Locks the file against other processes that change it in the same way.
     func locked<Result>(_ body: () throws -> Result) throws -> Result {
         try makeFolder()
-        // Beside it, since the file itself is another one after each change.
+        // The lock is on another file beside it, because each change replaces the file itself.
         let descriptor = open(path + ".lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw CommandError.unwritableFile(path) }
-        // Which gives the lock back, too.
+        // Closing the file releases the lock.
         defer { close(descriptor) }
         while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
         return try body()

@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
 
-/// A private key that a simulator's owner signs with: taken from its file, or made and written there.
+/// The private key with which a simulator's owner signs. It is read from a file, or created and written there.
 enum SimulatorKeyFile {
     static func key(at file: String) throws -> P256.Signing.PrivateKey {
         try existingKey(file) ?? newKey(file)

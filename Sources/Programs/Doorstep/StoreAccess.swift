@@ -9,14 +9,14 @@ import Tenancy
 
 /// The connection to App Store Connect, and its stored state.
 struct StoreAccess: Sendable {
-    /// Such as `http://127.0.0.1:2199` of a simulator; nil for Apple's.
+    /// The origin of a simulator, such as `http://127.0.0.1:2199`; nil for Apple.
     let service: String?
     let outbound: OutboundClient.Settings
     let connections: PostgresStoreConnections
     let ledger: @Sendable (_ keyID: String, TenantID) -> PostgresRequestLedger
     let records: @Sendable (BundleID, TenantID) -> PostgresSyncRecords
 
-    /// As an operator.
+    /// Creates the access for an operator.
     init(
         _ pool: ConnectionPool, keys: SealingKeys, service: String?, outbound: OutboundClient.Settings,
         actor: String
@@ -28,7 +28,7 @@ struct StoreAccess: Sendable {
         records = { PostgresSyncRecords(pool, keys: keys, clip: $0, of: $1, actor: actor) }
     }
 
-    /// As a server, which only looks.
+    /// Creates the access for a server, which only reads.
     init(
         serving pool: ConnectionPool, keys: SealingKeys, service: String?, outbound: OutboundClient.Settings
     ) {
@@ -39,9 +39,9 @@ struct StoreAccess: Sendable {
         records = { PostgresSyncRecords(serving: pool, keys: keys, clip: $0, of: $1) }
     }
 
-    /// Lends what registers a clip's experiences.
+    /// Runs the closure with the synchronization of a clip's experiences.
     /// - Parameters:
-    ///   - readsOnly: whether its tokens are good for reading alone.
+    ///   - readsOnly: Whether its tokens permit only reading.
     ///   - onWait: Called with the end of the wait if the key's rate limit is used up.
     func withRegistrar<Result: Sendable>(
         of clip: BundleID, _ tenant: TenantID, readsOnly: Bool,
@@ -57,7 +57,7 @@ struct StoreAccess: Sendable {
         if let service { client.server = service }
         client.readsOnly = readsOnly
         client.pacer = pacer
-        // Apple's server, or one that the operator names: its lists are longer than a tenant's site may be.
+        // Apple's server, or a server that the operator names. Its lists may be longer than a tenant's site may be.
         var outbound = outbound
         outbound.responseBudget = nil
         return try await OutboundClient.withClient(outbound) { [client] http in

@@ -1,7 +1,7 @@
 import AppStoreSync
 import Foundation
 
-/// The time as it is.
+/// The real time.
 struct SystemClock: SyncClock {
     func now() -> Date { Date() }
 

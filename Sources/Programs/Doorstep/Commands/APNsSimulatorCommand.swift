@@ -115,7 +115,7 @@ struct APNsSimulatorCommand: AsyncParsableCommand {
         fflush(nil)
     }
 
-    /// The keys it accepts, and the file of the private one if that is known.
+    /// The accepted keys, and the file of the private key if it is known.
     private func keys() throws -> ([APNsSimulator.Key], file: String?) {
         guard publicKey.isEmpty else {
             return (

@@ -131,7 +131,7 @@ extension AppStoreCommand {
 }
 
 extension SavedPlan {
-    /// Of plans of 200,000 experiences there is room. [ours]
+    /// The maximum length of a plan's file. It has room for plans of 200,000 experiences. [ours]
     private static let maximumLength = 1 << 28
 
     /// Fails before any request if the file cannot be written.
@@ -143,7 +143,7 @@ extension SavedPlan {
         }
     }
 
-    /// Puts the file in its place when all of it is written.
+    /// Moves the complete file to its place.
     fileprivate func write(to path: String) throws {
         do {
             var file = try UnfinishedFile(for: path)
@@ -166,6 +166,6 @@ extension SavedPlan {
 }
 
 extension ExitCode {
-    /// Of `plan` and `drift` where there is something.
+    /// The exit status of `plan` and `drift` if there is a difference.
     fileprivate static let changesFound = ExitCode(2)
 }

@@ -55,7 +55,7 @@ struct AppStoreCommand: AsyncParsableCommand {
                 throw CommandError.unreadableFile(file)
             }
             let pem = String(decoding: bytes, as: UTF8.self)
-            // What cannot sign is refused now, and not when it is needed.
+            // An invalid private key is refused now, not at the first request.
             _ = try AppStoreConnectKey(id: keyID, issuer: issuerID, pem: pem)
             let credentials = StoreCredentials(keyID: keyID, issuerID: issuerID, pem: pem)
             let connection = try await tenant.withStoreConnections { connections, tenant in

@@ -108,7 +108,7 @@ struct AttestationCommand: AsyncParsableCommand {
             }
         }
 
-        /// Reads no more than the longest attestation has in base64, and a little, so that a longer one is recognised.
+        /// Reads slightly more than the longest attestation in base64, so that a longer one is recognized.
         private func contents() throws -> [UInt8] {
             guard let handle = FileHandle(forReadingAtPath: file),
                 let bytes = try? handle.read(upToCount: 32_768)

@@ -195,14 +195,14 @@ extension CodeCommand {
             case .appStoreConnect:
                 AppStoreConnectFile.problems(of: rows.map(\.url))
             case .qr:
-                // They are files too, but what does not fit into an App Clip Code may be in them.
+                // These formats are files, too, but they may contain URLs that do not fit into an App Clip Code.
                 PrintMappingFile.problems(of: rows).filter {
                     if case .unfitURL = $0 { false } else { true }
                 }
             }
         }
 
-        /// Writes one file as it is named, or several with numbers.
+        /// Writes one file with the given name, or several with numbers.
         private func write(_ files: [PrintMappingFile]) async throws {
             if files.count == 1 { return try await write(files[0].csv) }
             try file.writeNumbered(files.lazy.map { Array($0.csv.utf8) })
@@ -214,7 +214,7 @@ extension CodeCommand {
             try await file.writing { try $0(Array(csv.utf8)) }
         }
 
-        /// Writes a folder of SVG images, whole or not at all.
+        /// Writes a folder of SVG images, all or none.
         private func writeImages(of rows: [CodeList.Row]) throws {
             do {
                 var folder = try UnfinishedFolder(for: file.output)
@@ -246,7 +246,7 @@ extension CodeCommand {
             return batch
         }
 
-        /// Says of how many codes it is not known whether they can be scanned.
+        /// Prints the number of codes of which it is unknown whether they can be scanned.
         private func warn(of batch: GeneratorBatchFile) {
             let count = batch.rows.count { $0.colors.contrast == .unknown }
             guard count > 0 else { return }
@@ -261,7 +261,7 @@ extension CodeCommand {
     }
 }
 
-/// A URL in which `{identifier}` stands for a location's.
+/// A URL in which `{identifier}` is replaced by a location's identifier.
 struct CodeTemplate: ExpressibleByArgument {
     private let text: String
 

@@ -99,13 +99,13 @@ struct ConfirmationCommand: AsyncParsableCommand {
     }
 }
 
-/// Which confirmations of which tenant a command is about.
+/// The tenant and the selection of its confirmations.
 struct ConfirmationOptions: ParsableArguments {
     @OptionGroup var tenant: TenantOptions
     @OptionGroup var days: DayOptions
     @Option(help: "A location's identifier.") var location: LocationIdentifier?
 
-    /// The query that selects them.
+    /// The query that selects the confirmations.
     fileprivate var filter: [(String, String)] {
         let days = [("from", (days.day ?? days.from)?.text), ("to", (days.day ?? days.to)?.text)]
         return (days + [("location", location?.text)]).compactMap { name, value in value.map { (name, $0) } }

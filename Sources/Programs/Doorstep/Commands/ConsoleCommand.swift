@@ -61,7 +61,7 @@ struct ConsoleCommand: AsyncParsableCommand {
                 signatures: try LocationURLSigner.fromEnvironment(), keys: try TokenSecrets.sealingKeys(),
                 resolver: try proof.resolver(), outbound: try proof.outbound.settings(),
                 retention: try Settings.auditRetention.value(auditRetention),
-                // Not to the log, which stores its messages: a link is for one person only.
+                // Not in the log, which is stored: a link is for one person only.
                 printsLink: isatty(STDOUT_FILENO) == 1, logger: logger)
             logger.notice("doorstep console starts", metadata: BuildInfo.current.metadata)
             UnknownSettings().warn(logger)
@@ -213,7 +213,7 @@ struct ConsoleCommand: AsyncParsableCommand {
     }
 }
 
-/// How long a session may last: minutes or hours, as `30m` and `8h`.
+/// The length of a session in minutes or hours, such as `30m` and `8h`.
 struct SessionLength: ExpressibleByArgument, CustomStringConvertible {
     let seconds: Int
     let description: String
@@ -238,7 +238,7 @@ struct SessionLength: ExpressibleByArgument, CustomStringConvertible {
 }
 
 extension PostgresConsoleSessions {
-    /// Makes a link and keeps its digest.
+    /// Creates a link and stores its digest.
     func addLink(for access: ConsoleAccess, lasting length: Int) async throws -> ConsoleSecret {
         let secret = try await makeSecret()
         try await add(secret, for: access, lasting: length, at: Date())

@@ -165,7 +165,7 @@ struct Moment: ExpressibleByArgument {
 }
 
 extension DeliverySelection {
-    /// The query that selects them.
+    /// The query that selects the deliveries.
     fileprivate var query: [(String, String)] {
         [("state", state?.rawValue), ("reason", reason), ("since", since?.rfc3339)].compactMap {
             name, value in value.map { (name, $0) }

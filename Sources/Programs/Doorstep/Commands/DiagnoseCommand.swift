@@ -47,7 +47,7 @@ struct DiagnoseCommand: AsyncParsableCommand {
 
     func run() async throws {
         let said = try await tenant.withServer { server in
-            // The server fetches the site by its own rules.
+            // The server has its own rules for fetching the site.
             guard connectTo == nil else { throw CommandError.needsDatabase }
             return try await server.read("/v1/diagnosis", [("url", url), ("live", "\(live)")])
         }
@@ -70,7 +70,7 @@ struct DiagnoseCommand: AsyncParsableCommand {
         if diagnosis["ok"] != true { throw ExitCode.failure }
     }
 
-    /// By the database.
+    /// Diagnoses the URL with the database.
     private func diagnose() async throws -> JSONObject {
         let signatures = try LocationURLSigner.fromEnvironment()
         let question =

@@ -83,7 +83,7 @@ extension DomainCommand {
 }
 
 extension InputFile {
-    /// Reads a file of the maximum size of association files, so that one with much white space is accepted.
+    /// Reads a file up to the maximum size of association files, because a file may contain much white space.
     func associationContent() async throws -> AssociationContent {
         try AssociationContent(
             parsing: await bytes(limit: SiteAssociation.maximumSize) {

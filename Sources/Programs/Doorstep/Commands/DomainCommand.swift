@@ -109,7 +109,7 @@ struct DomainCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            // With --all, a tenant of the environment must not narrow a daily run.
+            // With --all, a daily run must not be restricted to the tenant in the environment.
             let slug = try all ? tenant : Settings.tenant.value(tenant)
             let atServer = try await installation.withServer(of: slug) { server in
                 guard connectTo == nil, proof.isDefault else { throw CommandError.needsDatabase }
@@ -124,7 +124,7 @@ struct DomainCommand: AsyncParsableCommand {
             try report(try await verify(slug))
         }
 
-        /// Looks for the proofs from here.
+        /// Looks for the proofs in this process.
         private func verify(
             _ slug: TenantSlug?
         ) async throws -> [(slug: TenantSlug, outcome: DomainVerification.Outcome)] {

@@ -110,7 +110,7 @@ extension ExperienceCommand {
     }
 }
 
-/// Which experience a command is about.
+/// The experience that a command changes.
 struct ExperienceName: ParsableArguments {
     @Argument(help: "URL of the experience.") var url: String
     @Option(help: "Kind of the experience at Apple.") var kind = ExperienceKind.advanced

@@ -163,10 +163,10 @@ struct ExperienceCommand: AsyncParsableCommand {
 }
 
 extension TenantOptions {
-    /// All of the tenant's, by URL, then kind.
+    /// All experiences of the tenant, sorted by URL, then by kind.
     fileprivate func experiences() async throws -> [ExperienceRecord] {
         let records = try await withItems(ExperienceRecord.self) { try await $0.list() }
-        // They come by kind, and within one by URL.
+        // The API sorts them by kind, then by URL.
         let byURL = records.enumerated().sorted {
             let (left, right) = ($0.element.experience.url.canonical, $1.element.experience.url.canonical)
             return left == right

@@ -2,15 +2,14 @@ import ArgumentParser
 import Foundation
 import Platform
 
-/// Where an export is written.
+/// The destination of an export.
 struct ExportFile: ParsableArguments {
     @Option(help: "File to write, readable by its owner only; - for standard output.", completion: .file())
     var output = "-"
 
-    /// Lends a sink for the bytes.
+    /// Runs the closure with a sink for the bytes.
     ///
-    /// The file replaces the old one only after it was written completely; until then the old one stays. A device or a pipe is
-    /// written directly.
+    /// The file replaces the old one only after it was written completely. A device or a pipe is written directly.
     func writing<Result>(
         _ body: (@escaping ([UInt8]) throws -> Void) async throws -> Result
     ) async throws
@@ -40,7 +39,7 @@ struct ExportFile: ParsableArguments {
         return result
     }
 
-    /// A device or a pipe, such as `/dev/null`, is written to; no other file may replace it.
+    /// Whether the path is a device or a pipe, such as `/dev/null`, which must be written to and not replaced.
     private func device() throws(CommandError) -> FileHandle? {
         guard let status = FileStatus(path: output), !status.isRegularFile else { return nil }
         let descriptor = open(output, O_WRONLY | O_CLOEXEC)
@@ -48,10 +47,10 @@ struct ExportFile: ParsableArguments {
         return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     }
 
-    /// Writes texts to numbered files beside each other, all or none.
+    /// Writes texts to numbered files in one folder, all or none.
     ///
-    /// A file that exists is not replaced.
-    /// - Throws: `CommandError.invalidOption` where no file is named, `.fileExists` with the first file that exists.
+    /// Existing files are not replaced.
+    /// - Throws: `CommandError.invalidOption` if no file is named, `.fileExists` with the first file that exists.
     func writeNumbered(_ texts: some Collection<[UInt8]>) throws(CommandError) {
         guard output != "-", FileStatus(path: output)?.isRegularFile != false else {
             throw .invalidOption(
@@ -68,7 +67,7 @@ struct ExportFile: ParsableArguments {
         }
     }
 
-    /// The name of one file of several: `codes-0001.csv` for the first one of `codes.csv`.
+    /// The name of one of several files: `codes-0001.csv` for the first file of `codes.csv`.
     func numbered(_ number: Int) -> String {
         let digits = String(number)
         let suffix = "-" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
@@ -82,7 +81,7 @@ struct ExportFile: ParsableArguments {
         FileHandle.standardError.write(Data("\(text)\n".utf8))
     }
 
-    /// Says how much was written, where that is not in its midst.
+    /// Prints how much was written, unless the export itself goes to standard output.
     func note(_ count: Int, _ noun: String) {
         guard output != "-" else { return }
         note("\(count) \(noun)\(count == 1 ? "" : "s") in \(output)")

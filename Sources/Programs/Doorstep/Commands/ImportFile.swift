@@ -51,7 +51,7 @@ struct ImportFile: ParsableArguments {
 }
 
 extension ImportPlan {
-    /// That nothing was done, what would be, and the first items of each kind.
+    /// Prints that nothing was done, the planned changes, and the first items of each kind.
     fileprivate func lines(_ counts: String) -> String {
         let items = [
             ("add", added, self.counts.added), ("change", changed, self.counts.changed),
@@ -78,7 +78,7 @@ extension ImportPlan {
 }
 
 extension ImportProblems {
-    /// Names every bad line of a file on standard error; returns the error to end with.
+    /// Prints every invalid line of a file on standard error. Returns the error to end with.
     func reported(of file: String) -> CommandError {
         report { "\(file):\($0.line): \($0.text)" }
         return .importRefused(self)

@@ -1,13 +1,13 @@
 import Foundation
 
-/// A file that is read piece by piece, or standard input, with a bar that shows how far it is.
+/// A file or standard input that is read piece by piece, with a progress bar.
 struct InputFile {
-    /// `-` is standard input.
+    /// The path; `-` is standard input.
     let path: String
 
     private static let chunkLength = 1 << 18
 
-    /// Lends the file as a source of pieces, which gives nil at the end.
+    /// Runs the closure with the file as a source of pieces, which returns nil at the end.
     func reading<Result>(
         _ body: (@escaping @Sendable () throws -> [UInt8]?) async throws -> Result
     ) async throws -> Result {
@@ -26,8 +26,8 @@ struct InputFile {
         }
     }
 
-    /// All of a file that may have so many bytes.
-    /// - Parameter refusal: of a longer one, given how much of it was read.
+    /// The content of a file with a maximum length.
+    /// - Parameter refusal: Makes the error for a longer file from the number of bytes that were read.
     func bytes(limit: Int, _ refusal: @Sendable (Int) -> any Error) async throws -> [UInt8] {
         try await reading { source in
             var bytes: [UInt8] = []

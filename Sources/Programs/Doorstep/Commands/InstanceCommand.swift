@@ -52,7 +52,7 @@ struct InstanceCommand: AsyncParsableCommand {
                 ])
         }
 
-        /// The query that selects them.
+        /// The query that selects the instances.
         private var filter: [(String, String)] {
             [("clip", clip?.text), ("location", location?.text), ("url", url)].reduce(
                 into: [("order", "latest_launch")]
@@ -95,7 +95,7 @@ struct InstanceCommand: AsyncParsableCommand {
         }
 
         /// Deletes the instances.
-        /// - Returns: Those that the tenant does not have.
+        /// - Returns: The IDs that the tenant does not have.
         private func delete(_ delete: (InstanceID) async throws -> Bool) async throws -> [InstanceID] {
             var unknown: [InstanceID] = []
             for id in ids where try await !delete(id) { unknown.append(id) }

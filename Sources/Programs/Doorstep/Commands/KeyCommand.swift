@@ -101,7 +101,7 @@ struct KeyCommand: AsyncParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            // The API lists them by ID.
+            // The API sorts the keys by ID.
             let keys = try await tenant.withAPI { try await $0.list("/v1/keys") }.sorted {
                 ($0["createdAt"]?.stringValue ?? "") < ($1["createdAt"]?.stringValue ?? "")
             }
@@ -187,10 +187,10 @@ struct KeyCommand: AsyncParsableCommand {
 
         func run() async throws {
             let key = try await tenant.withAPI { api in
-                // Read first, because the key may be the one that authenticates the requests.
+                // Reads the key first, because it may be the key that authenticates the requests.
                 var key = try await api.read("/v1/keys/\(id)")
                 try await api.delete("/v1/keys/\(id)")
-                // A key that has revoked itself can read nothing more, so that the time is unknown.
+                // A key that has revoked itself can read nothing more, so the time is unknown.
                 if let revoked = try? await api.read("/v1/keys/\(id)") { return revoked }
                 key["status"] = .string(KeyRecord.Status.revoked.rawValue)
                 if key["revokedAt"] == .null { key["revokedAt"] = nil }
@@ -201,7 +201,7 @@ struct KeyCommand: AsyncParsableCommand {
     }
 }
 
-/// When a key expires.
+/// The expiry of a key.
 struct ExpiryOptions: ParsableArguments {
     @Option(name: .customLong("expires-in-days"), help: "Days until the key expires.")
     var days: Double?
@@ -212,12 +212,12 @@ struct ExpiryOptions: ParsableArguments {
         }
     }
 
-    /// Nil for never.
+    /// Nil if the key never expires.
     func date(from now: Date) -> Date? { days.map { now.addingTimeInterval($0 * 86_400) } }
 }
 
 extension JSONObject {
-    /// The output for a new key: the only one that contains the key.
+    /// The output for a new key. No other output contains the key.
     fileprivate var ofNewKey: JSONObject {
         ["id", "kind", "key", "expiresAt"].reduce(into: [:]) { $0[$1] = self[$1] }
     }

@@ -139,12 +139,12 @@ extension [NamedText] {
     fileprivate var members: JSONValue { JSONValue.object([:]).merging(.object(patch)) }
 }
 
-/// `phone=123`: a column of an import's, and its value.
+/// `phone=123`: a column of an import, and its value.
 struct MetadataEntry: ExpressibleByArgument {
     let entry: NamedText
 
     init?(argument: String) {
-        // An import would take another name for the location's own or for a detail's.
+        // An import would read such a name as a field of the location or as a detail.
         guard let entry = NamedText(argument: argument), LocationRecord.isMetadata(entry.name) else {
             return nil
         }

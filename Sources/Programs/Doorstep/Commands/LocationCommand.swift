@@ -140,7 +140,7 @@ struct LocationCommand: AsyncParsableCommand {
             let url = try InvocationURL(url)
             let signed = try await tenant.withPool { pool, _, tenant in
                 let signed = try signer.sign(url, of: tenant.id)
-                // A code is printed once: what would not be found must not be.
+                // A printed code cannot be changed, so its URL must lead to the location.
                 let table = try await pool.tenantTable(of: tenant.id, trusting: .signed(signer))
                 let url = try InvocationURL(signed)
                 do throws(LookupRefusal) {
@@ -156,7 +156,7 @@ struct LocationCommand: AsyncParsableCommand {
 }
 
 extension AuditEntry {
-    /// `radius: 100 → 250`, each changed column; all of them for a row that came or went.
+    /// Each changed column, such as `radius: 100 → 250`; all columns for a row that was added or removed.
     var changesText: String {
         changes.map { column, before, after in
             "\(column): " + [before, after].compactMap { $0?.text }.joined(separator: " → ")

@@ -5,7 +5,7 @@ import JSON
 import ServerClient
 import Tenancy
 
-/// Keeps a key for a server.
+/// Stores a key for a server.
 struct LoginCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "login",
@@ -47,7 +47,7 @@ struct LoginCommand: AsyncParsableCommand {
     }
 
     private static func readKey() throws -> String {
-        // Not shown while it is typed.
+        // The key is not shown while it is typed.
         let typed = isatty(STDIN_FILENO) == 1 ? getpass("Key: ").map { String(cString: $0) } : readLine()
         guard let key = typed?.trimmingCharacters(in: .whitespaces), !key.isEmpty else {
             throw CommandError.noKeyGiven
@@ -56,7 +56,7 @@ struct LoginCommand: AsyncParsableCommand {
     }
 }
 
-/// Shows which key commands use.
+/// Shows the key that commands use.
 struct WhoamiCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "whoami",
@@ -73,7 +73,7 @@ struct WhoamiCommand: AsyncParsableCommand {
 }
 
 extension TenantOptions {
-    /// The login that commands use, with the server's description of its key; nil where a database is named.
+    /// The login that commands use, with the server's description of its key; nil if a database is named.
     fileprivate func loginWithKey() async throws -> JSONObject? {
         guard let login = try login() else { return nil }
         let key = try await withServer { try await $0.read("/v1/key") } ?? [:]
@@ -86,7 +86,7 @@ extension TenantOptions {
     }
 }
 
-/// Forgets keys for servers.
+/// Deletes stored keys for servers.
 struct LogoutCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "logout",

@@ -152,7 +152,7 @@ struct PayloadCommand: AsyncParsableCommand {
 }
 
 extension TenantOptions {
-    /// Prints a response as JSON; a refusal too, which is then also the command's error.
+    /// Prints a response as JSON. A refusal is printed, too, and becomes the command's error.
     fileprivate func printResponse(
         receipts: ReceiptIssuer? = nil, _ ask: (APIConnection) async throws -> JSONObject
     ) async throws {

@@ -21,7 +21,7 @@ struct PostgresCommand: AsyncParsableCommand {
         let words = command.first == "--" ? Array(command.dropFirst()) : command
         guard !words.isEmpty else { throw ValidationError("name a command after --") }
         let foreground = ForegroundCommand(words)
-        // Before the server starts: a signal in the midst of that keeps the command from being run.
+        // Before the server starts, because a signal during the start prevents the command from running.
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         let forwarding = Task {
             for await signal in signals { foreground.send(signal.rawValue) }

@@ -30,7 +30,7 @@ struct ServeCommand: AsyncParsableCommand {
         let log = try options.log()
         StandardErrorLog.bootstrap(log.level, log.format)
         let logger = Logger(label: "doorstep")
-        // Wrong settings are an error message, and no log.
+        // Invalid settings cause an error message before the log begins.
         let server = try options.server(logger: logger, allowsNewTokenSecret: allowNewTokenSecret)
         logger.notice("doorstep serve starts", metadata: BuildInfo.current.metadata)
         UnknownSettings().warn(logger)

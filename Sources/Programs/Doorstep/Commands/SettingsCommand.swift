@@ -13,7 +13,7 @@ struct SettingsCommand: ParsableCommand {
     enum Format: String, ExpressibleByArgument, CaseIterable {
         case table
         case json
-        /// As in the guide.
+        /// The table of the guide.
         case markdown
     }
 

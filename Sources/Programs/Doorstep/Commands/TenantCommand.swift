@@ -324,7 +324,7 @@ extension Tenant {
 }
 
 extension DatabaseOptions {
-    /// Lends the store of a command that is about no tenant there is, or about one as a whole.
+    /// Runs the closure with the store, for commands that concern no existing tenant, or a whole tenant.
     func withStore<Result: Sendable>(
         _ body: (PostgresAdministrationStore) async throws -> Result
     ) async throws -> Result {

@@ -94,7 +94,7 @@ extension WebhookCommand {
                     count += 1
                     try await show(body, sender, receiver)
                 }
-                // A server that shuts down does not wait.
+                // A server that shuts down responds without waiting.
                 let isEarly = bodies.isEmpty && position != nil && start.duration(to: .now) < .seconds(1)
                 if isEarly { try await Task.sleep(for: .seconds(1)) }
                 position = page["next"]?.stringValue ?? position
@@ -115,7 +115,7 @@ extension WebhookCommand {
                 let (time, type) = (body["timestamp"]?.stringValue ?? "", body["type"]?.stringValue ?? "")
                 line = "\(time) \(type) \(id)\n\(line)"
             }
-            // At once, also into a pipe.
+            // Written without a buffer, so that a pipe gets each line at once.
             FileHandle.standardOutput.write(Data((line + "\n").utf8))
             guard let receiver, let id = UUID(text: id) else { return }
             let message = WebhookMessage(id: id, body: bytes, attempt: 1)

@@ -203,7 +203,7 @@ struct WebhookCommand: AsyncParsableCommand {
         @OptionGroup var webhook: WebhookArgument
 
         func run() async throws {
-            // A server sends it as it sends any other.
+            // A server sends it like any other message.
             if let queued = try await tenant.withServer({ try await $0.post("\(webhook.path)/test", [:]) }) {
                 output.print(
                     queued,
@@ -361,7 +361,7 @@ struct WebhookCommand: AsyncParsableCommand {
     }
 }
 
-/// Which webhook a command works on.
+/// The webhook that a command works on.
 struct WebhookArgument: ParsableArguments {
     @Argument(help: "Webhook ID.") var id: WebhookID
 
@@ -371,8 +371,8 @@ struct WebhookArgument: ParsableArguments {
 }
 
 extension TenantOptions {
-    /// Lends the tenant's API, webhooks included.
-    /// - Parameter allowed: as the flag `--outbound-allow` gives it; a server goes by its own.
+    /// Runs the closure with the tenant's API, including webhooks.
+    /// - Parameter allowed: The addresses of `--outbound-allow`. A server uses its own setting.
     func withWebhookAPI<Result: Sendable>(
         allowing allowed: [[AddressRange]] = [], _ body: (APIConnection) async throws -> Result
     ) async throws -> Result {
@@ -382,7 +382,7 @@ extension TenantOptions {
 }
 
 extension PostgresWebhookRegistry {
-    /// The webhooks of a database, whose secrets the environment's secret seals.
+    /// The webhooks in a database. The secret in the environment seals their secrets.
     fileprivate init(administering pool: ConnectionPool, allowing allowed: [[AddressRange]] = []) throws {
         guard let keys = try TokenSecrets.sealingKeys() else { throw CommandError.noTokenSecret }
         let allowed = try Settings.outboundAllow.value(allowed.isEmpty ? nil : allowed.flatMap(\.self))
@@ -397,7 +397,7 @@ extension Set<WebhookEvent> {
 }
 
 extension WebhookChange {
-    /// As a merge patch.
+    /// The options as a merge patch.
     fileprivate var json: JSONObject {
         var json: JSONObject = [:]
         json["url"] = url.map { .string($0.text) }

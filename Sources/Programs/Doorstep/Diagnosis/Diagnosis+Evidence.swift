@@ -13,7 +13,7 @@ extension Diagnosis {
         let table: TenantTable
         /// The matching experience.
         let match: TenantTable.Match?
-        /// The clip of that.
+        /// The clip of the matching experience.
         let clip: Clip?
         /// The tenant's claim of the URL's host.
         let domain: DomainRecord?
@@ -23,13 +23,13 @@ extension Diagnosis {
         let site: LiveSite?
     }
 
-    /// How the site is fetched.
+    /// The means for fetching the site.
     struct SiteQuestion: Sendable {
         let settings: OutboundClient.Settings
-        /// An address and a port that replace the site's own.
+        /// An address and a port to connect to instead of the site's own.
         var place: String?
 
-        /// The site's response; nil for Apple's own links, which have no site of the tenant.
+        /// The site's response; nil for Apple's own links, which do not lead to a site of the tenant.
         fileprivate func ask(_ url: InvocationURL, _ clip: Clip?) async throws -> LiveSite? {
             guard url.isMatchable, url.host != DefaultLink.host, let host = try? DomainName(url.host) else {
                 return nil
@@ -43,7 +43,7 @@ extension Diagnosis {
 
     /// Reads the tenant's data that concerns a URL, and fetches the site if the tenant has claimed its host or the URL matches
     /// an experience.
-    /// - Parameter text: the URL as it was given.
+    /// - Parameter text: The URL as the caller wrote it.
     init(
         of text: String, in table: TenantTable, asking question: SiteQuestion?,
         clip: (BundleID) async throws -> Clip?, domain: (DomainName) async throws -> DomainRecord?,

@@ -8,9 +8,9 @@ import Lookups
 import Notifications
 import Tenancy
 
-/// Where an invocation URL leads, and which launches lead there, point by point as in iOS's App Clip diagnostics.
+/// The destination of an invocation URL, and the launches that lead there, in points like iOS's App Clip diagnostics.
 struct Diagnosis {
-    /// The URL as it was given.
+    /// The URL as the caller wrote it.
     let text: String
     let verdict: DiagnosisVerdict
     /// Failed points first, then in the order of an invocation.
@@ -22,7 +22,7 @@ struct Diagnosis {
         checks = [.failed(.url, refusal.code, nil, "\(refusal)")]
     }
 
-    /// - Parameter text: the URL as it was given, and as it would be encoded.
+    /// - Parameter text: The URL as the caller wrote it.
     init(_ url: InvocationURL, text: String, _ evidence: Evidence) {
         self.text = text
         guard url.isMatchable else {
@@ -136,7 +136,7 @@ struct Diagnosis {
         }
     }
 
-    /// Whether the site's association file names the clip: as the site was found to serve it, or as Doorstep serves it.
+    /// Whether the site's association file names the clip. The file is the site's if it was fetched, otherwise Doorstep's.
     private static func association(
         _ host: String, _ chosen: IndexedExperience?, _ evidence: Evidence
     ) -> DiagnosisCheck {
@@ -210,7 +210,7 @@ struct Diagnosis {
         }
         let updated = domain.updatedAt.map { ", of \($0)" } ?? ""
         guard domain.isValid else {
-            // It may have been mended since.
+            // The file may have been corrected since.
             return .warning(
                 .appleCache, "not_valid", domain.errorCode ?? host,
                 "Apple's cache has no valid association file of the site\(updated), according to App Store Connect at \(time)"
@@ -343,7 +343,7 @@ struct Diagnosis {
 }
 
 extension IdentifierReading {
-    /// How the location is known, in words.
+    /// The origin of the location, in words.
     fileprivate func text(by binding: LocationBinding) -> String {
         let rule: String
         switch binding {

@@ -6,7 +6,7 @@ struct DiagnosisCheck: Sendable {
         /// The URL in canonical form.
         case url
         case experience
-        /// The experience that would be chosen if that one were not there.
+        /// The experience that would match if the first one were missing.
         case next
         case location
         case domain
@@ -17,7 +17,7 @@ struct DiagnosisCheck: Sendable {
         case advancedExperience = "advanced_experience"
         case published
         case smartAppBanner = "smart_app_banner"
-        /// One launch of Apple's table.
+        /// One launch in Apple's table.
         case launch
         case code
         /// A change that shortens the URL in a code.
@@ -27,22 +27,22 @@ struct DiagnosisCheck: Sendable {
 
     enum Status: String {
         case ok
-        /// The invocation works; something else about it may not be as wanted.
+        /// The invocation works, but something else may be wrong.
         case warning
         case failed
-        /// None of the sources knows.
+        /// No source has the answer.
         case unknown
-        /// It is not so, and need not be.
+        /// The condition is not met, and need not be.
         case no
     }
 
     let name: Name
     let status: Status
-    /// Why it is not ok, by a name that stays the same across versions.
+    /// The reason why the point is not ok, as a name that stays the same across versions.
     let reason: String?
     /// The found value, as in a URL or the catalogue.
     let value: String?
-    /// For people.
+    /// A sentence for people.
     let detail: String
 
     static func ok(_ name: Name, _ value: String?, _ detail: String) -> Self {

@@ -2,7 +2,7 @@ import Invocation
 import JSON
 import Lookups
 
-/// Where a URL leads: the lookup's response, and whether iPhones launch the clip there.
+/// The result of a diagnosis: the lookup's response, and whether iPhones launch the clip with the URL.
 struct DiagnosisVerdict {
     enum Code: String {
         case leads
@@ -14,16 +14,16 @@ struct DiagnosisVerdict {
     }
 
     let code: Code
-    /// The location's identifier; nil without one, and for a location that the URL itself holds.
+    /// The location's identifier; nil without a location, and if the URL contains the coordinates.
     let location: String?
-    /// Why the URL does not lead to a launch at a location, by a name that stays the same across versions.
+    /// The reason why the URL does not lead to a launch at a location, as a name that stays the same across versions.
     let reason: String?
-    /// For people; its subject is the URL.
+    /// A sentence for people. Its subject is the URL.
     let text: String
-    /// The registered URL that is most like one without a location.
+    /// The registered URL that is most similar to a URL without a location.
     let nearest: String?
 
-    /// Whether nothing is known to prevent a launch at a location.
+    /// Whether no known fact prevents a launch at a location.
     var isWell: Bool { code == .leads || code == .launchUnknown }
 
     static func noLocation(reason: String, _ detail: String, nearest: String?) -> Self {
@@ -61,20 +61,20 @@ struct DiagnosisVerdict {
     }
 }
 
-/// Whether a site's association file names a clip, by everything that was found out about it.
+/// Whether a site's association file names a clip, according to all collected facts.
 enum AssociationEvidence {
     case ok
-    /// With the reason by its name and in words.
+    /// The associated values are the reason's name, and the reason in words.
     case unknown(String, String)
     case no(String, String)
 
     /// - Parameters:
-    ///   - association: the file as the site or Doorstep serves it.
+    ///   - association: The file that the site or Doorstep serves.
     ///   - appleCache: The state of Apple's cache, from which devices get the file; nil if it was not read.
     init(_ association: DiagnosisCheck, appleCache: DiagnosisCheck?) {
         switch (association.status, appleCache?.status) {
         case (.failed, _): self = .no(association.reason ?? "", association.detail)
-        // The cache may have been renewed since.
+        // The cache may have been updated since.
         case (_, .warning): self = .unknown(appleCache?.reason ?? "", appleCache?.detail ?? "")
         case (.ok, _), (_, .ok): self = .ok
         default: self = .unknown(association.reason ?? "", association.detail)

@@ -1,13 +1,13 @@
 import Invocation
 
-/// What decides whether a launch leads to a URL.
+/// The conditions for a launch with a URL.
 ///
 /// Source: Apple, "Configuring App Clip experiences" and "Associating your App Clip with your website": the system verifies the
 /// association before it permits an invocation of a website's URL.
 struct LaunchConditions {
     let url: InvocationURL
     let kind: LaunchURL
-    /// Nil for a URL that is refused for codes as a whole.
+    /// Nil if codes cannot contain the URL at all.
     let code: AppClipCodeURL?
     let association: AssociationEvidence
     /// The page's tag; nil if the page was not fetched.

@@ -2,16 +2,16 @@ import Administration
 import AppSiteAssociation
 import Invocation
 
-/// The site of an invocation URL, as it is served.
+/// The site of an invocation URL, as it is served now.
 struct LiveSite {
     let association: SiteCheck
     let page: Result<Page, NoResponse>
 
-    /// The maximum length that is read: the tag is in the page's head.
+    /// The maximum length that is read, because the tag is in the page's head.
     private static let pageLimit = 262_144
 
-    /// Asks the host for its association file and for the page at the URL, each once, without following redirects.
-    /// - Parameter clip: the clip that the file must list.
+    /// Fetches the host's association file and the page at the URL, each once, without following redirects.
+    /// - Parameter clip: The clip that the file must list.
     init(_ url: InvocationURL, _ host: DomainName, clip: Clip?, _ fetcher: some PageFetcher) async {
         async let association = SiteCheck.run(
             SiteCheck.url(of: host), clip: clip?.appID, app: clip?.parentAppID, fetcher)

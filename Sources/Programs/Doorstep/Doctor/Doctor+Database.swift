@@ -2,7 +2,7 @@ import Foundation
 import Persistence
 import PostgreSQL
 
-/// The checks that need the database. Each is made although an earlier one failed.
+/// The checks that need the database. Each check is made even if an earlier one failed.
 extension Doctor {
     func database() async -> [DoctorFinding] {
         do {
@@ -93,12 +93,13 @@ extension DatabaseCondition {
 
     private var missingRoles: [String] { Self.rolesOfServer.filter { !roles.contains($0) } }
 
-    /// Seconds by which the clocks may differ, and by which they differ too much for tokens and times of notifications. [ours]
+    /// The difference of the clocks in seconds that causes a warning, and the one that is too large for tokens and times of
+    /// notifications. [ours]
     private static let (noticedDifference, largestDifference) = (1.0, 60.0)
 
     /// - Parameters:
-    ///   - connections: The most connections of a server; nil if the settings cannot be read.
-    ///   - isEmbedded: Whether the database is an embedded one, whose only login is a superuser's.
+    ///   - connections: The maximum number of connections of a server; nil if the settings cannot be read.
+    ///   - isEmbedded: Whether the database is embedded. Its only login is then a superuser.
     fileprivate func findings(connections: Int?, isEmbedded: Bool) -> [DoctorFinding] {
         var findings = [releaseFinding]
         findings.append(isEmbedded ? .ok("login", "the embedded database has one login") : loginFinding)

@@ -12,7 +12,7 @@ import Logging
 import OutboundHTTP
 import Persistence
 
-/// Checks the set-up of a server, with the settings and the code that `doorstep serve` uses. Nothing is changed.
+/// Checks the set-up of a server, with the settings and the code of `doorstep serve`. It changes nothing.
 struct Doctor {
     let options: ServeOptions
 
@@ -28,7 +28,7 @@ struct Doctor {
     private struct Part {
         let name: String
         let remedy: String
-        /// Returns the state of the part; `lack` says what to do if something is missing.
+        /// Returns the state of the part. `lack` is the remedy if something is missing.
         let read: () throws -> (detail: String, lack: String?)
     }
 
@@ -78,7 +78,7 @@ struct Doctor {
     private static let secretRemedy =
         "Set the secret of the other servers; for the first server, 'openssl rand -hex 32' makes one."
 
-    /// Each group of settings with its files, then all together.
+    /// Reads each group of settings with its files, then all settings together.
     private func settings() -> [DoctorFinding] {
         let findings: [DoctorFinding] = parts.map { part in
             do {
@@ -112,7 +112,7 @@ struct Doctor {
     }
 
     private func certificate() -> [DoctorFinding] {
-        // A pair that cannot be used is a finding of the settings.
+        // An invalid pair is already a finding of the settings.
         guard let identity = try? options.listening.settings().tls else { return [] }
         let end = identity.expiresAt
         let detail = "\(identity.certificate) expires at \(end.rfc3339)"
@@ -123,7 +123,7 @@ struct Doctor {
         return [.ok("certificate", detail)]
     }
 
-    /// The copy of the lookup index, from which a server starts while its database does not respond.
+    /// Checks the copy of the lookup index, from which a server starts while its database does not respond.
     private func tableFile() -> [DoctorFinding] {
         guard let file = try? options.table(), let path = try? Settings.tableFile.value(options.tableFile)
         else {
@@ -156,10 +156,10 @@ struct Doctor {
         }
     }
 
-    /// Bytes below which uploads of a tenant may fail, and below which nothing works for long. [ours]
+    /// The number of free bytes below which uploads of a tenant may fail, and the one below which nothing works for long. [ours]
     private static let (scarceSpace, leastSpace) = (2_147_483_648, 134_217_728)
 
-    /// Where uploads are stored while they arrive, and where the copy of the lookup index is.
+    /// Checks the folders for uploads and for the copy of the lookup index.
     private func disk() -> [DoctorFinding] {
         let table = (try? Settings.tableFile.value(options.tableFile)).map { path in
             let folder = (path as NSString).deletingLastPathComponent
@@ -202,9 +202,9 @@ struct Doctor {
         ]
     }
 
-    // MARK: Services of others
+    // MARK: External services
 
-    /// A request to APNs needs no key for this: any response shows that it is reached.
+    /// Checks whether APNs can be reached. No key is needed, because any response shows this.
     private func apns() async -> [DoctorFinding] {
         guard let sending = try? options.apns.sending(), let keys = try? sending.keys.keys() else {
             return []
@@ -230,7 +230,7 @@ struct Doctor {
         return findings
     }
 
-    /// If a clip is connected: whether App Store Connect is reached, and what the latest checks of servers found.
+    /// If a clip is connected, checks whether App Store Connect can be reached, and the latest checks of servers.
     func appStore(_ checks: PostgresSyncChecks) async throws -> [DoctorFinding] {
         let known = try await checks.metrics(limit: 100)
         let due = try await checks.due(limit: 1)

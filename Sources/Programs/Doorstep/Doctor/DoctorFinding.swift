@@ -5,16 +5,16 @@ import JSON
 struct DoctorFinding: Sendable {
     enum Status: String, Sendable {
         case ok
-        /// A server runs, but something is missing or will fail.
+        /// A server runs, but something is missing or will fail later.
         case warning
-        /// A server does not run, or a part of it does not work.
+        /// A server or a part of it does not work.
         case failed
     }
 
     let check: String
     let status: Status
     let detail: String
-    /// What to do; nil if nothing is to be done.
+    /// The remedy; nil if nothing is to be done.
     let remedy: String?
 
     static func ok(_ check: String, _ detail: String) -> Self {
@@ -37,7 +37,7 @@ struct DoctorFinding: Sendable {
         return json
     }
 
-    /// One line, and a second one that says what to do.
+    /// One line with the result, and a second line with the remedy.
     var text: String {
         let width = Status.warning.rawValue.count
         let name = status.rawValue.padding(toLength: width, withPad: " ", startingAt: 0)

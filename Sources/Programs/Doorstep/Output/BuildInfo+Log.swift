@@ -2,7 +2,7 @@ import Logging
 import Platform
 
 extension BuildInfo {
-    /// For the first line of a log.
+    /// The metadata of the first line of a log.
     var metadata: Logger.Metadata {
         ["version": "\(version)", "commit": "\(commit)", "commit_date": "\(date)", "swift": "\(swift)"]
     }

@@ -3,7 +3,7 @@ import ArgumentParser
 import Foundation
 import JSON
 
-/// Tables for people, JSON for scripts; responses of the API and new keys are JSON in both.
+/// The format of the output: tables for people, JSON for scripts. Responses of the API and new keys are always JSON.
 struct OutputOptions: ParsableArguments {
     enum Format: String, ExpressibleByArgument, CaseIterable {
         case table
@@ -13,7 +13,7 @@ struct OutputOptions: ParsableArguments {
     @Option(help: "Output format.")
     var format = Format.table
 
-    /// Prints rows, of which the table shows the named members.
+    /// Prints rows. The table shows the named members.
     func print(_ rows: [JSONObject], columns: [String]) {
         switch format {
         case .json: JSONValue.array(rows.map(JSONValue.object)).printPretty()
@@ -21,7 +21,7 @@ struct OutputOptions: ParsableArguments {
         }
     }
 
-    /// Prints one row, as rows are.
+    /// Prints one row in the format of rows.
     func print(_ row: JSONObject, columns: [String]) {
         switch format {
         case .json: JSONValue.object(row).printPretty()
@@ -30,7 +30,7 @@ struct OutputOptions: ParsableArguments {
     }
 
     /// Prints the deleted item and its deleted dependents.
-    /// - Parameter counts: How many rows of which relations; the last is that of the thing itself.
+    /// - Parameter counts: The number of rows by relation. The last one is the relation of the item.
     func printDeletion(of noun: String, _ name: String, _ counts: [RowCount] = []) {
         var rows = JSONObject()
         for count in counts { rows[count.relation] = JSONValue(count.count) }
@@ -40,12 +40,12 @@ struct OutputOptions: ParsableArguments {
         print(object, line: "Deleted \(noun) \(name)\(others)")
     }
 
-    /// Prints rows that are put otherwise in a table.
+    /// Prints rows. The table has its own texts.
     func print(_ rows: [JSONObject], tableRows: [JSONObject], columns: [String]) {
         print(format == .json ? rows : tableRows, columns: columns)
     }
 
-    /// Prints on standard error what the output lacks.
+    /// Prints a note on standard error.
     func note(_ text: String) {
         FileHandle.standardError.write(Data((text + "\n").utf8))
     }

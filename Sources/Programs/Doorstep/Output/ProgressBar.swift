@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// How far a file is read or a run is, drawn on standard error when that is a terminal.
+/// The progress of reading a file or of a run, drawn on standard error if that is a terminal.
 final class ProgressBar: Sendable {
     private let total: Int?
     private let isTerminal = isatty(STDERR_FILENO) == 1
@@ -9,7 +9,7 @@ final class ProgressBar: Sendable {
     private let length = Mutex(0)
     private let shown = Mutex("")
 
-    /// - Parameter total: The file's length in bytes; nil when it is not known.
+    /// - Parameter total: The file's length in bytes; nil if it is unknown.
     init(total: Int?) {
         self.total = total
     }
@@ -29,7 +29,7 @@ final class ProgressBar: Sendable {
         write("\r" + (total == nil ? "\(step) MiB" : Self.bar(percent: step)))
     }
 
-    /// Draws the progress, with further notes.
+    /// Draws the progress with additional notes.
     func show(_ done: Int, of total: Int, _ note: String) {
         guard isTerminal else { return }
         let line = Self.bar(percent: total == 0 ? 100 : min(100, done * 100 / total)) + " " + note

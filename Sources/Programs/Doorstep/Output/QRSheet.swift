@@ -1,20 +1,21 @@
 import HTML
 import QRCode
 
-/// QR codes to be printed and cut out, each with its name and URL: one page of HTML, of as many sheets of paper as it takes.
+/// QR codes to print and cut out, each with its name and URL. The output is one HTML page, which is printed on as many sheets as
+/// needed.
 ///
-/// The page is written code by code: a million codes take gigabytes.
+/// The page is written code by code, because a million codes take gigabytes.
 enum QRSheet {
     struct Code {
         let symbol: QRSymbol
-        /// Nil if there is only the URL.
+        /// Nil if the code has only its URL.
         let label: String?
         let url: String
     }
 
     /// Writes the page.
     ///
-    /// - Parameter makeCode: Makes the code of each row. Its errors end the page.
+    /// - Parameter makeCode: Makes the code of a row. Its errors end the page.
     static func write<Row>(
         _ rows: [Row], to sink: ([UInt8]) throws -> Void, _ makeCode: (Row) throws -> Code
     ) throws {
@@ -54,7 +55,7 @@ enum QRSheet {
         }
     }
 
-    /// On paper and screen alike: black on white, a code never on two sheets.
+    /// The same style on paper and on screen: black on white. A code is never split over two sheets.
     private static let style: StaticString = """
         @page{margin:12mm}body{margin:0;font:3mm/1.3 system-ui,sans-serif;color:#000;background:#fff}\
         main{display:grid;grid-template-columns:repeat(auto-fill,minmax(50mm,1fr));gap:8mm}\

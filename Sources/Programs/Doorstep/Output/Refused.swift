@@ -1,7 +1,7 @@
 import JSON
 import ServerClient
 
-/// A refusal as a command's error; its code, its sentence and its members are printed as JSON before.
+/// A refusal as the error of a command. Its code, detail and members were printed as JSON before.
 struct Refused: Error, CustomStringConvertible {
     let description: String
 

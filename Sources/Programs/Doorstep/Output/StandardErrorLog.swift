@@ -6,7 +6,7 @@ import Synchronization
 
 /// Writes the log to standard error, one line for each event.
 ///
-/// Warnings and errors that repeat are held back: ``RepeatedLines``.
+/// ``RepeatedLines`` limits repeated warnings and errors.
 struct StandardErrorLog: LogHandler {
     private let label: String
     private let format: LogFormat
@@ -15,11 +15,11 @@ struct StandardErrorLog: LogHandler {
     var metadata: Logger.Metadata = [:]
     var metadataProvider: Logger.MetadataProvider?
 
-    /// All of a process write one line at a time.
+    /// Shared by the whole process, so that lines are not mixed.
     private static let turn = Mutex(())
 
-    /// Makes it the log of this process.
-    /// - Parameter format: nil for the one that suits standard error.
+    /// Makes this the log of the process.
+    /// - Parameter format: Nil for the format that suits standard error.
     static func bootstrap(_ level: Logger.Level, _ format: LogFormat?) {
         let format = format ?? .standard(isTerminal: isatty(STDERR_FILENO) == 1)
         let repeated = RepeatedLines()

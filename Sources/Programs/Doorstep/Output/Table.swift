@@ -20,7 +20,7 @@ struct Table: CustomStringConvertible {
         }.joined(separator: "\n")
     }
 
-    /// `identifierRule` is headed IDENTIFIER RULE, and `appIDPrefix` APP ID PREFIX.
+    /// The heading of a member: IDENTIFIER RULE for `identifierRule`, and APP ID PREFIX for `appIDPrefix`.
     private static func title(_ key: String) -> String {
         let letters = Array(key)
         var title = ""

@@ -2,7 +2,7 @@ import Logging
 import Notifications
 import ServiceLifecycle
 
-/// Adds the rest of audiences while the server runs; another server continues with the rest.
+/// Adds the remaining deliveries of audiences while the server runs. After its end, another server continues.
 struct AudienceService: Service {
     private let audiences: AudienceContinuation
     private let onEvent: @Sendable (AudienceContinuation.Event) -> Void

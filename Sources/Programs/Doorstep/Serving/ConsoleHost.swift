@@ -17,17 +17,17 @@ import PostgreSQL
 import ServiceLifecycle
 import Tenancy
 
-/// The console with all its parts: where its pages are tied to the stores.
+/// The console with all its parts. It connects the pages to the stores.
 struct ConsoleHost {
     let settings: ConsoleServer.Settings
     let poolSize: Int
     let signatures: LocationURLSigner
     /// Encrypts webhook secrets; nil if no secret is set.
     let keys: SealingKeys?
-    /// The DNS servers for domain proofs; nil for those of the system.
+    /// The DNS servers for domain proofs; nil for the system's servers.
     let resolver: NameServer?
     let outbound: OutboundClient.Settings
-    /// For how many days what happened at the console is kept; nil for ever.
+    /// The number of days for which events of the console are stored; nil for ever.
     let retention: Int?
     let printsLink: Bool
     let logger: Logger
@@ -142,7 +142,7 @@ struct ConsoleHost {
 }
 
 extension ConsoleServer.Settings {
-    /// How a browser reaches the console: by the first of its origins, or on this machine.
+    /// The URL with which a browser reaches the console: its first origin, or an address of this machine.
     func address(port: Int) -> String {
         origins.first.map { "\($0)" } ?? "http://\(host.contains(":") ? "[\(host)]" : host):\(port)"
     }

@@ -5,24 +5,24 @@ import Persistence
 import PostgreSQL
 import ServiceLifecycle
 
-/// All that a server takes notifications in with, and sends them with.
+/// The services and stores with which a server accepts and sends notifications.
 struct Delivery: Sendable {
     let intake: NotificationIntake
-    /// Takes in the rest of audiences; and sends, but for a server that only takes in.
+    /// Adds the remaining deliveries of audiences. If the server has a sender, it also sends deliveries.
     let services: [any Service]
     private let dispatcher: Dispatcher?
     private let metrics = DeliveryMetrics()
 
     /// - Parameters:
-    ///   - sender: Nil for a server that only accepts notifications: another one sends them.
+    ///   - sender: Nil if the server only accepts notifications, and another server sends them.
     ///   - timeout: The maximum time of a sender; a lease lasts longer than twice that.
     init(
         _ pool: ConnectionPool, sendingBy deliveryPool: ConnectionPool, keys: SealingKeys,
         sender: (any PushSender)?, timeout: Duration, logger: Logger
     ) {
         var settings = Dispatcher.Settings()
-        // A request that ends at the timeout finishes a little later, and its result is collected before it is stored: with a
-        // short timeout the other half would not be enough for both.
+        // A request that ends at the timeout finishes slightly later, and its result is collected before it is stored. If the
+        // timeout is short, half of the lease would not be enough for both.
         settings.lease = timeout * 2 + .seconds(1)
         let dispatcher = sender.map { [metrics, settings] sender in
             Dispatcher(
@@ -47,7 +47,7 @@ struct Delivery: Sendable {
         services = [continuing] + (dispatcher.map { [DispatchService($0)] } ?? [])
     }
 
-    /// Measured on request.
+    /// Measures the pools on request.
     func updateMetrics() {
         if let dispatcher { metrics.update(dispatcher) }
     }

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Counts and times deliveries.
 ///
-/// The counters are found once: to find one by its label costs more than to use it.
+/// The counters are looked up once, because finding a counter costs more than incrementing it.
 final class DeliveryMetrics: Sendable {
     private let outcomes: [DeliveryState: Counter]
     private let unreadable = Counter(label: "doorstep_tokens_unreadable")
@@ -19,7 +19,7 @@ final class DeliveryMetrics: Sendable {
             })
     }
 
-    /// Returned deliveries are tried again.
+    /// Deliveries that are given back are tried again.
     private static func name(of state: DeliveryState) -> String {
         state == .queued ? "retried" : state.rawValue
     }
@@ -36,7 +36,7 @@ final class DeliveryMetrics: Sendable {
         }
     }
 
-    /// Measured on request.
+    /// Measures the deliveries on request.
     func update(_ dispatcher: Dispatcher) {
         inFlight.set(dispatcher.inFlight)
         overdue.set(dispatcher.overdue / .seconds(1))

@@ -2,7 +2,7 @@ import Logging
 import Notifications
 import ServiceLifecycle
 
-/// Sends due deliveries while the server runs; at the end, running ones finish and the rest is returned.
+/// Sends due deliveries while the server runs. At the end, it finishes running requests and gives back the other deliveries.
 struct DispatchService: Service {
     private let dispatcher: Dispatcher
 

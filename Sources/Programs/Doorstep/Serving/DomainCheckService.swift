@@ -10,23 +10,23 @@ import ServiceLifecycle
 /// One of several servers checks each proof. A proof that another tenant's claim contests is checked at once.
 struct DomainCheckService: Service {
     let checks: PostgresDomainChecks
-    /// Between two checks of one proof; nil to check contested domains only.
+    /// The interval between two checks of one proof; nil to check contested domains only.
     let interval: Duration?
     /// Verifies one domain.
     let verify: @Sendable (PostgresDomainChecks.Due, Date) async throws -> DomainVerification.Outcome
     let logger: Logger
 
-    /// Between two reads of which proofs are due. [ours]
+    /// The interval between two searches for due proofs. [ours]
     private static let pause = Duration.seconds(15)
-    /// Domains that one read returns at most: few, so that contested ones wait for no long round. [ours]
+    /// The maximum number of domains of one search. It is small, so that contested domains do not wait for a long round. [ours]
     private static let limit = 48
-    /// Checks of one server at the same time. [ours]
+    /// The maximum number of concurrent checks of one server. [ours]
     private static let atOnce = 8
-    /// From then on a check counts as lost with its server: later than any check ends. [ours]
+    /// The time after which the check of a dead server is repeated. It exceeds the time of any check. [ours]
     private static let lease = Duration.seconds(600)
-    /// Between two checks of a contested claim, which is proved once the holder's proof is withdrawn. [ours]
+    /// The interval between two checks of a contesting claim, which is proved when the holder's proof is withdrawn. [ours]
     private static let contestedPause = Duration.seconds(3_600)
-    /// Where only contested domains are checked. [ours]
+    /// The interval if only contested domains are checked. [ours]
     private static let usualInterval = Duration.seconds(86_400)
 
     private var spacing: Duration { interval ?? Self.usualInterval }
@@ -42,7 +42,7 @@ struct DomainCheckService: Service {
                 } catch {
                     return
                 }
-                // Not all servers at once.
+                // Delayed randomly, so that servers do not search at the same time.
                 try? await Task.sleep(for: Self.pause * Double.random(in: 0.5...1.5))
             }
         }
@@ -61,7 +61,7 @@ struct DomainCheckService: Service {
 
     private func checkOrSchedule(_ domain: PostgresDomainChecks.Due) async throws {
         guard domain.isScheduled || domain.isUrgent else {
-            // The first checks of many domains spread over the whole interval.
+            // The first checks of many domains are spread over the whole interval.
             let latest = domain.isProved ? spacing : min(spacing, Self.contestedPause)
             return try await checks.schedule(domain, after: latest * Double.random(in: 0...1))
         }
@@ -70,7 +70,7 @@ struct DomainCheckService: Service {
         try await checks.reschedule(domain.name, of: domain.tenant, after: pause)
     }
 
-    /// - Returns: after how long to check again.
+    /// - Returns: The time until the next check.
     private func check(_ domain: PostgresDomainChecks.Due) async -> Duration {
         var place: Logger.Metadata = ["tenant": "\(domain.tenant)", "host": "\(domain.name)"]
         let now = Date()

@@ -11,7 +11,7 @@ import Tenancy
 
 /// Checks regularly whether App Store Connect still has the applied state, while the server runs.
 ///
-/// One of several servers checks a connection, and all of them measure the result. Nothing is written at Apple.
+/// One of several servers checks a connection, and all of them publish metrics of the result. Nothing is changed at Apple.
 struct DriftService: Service {
     let checks: PostgresSyncChecks
     let access: StoreAccess
@@ -21,15 +21,16 @@ struct DriftService: Service {
 
     /// The interval between two searches for due checks. [ours]
     private static let pause = Duration.seconds(60)
-    /// The interval between two readings of the measured values. [ours]
+    /// The interval between two updates of the metrics. [ours]
     private static let measuringPause = Duration.seconds(15)
-    /// A look that takes longer is given up: its key's budget is spent by others. [ours]
+    /// The maximum time of a check. A check takes longer only if others use up the key's budget. [ours]
     private static let timeLimit = Duration.seconds(1_800)
-    /// After so long a look counts as lost with its server: later than any ends. [ours]
+    /// The time after which the check of a dead server is repeated. It exceeds the time of any check. [ours]
     private static let lease = timeLimit * 2
-    /// After a look that failed, at most. [ours]
+    /// The maximum pause after a failed check. [ours]
     private static let patience = Duration.seconds(3_600)
-    /// Looks of a server at once, so that one that waits for its key's budget holds up no other tenant's. [ours]
+    /// The maximum number of concurrent checks of a server, so that a check that waits for its key's budget does not delay other
+    /// tenants. [ours]
     private static let atOnce = 10
 
     func run() async throws {
@@ -68,7 +69,7 @@ struct DriftService: Service {
                 logger.warning(
                     "App Store Connect cannot be checked: trying again", metadata: ["error": "\(error)"])
             }
-            // Not all servers at once.
+            // Delayed randomly, so that servers do not search at the same time.
             try? await Task.sleep(for: pause * Double.random(in: 0.5...1.5))
         }
     }
@@ -86,7 +87,7 @@ struct DriftService: Service {
                 "experiences at App Store Connect differ from the applied ones",
                 metadata: place.merging(["findings": "\(check.findings.count)"]) { _, new in new })
         } catch  where Task.isCancelled {
-            // Another server's, or this one's when it is back.
+            // Another server makes the check, or this one after its return.
             pause = .zero
         } catch SyncError.busy, SyncError.appliedMeanwhile {
             // Not an error: a run requests a check at its end.
@@ -100,7 +101,7 @@ struct DriftService: Service {
         await giveBack(clip, of: tenant, for: failure, again: pause)
     }
 
-    /// Looks, for so long at most.
+    /// Makes a check within a maximum time.
     private func check(_ clip: BundleID, of tenant: TenantID) async throws -> SyncCheck {
         try await withThrowingTaskGroup(of: SyncCheck?.self) { group in
             group.addTask {
@@ -131,7 +132,7 @@ struct DriftService: Service {
         }
     }
 
-    /// In a task of its own, since a server that ends has cancelled all others.
+    /// In a separate task, because the end of the server has cancelled all others.
     private func giveBack(
         _ clip: BundleID, of tenant: TenantID, for failure: String?, again pause: Duration
     ) async {
@@ -144,9 +145,9 @@ struct DriftService: Service {
     }
 }
 
-/// How the experiences of each connected clip are, as far as the last check saw them.
+/// The metrics of the experiences of each connected clip, from the last check.
 final class DriftMetrics: Sendable {
-    /// More connections are not measured. [ours]
+    /// The maximum number of connections with metrics. [ours]
     static let maximumCount = 200
 
     private let series = Mutex<Set<Series>>([])

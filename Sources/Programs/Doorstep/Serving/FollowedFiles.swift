@@ -2,12 +2,12 @@ import Logging
 import ServiceLifecycle
 import UnixSignals
 
-/// When files that are followed are read again: every ten seconds, and at SIGHUP.
+/// Triggers new reads of followed files: every ten seconds, and at SIGHUP.
 enum FollowedFiles {
-    /// How long a change can stay unnoticed.
+    /// The maximum time until a change is noticed.
     private static let interval = Duration.seconds(10)
 
-    /// One element at once, and one each time that the files are to be read. Ends when its reader is cancelled.
+    /// Returns one element at once, and another one each time that the files are to be read. Ends when its reader is cancelled.
     static func looks() -> AsyncStream<Void> {
         let (looks, continuation) = AsyncStream.makeStream(
             of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -28,7 +28,7 @@ enum FollowedFiles {
     }
 }
 
-/// Takes SIGHUP, which would end the process, and logs it.
+/// Handles SIGHUP, which would otherwise end the process, and logs it.
 struct HangupService: Service {
     let message: Logger.Message
     let logger: Logger

@@ -6,12 +6,12 @@ struct GatheringService: Service {
     private let writes: @Sendable () async -> Void
     private let last: @Sendable () async -> Void
 
-    /// When keys were used.
+    /// Creates the service for the days of keys' last use.
     init(_ usage: KeyUsageQueue) {
         (writes, last) = ({ await usage.run() }, { await usage.flush() })
     }
 
-    /// What requests brought of App Attest.
+    /// Creates the service for the counts of attested requests.
     init(_ counts: AttestationCountQueue) {
         (writes, last) = ({ await counts.run() }, { await counts.flush() })
     }

@@ -18,7 +18,7 @@ struct IndexService: Service {
     /// Whether the database refuses writes.
     let standby = StandbyState()
 
-    /// How often the file is written, if the index has changed or the file is old.
+    /// The interval after which the file is written if the index has changed or the file is old.
     private static let savingInterval = Duration.seconds(60)
 
     init(_ pool: ConnectionPool, trusting trust: LocationTrust, file: TableFile?, logger: Logger) {
@@ -34,8 +34,8 @@ struct IndexService: Service {
         }
     }
 
-    /// Loads the first lookup index: from the database or, if that does not respond, from the file.
-    /// - Throws: When there is neither, when the database is behind the program, or when it is ahead of it and not compatible.
+    /// Loads the first lookup index from the database. If the database does not respond, loads it from the file.
+    /// - Throws: If both fail, if the database's schema is older than the program needs, or if it is newer and not compatible.
     func start() async throws {
         do {
             try await checkSchema()
@@ -101,13 +101,13 @@ struct IndexService: Service {
     }
 }
 
-/// Whether the database is a standby, as the latest reading of changes found it.
+/// Whether the last read of changes found that the database is a standby.
 final class StandbyState: Sendable {
     private let isStandby = Atomic(false)
 
     func set(_ isStandby: Bool) { self.isStandby.store(isStandby, ordering: .relaxed) }
 
-    /// Why writes are refused; nil if they are not.
+    /// The reason why writes are refused; nil if they are accepted.
     var refusal: String? {
         isStandby.load(ordering: .relaxed)
             ? "\(ServerAdvice.standby.rawValue). \(ServerAdvice.standbyRemedy)" : nil

@@ -22,7 +22,7 @@ struct KeyFileService<Version: Sendable>: Service {
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
-            // The version at the start is unknown: the first check reads the files once more.
+            // The version at the start is unknown, so the first check reads the files once more.
             var known: Version?
             var failure: String?
             for await _ in FollowedFiles.looks() {
@@ -35,7 +35,7 @@ struct KeyFileService<Version: Sendable>: Service {
                     if failure != nil { logger.notice("the keys for \(name) can be read again") }
                     failure = nil
                 } catch {
-                    // Logged once, and not at every look.
+                    // Logged once, and not at every check.
                     if failure != "\(error)" {
                         logger.error(
                             "the keys for \(name) cannot be read: the previous keys stay in use",

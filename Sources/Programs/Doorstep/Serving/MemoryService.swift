@@ -3,12 +3,12 @@ import Lookups
 import Platform
 import ServiceLifecycle
 
-/// Returns the memory of deleted rows to the system, as long as the process runs.
+/// Returns the memory of deleted rows to the system while the process runs.
 struct MemoryService: Service {
     let table: LiveLookupIndex
     let logger: Logger
 
-    /// Between two looks. [ours]
+    /// The interval between two checks. [ours]
     private static let pause = Duration.seconds(15)
 
     func run() async throws {

@@ -2,7 +2,7 @@ import Metrics
 import PostgreSQL
 import Synchronization
 
-/// Measures one pool of connections to the database.
+/// Metrics of a pool of connections to the database.
 final class PoolMetrics: Sendable {
     private let pool: ConnectionPool
     private let idle, busy, connecting, waiting: Meter

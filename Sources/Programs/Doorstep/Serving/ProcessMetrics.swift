@@ -3,7 +3,7 @@ import Metrics
 import Platform
 import Synchronization
 
-/// Measures the process, under the names of Prometheus' client libraries.
+/// Metrics of the process, with the names of Prometheus' client libraries.
 final class ProcessMetrics: Sendable {
     private let processorTime = FloatingPointCounter(label: "process_cpu_seconds")
     private let countedTime = Mutex(Duration.zero)

@@ -5,12 +5,12 @@ import Metrics
 import Persistence
 import ServiceLifecycle
 
-/// Measures the messages that wait in the database, as long as the server runs.
+/// Updates the metrics of the waiting work in the database while the server runs.
 struct QueueService: Service {
     let installation: PostgresInstallation
     let logger: Logger
 
-    /// Between two readings. [ours]
+    /// The interval between two updates. [ours]
     private static let pause = Duration.seconds(30)
 
     func run() async throws {
@@ -22,7 +22,7 @@ struct QueueService: Service {
                     guard !Task.isCancelled else { break }
                     logger.warning("cannot read the queues", metadata: ["error": "\(error)"])
                 }
-                // Not all servers at once.
+                // Delayed randomly, so that servers do not read at the same time.
                 try? await Task.sleep(for: Self.pause * Double.random(in: 0.5...1.5))
             }
         }

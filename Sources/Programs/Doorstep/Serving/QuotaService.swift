@@ -5,14 +5,14 @@ import Persistence
 import ServiceLifecycle
 import Tenancy
 
-/// Measures how much of their quotas tenants use, as long as the server runs.
+/// Updates the metrics of the tenants' quota usage while the server runs.
 struct QuotaService: Service {
     let usage: PostgresQuotaUsage
     let logger: Logger
 
-    /// Between two readings. [ours]
+    /// The interval between two updates. [ours]
     private static let pause = Duration.seconds(30)
-    /// As many series: the fullest quotas of all tenants. [ours]
+    /// The maximum number of series: the fullest quotas of all tenants. [ours]
     private static let maximumCount = 200
 
     func run() async throws {
@@ -36,7 +36,7 @@ struct QuotaService: Service {
                     guard !Task.isCancelled else { break }
                     logger.warning("cannot read the usage of quotas", metadata: ["error": "\(error)"])
                 }
-                // Not all servers at once.
+                // Delayed randomly, so that servers do not read at the same time.
                 try? await Task.sleep(for: Self.pause * Double.random(in: 0.5...1.5))
             }
         }

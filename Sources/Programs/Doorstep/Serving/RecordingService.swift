@@ -2,12 +2,12 @@ import Logging
 import Persistence
 import ServiceLifecycle
 
-/// Records confirmations while the server runs, and the waiting ones at the end.
+/// Records confirmations while the server runs. At the end, records the waiting ones.
 struct RecordingService: Service {
     private let queue: ConfirmationQueue
     private let logger: Logger
 
-    /// How long the end may take.
+    /// The maximum time of the end.
     private static let lastFlush = Duration.seconds(5)
 
     init(_ queue: ConfirmationQueue, logger: Logger) {

@@ -4,7 +4,7 @@ import ServiceLifecycle
 
 /// Deletes expired data, and creates future partitions, while the server runs.
 ///
-/// Not a condition of serving: what fails is tried again some minutes later.
+/// Its failures do not affect the server: failed work is tried again some minutes later.
 struct RetentionService: Service {
     private let subject: String
     private let maintain: @Sendable () async throws -> [(String, Int)]
@@ -56,7 +56,7 @@ struct RetentionService: Service {
         }
     }
 
-    /// - Parameter maintain: Does what there is to do, and returns how much of what that was.
+    /// - Parameter maintain: Does the due work, and returns the number of changes by kind.
     private init(
         _ subject: String, _ logger: Logger, maintain: @escaping @Sendable () async throws -> [(String, Int)]
     ) {
@@ -69,7 +69,7 @@ struct RetentionService: Service {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
                 await maintainOnce()
-                // Not all servers at once.
+                // Delayed randomly, so that servers do not work at the same time.
                 try? await Task.sleep(for: Self.interval * Double.random(in: 0.5...1.5))
             }
         }

@@ -20,47 +20,46 @@ import Receipts
 import ServiceLifecycle
 import Tenancy
 
-/// The server with all its parts: where adapters and the use cases that they serve are tied together, as `ConsoleHost` does for the
-/// console.
+/// The server with all its parts. It connects adapters and use cases, as `ConsoleHost` does for the console.
 struct Server {
     let api: APIServer.Settings
     /// Connections to PostgreSQL, besides those of deliveries and management.
     let poolSize: Int
     let managementPoolSize: Int
     let tableFile: TableFile?
-    /// The age of the lookup index beyond which the server is not ready; nil for any.
+    /// The maximum age of the lookup index at which the server is ready; nil for any age.
     let maximumIndexAge: Duration?
-    /// In days, like the two below.
+    /// In days, like the two settings below.
     let confirmationRetention: Int
     let instanceRetention: Int
     let notificationRetention: Int
-    /// Nil for ever.
+    /// Nil to store the audit log for ever.
     let auditRetention: Int?
     let signatures: LocationURLSigner
-    /// Nil where push tokens cannot be sealed.
+    /// Nil if push tokens cannot be sealed.
     let sealingKeys: SealingKeys?
-    /// Whether the server starts although the secrets open nothing that is sealed in the database.
+    /// Whether the server starts although its secrets open none of the sealed data in the database.
     let allowsNewTokenSecret: Bool
-    /// Nil where challenges and tokens cannot be made.
+    /// Nil if challenges and tokens cannot be made.
     let attestationKeys: AttestationKeys?
     let attestationRoot: (root: AttestationRoot, isForeign: Bool)
-    /// Nil for a server that sends nothing.
+    /// Nil if the server sends no notifications.
     let apns: (settings: APNsClient.Settings, keys: APNsKeyList)?
-    /// Nil for responses without receipts.
+    /// Nil if responses have no receipts.
     let receipts: (issuer: ReceiptIssuer, keys: ReceiptKeyFile)?
-    /// Where App Store Connect is; nil for Apple's.
+    /// The address of App Store Connect; nil for Apple's.
     let appStore: String?
-    /// In hours; 0 turns the checks off.
+    /// The interval of the checks of App Store Connect in hours; 0 for no checks.
     let driftInterval: Int
-    /// In hours; 0 for a server that checks contested domains only.
+    /// The interval of the checks of proofs in hours; 0 to check contested domains only.
     let domainCheckInterval: Int
-    /// Of webhooks, and of proofs of domains.
+    /// The rules for requests to webhooks, and for proofs of domains.
     let outbound: OutboundClient.Settings
     /// The DNS server for domain proofs, instead of those of /etc/resolv.conf.
     let resolver: NameServer?
     let logger: Logger
 
-    /// One that finds and leases due deliveries, one that stores their results, and one for webhooks.
+    /// One connection finds and leases due deliveries, one stores their results, and one is for webhooks.
     static let deliveryConnections = 3
 
     /// Serves until SIGTERM or SIGINT, then finishes running requests.
@@ -69,7 +68,7 @@ struct Server {
         MetricsSystem.bootstrap(registry)
         tellWhatIsOff()
         let sender = try apns.map { try APNsClient($0.settings, keys: $0.keys.keys(), logger: logger) }
-        // Accepted deliveries are sent even if many requests wait for the database.
+        // A separate pool, so that accepted deliveries are sent even if many requests wait for the database.
         try await database.withPools(
             maximumConnections: (poolSize, sender == nil ? 1 : Self.deliveryConnections, managementPoolSize),
             trapsSignals: false,
@@ -168,7 +167,7 @@ struct Server {
                     logger.notice(message, metadata: ["host": "\(host)", "port": "\(port)"])
                     if listener == .api { ServiceManager.tellReady() }
                 })
-            // Ended in the opposite order: the last request's confirmation finds its queue still at work.
+            // Services end in the opposite order, so that the queue still accepts the confirmation of the last request.
             var services: [any Service] = [
                 routing,
                 RetentionService(ConfirmationDays(pool, retention: confirmationRetention), logger: logger),
@@ -243,7 +242,7 @@ struct Server {
             DomainName, TenantID, _ actor: String, DomainVerification.Rivalry, Date
         ) async throws -> DomainVerification.Outcome
 
-    /// A superuser bypasses row-level security. A database that does not respond is asked at the next start.
+    /// A superuser bypasses row-level security. If the database does not respond, the check is made at the next start.
     private func warnOfSuperuser(_ pool: ConnectionPool) async {
         guard let condition = try? await DatabaseCondition(pool), condition.isSuperuser else { return }
         logger.warning("\(ServerAdvice.superuser.rawValue)")

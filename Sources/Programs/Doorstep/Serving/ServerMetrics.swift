@@ -8,7 +8,7 @@ import PostgreSQL
 import Synchronization
 import Tenancy
 
-/// Measures the server when its metrics are read: lookup index, confirmations, pools, certificate and process.
+/// Updates the metrics of the server when they are read: lookup index, confirmations, pools, certificate and process.
 final class ServerMetrics: Sendable {
     private let table: LiveLookupIndex
     private let confirmations: ConfirmationQueue
@@ -20,7 +20,7 @@ final class ServerMetrics: Sendable {
     private let dropped = Counter(label: "doorstep_confirmations_dropped")
     private let countedDropped = Mutex(0)
     private let quarantined = Mutex<[TenantID: Meter]>([:])
-    /// So many quarantined tenants have a series. [ours]
+    /// The maximum number of quarantined tenants with a series. [ours]
     private static let mostTenants = 100
 
     private let pools: [PoolMetrics]
@@ -34,7 +34,7 @@ final class ServerMetrics: Sendable {
     private let certificate: TLSIdentity?
 
     /// - Parameters:
-    ///   - pools: by name.
+    ///   - pools: The pools by name.
     ///   - certificate: The certificate that the server presents; nil without TLS.
     init(
         _ table: LiveLookupIndex, _ confirmations: ConfirmationQueue, pools: [String: ConnectionPool],

@@ -5,7 +5,7 @@ import UnixSignals
 extension ServiceGroup {
     /// Runs the services of a process until SIGTERM or SIGINT, and ends them in the opposite order.
     ///
-    /// The log names them by their types: the description of a service shows its parts, and could show secrets.
+    /// The log names services by their types, because the description of a service contains its parts and could contain secrets.
     static func run(_ services: [any Service], logger: Logger) async throws {
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(

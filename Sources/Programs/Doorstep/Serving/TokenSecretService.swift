@@ -4,17 +4,18 @@ import Persistence
 import PostgreSQL
 import ServiceLifecycle
 
-/// Compares the token secrets of this process with those that sealed data in the database, at the start and as long as the process runs.
+/// Compares the token secrets of this process with the secrets that sealed data in the database, at the start and while the process
+/// runs.
 struct TokenSecretService: Service {
     let stored: PostgresTokenSecrets
     let keys: SealingKeys
     let logger: Logger
 
-    /// Between two comparisons. [ours]
+    /// The interval between two comparisons. [ours]
     private static let pause = Duration.seconds(60)
 
-    /// Makes the first comparison. Without a response of the database, it is made later.
-    /// - Throws: `CommandError.foreignTokenSecret` if the secrets open nothing that is sealed in the database.
+    /// Makes the first comparison. If the database does not respond, it is made later.
+    /// - Throws: `CommandError.foreignTokenSecret` if the secrets open none of the sealed data in the database.
     func start(allowingNewSecret: Bool) async throws {
         do {
             let comparison = try await stored.compare(with: keys)
@@ -30,7 +31,7 @@ struct TokenSecretService: Service {
     func run() async throws {
         await cancelWhenGracefulShutdown {
             while true {
-                // Not all servers at once.
+                // Delayed randomly, so that servers do not read at the same time.
                 try? await Task.sleep(for: Self.pause * Double.random(in: 0.5...1.5))
                 guard !Task.isCancelled else { break }
                 // If the database does not respond, other services log it.
@@ -39,7 +40,7 @@ struct TokenSecretService: Service {
         }
     }
 
-    /// The log limits an error that repeats.
+    /// The log limits repeated errors.
     private func report(_ comparison: PostgresTokenSecrets.Comparison) {
         Meter(label: "doorstep_token_secrets_unreadable").set(comparison.unreadable)
         guard comparison.unreadable > 0 else { return }

@@ -5,9 +5,9 @@ import OutboundHTTP
 import ServiceLifecycle
 import WebhookClient
 
-/// Brings messages to tenants' webhooks as long as the server runs.
+/// Sends messages to tenants' webhooks while the server runs.
 ///
-/// Running work is returned at the end, and sent again by another server.
+/// At the end, it gives running messages back, and another server sends them.
 struct WebhookService: Service {
     private let store: any WebhookStore
     private let logger: Logger
@@ -31,7 +31,7 @@ struct WebhookService: Service {
         }
     }
 
-    /// Shown as 0 from the start: Prometheus does not see the increase of a counter that begins with 1.
+    /// The counter is 0 from the start, because Prometheus does not see the increase of a counter that begins with 1.
     private static func showCounters() {
         _ = Counter(label: "doorstep_webhook_messages_given_up")
         _ = Counter(label: "doorstep_webhooks_disabled")

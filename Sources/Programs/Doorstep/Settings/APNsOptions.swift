@@ -2,7 +2,7 @@ import APNsClient
 import ArgumentParser
 import Foundation
 
-/// How APNs is reached, and as whom.
+/// The address of APNs, and the keys for it.
 struct APNsOptions: ParsableArguments {
     @Option(Settings.apnsKeys) var keys: String?
     @Option(Settings.apnsProduction) var production: HostAndPort?

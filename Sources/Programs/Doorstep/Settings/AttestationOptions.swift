@@ -2,11 +2,11 @@ import AppAttest
 import ArgumentParser
 import Foundation
 
-/// By what attestations are verified.
+/// The settings for verifying attestations.
 struct AttestationOptions: ParsableArguments {
     @Option(Settings.attestRoot) var rootFile: String?
 
-    /// What attestations are traced back to, and whether that is another than Apple's.
+    /// The root certificate of attestations, and whether it differs from Apple's.
     func root() throws -> (root: AttestationRoot, isForeign: Bool) {
         guard let path = try Settings.attestRoot.value(rootFile) else {
             return (try AttestationRoot.apple(), false)
@@ -20,7 +20,7 @@ struct AttestationOptions: ParsableArguments {
         return (root, true)
     }
 
-    /// Nil when no secret is set.
+    /// Nil if no secret is set.
     static func keys() throws(CommandError) -> AttestationKeys? {
         guard let secrets = try Settings.signingSecret.secrets() else { return nil }
         guard let keys = AttestationKeys(secrets: secrets) else { throw .weakSigningSecret }

@@ -18,7 +18,7 @@ struct CardOptions: ParsableArguments {
 
     var isGiven: Bool { file != nil }
 
-    /// The card after the given changes; the patch is read once, before any change.
+    /// The card after the changes. The patch is read once, before any change.
     func patch() async throws -> @Sendable (Card) throws -> Card {
         guard let file else { return { $0 } }
         let bytes = try await InputFile(path: file).bytes(limit: Card.maximumLength) { _ in

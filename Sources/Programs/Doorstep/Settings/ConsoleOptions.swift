@@ -3,7 +3,7 @@ import ArgumentParser
 import Console
 import IPAddresses
 
-/// Where the console listens, and how browsers reach it.
+/// The address of the console, and its origins for browsers.
 struct ConsoleOptions: ParsableArguments {
     @Option(Settings.consoleHost) var host: String?
     @Option(Settings.consolePort) var port: Int?
@@ -24,7 +24,7 @@ struct ConsoleOptions: ParsableArguments {
     }
 }
 
-/// Sign-in by a trusted proxy, besides links.
+/// Sign-in by a trusted proxy, in addition to links.
 struct ConsoleProxyOptions: ParsableArguments {
     @Option(Settings.consoleProxies) var proxies: [[AddressRange]] = []
     @Option(Settings.consoleUserHeader) var userHeader: String?
@@ -43,7 +43,7 @@ struct ConsoleProxyOptions: ParsableArguments {
         let groupsField = try Settings.consoleGroupsHeader.value(groupsHeader)
         let groups = try Settings.consoleGroups.value(self.groups.isEmpty ? nil : self.groups.flatMap(\.self))
         guard user != nil || groupsField != nil || !groups.isEmpty else { return }
-        // A part of these options would admit no user, or every user.
+        // If only some of these options are set, the proxy would admit no user, or every user.
         guard let user, let groupsField, !groups.isEmpty, !settings.proxies.isEmpty,
             !settings.origins.isEmpty
         else {
@@ -59,7 +59,7 @@ struct ConsoleProxyOptions: ParsableArguments {
     }
 }
 
-/// Where the server's notifications go, so that every page of the console can warn if that is not Apple.
+/// The destination of the server's notifications. Every page of the console warns if it is not Apple.
 struct ConsoleDetourOptions: ParsableArguments {
     @Option(Settings.apnsProduction) var production: HostAndPort?
     @Option(Settings.apnsSandbox) var sandbox: HostAndPort?

@@ -29,13 +29,13 @@ struct DatabaseOptions: ParsableArguments {
         }
     }
 
-    /// Whether a flag names one.
+    /// Whether a flag names a database.
     var isNamed: Bool { url != nil || embeddedPostgres != nil }
 
-    /// Leases a pool, and leaves the embedded server afterwards if there is one.
-    /// - Parameter migrates: false for a body that migrates an embedded server's schema itself.
-    /// - Throws: `CommandError.needsDatabase` if no flag names a database and the environment names a server, so that users do
-    ///   not believe that it was done there.
+    /// Runs the closure with a pool. Afterwards leaves the embedded server if there is one.
+    /// - Parameter migrates: False if the closure itself migrates the schema of an embedded server.
+    /// - Throws: `CommandError.needsDatabase` if no flag names a database and the environment names a server. Otherwise users could
+    ///   believe that the command worked at the server.
     func withPool<Result: Sendable>(
         migrates: Bool = true, _ body: (ConnectionPool) async throws -> Result
     ) async throws -> Result {
@@ -45,7 +45,7 @@ struct DatabaseOptions: ParsableArguments {
         }
     }
 
-    /// Lends a pool to a service, which sees to signals itself.
+    /// Runs a service with a pool. The service handles signals itself.
     func withServicePool<Result: Sendable>(
         maximumConnections: Int, _ body: (ConnectionPool) async throws -> Result
     ) async throws -> Result {
@@ -54,11 +54,11 @@ struct DatabaseOptions: ParsableArguments {
         }
     }
 
-    /// Only the command itself waits here: on a busy machine, late is better than not at all.
+    /// The longest wait for a connection. Only the command waits here, and on a busy machine a late result is better than none.
     private static let patienceOfCommands = Duration.seconds(30)
 
-    /// Lends three pools, so that what waits for one does not wait for another.
-    /// - Parameter onUnprepared: Called once for each that finds a pooler before its database.
+    /// Runs the closure with three pools, so that requests that wait for one pool do not block the others.
+    /// - Parameter onUnprepared: Called once for each pool that finds a pooler before its database.
     func withPools<Result: Sendable>(
         maximumConnections: (Int, Int, Int), trapsSignals: Bool, onUnprepared: @escaping @Sendable () -> Void,
         _ body: (ConnectionPool, ConnectionPool, ConnectionPool) async throws -> Result
@@ -93,7 +93,7 @@ struct DatabaseOptions: ParsableArguments {
             return try await EmbeddedServer.lend(in: embeddedPostgres, trapsSignals: trapsSignals) { server in
                 if migrates {
                     try await Self.withPool(server.conninfo, 1, patience: Self.patienceOfCommands) { pool in
-                        // Pending migrations are searched first, because that needs no lock.
+                        // Looks for pending migrations first, because this needs no lock.
                         if try await !Schema.status(pool).isCurrent { _ = try await Schema.migrate(pool) }
                     }
                 }
@@ -117,13 +117,13 @@ struct DatabaseOptions: ParsableArguments {
 }
 
 extension EmbeddedServer {
-    /// Starts or joins the server of a directory, and leaves it when the closure has returned or thrown.
-    /// - Parameter trapsSignals: whether SIGINT and SIGTERM leave the server and end the process with 128 and the
-    ///   signal; without that the server would be left running.
+    /// Starts or joins the server of a folder, and leaves it after the closure.
+    /// - Parameter trapsSignals: Whether SIGINT and SIGTERM leave the server and end the process with status 128 plus the signal.
+    ///   Otherwise the server would continue to run.
     static func lend<Result: Sendable>(
         in directory: String, trapsSignals: Bool, _ body: (EmbeddedServer) async throws -> Result
     ) async throws -> Result {
-        // Before the start: a signal in the midst of it is kept until there is a server to leave.
+        // Before the start. A signal during the start waits until there is a server to leave.
         let signals = trapsSignals ? await UnixSignalsSequence(trapping: .sigint, .sigterm) : nil
         let server = try await startOrJoin(directory: directory)
         let trap = Task {
@@ -139,7 +139,7 @@ extension EmbeddedServer {
         } catch {
             result = .failure(error)
         }
-        // A trap that has caught a signal never returns: the process ends there, and with its status.
+        // A trap that has caught a signal never returns. The process ends there with the trap's status.
         trap.cancel()
         await trap.value
         try server.leave()

@@ -2,7 +2,7 @@ import ArgumentParser
 import Encodings
 import Foundation
 
-/// Which days a command is about; all of them when none is named.
+/// The days that a command selects; all days if none is named.
 struct DayOptions: ParsableArguments {
     @Option(help: "One day in UTC, such as 2026-03-01.") var day: Day?
     @Option(help: "First day in UTC.") var from: Day?

@@ -1,12 +1,12 @@
 import ArgumentParser
 
-/// The dependents that are deleted too.
+/// Whether dependents are deleted, too.
 struct DeletionOptions: ParsableArguments {
     @Flag(help: "Also delete dependents, in the same transaction.") var cascade = false
 }
 
 extension ParsableCommand {
-    /// Refuses an update that names nothing.
+    /// Refuses an update without options.
     func requireChange(_ isNamed: Bool...) throws {
         guard isNamed.contains(true) else { throw ValidationError("name what to change") }
     }

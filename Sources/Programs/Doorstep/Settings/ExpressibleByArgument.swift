@@ -15,7 +15,7 @@ public import RateLimiting
 public import ServerClient
 public import Tenancy
 
-// Types of arguments and options, parsed once, here.
+// Arguments and options are parsed here, once, into their types.
 
 extension LogFormat: ExpressibleByArgument {}
 

@@ -5,7 +5,7 @@ import JSON
 
 /// Options for a new item: one for each text, number and flag among the fields of a resource, except its key.
 struct NewItemOptions<Item: WritableResource>: ParsableArguments, CustomReflectable {
-    /// The members of the item's JSON that the options give.
+    /// The members of the item's JSON, from the options.
     private(set) var members: JSONObject = [:]
 
     init() {}
@@ -26,7 +26,7 @@ struct NewItemOptions<Item: WritableResource>: ParsableArguments, CustomReflecta
 
 /// Options for a change of an item: one for each text, number and flag among the fields of a resource, except its key.
 struct ItemChangeOptions<Item: WritableResource>: ParsableArguments, CustomReflectable {
-    /// The merge patch (RFC 7396) that the options make.
+    /// The merge patch (RFC 7396), from the options.
     private(set) var patch: JSONObject = [:]
 
     init() {}
@@ -49,10 +49,10 @@ struct ItemChangeOptions<Item: WritableResource>: ParsableArguments, CustomRefle
     }
 }
 
-/// The option of a field; also its key in what ArgumentParser has parsed.
+/// The option of a field. It is also the key of the option's parsed value.
 ///
-/// ArgumentParser finds options by reflection. So a set of options that is known only at run time is a mirror with one child
-/// for each option.
+/// ArgumentParser finds options by reflection. So a set of options that is known only at run time is a mirror with one child for
+/// each option.
 private struct FieldOption: CodingKey {
     private enum Kind {
         case text, number, flag
@@ -98,7 +98,7 @@ private struct FieldOption: CodingKey {
         }
     }
 
-    /// The option that changes the field. An empty text removes the value of an optional one.
+    /// The option that changes the field. An empty text removes the value of an optional field.
     var ofChange: Any {
         switch kind {
         case .text:
@@ -131,7 +131,7 @@ private struct FieldOption: CodingKey {
         }
     }
 
-    /// Infinity and NaN, which JSON does not have, become texts, which no field of numbers accepts.
+    /// Infinity and NaN, which JSON lacks, become texts. No field of numbers accepts texts.
     private func json(_ number: Double) -> JSONValue {
         number.isFinite ? JSONValue(finite: number) : .string("\(number)")
     }
@@ -148,7 +148,7 @@ private struct FieldOption: CodingKey {
 }
 
 extension Resource {
-    /// - Throws: `ValidationError` for a text that does not match its field's pattern.
+    /// - Throws: `ValidationError` if the text does not match its field's pattern.
     fileprivate static func refuseMismatches(in members: JSONObject) throws {
         for field in fields {
             guard case .identifier(_, let pattern?) = field.type, let text = members[field.name]?.stringValue,
@@ -158,6 +158,6 @@ extension Resource {
         }
     }
 
-    /// The columns of tables: the fields that are one value and that each item has.
+    /// The columns of tables: fields with a single value that each item has.
     static var tableColumns: [String] { fields.filter { $0.isCell && !$0.isOmitted }.map(\.name) }
 }

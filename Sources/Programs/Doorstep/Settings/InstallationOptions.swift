@@ -20,10 +20,10 @@ struct InstallationOptions: ParsableArguments {
         }
     }
 
-    /// The login at the server; nil where a database is named, by a flag or, unless a server is, by the environment.
+    /// The login at the server. Nil if a flag names a database, or if the environment does and no flag names a server.
     /// - Parameter slug: The tenant that the login must be for; nil for any.
     /// - Throws: ``CommandError/noInstallation``, ``CommandError/noLogin(_:at:among:)``, ``CommandError/noKey(_:)`` and
-    ///   ``CommandError/noServer`` where neither a database nor a usable login is named.
+    ///   ``CommandError/noServer`` if neither a database nor a usable login is named.
     func login(of slug: TenantSlug?) throws -> Login? {
         guard !database.isNamed else { return nil }
         let named = try Settings.server.value(server)
@@ -36,7 +36,7 @@ struct InstallationOptions: ParsableArguments {
         throw CommandError.noInstallation
     }
 
-    /// Checks that a command has a server, whose key names the tenant, or a database and a tenant.
+    /// Checks that a command has either a server, whose key determines the tenant, or a database and a tenant.
     func require(_ slug: TenantSlug?) throws {
         do {
             if try login(of: slug) == nil { _ = try slug.named }
@@ -45,9 +45,9 @@ struct InstallationOptions: ParsableArguments {
         }
     }
 
-    /// Lends the server; nil where a database is named.
-    /// - Parameter slug: The tenant that the key must belong to; nil for any. The server is asked only for a key of the
-    ///   environment: `doorstep login` has checked the others.
+    /// Runs the closure with the server; nil if a database is named.
+    /// - Parameter slug: The tenant that the key must belong to; nil for any. Only for a key in the environment the server is
+    ///   asked, because `doorstep login` has checked the other keys.
     func withServer<Result: Sendable>(
         of slug: TenantSlug?, _ body: (APIConnection) async throws -> Result
     ) async throws -> Result? {
@@ -61,11 +61,11 @@ struct InstallationOptions: ParsableArguments {
         }
     }
 
-    /// Lends a tenant's API: at a server over HTTP, or of a database in this process, as its operator.
+    /// Runs the closure with a tenant's API: at a server over HTTP, or of a database in this process, as its operator.
     /// - Parameters:
-    ///   - slug: the tenant; nil for the tenant of the server's key.
-    ///   - webhooks: gives what manages the webhooks of a database; nil for a command that does not.
-    ///   - receipts: signs the receipts of confirmations in a database.
+    ///   - slug: The tenant; nil for the tenant of the server's key.
+    ///   - webhooks: Makes the registry of webhooks in a database; nil for a command without webhooks.
+    ///   - receipts: Signs the receipts of confirmations in a database.
     func withAPI<Result: Sendable>(
         of slug: TenantSlug?, webhooks: (ConnectionPool) throws -> (any WebhookRegistry)? = { _ in nil },
         receipts: ReceiptIssuer? = nil, _ body: (APIConnection) async throws -> Result
@@ -93,14 +93,14 @@ struct InstallationOptions: ParsableArguments {
         }
     }
 
-    /// For commands that need a database: they must not appear to have worked at the server.
+    /// Refuses a server for commands that need a database. Otherwise users could believe that the command worked at the server.
     func refuseServer(of slug: TenantSlug?) throws {
         guard try login(of: slug) == nil else { throw CommandError.needsDatabase }
     }
 }
 
-/// Marks a command that works on a database only, and refuses a named server; for the environment, see
-/// ``DatabaseOptions/withPool(migrates:_:)``.
+/// Marks a command that works with a database only, and refuses a server that a flag names.
+/// ``DatabaseOptions/withPool(migrates:_:)`` handles the environment.
 struct DatabaseOnly: ParsableArguments {
     @Option(help: .hidden) var server: String?
 

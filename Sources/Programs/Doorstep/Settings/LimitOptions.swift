@@ -1,7 +1,7 @@
 import ArgumentParser
 import RateLimiting
 
-/// The server's limits, for tenants that have none of their own.
+/// The server's limits for tenants without their own limits.
 struct LimitOptions: ParsableArguments {
     @Option(Settings.keyLimit) var keyLimit: RateLimit?
     @Option(Settings.clientLimit) var clientLimit: RateLimit?

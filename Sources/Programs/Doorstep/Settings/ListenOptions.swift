@@ -3,7 +3,7 @@ import HTTPAPI
 import HTTPServer
 import IPAddresses
 
-/// Where a server listens, to how many, and whom it believes about clients.
+/// The addresses of a server, its number of connections, and its trusted proxies.
 struct ListenOptions: ParsableArguments {
     @Option(Settings.host) var host: String?
     @Option(Settings.port) var port: Int?

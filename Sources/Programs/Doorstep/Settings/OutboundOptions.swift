@@ -3,7 +3,7 @@ import Foundation
 import IPAddresses
 import OutboundHTTP
 
-/// Addresses that servers named by tenants may have, and trusted certificates.
+/// The allowed addresses of servers that tenants name, and trusted certificates.
 struct OutboundOptions: ParsableArguments {
     @Option(Settings.authorities) var file: String?
     @Option(Settings.outboundAllow) var allowed: [[AddressRange]] = []

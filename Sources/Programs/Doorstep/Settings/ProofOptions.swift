@@ -10,12 +10,12 @@ struct ProofOptions: ParsableArguments {
     @Option(Settings.resolver) var nameServer: NameServer?
     @OptionGroup var outbound: OutboundOptions
 
-    /// Whether no flag names a server.
+    /// Whether no flag names a DNS server or an address.
     var isDefault: Bool { nameServer == nil && outbound.file == nil && outbound.allowed.isEmpty }
 
     func resolver() throws -> NameServer? { try Settings.resolver.value(nameServer) }
 
-    /// Provides the verification of proofs.
+    /// Runs the closure with the verification of proofs.
     func withVerification<Result: Sendable>(
         _ store: any CatalogueStore<DomainRecord>, detour: OutboundClient.Detour? = nil,
         _ body: (DomainVerification) async throws -> Result

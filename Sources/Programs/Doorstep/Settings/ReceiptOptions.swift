@@ -5,7 +5,7 @@ import Receipts
 struct ReceiptKeyOptions: ParsableArguments {
     @Option(Settings.receiptKeys) var path: String?
 
-    /// Nil when none is named.
+    /// Nil if no file is named.
     func file() throws -> ReceiptKeyFile? {
         try Settings.receiptKeys.value(path).map(ReceiptKeyFile.init(path:))
     }
@@ -16,12 +16,12 @@ struct ReceiptKeyOptions: ParsableArguments {
     }
 }
 
-/// Whether receipts are made, and in whose name.
+/// The settings of receipts: the file of keys and the issuer.
 struct ReceiptOptions: ParsableArguments {
     @OptionGroup var keys: ReceiptKeyOptions
     @Option(Settings.receiptIssuer) var issuer: String?
 
-    /// Nil when there are no keys.
+    /// Nil if there are no keys.
     func signing() throws -> (issuer: ReceiptIssuer, keys: ReceiptKeyFile)? {
         let name = try Settings.receiptIssuer.value(issuer)
         return try keys.file().map { (ReceiptIssuer(name, keys: try $0.keys()), $0) }

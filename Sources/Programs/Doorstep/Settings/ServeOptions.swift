@@ -39,7 +39,7 @@ struct ServeOptions: ParsableArguments {
         return try Settings.tableFile.value(tableFile).map { TableFile(path: $0, maximumAge: age.maximum) }
     }
 
-    /// The most connections to PostgreSQL, with the one for notifications of changes.
+    /// The maximum number of connections to PostgreSQL, including the one for notifications of changes.
     func connectionCount() throws -> Int {
         try Settings.poolSize.value(poolSize) + Settings.managementPoolSize.value(managementPoolSize)
             + (try apns.sending() == nil ? 1 : Server.deliveryConnections) + 1

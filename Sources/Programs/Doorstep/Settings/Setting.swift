@@ -1,10 +1,10 @@
 import ArgumentParser
 import Foundation
 
-/// A setting, declared once: its flag, its environment variable, its default, its help, and how its text is read.
+/// A setting, declared once: its flag, environment variable, default, help and parser.
 ///
-/// The option of a command is made from it, and so is its row of `doorstep settings`, which is the guide's table.
-/// `Default` is `Value`, or `Void` for a setting that need not have a value.
+/// The option of a command and the row in `doorstep settings`, which is the guide's table, are made from it. `Default` is `Value`,
+/// or `Void` for a setting that may have no value.
 struct Setting<Value: Sendable, Default: Sendable>: Sendable {
     let description: SettingDescription
     private let standard: Default
@@ -18,7 +18,7 @@ struct Setting<Value: Sendable, Default: Sendable>: Sendable {
         return value
     }
 
-    /// The flag's value, else the variable's; an empty variable counts as unset.
+    /// The flag's value, otherwise the variable's. An empty variable counts as unset.
     private func given(_ flag: Value?) throws(CommandError) -> Value? {
         if let flag { return flag }
         guard let variable = description.variable, let text = try description.textInEnvironment() else {
@@ -37,7 +37,7 @@ extension Setting where Default == Value {
     ///   - flag: Without its dashes.
     ///   - placeholder: The name of the value in the help.
     ///   - range: The allowed values, for people.
-    ///   - help: Without a period, since the range follows it.
+    ///   - help: Without a period, because the range follows.
     init(
         _ flag: String, _ variable: String, default standard: Value, value placeholder: String? = nil,
         range: String? = nil, _ help: String, show: (Value) -> String = { "\($0)" },
@@ -67,7 +67,7 @@ extension Setting where Default == Value {
             parse: { text in Int(text).flatMap { range.contains($0) ? $0 : nil } })
     }
 
-    /// The flag's value, else the variable's, else the default.
+    /// The flag's value, otherwise the variable's, otherwise the default.
     func value(_ flag: Value?) throws(CommandError) -> Value { try given(flag) ?? standard }
 }
 
@@ -75,8 +75,8 @@ extension Setting where Default == Void {
     /// - Parameters:
     ///   - flag: Nil for a setting that only the environment can set, where `ps` does not show it.
     ///   - variable: Nil for a setting without a variable.
-    ///   - otherwise: What holds without a value, for people.
-    ///   - isSecret: whether a file can have the value, which the variable with `_FILE` at its end names.
+    ///   - otherwise: The effect without a value, for people.
+    ///   - isSecret: Whether a file can have the value. The variable with the suffix `_FILE` names the file.
     init(
         _ flag: String?, _ variable: String?, value placeholder: String? = nil, otherwise: String? = nil,
         range: String? = nil, isSecret: Bool = false, _ help: String
@@ -88,12 +88,12 @@ extension Setting where Default == Void {
         parse = { Value(argument: $0) }
     }
 
-    /// The flag's value, else the variable's, else none.
+    /// The flag's value, otherwise the variable's, otherwise nil.
     func value(_ flag: Value? = nil) throws(CommandError) -> Value? { try given(flag) }
 }
 
 extension Setting<Int, Void> {
-    /// - Parameter otherwise: What holds without a value, for people.
+    /// - Parameter otherwise: The effect without a value, for people.
     init(
         _ flag: String, _ variable: String, in range: ClosedRange<Int>, otherwise: String? = nil,
         _ help: String
@@ -121,7 +121,7 @@ extension Option {
             completion: setting.description.completion, transform: setting.read)
     }
 
-    /// One that can be repeated.
+    /// A setting that can be repeated.
     init<T, Default>(wrappedValue: [T], _ setting: Setting<T, Default>) where Value == [T] {
         self.init(
             wrappedValue: wrappedValue, name: setting.description.name,
@@ -150,10 +150,10 @@ struct SettingDescription: Sendable {
     /// The variable that names a file with the value of a secret.
     var fileVariable: String? { isSecret ? variable.map { $0 + "_FILE" } : nil }
 
-    /// All variables that can set it.
+    /// All variables that can set the value.
     var variables: [String] { [variable, fileVariable].compactMap(\.self) }
 
-    /// The value in the environment, or in the file that the environment names; empty is none.
+    /// The value in the environment, or in the file that the environment names. An empty value counts as unset.
     ///
     /// The line break at the end of a file is not a part of the value.
     fileprivate func textInEnvironment() throws(CommandError) -> String? {

@@ -16,7 +16,7 @@ enum Settings {
     private static let api = APIServer.Settings()
     private static let apns = APNsClient.Settings()
 
-    // MARK: What commands work on
+    // MARK: Deployment
 
     static let databaseURL = Setting<String, Void>(
         "database-url", "DATABASE_URL", value: "conninfo", isSecret: true,
@@ -63,7 +63,7 @@ enum Settings {
         repeated
         """)
 
-    // MARK: Where the server listens
+    // MARK: Server
 
     static let host = Setting("host", "DOORSTEP_HOST", default: api.host, "Address to listen on")
     static let port = Setting(
@@ -118,7 +118,7 @@ enum Settings {
             })
     }
 
-    // MARK: Where the console listens
+    // MARK: Console
 
     private static let console = ConsoleServer.Settings()
 
@@ -363,7 +363,7 @@ enum Settings {
         attestations
         """)
 
-    /// In the order of the guide.
+    /// The settings in the order of the guide.
     static let all: [SettingDescription] = [
         databaseURL.description, embeddedPostgres.description, server.description, key.description,
         tenant.description, host.description,

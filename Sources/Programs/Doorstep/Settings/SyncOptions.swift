@@ -27,17 +27,17 @@ struct SyncOptions: ParsableArguments {
         }
     }
 
-    /// Lends what registers the clip's experiences.
+    /// Runs the closure with the synchronization of the clip's experiences.
     /// - Parameters:
-    ///   - readsOnly: whether its tokens are good for reading alone.
-    ///   - plan: one that was kept, whose clip it is; nil without one.
+    ///   - readsOnly: Whether its tokens permit only reading.
+    ///   - plan: A stored plan, which determines the clip; nil without one.
     func withRegistrar<Result: Sendable>(
         readsOnly: Bool, for plan: SavedPlan? = nil,
         _ body: (SyncRunner, BundleID, TenantID) async throws -> Result
     ) async throws -> Result {
         guard let keys = try TokenSecrets.sealingKeys() else { throw CommandError.noTokenSecret }
         return try await tenant.withPool { pool, _, tenant in
-            // A bundle ID may be of two tenants.
+            // Two tenants may have the same bundle ID.
             guard plan == nil || plan?.tenant == tenant.id else {
                 throw CommandError.invalidOption("--tenant", "the plan belongs to another tenant")
             }
@@ -76,7 +76,7 @@ struct SyncOptions: ParsableArguments {
         }
     }
 
-    /// Says at once that the command waits: it may take an hour.
+    /// Prints at once that the command waits, because this may take an hour.
     @Sendable private static func tellWait(_ end: Date) {
         FileHandle.standardError.write(
             Data(
@@ -105,7 +105,7 @@ struct SyncOptions: ParsableArguments {
     }
 }
 
-/// A scheme, a host and perhaps a port, without a path.
+/// An origin: a scheme, a host and an optional port, without a path.
 struct StoreURL: Sendable, ExpressibleByArgument {
     let text: String
 

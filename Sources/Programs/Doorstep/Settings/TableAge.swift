@@ -1,12 +1,12 @@
 import ArgumentParser
 
-/// How old a saved table may be that a server starts from.
+/// The maximum age of a saved lookup index from which a server starts.
 enum TableAge: ExpressibleByArgument, CustomStringConvertible {
     case hours(Int)
-    /// As old as it likes.
+    /// Any age.
     case off
 
-    /// A day: for this long, revoked keys and suspended tenants may still work [ours].
+    /// A day. For this long, revoked keys and suspended tenants may still work. [ours]
     static let standard = TableAge.hours(24)
     /// The allowed values, for people.
     static let range = "\(allowedHours.lowerBound) to \(allowedHours.upperBound), or 'off' for any"
@@ -30,7 +30,7 @@ enum TableAge: ExpressibleByArgument, CustomStringConvertible {
         }
     }
 
-    /// Nil for any.
+    /// Nil for any age.
     var maximum: Duration? {
         switch self {
         case .hours(let hours): .seconds(hours * 3_600)

@@ -8,7 +8,7 @@ import Receipts
 import ServerClient
 import Tenancy
 
-/// Which tenant a command works on, of which database or at which server.
+/// The tenant that a command works on, in a database or at a server.
 struct TenantOptions: ParsableArguments {
     @OptionGroup var installation: InstallationOptions
     @Option(Settings.tenant) var tenant: TenantSlug?
@@ -19,10 +19,10 @@ struct TenantOptions: ParsableArguments {
 
     private func slug() throws -> TenantSlug? { try Settings.tenant.value(tenant) }
 
-    /// The login at the server; nil where a database is named.
+    /// The login at the server; nil if a database is named.
     func login() throws -> Login? { try installation.login(of: slug()) }
 
-    /// Lends the tenant's API.
+    /// Runs the closure with the tenant's API.
     func withAPI<Result: Sendable>(
         webhooks: (ConnectionPool) throws -> (any WebhookRegistry)? = { _ in nil },
         receipts: ReceiptIssuer? = nil, _ body: (APIConnection) async throws -> Result
@@ -30,14 +30,14 @@ struct TenantOptions: ParsableArguments {
         try await installation.withAPI(of: slug(), webhooks: webhooks, receipts: receipts, body)
     }
 
-    /// Provides the tenant's items of one kind.
+    /// Runs the closure with the tenant's items of one kind.
     func withItems<Item: APIItem, Result: Sendable>(
         _: Item.Type, _ body: (APIItems<Item>) async throws -> Result
     ) async throws -> Result {
         try await withAPI { try await body(APIItems($0)) }
     }
 
-    /// Lends the server; nil where a database is named.
+    /// Runs the closure with the server; nil if a database is named.
     func withServer<Result: Sendable>(
         _ body: (APIConnection) async throws -> Result
     ) async throws -> Result? {
@@ -60,7 +60,7 @@ struct TenantOptions: ParsableArguments {
         }
     }
 
-    /// Writes something of the tenant's catalogue into a file.
+    /// Writes a part of the tenant's catalogue into a file.
     func export<Result: Sendable>(
         to file: ExportFile,
         _ body: (any CatalogueReader, @escaping ([UInt8]) throws -> Void) async throws -> Result
@@ -73,7 +73,7 @@ struct TenantOptions: ParsableArguments {
 }
 
 extension TenantSlug? {
-    /// - Throws: ``CommandError/noTenant`` for none.
+    /// - Throws: ``CommandError/noTenant`` if no tenant is named.
     var named: TenantSlug {
         get throws {
             guard let self else { throw CommandError.noTenant }
@@ -82,7 +82,7 @@ extension TenantSlug? {
     }
 }
 
-/// The tenant that a command is about, as an argument.
+/// A tenant, as an argument of a command.
 struct TenantArgument: ParsableArguments {
     @OptionGroup var installation: InstallationOptions
     @Argument(help: "Slug of the tenant. At a server, the key decides the tenant.") var slug: TenantSlug?
@@ -91,7 +91,7 @@ struct TenantArgument: ParsableArguments {
 
     func named() throws -> TenantSlug? { try Settings.tenant.value(slug) }
 
-    /// Lends the tenant's API.
+    /// Runs the closure with the tenant's API.
     func withAPI<Result: Sendable>(
         _ body: (APIConnection) async throws -> Result
     ) async throws -> Result {
@@ -100,8 +100,8 @@ struct TenantArgument: ParsableArguments {
 }
 
 extension InstallationOptions {
-    /// Writes something of a tenant's catalogue into a file, from a database as it is at one moment.
-    /// - Parameter slug: nil for the tenant of the server's key.
+    /// Writes a part of a tenant's catalogue into a file, from one snapshot of the database.
+    /// - Parameter slug: Nil for the tenant of the server's key.
     func export<Result: Sendable>(
         _ slug: TenantSlug?, to file: ExportFile,
         _ body: (any CatalogueReader, @escaping ([UInt8]) throws -> Void) async throws -> Result

@@ -1,7 +1,7 @@
 import Foundation
 import Logging
 
-/// Variables of the environment that look like settings and are none.
+/// Variables of the environment that look like settings and are unknown.
 struct UnknownSettings {
     struct Variable: Equatable {
         let name: String
@@ -22,10 +22,10 @@ struct UnknownSettings {
         }
     }
 
-    /// Insertions, deletions and replacements of characters that make two names similar, at most. [ours]
+    /// The maximum number of insertions, deletions and replacements of characters between similar names. [ours]
     private static let similarity = 4
 
-    /// Warns of each. Values are not logged: they may be secrets.
+    /// Warns of each variable. Values are not logged, because they may be secrets.
     func warn(_ logger: Logger) {
         for variable in variables {
             var metadata: Logger.Metadata = ["variable": "\(variable.name)"]
