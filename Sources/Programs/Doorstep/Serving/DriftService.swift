@@ -87,7 +87,7 @@ struct DriftService: Service {
                 "experiences at App Store Connect differ from the applied ones",
                 metadata: place.merging(["findings": "\(check.findings.count)"]) { _, new in new })
         } catch  where Task.isCancelled {
-            // Another server makes the check, or this one after its return.
+            // If this server ends, another server makes the check, or this one after a restart.
             pause = .zero
         } catch SyncError.busy, SyncError.appliedMeanwhile {
             // Not an error: a run requests a check at its end.
