@@ -5,9 +5,9 @@ import Tenancy
 
 @testable import AppAttest
 
-/// What proves something is taken only when its maker could make it, and bytes that are made up prove nothing.
+/// Proofs are accepted only if their maker had the key, so no generated input may be accepted.
 extension FuzzTarget {
-    /// Each byte is looked at once.
+    /// The reader examines each byte once.
     static let cbor = FuzzTarget("cbor", upTo: 16_384) { bytes in
         var reader = CBORReader(bytes)
         _ = try? reader.item()
@@ -67,7 +67,7 @@ extension FuzzTarget {
         precondition((try? ReceiptKeySet(parsing: set.serialized()))?.published == set.published)
     }
 
-    // MARK: What they are held against
+    // MARK: Keys and policies
 
     private static let noon = Date(timeIntervalSince1970: 1_750_000_000)
     private static let zeros = [UInt8](repeating: 0, count: 32)
@@ -80,9 +80,9 @@ extension FuzzTarget {
             appIDs: [try AppID("ABCDE12345.com.example.MyApp")],
             environments: Set(AttestationEnvironment.allCases))
     }
-    /// Nobody has the private keys of this root and of the CA of the seeds any more. Both are of P-256, by which ten times as many
-    /// inputs are verified as by P-384. Of the seeds that it vouches for, all but the app is right; so it is of the assertions that
-    /// ``key`` signed.
+    /// The private keys of this root and of the CA of the seeds are deleted. Both use P-256, with which ten times as many inputs
+    /// are verified as with P-384. The seeds of this root are valid except for the app. The same holds for assertions that ``key``
+    /// signed.
     private static let verifier = made {
         AttestationVerifier(
             root: try present(
@@ -99,12 +99,12 @@ extension FuzzTarget {
                         -----END CERTIFICATE-----
                         """)))
     }
-    /// Of the base point, too.
+    /// The key ID is that of the base point, too.
     private static let keyID = bytes("698bea63dc44a344663ff1429aea10842df27b6b991ef25866b2c6c02cdcc5be")
     private static let keys = made {
         try present(AttestationKeys(secrets: ["a secret of the fuzzer's targets"]))
     }
-    /// The base point of P-256 (SEC 2 §2.4.2): whoever signs by it knows that its private key is 1.
+    /// The base point of P-256 (SEC 2 §2.4.2). Its private key is 1, so anyone can sign with it.
     private static let key = made {
         try present(
             AssertionVerifier(
@@ -120,7 +120,7 @@ extension FuzzTarget {
         return value
     }
 
-    /// What always can be made.
+    /// The result of a closure that always succeeds.
     private static func made<Value>(_ make: () throws -> Value) -> Value {
         do { return try make() } catch { preconditionFailure("\(error)") }
     }

@@ -7,9 +7,9 @@ import JSON
 import Notifications
 import Tenancy
 
-/// What requests say beside their bodies. Lines, fields and cookies are told apart by the libraries, before what is tried here.
+/// The parts of requests outside the body. The HTTP libraries separate lines, fields and cookies before.
 extension FuzzTarget {
-    /// A value is UTF-8, and the same where each of its bytes is encoded.
+    /// A value is valid UTF-8, and stays the same if each of its bytes is encoded.
     static let query = FuzzTarget("query", upTo: 8_192) { bytes in
         guard let parameters = try? QueryParameters(bytes.span, named: names) else { return }
         var encoded: [UInt8] = []
@@ -25,7 +25,7 @@ extension FuzzTarget {
         precondition(names.allSatisfy { again?[$0] == parameters[$0] })
     }
 
-    /// What PostgreSQL's texts cannot hold is in no field.
+    /// No field contains characters that PostgreSQL's texts cannot contain.
     static let form = FuzzTarget("form", upTo: 8_192) { bytes in
         let form = FormFields(String(decoding: bytes, as: UTF8.self))
         for name in names {
@@ -34,27 +34,27 @@ extension FuzzTarget {
         }
     }
 
-    /// One text as the value of each field that is read here, and not by a target of its own.
+    /// One text as the value of each header field that has no target of its own.
     static let fields = FuzzTarget("fields", upTo: 1_024) { bytes in
         let text = String(decoding: bytes, as: UTF8.self)
         let field = text.utf8.span
-        // Authorization: what stands around a token is no part of it.
+        // Authorization: spaces around a token are not part of it.
         if let token = field.bearerToken, !token.isEmpty {
             let again = "bearer " + String(decoding: Array(text.utf8)[token], as: UTF8.self)
             precondition(again.utf8.span.bearerToken == 7..<7 + token.count)
             _ = try? APIKey(String(again.dropFirst(7)))
         }
-        // Content-Type: a body is of one type.
+        // Content-Type: a body has one type.
         precondition(!field.isMediaType("application/json") || !field.isMediaType("text/csv"))
-        // If-None-Match, If-Match: what is the same is also weakly the same.
+        // If-None-Match, If-Match: tags that are equal are also weakly equal.
         precondition(!field.hasEntityTag(tag, weakly: false) || field.hasEntityTag(tag))
         // Prefer
         _ = field.prefersRepresentation
-        // X-Request-ID: goes into logs.
+        // X-Request-ID: it goes into logs.
         precondition(!field.isRequestID || text.utf8.allSatisfy { (0x21...0x7E).contains($0) })
         // Host
         precondition(Authority.host(of: text) != "")
-        // X-Forwarded-For: whatever a client claims, the proxy's connection is somebody's.
+        // X-Forwarded-For: with any value, there is an address, at least the proxy's.
         precondition(proxies.address(behind: proxy, forwardedFor: text) != nil)
         // Idempotency-Key
         _ = IdempotencyKey(text, for: [:], of: tenant)

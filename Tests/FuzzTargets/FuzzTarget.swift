@@ -1,18 +1,18 @@
 import Dispatch
 
-/// Something that reads bytes which others write: whatever they are, it gives a value or a refusal by name.
+/// A reader of foreign bytes. For any bytes, it must return a value or a named refusal.
 ///
-/// Tried with bytes that a fuzzer makes up (`deploy/checks/fuzz`), and with those of `Tests/FuzzTargetsTests/Seeds` in each
-/// run of the tests. A target stops the process where what it read breaks a promise.
+/// A fuzzer generates inputs (`deploy/checks/fuzz`), and each run of the tests reads the seeds in `Tests/FuzzTargetsTests/Seeds`. A
+/// target stops the process if a reader breaks a promise.
 public struct FuzzTarget: Sendable {
     public enum Body: Sendable {
         case synchronous(@Sendable ([UInt8]) -> Void)
         case asynchronous(@Sendable ([UInt8]) async -> Void)
     }
 
-    /// Its seeds are in the folder of this name.
+    /// The name of the target, and of the folder with its seeds.
     public let name: String
-    /// In bytes: what the target reads is longer than this only as more of the same.
+    /// The maximum length of inputs in bytes. Longer inputs would only repeat parts.
     public let maximumLength: Int
     public let body: Body
 
@@ -38,7 +38,7 @@ public struct FuzzTarget: Sendable {
 }
 
 extension FuzzTarget {
-    /// Reads an input, all of it on the calling thread.
+    /// Reads an input completely on the calling thread.
     public func read(_ input: [UInt8]) {
         switch body {
         case .synchronous(let body): body(input)
@@ -53,7 +53,7 @@ extension FuzzTarget {
     }
 }
 
-/// Runs a task where it is made: to hand each input to another thread would take longer than to read it.
+/// Runs a task on the thread that creates it, because passing each input to another thread would take longer than reading it.
 private final class CallingThread: TaskExecutor {
     static let executor = CallingThread()
 

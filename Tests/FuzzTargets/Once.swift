@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A file of one piece.
+/// A file that consists of one piece.
 final class Once: Sendable {
     private let piece: Mutex<[UInt8]?>
 
@@ -8,7 +8,7 @@ final class Once: Sendable {
         self.piece = Mutex(piece)
     }
 
-    /// The piece, and then its end.
+    /// Returns the piece, and then nil.
     func take() -> [UInt8]? {
         piece.withLock { piece in
             defer { piece = nil }

@@ -2,29 +2,29 @@ import Foundation
 import NIOCore
 import NIOPosix
 
-/// A DNS server of the tests' own on 127.0.0.1, over UDP and TCP: it says what it is told, for TXT questions.
+/// A DNS server on 127.0.0.1, over UDP and TCP, with scripted responses to TXT questions.
 public struct LocalNameServer: Sendable {
     public enum Answer: Sendable {
         /// A TXT record for each list of strings, after an alias if there is one.
         case texts([[String]], alias: String? = nil)
-        /// An empty answer that says to ask again over TCP, where the texts are.
+        /// An empty response that requires a repetition over TCP, where the texts are.
         case tooLargeForUDP([[String]])
         /// No record, with this response code: 0 no such record, 2 failure, 3 no such name, 5 refused.
         case code(UInt8)
-        /// Bytes that are no message.
+        /// A response that is not a DNS message.
         case noMessage
         /// A record that is longer than its message.
         case cutOff
-        /// No answer.
+        /// No response.
         case silence
-        /// No answer over TCP, where UDP sends to.
+        /// No response over TCP. UDP requires a repetition over TCP.
         case silenceOverTCP
     }
 
     public let port: Int
 
-    /// Lends a server.
-    /// - Parameter answers: by name, in lower case; for every other name, no such name.
+    /// Runs the closure with a server.
+    /// - Parameter answers: The responses by name, in lower case. All other names do not exist.
     public static func lend<Result: Sendable>(
         _ responses: @escaping @Sendable (String) -> Answer?,
         _ body: (LocalNameServer) async throws -> Result
@@ -42,7 +42,7 @@ public struct LocalNameServer: Sendable {
         return try result.get()
     }
 
-    /// One port for both: the system gives one that is free for TCP, and somebody may have it for UDP.
+    /// Binds one port for both protocols. The system chooses a free port for TCP, which may be in use for UDP.
     private static func bind(
         _ responses: @escaping @Sendable (String) -> Answer?
     ) async throws -> (datagrams: any Channel, streams: any Channel) {
@@ -74,7 +74,7 @@ public struct LocalNameServer: Sendable {
 private enum Message {
     static let header = 12
 
-    /// The name of the question, in lower case; nil for what is no question.
+    /// The name in a question, in lower case; nil if the bytes are not a question.
     static func name(_ question: [UInt8]) -> (name: String, end: Int)? {
         var labels: [String] = []
         var position = header
@@ -87,7 +87,7 @@ private enum Message {
         return position + 5 <= question.count ? (labels.joined(separator: "."), position + 5) : nil
     }
 
-    /// Nil for no answer.
+    /// Nil for no response.
     static func response(
         _ question: [UInt8], overTCP: Bool, _ responses: (String) -> LocalNameServer.Answer?
     ) -> [UInt8]? {
@@ -156,7 +156,7 @@ private final class DatagramHandler: ChannelInboundHandler {
     }
 }
 
-/// Takes a question that comes in one piece, as a resolver sends it: its length in two bytes before it.
+/// Reads a question that arrives in one piece, as a resolver sends it, preceded by its length in two bytes.
 private final class StreamHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer

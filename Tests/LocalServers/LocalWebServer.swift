@@ -5,7 +5,7 @@ import NIOPosix
 public import NIOSSL
 import ProcessSupport
 
-/// A web server of the tests' own on 127.0.0.1, over HTTP or HTTPS.
+/// A web server on 127.0.0.1, over HTTP or HTTPS.
 public struct LocalWebServer: Sendable {
     public struct Request: Sendable {
         public let host: String
@@ -19,9 +19,9 @@ public struct LocalWebServer: Sendable {
         public var status: Int
         public var headers: [(String, String)]
         public var body: [UInt8]
-        /// Whether the connection stays open after the body, as if there were more to come.
+        /// Whether the connection stays open after the body, as if more bytes followed.
         public var isUnended: Bool
-        /// Whether the connection's end is the body's end, as in HTTP/1.0, and over TLS comes without close_notify.
+        /// Whether the end of the connection ends the body, as in HTTP/1.0. Over TLS it then ends without close_notify.
         public var isCutOff = false
 
         public init(
@@ -38,7 +38,7 @@ public struct LocalWebServer: Sendable {
 
     public let port: Int
 
-    /// Whatever a tenant could write for an address of this machine, of its network, or of what stands for one.
+    /// Addresses of this machine, of its network, and other spellings of them that a tenant could write.
     public static let hostsThatAreNotPublic = [
         "127.0.0.1", "127.1", "2130706433", "0x7f000001", "0177.0.0.1", "0.0.0.0", "localhost", "10.0.0.1",
         "169.254.169.254", "172.16.0.1", "192.168.1.1", "100.64.0.1", "[::1]", "[::]", "[::ffff:127.0.0.1]",
@@ -46,11 +46,11 @@ public struct LocalWebServer: Sendable {
         "127.0.0.1.", "LOCALHOST", "%6c%6f%63%61%6c%68%6f%73%74", "user@127.0.0.1", "example.com@127.0.0.1",
     ]
 
-    /// Lends a server.
+    /// Runs the closure with a server.
     /// - Parameters:
-    ///   - speaksOldTLSOnly: Whether it knows no TLS later than 1.1.
+    ///   - speaksOldTLSOnly: Whether the server supports no TLS version later than 1.1.
     ///   - signal: The server sends no response before this future is complete; nil to respond at once.
-    ///   - pages: nil for no answer at all.
+    ///   - pages: Nil for no response at all.
     public static func lend<Result: Sendable>(
         over certificate: TestCertificate? = nil, speaksOldTLSOnly: Bool = false,
         respondingAfter signal: EventLoopFuture<Void>? = nil,
@@ -139,7 +139,7 @@ private final class PageHandler: ChannelInboundHandler {
             let tls = try? context.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self)
             let lowest = NIOLoopBound(tls ?? context, eventLoop: context.eventLoop)
             context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in
-                // From below TLS, which would say good-bye.
+                // Closes below TLS, which would send close_notify.
                 lowest.value.close(promise: nil)
             }
             return
@@ -149,13 +149,13 @@ private final class PageHandler: ChannelInboundHandler {
     }
 }
 
-/// A certificate that signs itself, in files of their own.
+/// A self-signed certificate in separate files.
 public struct TestCertificate: Sendable {
     let directory: URL
     public var path: String { directory.appendingPathComponent("certificate.pem").path }
     var keyPath: String { directory.appendingPathComponent("key.pem").path }
 
-    /// - Parameter speaksOldTLSOnly: Whether the server knows no TLS later than 1.1.
+    /// - Parameter speaksOldTLSOnly: Whether the server supports no TLS version later than 1.1.
     public func serverContext(speaksOldTLSOnly: Bool = false) throws -> NIOSSLContext {
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: try NIOSSLCertificate.fromPEMFile(path).map { .certificate($0) },
@@ -167,7 +167,7 @@ public struct TestCertificate: Sendable {
         return try NIOSSLContext(configuration: configuration)
     }
 
-    /// Lends a certificate for names.
+    /// Runs the closure with a certificate for names.
     public static func lend<Result>(
         for names: [String], _ body: (TestCertificate) async throws -> Result
     ) async throws -> Result {

@@ -2,14 +2,14 @@ import Foundation
 import Persistence
 public import PostgreSQL
 
-/// A database of a test's own with Doorstep's schema and nothing in it, and logins like production's.
+/// A separate, empty database with Doorstep's schema, and with logins like those in production.
 ///
-/// The schema is migrated once a process, by a login that may do no more than that, and then copied.
+/// Each process migrates the schema once, with a login that may do nothing else, and then copies it.
 public struct MigratedDatabase: Sendable {
-    /// Logs in as the superuser.
+    /// A connection string for the superuser.
     public let conninfo: String
 
-    /// Lends a database; it is dropped when the closure ends.
+    /// Runs the closure with a database, which is dropped afterwards.
     @discardableResult
     public static func withDatabase<R: Sendable>(
         _ body: (MigratedDatabase) async throws -> R
@@ -21,7 +21,7 @@ public struct MigratedDatabase: Sendable {
         }
     }
 
-    /// Lends a database with the roles and logins, but without the schema.
+    /// Runs the closure with a database with the roles and logins, but without the schema.
     @discardableResult
     public static func withEmptyDatabase<R: Sendable>(
         _ body: (MigratedDatabase) async throws -> R
@@ -34,10 +34,10 @@ public struct MigratedDatabase: Sendable {
         }
     }
 
-    /// The connection string of the database as a login, for a process.
+    /// A connection string of the database with this login, for another process.
     public func conninfo(as login: TestLogin) -> String { login.conninfo(for: conninfo) }
 
-    /// Lends a pool, and closes it.
+    /// Runs the closure with a pool, and closes the pool.
     @discardableResult
     public func withPool<R: Sendable>(
         as login: TestLogin, _ change: (inout PoolConfiguration) -> Void = { _ in },
@@ -46,7 +46,7 @@ public struct MigratedDatabase: Sendable {
         try await Self.withPool(login.conninfo(for: conninfo), change, body)
     }
 
-    /// Lends a pool whose connections are a pooler's.
+    /// Runs the closure with a pool that connects through a pooler.
     @discardableResult
     public func withPool<R: Sendable>(
         as login: TestLogin, through pooler: PgBouncer,
@@ -61,7 +61,7 @@ public struct MigratedDatabase: Sendable {
         return try await Self.withPool(login.conninfo(for: pooler.conninfo(database: name)), change, body)
     }
 
-    /// Lends a pool to look at what no role of Doorstep's may see: to assert, never to act.
+    /// Runs the closure with a pool of the superuser, for assertions about data that no role of Doorstep may see.
     @discardableResult
     public func withSuperuser<R: Sendable>(_ body: (ConnectionPool) async throws -> R) async throws -> R {
         try await Self.withPool(conninfo, { _ in }, body)
@@ -78,7 +78,7 @@ public struct MigratedDatabase: Sendable {
 
     // MARK: - The template
 
-    /// With a server that the tests are given, the template stays there when they end.
+    /// If the tests use a given server, the template remains on it when they end.
     private static let template = Task {
         let name = "template_\(ProcessInfo.processInfo.processIdentifier)"
         try await TestServer.administration().withConnection { connection in
@@ -97,7 +97,7 @@ public struct MigratedDatabase: Sendable {
                 .appendingPathComponent("../../sql/roles.sql"), encoding: .utf8)
         try await withSuperuser { pool in
             try await pool.withTransaction { transaction in
-                // Roles are the whole server's: another process may be here too.
+                // Roles belong to the whole server, and another process may create them at the same time.
                 try await transaction.execute("SELECT pg_advisory_xact_lock(7)")
                 try await transaction.execute(script: roles)
                 for login in TestLogin.allCases {
@@ -115,7 +115,7 @@ public struct MigratedDatabase: Sendable {
         }
     }
 
-    /// What `deploy/postgres/create-logins.sql` says of the database, which a copy of a database does not have.
+    /// Grants the rights of `deploy/postgres/create-logins.sql`, which a copy of a database does not have.
     private func grantAccess() async throws {
         let logins = TestLogin.allCases.map(\.rawValue).joined(separator: ", ")
         try await withSuperuser { pool in

@@ -3,11 +3,11 @@ import PostgreSQL
 import ProcessSupport
 import Synchronization
 
-/// A PgBouncer in front of the test server, which gives each transaction whatever connection is free.
+/// A PgBouncer in front of the test server, which gives each transaction any free connection.
 public struct PgBouncer: Sendable {
     private let directory: String
 
-    /// Lends one of its own, which is gone when the closure ends.
+    /// Runs the closure with a PgBouncer, which ends afterwards.
     @discardableResult
     public static func withPgBouncer<R: Sendable>(
         serverConnections: Int, _ body: (PgBouncer) async throws -> R
@@ -53,7 +53,7 @@ public struct PgBouncer: Sendable {
             "default_pool_size = \(serverConnections)",
         ]
         if geteuid() == 0 {
-            // It refuses to be root; whoever the server runs as may reach the server's socket.
+            // PgBouncer refuses to run as root. The owner of the server can access the server's socket.
             let owner = try FileManager.default.attributesOfItem(
                 atPath: address == nil ? sockets : directory)
             let name = address == nil ? owner[.ownerAccountName] as? String ?? "nobody" : "nobody"
@@ -66,7 +66,7 @@ public struct PgBouncer: Sendable {
     }
 }
 
-/// The process, which is ready once it says so.
+/// The process of PgBouncer. It is ready when its log says so.
 private final class PgBouncerProcess: Sendable {
     private let process: Process
     private let ended: AsyncStream<Never>
@@ -80,7 +80,7 @@ private final class PgBouncerProcess: Sendable {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         var environment = ProcessInfo.processInfo.environment
-        // Debian has it where only root looks.
+        // Debian installs it in a folder that is only in root's PATH.
         environment["PATH", default: "/usr/bin"] += ":/usr/sbin"
         process.environment = environment
         process.arguments = ["pgbouncer", settings]

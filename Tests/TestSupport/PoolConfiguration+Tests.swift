@@ -1,7 +1,7 @@
 public import PostgreSQL
 
 extension PoolConfiguration {
-    /// A pool's configuration for tests, which may wait beside many others for longer than a server should.
+    /// A pool's configuration with long timeouts, because many tests run at the same time.
     public static func forBusyMachines(
         conninfo: String, maximumConnections: Int = 8, applicationName: String = ""
     ) -> PoolConfiguration {

@@ -4,7 +4,7 @@ public import Invocation
 public import Persistence
 public import Tenancy
 
-/// Keys as an operator manages them.
+/// Keys, managed by an operator.
 extension PostgresAdministrationStore {
     private var asOperator: Actor { .administrator(actor) }
 

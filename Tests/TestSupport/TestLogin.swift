@@ -1,7 +1,7 @@
 import Foundation
 
-/// A login of the test server: a member of one role of Doorstep's and of no other, so that nothing works by the rights
-/// of another; but for `serve`, which is what `deploy/postgres/create-logins.sql` makes for the server.
+/// A login of the test server. It is a member of one role of Doorstep, so that nothing works because of another role's rights. Only
+/// `serve` has the roles that `deploy/postgres/create-logins.sql` gives a server.
 public enum TestLogin: String, Sendable, CaseIterable {
     case migrate = "doorstep_test_migrate"
     case admin = "doorstep_test_admin"
@@ -22,7 +22,7 @@ public enum TestLogin: String, Sendable, CaseIterable {
         }
     }
 
-    /// A server that the tests are given may ask for a password; what it holds is worth none.
+    /// A given server may require a password. It need not be secret.
     var password: String { rawValue }
 
     /// The connection string of a database with this login instead of the one in it.

@@ -5,8 +5,8 @@ import Synchronization
 
 /// The PostgreSQL server that the tests of one process share.
 ///
-/// It is started at the first use, in a directory of its own, and gone when the process ends. With
-/// `DOORSTEP_TEST_DATABASE_URL` in the environment that server is used instead, as a superuser.
+/// It starts at the first use, in a new folder, and ends with the process. If `DOORSTEP_TEST_DATABASE_URL` is set, that server is
+/// used instead, as a superuser.
 public enum TestServer {
     private static let started = Task { try await start() }
     private static let databases = Atomic(0)
@@ -16,16 +16,17 @@ public enum TestServer {
         try await started.value.conninfo
     }
 
-    /// One pool on the database `postgres`, for what is done to whole databases.
+    /// A pool on the database `postgres`, for operations on whole databases.
     ///
-    /// Every test that runs at the same time waits for it: what waits for something else takes a connection of its own.
+    /// All concurrent tests wait for it. An operation that waits for something else needs a separate connection.
     public static func administration() async throws -> ConnectionPool {
         try await started.value.administration
     }
 
-    /// Lends a database of the test's own, as a connection string: empty, or a copy of another (which keeps its encoding).
+    /// Runs the closure with the connection string of a new database: an empty one, or a copy of another database, which keeps its
+    /// encoding.
     ///
-    /// It is dropped when the closure ends, whatever is still connected to it.
+    /// The database is dropped afterwards, even if connections remain.
     public nonisolated(nonsending) static func withDatabase<R: Sendable>(
         template: String? = nil, encoding: String = "UTF8",
         _ body: nonisolated(nonsending) (String) async throws -> R

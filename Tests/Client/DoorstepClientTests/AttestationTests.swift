@@ -9,12 +9,12 @@ import Testing
 
 @testable import DoorstepClient
 
-/// App Attest against a server that verifies as the real one does, and a device that is played.
+/// App Attest with a server that verifies like the real one, and a scripted device.
 @Suite(.timeLimit(.minutes(10))) struct AttestationTests {
     private let clock = ManualClock()
     private let container = MemoryContainer()
 
-    /// - Parameter before: What a request waits for.
+    /// - Parameter before: Called before each request.
     private func session(
         _ server: AttestingServer, _ device: PlayedDevice, container: MemoryContainer? = nil,
         _ app: ClipConfiguration.RunningApp = .clip,
@@ -46,7 +46,7 @@ import Testing
         _ = try await clip.lookUp(Sample.restaurant)
         #expect(await server.log == ["challenges", "keys", "lookup token"])
 
-        // The full app goes on with the clip's key, and so does the next launch of either.
+        // The full app continues with the clip's key, and so does the next launch of either.
         clock.advance(by: 3_000)
         let app = session(server, device, .full)
         #expect(try await app.attest())
@@ -55,7 +55,7 @@ import Testing
         #expect(try await app.attest())
         #expect(await server.log.suffix(2) == ["challenges", "tokens"])
         #expect(device.attestations == 1)
-        // Within the hour nothing is asked for.
+        // Within the hour, no request is needed.
         #expect(try await app.attest())
         #expect(await server.log.count == 7)
     }
@@ -77,7 +77,7 @@ import Testing
         let session = session(server, device)
         _ = try await session.lookUp(Sample.restaurant)
         #expect(await server.log == ["lookup", "challenges", "keys", "lookup token"])
-        // One that the server takes no more is got anew.
+        // If the server no longer accepts the token, the client gets a new one.
         await server.forgetTokens()
         _ = try await session.lookUp(Sample.restaurant)
         #expect(await server.log.suffix(4) == ["lookup token", "challenges", "tokens", "lookup token"])
@@ -97,11 +97,11 @@ import Testing
         let first = try await session.confirm(Sample.restaurant, evidence: .device(.inRegion(true)))
         #expect(first.outcome == .inRegion)
         #expect(await server.log == ["confirmations", "challenges", "keys", "confirmations token signed"])
-        // The challenge of the answer before signs the next one: no round trip more.
+        // The challenge of the previous response is used, without an additional request.
         _ = try await session.confirm(Sample.restaurant, evidence: .none)
         #expect(await server.log.suffix(1) == ["confirmations token signed"])
         #expect(await server.log.count == 5)
-        // One that is too old is not used; the refusal brings another.
+        // An expired challenge is not used. The refusal contains a new one.
         clock.advance(by: 240)
         _ = try await session.confirm(Sample.restaurant, evidence: .none)
         #expect(await server.log.suffix(2) == ["confirmations token", "confirmations token signed"])
@@ -133,7 +133,7 @@ import Testing
         async let isAttested = session.attest()
         for await _ in challenges { break }
         #expect(try await session.confirm(Sample.restaurant, evidence: .none).outcome == .inRegion)
-        // Another attestation would be one too many, and may be called off.
+        // Another attestation would be one too many, and can be cancelled.
         let another = Task { try await session.attest() }
         another.cancel()
         await #expect(throws: ClipError.cancelled) { try await another.value }
@@ -199,7 +199,7 @@ import Testing
         #expect(device.attestations == 1)
     }
 
-    /// What was refused for another reason than the attestation is not attested anew.
+    /// If the refusal has another reason than the attestation, the client does not attest again.
     @Test(arguments: [
         (401, "unauthorized", 1), (403, "forbidden", 1), (429, "rate_limited", 1),
         (403, "attestation_refused", 2),
@@ -260,13 +260,13 @@ import Testing
     }
 }
 
-/// A device whose App Attest is played, and can fail.
+/// A device with a scripted App Attest, which can fail.
 private final class PlayedDevice: AppAttester {
     struct State {
         var authenticator: SoftwareAuthenticator
         var isSupported = true
         var failure: AttesterFailure?
-        /// All keys that there are now.
+        /// Whether the device has lost all its keys.
         var losesKeys = false
         var keys = 0
         var attestations = 0
@@ -283,7 +283,7 @@ private final class PlayedDevice: AppAttester {
     }
 
     var keys: Int { state.withLock { $0.keys } }
-    /// How often Apple was asked.
+    /// The number of attestations from Apple.
     var attestations: Int { state.withLock { $0.attestations } }
     var isSupported: Bool { state.withLock { $0.isSupported } }
 
@@ -302,7 +302,7 @@ private final class PlayedDevice: AppAttester {
         let made: Result<Data, AttesterFailure> = state.withLock { state in
             state.attestations += 1
             if let failure = state.failure { return .failure(failure) }
-            // Apple attests a key once.
+            // Apple attests a key only once.
             guard state.attested.insert(keyID).inserted, let id = Data(base64Encoded: keyID),
                 let attestation = try? state.authenticator.attest(
                     keyID: Array(id), clientDataHash: Array(clientDataHash), at: now)
@@ -326,14 +326,14 @@ private final class PlayedDevice: AppAttester {
     }
 }
 
-/// A server's side of App Attest, by the verifiers and values of the real one.
+/// The server's side of App Attest, with the verifiers and values of the real server.
 private actor AttestingServer {
     struct Policy {
         var offersAttestation = true
         var isKnown = true
         var requiresToken = false
         var requiresSignature = false
-        /// What it says to whoever sends an attestation.
+        /// The response to attestations, if they are refused.
         var refusalOfKeys: ScriptedTransport.Response?
     }
 
@@ -347,7 +347,7 @@ private actor AttestingServer {
     private let attestationPolicy: AttestationPolicy
     private let clip: BundleID
     private var keys: [String: (publicKey: [UInt8], counter: UInt32)] = [:]
-    /// Until when each is good, and for what.
+    /// The expiry and the purpose of each challenge.
     private var challenges: [String: (end: Date, purpose: String)] = [:]
     private var tokens: [String: Date] = [:]
 
@@ -463,7 +463,7 @@ private actor AttestingServer {
         return .json(200, ["outcome": "inRegion", "certain": true, "location": .null], fields)
     }
 
-    /// Nil where it is good; its counter is taken then.
+    /// Nil if the signature is valid. Its counter is then stored.
     private func verify(
         _ assertion: [UInt8], of keyID: String, _ data: ClientData, _ fields: [String: String] = [:]
     ) -> ScriptedTransport.Response? {

@@ -5,7 +5,7 @@ import Testing
 @testable import DoorstepClient
 
 @Suite struct SHA256DigestTests {
-    /// Every length up to three blocks: the padding differs with each.
+    /// All lengths up to three blocks, because the padding differs with each.
     @Test func digestMatchesSwiftCrypto() {
         for length in 0...192 {
             let message = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ length) }

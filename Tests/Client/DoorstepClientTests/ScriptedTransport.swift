@@ -3,19 +3,19 @@ import Foundation
 import JSON
 import Synchronization
 
-/// Answers by a closure, and keeps what was sent.
+/// Responds with a closure, and stores the requests.
 final class ScriptedTransport: HTTPTransport {
     typealias Response = Result<TransportResponse, TransportFailure>
 
     private let requests = Mutex<[TransportRequest]>([])
     private let response: @Sendable (TransportRequest, Int) async -> Response
 
-    /// - Parameter answer: Is told the request, and how many there were before.
+    /// - Parameter answer: Receives the request, and the number of earlier requests.
     init(_ response: @escaping @Sendable (TransportRequest, Int) async -> Response) {
         self.response = response
     }
 
-    /// One answer after the other, the last of them for all that follow.
+    /// Sends the responses one after another, and repeats the last one.
     convenience init(_ responses: Response...) {
         self.init { _, number in responses[min(number, responses.count - 1)] }
     }
@@ -53,7 +53,7 @@ extension Result<TransportResponse, TransportFailure> {
     }
 }
 
-/// Time that passes only when somebody waits.
+/// A clock that advances only while somebody waits.
 final class ManualClock: SessionClock {
     private let state: Mutex<(now: Date, pauses: [Duration])>
 
@@ -106,7 +106,7 @@ final class MemoryContainer: SharedContainer {
     func remove(_ item: ContainerItem) throws { items.withLock { $0[item] = nil } }
 }
 
-/// What the tests' sessions are made of.
+/// Sample values for sessions.
 enum Sample {
     static let key = "dpk_not-a-real-key"
     static let clip = "com.example.MyApp.Clip"

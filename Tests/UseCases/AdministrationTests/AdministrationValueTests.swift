@@ -118,7 +118,7 @@ import Testing
 
     // MARK: Errors
 
-    /// A sample of each case: each names the next, so that a new case does not compile without one.
+    /// A sample of each case. Each case names the next one, so that a new case without a sample does not compile.
     private static func sample(after error: AdministrationError?) throws -> AdministrationError? {
         let slug = try TenantSlug("donut-shop")
         let clip = try BundleID("com.example.MyApp.Clip")
@@ -188,7 +188,7 @@ import Testing
         return errors
     }
 
-    /// Three codes have two cases each.
+    /// Three codes belong to two cases each.
     @Test func errorCodesAreUniqueSnakeCase() throws {
         let codes = try Self.errors().map(\.code)
         let counts = Dictionary(codes.map { ($0, 1) }, uniquingKeysWith: +)

@@ -3,11 +3,11 @@ import Testing
 
 @testable import Administration
 
-/// What RFC 4180 allows and refuses, and what spreadsheets write besides.
+/// Files that RFC 4180 allows and forbids, and other files that spreadsheets write.
 @Suite struct CSVParserTests {
     private typealias Record = CSVParser.Record
 
-    /// The records of a file that arrives in chunks of a size.
+    /// The records of a file that arrives in chunks of a given size.
     private static func parse(_ bytes: [UInt8], chunk: Int = .max) -> [Record] {
         var parser = CSVParser()
         var records: [Record] = []
@@ -25,7 +25,7 @@ import Testing
     private static let insideField = "an unquoted field contains a quote"
     private static let tooLong = "the row is longer than 1048576 bytes"
 
-    /// The line of each record with its fields, or with the reason why it is refused.
+    /// For each record its line, and its fields or the reason why it is refused.
     private static let cases: [(String, [(Int, CSVParser.Content)])] = [
         // RFC 4180 §2, rules 1 and 2: a line break after the last record is optional.
         ("a,b\r\nc,d\r\n", [(1, .fields(["a", "b"])), (2, .fields(["c", "d"]))]),
@@ -48,19 +48,19 @@ import Testing
             "a\rb\r\nc\nd",
             [(1, .fields(["a"])), (2, .fields(["b"])), (3, .fields(["c"])), (4, .fields(["d"]))]
         ),
-        // Blank lines are no records, and are counted.
+        // Blank lines are not records. They are counted.
         ("", []), ("\n", []), ("\r\n\r\n", []),
         ("\r\n\na\r\r\n\nb", [(3, .fields(["a"])), (6, .fields(["b"]))]),
-        // A byte order mark at the start, and nowhere else.
+        // A byte order mark is removed at the start only.
         ("\u{FEFF}a,b\n", [(1, .fields(["a", "b"]))]), ("\u{FEFF}", []),
         ("\u{FEFF}\"a\"", [(1, .fields(["a"]))]), ("a\u{FEFF}", [(1, .fields(["a\u{FEFF}"]))]),
         ("\u{FEFF}\u{FEFF}a", [(1, .fields(["\u{FEFF}a"]))]),
-        // What begins like one and is another character.
+        // The bytes begin like a byte order mark and are another character.
         ("\u{FEFE}a", [(1, .fields(["\u{FEFE}a"]))]), ("\u{F000}", [(1, .fields(["\u{F000}"]))]),
-        // NUL is a character like others to the parser.
+        // The parser accepts NUL.
         ("a\u{0}b,\u{0}", [(1, .fields(["a\u{0}b", "\u{0}"]))]),
         ("é,日本,\u{1F600}", [(1, .fields(["é", "日本", "\u{1F600}"]))]),
-        // Refused, and reading goes on.
+        // After a refused record, reading continues.
         ("a\"b,c\nd", [(1, .refused(insideField)), (2, .fields(["d"]))]),
         ("a, \"b\"\r\nd", [(1, .refused(insideField)), (2, .fields(["d"]))]),
         ("\"a\"b,c\r\nd", [(1, .refused(afterQuote)), (2, .fields(["d"]))]),
@@ -83,7 +83,7 @@ import Testing
         arguments: [
             ([0xFF], 1), ([0x61, 0x2C, 0xC3], 2), ([0x61, 0x2C, 0x22, 0xC3, 0x28, 0x22, 0x2C, 0x61], 2),
             ([0xED, 0xA0, 0x80], 1), ([0xC0, 0x80], 1),
-            // A byte order mark that is cut off.
+            // An incomplete byte order mark.
             ([0xEF], 1), ([0xEF, 0xBB], 1), ([0xEF, 0xBB, 0x2C], 1), ([0xEF, 0x2C], 1),
         ] as [([UInt8], Int)])
     func invalidUTF8FieldIsRejectedByNumber(bytes: [UInt8], field: Int) {
@@ -128,7 +128,7 @@ import Testing
                 == Record(line: 2, content: .refused(Self.unterminated)))
     }
 
-    /// A table is written with quotes where they are needed, and sometimes where not, and read back.
+    /// A table is written with all needed quotes and some others, and read again.
     @Test func randomTablesRoundTripInAnyChunks() {
         var random = SplitMix64(seed: 4180)
         let pieces = [
@@ -151,7 +151,7 @@ import Testing
                 text += record
                 let isLast = number == count - 1
                 if !isLast || random.oneIn(2) {
-                    // Here a CR and an LF that follow each other would be one line break.
+                    // A CR followed by an LF would be one line break.
                     let breaks = (0...random.below(2)).map { _ in lineBreak }
                     text += breaks.joined()
                     line += Self.lineBreaks(in: record) + breaks.count
@@ -169,7 +169,7 @@ import Testing
     }
 
     private static func written(_ field: String, _ count: Int, _ random: inout SplitMix64) -> String {
-        // A mark at the start of the file would be taken off, and a lone empty field would be a blank line.
+        // A byte order mark at the start would be removed, and a single empty field would be a blank line.
         let needsQuotes =
             (field.isEmpty && count == 1)
             || field.unicodeScalars.contains { "\",\n\r\u{FEFF}".unicodeScalars.contains($0) }
@@ -177,7 +177,7 @@ import Testing
         return "\"" + field.replacing("\"", with: "\"\"") + "\""
     }
 
-    /// As a text editor counts them: CR LF is one.
+    /// Counts line breaks like a text editor: CR LF is one.
     private static func lineBreaks(in text: String) -> Int {
         var count = 0
         var last: Unicode.Scalar?

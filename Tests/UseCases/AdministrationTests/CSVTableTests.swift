@@ -3,8 +3,7 @@ import Testing
 @testable import Administration
 
 @Suite struct CSVTableTests {
-    /// The rows of a table that needs the columns `a` and `b`, each as its line and values of `a`, `b` and
-    /// `c`.
+    /// The rows of a table with the required columns `a` and `b`: the line of each row, and its values of `a`, `b` and `c`.
     private func rows(_ text: String) throws -> [String] {
         var table = CSVTable(CSVColumns(required: ["a", "b"], optional: ["c"]))
         return try (table.rows(in: Array(text.utf8)) + table.finish()).map { row in
@@ -28,7 +27,7 @@ import Testing
                 "4: 1 2 ", "5: 1 2 ",
             ]
         ),
-        // Rows that are no records
+        // Invalid records
         ("a,b\n\"1\"x,2\n1,2", ["2: a closing quote is followed by text", "3: 1 2 "]),
     ])
     func valuesAreAssignedByColumn(text: String, expected: [String]) throws {
@@ -42,7 +41,7 @@ import Testing
         ("a|b\n", "'a' is missing; the columns read are 'a|b'"),
         ("A,\u{1B}b, a\n", #"'a' is ambiguous: 'A' and ' a'. Rename one of them to 'a'"#),
         ("a,b,a\n", "'a' occurs twice"), ("a,b,c,c\n", "'c' occurs twice"),
-        // Control characters of the file are told, not printed.
+        // Control characters of the file are escaped in errors.
         ("a,b,x\u{1B}[2J,x\u{1B}[2J\n", #"'x\u{1B}[2J' occurs twice"#),
         ("a,b,\"x\r\ny\",\"x\r\ny\"\n", #"'x\u{D}\u{A}y' occurs twice"#),
         ("a,b,é\u{9B}\u{7F},é\u{9B}\u{7F}\n", #"'é\u{9B}\u{7F}' occurs twice"#),
@@ -57,7 +56,7 @@ import Testing
     @Test(arguments: [
         // Empty columns and rows at the end
         ("a,b,,\n1,2,,\n,,,\n", ["2: 1 2 "]), ("a,b\n1,2,,\n,\n,,,,\n", ["2: 1 2 "]),
-        // Other separators, where the columns tell
+        // Other separators, detected by the columns
         ("a;b;c\n1;2,5;3\n", ["2: 1 2,5 3"]), ("b\ta\r\n1\t2\r\n", ["2: 2 1 "]),
         ("\"a\";\"b\"\n\"1;1\";2\n", ["2: 1;1 2 "]),
         // A line that names the separator, and a byte order mark
@@ -65,12 +64,12 @@ import Testing
         ("\u{FEFF}sep=|\na|b\n1|2", ["3: 1 2 "]),
         // Capitals and blanks
         (" A ,\u{FEFF}B\u{A0},C\n1,2,3\n", ["2: 1 2 3"]),
-        // The name itself comes first: others stay what they are.
+        // An exact name takes precedence. Similar names stay other columns.
         ("a,A,b, b\n1,x,2,y\n", ["2: 1 2 "]),
     ])
     func spreadsheetVariantsAreParsed(text: String, expected: [String]) throws {
         #expect(try rows(text) == expected)
-        // Byte by byte, too.
+        // The same, byte by byte.
         var table = CSVTable(CSVColumns(required: ["a", "b"], optional: ["c"]))
         var count = 0
         for byte in text.utf8 { count += try table.rows(in: [byte]).count }

@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    /// Metadata of any name comes back from a table as it was, that of columns of cards too.
+    /// Metadata with any name survives an export and import, also if the name is a column of cards.
     @Test func metadataNamesRoundTripThroughExport() async throws {
         var catalogue = try MemoryCatalogue()
         let names = ["card.action", "card", "metadata.card.x", "metadata.x", "metadata.", "card.", "cards.x"]
@@ -98,7 +98,7 @@ import Testing
         #expect(read.map(\.metadata) == catalogue.locations.map(\.metadata))
         #expect(read.map(\.card) == [Card()])
 
-        // And from JSON, as rows from before there were cards have it.
+        // JSON from versions without cards may have such metadata.
         let json = try #require(catalogue.locations.first).json
         #expect(try LocationRecord.read(json) == catalogue.locations.first)
     }

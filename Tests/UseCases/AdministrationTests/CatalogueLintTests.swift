@@ -9,7 +9,7 @@ import Testing
 @testable import Administration
 
 @Suite struct CatalogueLintTests {
-    /// A table that leads where a test says: from URLs to locations.
+    /// A table with experiences for these URLs and locations.
     private func table(_ places: [String: String] = [:]) throws -> TenantTable {
         var table = try LookupIndex(
             places.map { url, identifier in
@@ -40,7 +40,7 @@ import Testing
         )
     }
 
-    /// What was found of one code: the URL, short code or location, and what it is at odds with.
+    /// The findings of one code: the URL, short code or location, and the conflicting item.
     private func findings(
         _ code: CatalogueFinding.Code, multiBusiness: Bool = false, _ experiences: [Experience] = [],
         _ places: [CatalogueLint.Place] = [], _ codes: [ShortCode] = [], leading: [String: String] = [:]
@@ -147,7 +147,7 @@ import Testing
         #expect(try findings(.smallRadius, [], places) == [["f"]])
     }
 
-    /// By a bound URL, a code, or a URL that a rule reads; whatever is asked for leads where the resolver says.
+    /// A location is reachable by a bound URL, a code, or a URL that a rule reads. The table decides where each URL leads.
     @Test func unreachableLocationIsFound() throws {
         let places = try ["bound", "coded", "é/1", "item", "linked", "shadowed", "none"].map { try place($0) }
         let experiences = try [
@@ -169,7 +169,7 @@ import Testing
             try findings(.unreachableLocation, experiences, places, codes, leading: map) == [
                 ["shadowed"], ["none"],
             ])
-        // Without a rule that reads codes, a code leads nowhere.
+        // Without a rule that reads codes, codes lead nowhere.
         let without = experiences.filter { if case .rule(.hash) = $0.binding { false } else { true } }
         #expect(
             try findings(.unreachableLocation, without, places, codes, leading: map) == [
@@ -178,7 +178,7 @@ import Testing
         #expect(try findings(.unreachableLocation, [], places).count == places.count)
     }
 
-    /// As many as a large tenant has. This asserts the result, not the time.
+    /// A large tenant has this number. The test asserts the result, not the time.
     @Test func lintHandlesTwentyThousandLocations() throws {
         let count = 20_000
         let places = try (0..<count).map { try place("p\($0)", Double($0 % 80) + 1, Double($0) / 1_000 + 1) }
@@ -195,7 +195,7 @@ import Testing
 
     private static let image = String(repeating: "a1", count: 32)
 
-    /// A tenant with pages at one of its two domains, the other not proved yet.
+    /// A tenant with pages at one of its two domains. The other domain is not proved.
     private func catalogue(
         pages: DomainPages = .on, clipHasImage: Bool = false, _ experiences: [(Experience, hasImage: Bool)],
         _ places: [(String, hasImage: Bool)] = [], _ codes: [String: String] = [:]
@@ -237,7 +237,7 @@ import Testing
             .filter { $0.code == code.rawValue }.map { $0.shortCode ?? $0.url ?? "" }
     }
 
-    /// Only the association file of a proved host is served.
+    /// Only proved hosts serve an association file.
     @Test func hostWhoseURLsCannotBeGroupedIsFound() async throws {
         let unlike = try (0..<1_500).flatMap { number in
             try ["example.com", "claimed.example"].map { host in

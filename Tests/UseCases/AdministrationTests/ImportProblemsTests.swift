@@ -40,7 +40,7 @@ import Testing
         #expect(first.first.map(\.line) == Array(1...100))
     }
 
-    /// Some are found while the file is read, others once it is in the database.
+    /// Some problems are found while the file is read, others in the database.
     @Test func problemsOfFirstLinesAreKeptInAnyInputOrder() {
         var random = SplitMix64(seed: 11)
         for _ in 0..<200 {

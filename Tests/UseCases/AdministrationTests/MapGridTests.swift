@@ -41,10 +41,10 @@ import Testing
         let pair = try #require(cells.first)
         #expect(pair.count == 2 && pair.place == nil && abs(pair.center.latitude - 52.000005) < 1e-9)
         #expect(cells.count { $0.place != nil } == 3)
-        // Beyond the antimeridian the map goes on.
+        // The map continues beyond the antimeridian.
         let fiji = try #require(MapGrid(south: -20, west: 178, north: -10, east: 182, zoom: 8))
         #expect(Set(fiji.cells(of: table).cells.compactMap(\.place?.identifier.text)) == ["b_%", "b2"])
-        // So near nothing is put together.
+        // At this zoom, locations are not grouped.
         let door = try #require(MapGrid(south: 51.9, west: 12.9, north: 52.1, east: 13.1, zoom: 18))
         #expect(door.cells(of: table).cells.map(\.place?.identifier.text) == ["a1", "a2"])
         #expect(
@@ -55,7 +55,7 @@ import Testing
         #expect(world.cells(of: listed).cells.map(\.count) == [2])
     }
 
-    /// At each zoom, each location in the box is counted once, a cell of one location names it, and the bounds fit.
+    /// At each zoom, each location in the box is counted once, a cell with one location names it, and the bounds are right.
     @Test(arguments: 0..<20) func gridCountsEachLocationInBoxOnce(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let places = (0..<60).map { number -> Place in

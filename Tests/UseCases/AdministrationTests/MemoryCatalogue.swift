@@ -7,7 +7,7 @@ import Lookups
 import RateLimiting
 import Tenancy
 
-/// A tenant that a test has made up, and the names of its metadata.
+/// The data of an invented tenant, and the names of its metadata.
 struct MemoryCatalogue: CatalogueReader {
     var tenant: Tenant
     var clipList: [Clip] = []
@@ -45,7 +45,7 @@ struct MemoryCatalogue: CatalogueReader {
     func eachExperience(_ body: (ExperienceRecord) throws -> Void) throws { try experiences.forEach(body) }
     func eachShortCode(_ body: (ShortCode) throws -> Void) throws { try codes.forEach(body) }
 
-    /// One of everything, with texts that a format could stumble over.
+    /// One item of each kind, with texts that are difficult for a format.
     static func sample() throws -> MemoryCatalogue {
         var catalogue = try MemoryCatalogue()
         let clip = try BundleID("com.example.MyApp.Clip")
@@ -102,7 +102,7 @@ struct MemoryCatalogue: CatalogueReader {
     }
 }
 
-/// Collects what an export writes.
+/// Collects the output of an export.
 final class Written {
     private(set) var bytes: [UInt8] = []
     func append(_ more: [UInt8]) { bytes += more }

@@ -14,7 +14,7 @@ import Testing
         <meta property="og:image:width" content="1800"></head></html>
         """
 
-    /// What servers answer, by URL.
+    /// Pages by URL.
     private struct Web: PageFetcher {
         var pages: [String: Page] = [:]
 
@@ -67,7 +67,7 @@ import Testing
         #expect(!check.hasFailed, "\(check.findings)")
     }
 
-    /// Each with another text in the place of one.
+    /// In each case, another text replaces one part of the page.
     @Test(
         arguments: [
             ("app-id=1234567890, ", "", .appStoreID), ("1234567890", "id1234567890", .appStoreID),
@@ -109,7 +109,7 @@ import Testing
         let check = await PageCheck.run(Self.url, clip: nil, Web(pages: others))
         #expect(!check.hasFailed, "\(check.findings)")
         #expect(check.url == "https://www.example.com/b?long=enough")
-        // The association of the first host is nothing to it.
+        // The association of the first host does not matter for this host.
         var without = others
         without.merge(Self.association("example.com")) { $1 }
         without["https://www.example.com/.well-known/apple-app-site-association"] = nil

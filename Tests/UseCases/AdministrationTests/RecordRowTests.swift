@@ -7,9 +7,9 @@ import Testing
 
 @testable import Administration
 
-/// What each column of an import takes, and how a refusal names it.
+/// Values that each column of an import accepts, and errors for the others.
 @Suite struct RecordRowTests {
-    /// Reads a row of the given columns.
+    /// Reads a row with the given columns.
     private func read<Row: WritableResource>(_: Row.Type, _ columns: [(String, String)]) throws -> Row {
         let header = try CSVHeader(columns.map(\.0), Row.csvColumns)
         return try Row.read(

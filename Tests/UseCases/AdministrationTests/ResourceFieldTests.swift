@@ -2,7 +2,7 @@ import Testing
 
 @testable import Administration
 
-/// What the descriptions of all resources have in common.
+/// Rules for the fields of all resources.
 @Suite struct ResourceFieldTests {
     private func expectConsistentFields<Item: Resource>(_: Item.Type) {
         let fields = Item.fields

@@ -54,8 +54,8 @@ import Testing
         #expect(!check.hasFailed)
     }
 
-    /// The two files that Apple prints: "Associating your App Clip with your website", and "Interacting with App Clip
-    /// Codes in AR", where the full app stands beside its clip.
+    /// Two files in Apple's documentation: "Associating your App Clip with your website", and "Interacting with App Clip Codes in
+    /// AR", which lists the full app next to its clip.
     @Test(arguments: [
         (
             #"{"appclips":{"apps":["ABCDE12345.com.example.MyApp.Clip"]}}"#,
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    /// Whatever else stands there, an app beside its clip is right, and a clip under `applinks` is not.
+    /// In any file, an app next to its clip is right, and a clip under `applinks` is wrong.
     @Test(arguments: [
         ([clip, app], [app], true), ([app, clip], [app, "ABCDE12345.com.example.Other"], true),
         ([clip, app], [], true), ([clip, app], [clip], false), ([clip, app], [app, clip], false),
@@ -138,7 +138,7 @@ import Testing
         #expect(Self.failed(try Self.check(body)) == [.json])
     }
 
-    /// RFC 8259 leaves these open: that a strict reader refuses them says nothing of devices.
+    /// RFC 8259 does not define these cases. A strict reader refuses them, but devices may accept them.
     @Test(arguments: [
         ("\u{FEFF}" + good, "byte order mark"),
         (good.dropLast() + #","x":{"a":1,"a":2}}"#, "twice"),
@@ -181,7 +181,7 @@ import Testing
         #expect(!check.hasFailed)
     }
 
-    /// The older object at `details`, whose keys are the IDs.
+    /// The older form of `details`, an object whose keys are the IDs.
     @Test func legacyDetailsObjectIsParsed() throws {
         let body =
             #"{"appclips":{"apps":["\#(Self.clip)"]},"applinks":{"details":{"\#(Self.clip)":{"paths":["/a"]}}}}"#
@@ -207,7 +207,7 @@ import Testing
     }
 
     @Test(arguments: [
-        // Swapped altogether.
+        // App and clip are swapped.
         (app, clip), (clip, clip), (app, app),
     ])
     func swappedIDsAreRejected(appClip: String, link: String) throws {
@@ -216,7 +216,7 @@ import Testing
         #expect(Self.failed(try Self.check(body, clip: Self.clip)).contains(.notSwapped))
     }
 
-    /// What cannot be seen from the file alone, the clip's ID tells.
+    /// If the file alone is ambiguous, the ID of the clip decides.
     @Test func loneAppUnderAppClipsFailsIfClipIsKnown() throws {
         let body = #"{"appclips":{"apps":["\#(Self.app)"]}}"#
         #expect(Self.failed(try Self.check(body)) == [])
@@ -225,7 +225,7 @@ import Testing
         #expect(Self.failed(try Self.check(links, clip: Self.clip)) == [.appClips, .notSwapped])
     }
 
-    /// The app's ID need not be all but the last component of the clip's.
+    /// The app's ID may differ from the clip's ID without its last component.
     @Test func namedAppUnderAppClipsAloneFails() throws {
         let (clip, app) = (try AppID("ABCDE12345.com.solo.App.my.Clip"), try AppID("ABCDE12345.com.solo.App"))
         let body = Array(#"{"appclips":{"apps":["\#(app.text)"]}}"#.utf8)
@@ -245,7 +245,7 @@ import Testing
         #expect(detail.hasSuffix("bad0, bad1, bad2 and 47 more"))
     }
 
-    /// A site's own words are printed, and must not be taken for commands by a terminal.
+    /// Details contain text of the site, which a terminal must not execute as commands.
     @Test func detailsHoldNoControlCharacters() throws {
         let escape = #"{"appclips":{"apps":["\u001b]0;x\u0007\nfaked line"]}}"#
         for check in [
@@ -266,7 +266,7 @@ import Testing
             })
     }
 
-    /// As many different texts as the size allows, on both sides.
+    /// As many different texts as fit into the maximum size, on both sides.
     @Test(.timeLimit(.minutes(30))) func fileOfManyIDsIsChecked() throws {
         func ids(_ range: Range<Int>) -> String {
             range.map { "\"" + String($0, radix: 36) + "\"" }.joined(separator: ",")

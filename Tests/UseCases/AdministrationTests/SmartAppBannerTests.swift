@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test func omittedBannerKeysAreNil() {
-        // The second page is cut off.
+        // The second page is incomplete.
         for page in ["<meta name=apple-itunes-app>", "<meta name=\"apple-itunes-app"] {
             let banner = Self.banner(page)
             #expect(banner != nil && banner?.appID == nil && banner?.clip == nil, "\(page)")

@@ -7,7 +7,7 @@ import Testing
 @Suite struct TableRowsTests {
     private struct Failure: Error {}
 
-    /// A row whose `value` is refused when it is `bad`.
+    /// A row that is refused if its `value` is `bad`.
     private struct Word: WritableResource {
         let key: String
         var text: String { key }
@@ -29,7 +29,7 @@ import Testing
         static func existing(_ key: String) -> AdministrationError { .shortCodeExists(key) }
     }
 
-    /// Hands out chunks one by one, and throws after the last if it is told to.
+    /// Returns chunks one by one. If requested, throws after the last one.
     private final class Chunks: Sendable {
         private let rest: Mutex<[String]>
         private let isFailing: Bool
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    /// The rows, and the problems of the others, as they come.
+    /// Reads the rows and the problems in their order.
     private func read(_ chunks: Chunks, rows: inout [String], problems: inout [ImportProblem]) async throws {
         for try await row in TableRows<Word>({ try chunks.next() }) {
             switch row {

@@ -8,7 +8,7 @@ import Testing
 @testable import Administration
 
 @Suite struct TenantArchiveTests {
-    /// Gives a text in pieces of a size.
+    /// Reads a text in pieces of a given size.
     private static func reader(_ text: String, chunk: Int = .max) -> TenantArchiveReader {
         let rest = Mutex(Array(text.utf8)[...])
         return TenantArchiveReader {
@@ -27,7 +27,7 @@ import Testing
         return written.text
     }
 
-    /// All problems of an archive, by line; what ends the reading at once, too.
+    /// All problems of an archive, by line. An error that ends the reading is one of them.
     private static func problems(_ text: String) throws -> [String] {
         var reader = reader(text)
         do {
@@ -70,7 +70,7 @@ import Testing
                 == #"{"appIDPrefix":"ABCDE12345","bundleID":"com.example.MyApp.Clip","multiBusiness":true,"#
                 + #""parentBundleID":"com.example.MyApp","teamID":"ABCDE12345","type":"clip"}"#
         )
-        // A claim travels, its proof does not.
+        // The archive contains the claim, but not its proof.
         #expect(lines[3] == #"{"host":"example.com","type":"domain"}"#)
         #expect(lines.last == #"{"records":23,"type":"end"}"#)
     }
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    /// Wherever an archive is cut, at the end of a line too.
+    /// The archive is cut at every position, including the ends of lines.
     @Test func truncatedArchiveIsRejected() async throws {
         let lines = try await Self.archive().split(separator: "\n", omittingEmptySubsequences: true)
         for count in 2..<lines.count {

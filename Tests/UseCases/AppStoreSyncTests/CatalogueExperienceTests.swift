@@ -5,7 +5,7 @@ import Invocation
 import JSON
 import Testing
 
-/// What an experience is to be registered as, of what its clip, its location and it say.
+/// The values to register for an experience, from the cards of the clip, the location and the experience.
 @Suite struct CatalogueExperienceTests {
     private static func experience(
         text: CardText? = nil, card: Card = Card(), location: Card? = nil, clip: Card = Card(),
@@ -54,7 +54,7 @@ import Testing
         place.names = ["Another"]
         let named = try Self.experience(location: Card(place: place)).desired(primaryLanguage: .english)
         #expect(named.content.card.place?.names == ["Another"])
-        // Without a location there is nothing to take it from.
+        // An experience without a location inherits nothing from one.
         let free = try Self.experience(clip: Card(place: place)).desired(primaryLanguage: .english)
         #expect(free.content.card.place?.point == nil)
     }

@@ -4,7 +4,7 @@ import JSON
 import Testing
 
 struct FieldChangeTests {
-    /// Each of the three sides says one of two texts, or, where it may, nothing.
+    /// Each of the three sides has one of two texts, or no text if that is allowed.
     @Test(
         arguments: [
             ("A", "A", "A", nil), ("A", "B", "A", nil),
@@ -36,7 +36,7 @@ struct FieldChangeTests {
         #expect(sent.card.texts[.english]?.subtitle == desired)
     }
 
-    /// A column that was emptied, a language and a place that nobody here names: all stay at Apple.
+    /// An emptied column, and a language and a place that the catalogue does not name, stay at Apple.
     @Test func unspecifiedFieldsStayAtApple() throws {
         let said = try Registrations.content("New")
         var before = try Registrations.content("Old", action: .play, subtitle: "Here")

@@ -4,7 +4,7 @@ import Geodesy
 import Invocation
 import PropertyTesting
 
-/// A catalogue, its records and App Store Connect, in any state that they may be in together.
+/// A catalogue, its records and App Store Connect, in any combination of states.
 struct RandomRegistrations {
     var state: SyncState
     var policy: SyncPolicy
@@ -102,7 +102,7 @@ struct RandomRegistrations {
         return state
     }
 
-    /// Does what a plan says, to the records and to App Store Connect, which may go on listing what was removed.
+    /// Applies a plan to the records and to App Store Connect, which may continue to list removed experiences.
     func applying(_ plan: SyncPlan) throws -> SyncState {
         var random = random
         var applied = Dictionary(uniqueKeysWithValues: state.applied.map { ($0.url.canonical, $0) })

@@ -97,7 +97,7 @@ struct RemovalTests {
         }
     }
 
-    /// A kept plan names each removal: some may be done when it is gone on with.
+    /// A stored plan names each removal. Some may already be done when the plan continues.
     @Test func storedPlanAllowsFewerRemovalsThanNamed() throws {
         let (applied, remote) = try rows(11)
         func isAllowed(_ named: Int?) throws -> Bool? {

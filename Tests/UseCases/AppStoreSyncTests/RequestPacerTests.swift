@@ -4,7 +4,7 @@ import PropertyTesting
 import Synchronization
 import Testing
 
-/// When requests may go, by books that are kept in memory and a clock that stands still but for who waits.
+/// The times of requests, with a ledger in memory and a clock that advances only during waits.
 @Suite(.timeLimit(.minutes(5))) struct RequestPacerTests {
     private final class Clock: SyncClock {
         private let time = Mutex(Date(timeIntervalSince1970: 1_700_000_000))
@@ -15,13 +15,13 @@ import Testing
         }
     }
 
-    /// Books of a rolling hour.
+    /// A ledger of a rolling hour.
     private final class Ledger: RequestLedger {
         private let entries = Mutex<[(time: Date, count: Int)]>([])
         var total: Int { entries.withLock { $0.reduce(0) { $0 + $1.count } } }
 
         func spend(_ count: Int, of allowance: Int, at now: Date) async throws -> RequestGrant {
-            // As a database lets others go on meanwhile.
+            // A database lets other tasks run meanwhile, too.
             await Task.yield()
             return entries.withLock { entries in
                 entries.removeAll { now.timeIntervalSince($0.time) >= 3_660 }
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    /// A chunk of an application asks for all of its requests at once.
+    /// A run requests permission for a whole chunk of requests at once.
     @Test func concurrentRequestsSpendOneGrant() async throws {
         let (clock, ledger) = (Clock(), Ledger())
         let pacer = RequestPacer(ledger, clock)
@@ -82,7 +82,7 @@ import Testing
         #expect(await pacer.allowance == 90)
     }
 
-    /// A command that waits for an hour says so when the wait begins.
+    /// A command that has to wait for an hour reports this when the wait begins.
     @Test func spentBudgetIsReportedBeforeWait() async throws {
         let (clock, ledger) = (Clock(), Ledger())
         let told = Mutex<[(at: Date, until: Date)]>([])
@@ -111,11 +111,11 @@ import Testing
             return clock.now().timeIntervalSince(start)
         }
         #expect((7...8).contains(try await pause(7)))
-        // Without a time it is doubled, up to a quarter of an hour.
+        // Without a given time, the pause doubles each time, up to a quarter of an hour.
         #expect((120...133).contains(try await pause(nil)))
         for _ in 0..<6 { _ = try await pause(nil) }
         #expect((900...991).contains(try await pause(nil)))
-        // Until an answer says something else, or it is no use.
+        // Until a response says otherwise, or trying is useless.
         try await pacer.observe(hour: nil, minute: nil, refusal: nil)
         #expect((60...67).contains(try await pause(nil)))
         await #expect(throws: SyncError.tooManyRefusals) {

@@ -3,7 +3,7 @@ import Cards
 import Testing
 
 struct SyncForecastTests {
-    /// Ten thousand experiences: 10,000 creations, 51 pages, and 3 requests an image.
+    /// Ten thousand experiences need 10,000 creations, 51 pages, and 3 requests for each image.
     @Test func forecastCountsFirstApplyOfTenThousand() throws {
         let content = try Registrations.content()
         let image = try #require(Registrations.image)
@@ -43,7 +43,7 @@ struct SyncForecastTests {
             policy: SyncPolicy(primaryLanguage: .english, adopts: true, allowedRemovals: 2))
         let image = try #require(Registrations.image)
         let forecast = SyncForecast(plan, sizes: [other: 2_000_000], uploaded: [image], listed: 5)
-        // A creation, two updates, a removal, three of an image, two listings.
+        // One creation, two updates, one removal, three requests for an image, and two listings.
         #expect(forecast.requests == 1 + 2 + 1 + 3 + 2)
         #expect(forecast.imageBytes == 2_000_000)
     }

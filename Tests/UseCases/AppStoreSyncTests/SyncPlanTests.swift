@@ -16,7 +16,7 @@ struct SyncPlanTests {
         #expect(try Registrations.plan([desired], total: 1).step("a") == .blocked([.incompleteListing]))
     }
 
-    /// A listing may lag behind a creation that was answered, even for long; another may be at its URL.
+    /// A listing may omit a created experience for a long time, and another experience may have its URL.
     @Test func createdExperienceIsNotCreatedAgain() throws {
         let desired = try Registrations.desired("a", content)
         let row = try Registrations.created("a", content, id: "1")

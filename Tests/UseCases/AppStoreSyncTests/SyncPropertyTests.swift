@@ -51,7 +51,7 @@ struct SyncPropertyTests {
         }
     }
 
-    /// Neither what a record says to exist nor what the listing has is created beside itself.
+    /// An experience in the records or in the listing is not created again.
     @Test func planCreatesNothingTwice() throws {
         for seed in Self.seeds {
             let registrations = try RandomRegistrations(seed: seed)
@@ -74,7 +74,7 @@ struct SyncPropertyTests {
         }
     }
 
-    /// What is sent says all that is desired, and leaves every text and choice that it does not speak of.
+    /// An update contains all desired values, and keeps texts and choices that the catalogue does not specify.
     @Test func updateKeepsUnspecifiedFields() throws {
         for seed in Self.seeds {
             let registrations = try RandomRegistrations(seed: seed)

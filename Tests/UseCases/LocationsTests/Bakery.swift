@@ -5,7 +5,7 @@ import Lookups
 import LookupsSupport
 import Tenancy
 
-/// A tenant with an experience for each way to know a location, and one location 100 m around its center.
+/// A tenant with an experience for each way to identify a location, and one location with a radius of 100 m.
 struct Bakery {
     let tenant = LookupIndex.tenant
     let center: Coordinate
@@ -29,7 +29,7 @@ struct Bakery {
 
     var confirmer: Confirmer { Confirmer(recordingTo: recorder) }
 
-    /// The table of the tenant or of another one.
+    /// The table of this tenant or of another one.
     func table(of other: TenantID? = nil) -> TenantTable {
         table.of(other ?? tenant, trusting: .signed(signatures))
     }
@@ -38,7 +38,7 @@ struct Bakery {
         try table(of: other).lookUp(InvocationURL(url))
     }
 
-    /// Takes a tenant in that has all but the signatures.
+    /// Adds a tenant with the same data, but without signatures.
     mutating func open(of tenant: TenantID, name: String = "Bakery A", radius: Double = 100) throws {
         let a = try LocationIdentifier("a")
         try table.register(

@@ -18,7 +18,7 @@ import Testing
             url: try InvocationURL(url), source: source, access: access, evidence: evidence)
     }
 
-    /// The ways in which a value gets into a log.
+    /// The texts of a value in logs.
     private static func texts(of value: Any) -> [String] {
         var dumped = ""
         dump(value, to: &dumped)
@@ -77,7 +77,7 @@ import Testing
         for text in values.flatMap(Self.texts) {
             for canary in ["12.345678", "98.765432", "77.125"] { #expect(!text.contains(canary)) }
         }
-        // The same search finds them where they are shown.
+        // Control: the same search finds the numbers in other values.
         #expect(Self.texts(of: [12.345678]).allSatisfy { $0.contains("12.345678") })
     }
 

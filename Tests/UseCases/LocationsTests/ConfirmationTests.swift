@@ -37,7 +37,7 @@ private typealias Evidence = ConfirmationRequest.Evidence
             horizontalAccuracy: accuracy.map { Distance(meters: $0) })
     }
 
-    /// In the middle of the location.
+    /// At the center of the location.
     private var inside: Evidence {
         .coordinate(bakery.center, horizontalAccuracy: Distance(meters: 5))
     }
@@ -175,7 +175,7 @@ private typealias Evidence = ConfirmationRequest.Evidence
             let evidence = Evidence.coordinate(coordinate, horizontalAccuracy: Distance(meters: accuracy))
             let away = try confirm(evidence, in: Bakery(radius: distance / 2))
             #expect(away.outcome == .notInRegion)
-            // At half the distance the circle touches the boundary, which is inside.
+            // At half the distance, the circle touches the boundary, which counts as inside.
             #expect(away.isCertain == (accuracy < distance / 2))
             let here = try confirm(evidence, in: Bakery(radius: distance * 2))
             #expect(here.outcome == .inRegion)

@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(arguments: [
-        // The default experience of the clip, whatever URL it is registered with.
+        // The default experience of the clip, with any registered URL.
         ("Bound", "a by https://bound.example.com"), ("Bound&id=b", "a by https://bound.example.com"),
         ("Unbound", "noIdentifier in https://unbound.example.com"),
         // A rule reads the link's own parameters.
@@ -62,11 +62,11 @@ import Testing
         // A short code leads to a default link, and a default link to a short code.
         ("Hash&h=bound", "a by https://bound.example.com"),
         ("Hash&h=path", "noIdentifier in https://path.example.com"), ("Hash&h=none", "doesNotMatch"),
-        // Registered with the default link itself.
+        // The default experience is registered with the default link itself.
         ("Own&id=a", "a by https://appclip.apple.com/id?p=com.example.Own"),
         ("Own", "noIdentifier in https://appclip.apple.com/id?p=com.example.Own"),
         ("Deep", "noIdentifier in https://appclip.apple.com/id?p=com.example.Deep"),
-        // A clip without a default experience, and one that nobody has.
+        // A clip without a default experience, and an unknown clip.
         ("Advanced", "doesNotMatch"), ("Demo", "doesNotMatch"), ("None", "doesNotMatch"),
     ])
     func defaultLinkLeadsToClipsDefaultExperience(
@@ -75,7 +75,7 @@ import Testing
         #expect(try lookUp(Self.link + clip) == expected)
     }
 
-    /// The path of a default link is Apple's, though a location has its name.
+    /// Apple chose the path of a default link, so a rule does not read it, even if a location has this name.
     @Test func pathRuleReachedByDefaultLinkReadsNothing() throws {
         #expect(try lookUp(Self.link + "Path") == "noIdentifier in https://path.example.com")
         #expect(try lookUp(Self.link + "Path&id=a") == "noIdentifier in https://path.example.com")

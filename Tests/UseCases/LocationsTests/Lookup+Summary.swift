@@ -1,7 +1,7 @@
 import Lookups
 
 extension Lookup {
-    /// The outcome with the URL of the experience that is named, on `example.com` without scheme and host.
+    /// The result with the URL of the experience. URLs of `example.com` are written without scheme and host.
     var summary: String {
         switch self {
         case .found(let experience, let location): "\(location.identifier) by \(experience.summary)"

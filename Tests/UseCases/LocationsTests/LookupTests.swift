@@ -11,13 +11,13 @@ import Testing
         ("https://example.com", "doesNotMatch"),
         ("https://example.com/boundary", "doesNotMatch"),
         ("https://www.example.com/bound", "doesNotMatch"),
-        // URLs that match nothing, though an experience has the same host and path
+        // No match, although an experience has the same host and path
         ("http://example.com/bound", "doesNotMatch"),
         ("https://example.com:8443/bound", "doesNotMatch"),
         ("https://192.0.2.1/bound", "doesNotMatch"),
         // No location and no rule
         ("https://example.com/unbound", "noIdentifier in unbound"),
-        // One location, whatever follows
+        // One location, with any further path and query
         ("https://example.com/bound", "a by bound"),
         ("HTTPS://EXAMPLE.com:443/bound/cake?id=b#top", "a by bound"),
         ("https://example.com/gone", "unknownIdentifier in gone"),
@@ -34,7 +34,7 @@ import Testing
         ("https://example.com/query?id=b&id=a", "unknownIdentifier in query"),
         ("https://example.com/query?ID=a", "noIdentifier in query"),
         ("https://example.com/query?id=", "noIdentifier in query"),
-        // hash:h: one resolution, no chains
+        // hash:h: one lookup of a code, no chains
         ("https://example.com/hash?h=bound", "a by bound"),
         ("https://example.com/hash?h=query", "a by query"),
         ("https://example.com/hash?h=absent", "noIdentifier in query"),

@@ -2,7 +2,7 @@ import Locations
 import Synchronization
 import Tenancy
 
-/// Keeps what was recorded of confirmations, in its order.
+/// Stores confirmations in memory, in their order.
 final class MemoryRecorder: ConfirmationRecorder {
     private let kept = Mutex<[(tenant: TenantID, record: ConfirmationRecord)]>([])
 

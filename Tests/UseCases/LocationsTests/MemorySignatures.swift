@@ -1,7 +1,7 @@
 import Lookups
 import Tenancy
 
-/// Knows the texts that tenants signed; the signature of each is the bytes of `good`, in base64url `Z29vZA`.
+/// Signatures of tenants' texts. Every signature is the bytes of `good`, in base64url `Z29vZA`.
 struct MemorySignatures: LocationSignatures {
     var signed: [TenantID: Set<String>] = [:]
 

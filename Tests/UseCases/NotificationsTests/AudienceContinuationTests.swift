@@ -7,14 +7,14 @@ import Testing
 @Suite(.timeLimit(.minutes(30))) struct AudienceContinuationTests {
     private struct Broken: Error {}
 
-    /// Has one part for each of three tenants, where it does not fail.
+    /// A store with one part for each of three tenants. It can fail.
     private final class Store: NotificationStore {
         private let state: Mutex<(failures: Int, left: [TenantID])>
         private let broken: TenantID?
 
         /// - Parameters:
-        ///   - failures: How often it cannot be told who has an audience.
-        ///   - broken: Whose part cannot be taken in.
+        ///   - failures: The number of times that the search for audiences fails.
+        ///   - broken: The tenant whose part cannot be stored.
         init(_ tenants: [TenantID], failures: Int = 0, broken: TenantID? = nil) {
             state = Mutex((failures, tenants))
             self.broken = broken
@@ -48,12 +48,12 @@ import Testing
         ) async throws -> NotificationTrace? { nil }
     }
 
-    /// What happens until so many parts are taken.
+    /// The events until this number of parts is stored.
     private func events(_ store: Store, until parts: Int) async -> [String] {
         let events = Mutex<[String]>([])
         let gate = Gate()
         let continuation = AudienceContinuation(store, pollInterval: .milliseconds(1))
-        // Cancelled when this returns.
+        // The task is cancelled when this function returns.
         async let _: Void = continuation.run { event in
             let isEnough = events.withLock { events in
                 switch event {

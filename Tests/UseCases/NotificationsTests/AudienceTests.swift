@@ -14,7 +14,7 @@ import Testing
         return try Audience(&reader)
     }
 
-    /// As long a name as can be registered can be sent to, whatever characters it has.
+    /// The longest names that can be registered can be used in audiences, with any characters.
     @Test(arguments: ["a", "é", "👩‍🍳"])
     func activityNameLimitMatchesRegistration(character: String) throws {
         let longest = String(repeating: character, count: 128 / character.unicodeScalars.count)

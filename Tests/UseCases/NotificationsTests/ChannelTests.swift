@@ -155,7 +155,7 @@ import Testing
         #expect(manager.createdCount == 1)
     }
 
-    /// Else APNs would have a channel that nobody knows of.
+    /// Otherwise APNs would have an unknown channel.
     @Test func unstorableChannelIsDeletedAtAPNs() async throws {
         let manager = ScriptedManager()
         await #expect(throws: Lost.self) { try await Self.create(manager, try MemoryStore(isLost: true)) }

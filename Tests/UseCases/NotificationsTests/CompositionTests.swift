@@ -13,14 +13,14 @@ import Testing
 
     // MARK: Expiration
 
-    /// Seconds from now; an expiration of nil is absent, one of `.min` is 0, a single attempt.
+    /// Seconds from now. Nil means no expiration. `.min` means 0, a single attempt.
     @Test(arguments: [
-        // The launch is not known.
+        // The launch is unknown.
         (nil, nil, nil, false), (nil, .min, 0, false), (nil, 60, 60, false), (nil, 99_999, 99_999, false),
         // Launched an hour ago: seven hours are left.
         (-3_600, nil, 25_200, false), (-3_600, .min, 0, false), (-3_600, 25_199, 25_199, false),
         (-3_600, 25_200, 25_200, false), (-3_600, 25_201, 25_200, true), (-3_600, 99_999, 25_200, true),
-        // Just launched, and launched in the future by the clock of a device.
+        // Just launched; and launched in the future by the clock of the device.
         (0, 99_999, 28_800, true), (600, nil, 28_800, false), (1_000_000, 28_801, 28_800, true),
         // The last second.
         (-28_799, nil, 1, false),
@@ -56,7 +56,7 @@ import Testing
                 == Int(court.now.timeIntervalSince1970) + 28_800)
     }
 
-    /// The 8 hours are about notifications: a Live Activity has its own token. [Apple]
+    /// The 8 hours apply to notifications. A Live Activity has its own token. [Apple]
     @Test(arguments: [-9, -7]) func liveActivityHasNoWindow(hours: Double) throws {
         let composition = try court.compose(
             aps: ["timestamp": 1, "event": "update", "content-state": [:]],

@@ -54,7 +54,7 @@ import Testing
         arguments: [
             (0, true), (-7.999 * hour, true), (-8 * hour, false), (-8.001 * hour, false),
             (-100 * hour, false),
-            // A clock that is ahead.
+            // The clock of the device is ahead.
             (hour, true),
         ] as [(TimeInterval, Bool)])
     func ephemeralPermissionLastsEightHours(launched: TimeInterval, isOpen: Bool) throws {
@@ -66,7 +66,7 @@ import Testing
         #expect(decision == .send(expiresAt: Self.now + min(launched, 0) + 8 * Self.hour))
     }
 
-    /// The latest launch counts, wherever it was: the permission is the clip's and not a business's.
+    /// The latest launch counts, at any business, because the permission belongs to the clip.
     @Test func windowStartsAtLatestLaunch() throws {
         let candidate = try Self.candidate(launched: -Self.hour, launchedAtBusiness: -20 * Self.hour)
         #expect(
@@ -97,7 +97,7 @@ import Testing
         #expect(try Self.distribution().decide(candidate) == .send(expiresAt: nil))
     }
 
-    /// As usual after the full app has replaced the clip.
+    /// This is usual after the full app has replaced the clip.
     @Test func undeterminedPermissionIsSkippedWithOwnReason() throws {
         let candidate = try Self.candidate(
             app: .full, permission: .notDetermined, launched: -100 * Self.hour, launchedAtBusiness: nil)
@@ -116,7 +116,7 @@ import Testing
                 == .skip(.noToken))
     }
 
-    /// Every combination of what can be the matter, against rules written the other way round: as a list of what holds.
+    /// Compares every combination of reasons with independent rules: a list of the reasons that apply.
     @Test func firstApplicableSkipReasonIsGiven() throws {
         let seed = UInt64.random(in: .min ... .max)
         var random = SplitMix64(seed: seed)

@@ -26,7 +26,7 @@ import Testing
         #expect(dispatcher.inFlight == 0)
     }
 
-    /// The clock never reaches a poll: without the wake-up, nothing would complete before the time limit.
+    /// The clock never reaches a poll. Without the wake-up, nothing would complete before the time limit.
     @Test(.timeLimit(.minutes(30))) func wakeTriggersImmediateLook() async throws {
         let outbox = MemoryOutbox()
         let dispatcher = Dispatcher(outbox, Responding { _ in Self.sent }, clock: StandingClock())
@@ -56,7 +56,7 @@ import Testing
                 await gate.pass(); return Self.sent
             }, settings: settings, clock: StandingClock())
         async let run: Void = dispatcher.run()
-        // 40 are taken while none has an answer.
+        // The dispatcher leases 40 deliveries while none has a response.
         await outbox.waitForClaims(40)
         #expect(outbox.claims.prefix(3).map(\.tenant) == Self.tenants)
         #expect(outbox.claims.prefix(3).map(\.count) == [10, 5, 10])
@@ -112,13 +112,13 @@ import Testing
                     return $0
                 }
                 await replies.pass()
-                // APNs takes the first two; the client has not written the others yet.
+                // APNs accepts the first two. The client has not sent the others yet.
                 return number <= 2 ? Self.sent : .notSent(.shuttingDown)
             }, clock: StandingClock())
         async let run: Void = dispatcher.run()
         await begun.wait { $0 == 4 }
         dispatcher.shutDown()
-        // The claim under way ends after the shutdown: its delivery is not sent.
+        // The current claim ends after the shutdown, so its delivery is not sent.
         claims.open()
         replies.open()
         await run
@@ -129,7 +129,7 @@ import Testing
         #expect(returned.count { $0.response == nil } == 1)
     }
 
-    /// Outcomes are kept while the outbox is away, and nothing new is taken meanwhile.
+    /// While the outbox is unavailable, outcomes are kept and no new deliveries are leased.
     @Test func outcomesAreKeptWhileOutboxIsUnavailable() async throws {
         let outbox = MemoryOutbox()
         try outbox.add(20, of: Self.tenants[0])
@@ -156,7 +156,7 @@ import Testing
         #expect(outbox.mostLeased <= 8)
     }
 
-    /// One that the outbox refuses keeps none of its batch from being written down, nor its room.
+    /// If the outbox refuses one delivery, the rest of its batch is stored, and its room becomes free.
     @Test(arguments: [1, 2, 7, 64]) func unwritableDeliveryIsGivenUpWithoutItsBatch(
         refusedCount: Int
     ) async throws {
@@ -191,7 +191,8 @@ import Testing
         #expect(unwritable.withLock(\.count) == refusedCount, "seed \(seed)")
     }
 
-    /// The first of eight is refused, found in four tries, and given up; two are written, then the outbox is away.
+    /// The first of eight outcomes is refused, found in four attempts, and given up. Two are stored. Then the outbox becomes
+    /// unavailable.
     @Test func unwrittenOutcomesAreHandedBack() async throws {
         let outbox = MemoryOutbox()
         try outbox.add(8, of: Self.tenants[0])
@@ -249,7 +250,7 @@ private struct Responding: PushSender {
     func send(_ request: PushRequest) async -> PushOutcome { await response(request) }
 }
 
-/// A clock that moves as fast as it is asked: every sleep is over at once.
+/// A clock whose sleeps end at once.
 private struct RacingClock: Clock {
     var now: ContinuousClock.Instant { .now }
     var minimumResolution: Duration { .zero }
@@ -260,7 +261,7 @@ private struct RacingClock: Clock {
     }
 }
 
-/// An outbox in memory, whose every use is counted.
+/// An outbox in memory that counts its calls.
 private final class MemoryOutbox: Outbox {
     struct Claim: Sendable {
         let tenant: TenantID
@@ -273,7 +274,7 @@ private final class MemoryOutbox: Outbox {
         var completions: [Completion] = []
         var looks = 0
         var failures = 0
-        /// How often completing is refused, or works, before it fails.
+        /// The number of completions that are refused or succeed before completing fails.
         var triesBeforeFailures = 0
         var refused: Set<DeliveryID> = []
         var heldClaims: [TenantID: Gate] = [:]
@@ -293,14 +294,14 @@ private final class MemoryOutbox: Outbox {
         _ count: Int, of tenant: TenantID, destination: ClaimedDelivery.Destination = .channel("c")
     ) throws {
         let deliveries = try (0..<count).map { _ in
-            // It is taken while the tests run, not in the past that the others are about.
+            // Created while the tests run, unlike the other deliveries, which are in the past.
             try VerdictTests.delivery(
                 age: -Date().timeIntervalSince1970 + 1_772_368_200, destination: destination)
         }
         change { $0.due[tenant, default: []] += deliveries }
     }
 
-    /// What is never written down, nor anything with it.
+    /// Deliveries that make every completion with them fail.
     func refuse(_ deliveries: Set<DeliveryID>) { change { $0.refused = deliveries } }
     var refused: Set<DeliveryID> { state.current.refused }
     func due(of tenant: TenantID) -> [DeliveryID] { state.current.due[tenant, default: []].map(\.id) }

@@ -16,7 +16,7 @@ struct FoodCourt {
         try open(of: tenant)
     }
 
-    /// Takes a tenant in that has both clips.
+    /// Adds a tenant with both clips.
     mutating func open(of tenant: TenantID) throws {
         let restaurant = LocationBinding.location(try LocationIdentifier("restaurant_a"))
         try table.register(

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Lets everybody pass once it is open.
+/// Tasks wait until the gate is open.
 final class Gate: Sendable {
     private struct State {
         var isOpen = false

@@ -11,9 +11,9 @@ import Synchronization
 import Tenancy
 import Testing
 
-/// What is decided of a report, apart from where it comes from and where it is kept.
+/// Decisions about reports, without HTTP and without a database.
 @Suite struct InstanceRegistrarTests {
-    /// Keeps what it is given, and says that the clip is gone.
+    /// A store that records its calls and reports that the clip was deleted.
     private final class Recorder: InstanceStore {
         let kept = Mutex<[InstanceRegistration]>([])
 
@@ -42,7 +42,7 @@ import Testing
         court = try FoodCourt()
     }
 
-    /// A receipt of a minute ago.
+    /// A receipt that is a minute old.
     private func receipt(
         _ location: String?, _ outcome: Receipt.Outcome = .inRegion, evidence: Receipt.Evidence = .device
     ) throws -> Receipt {
@@ -51,7 +51,7 @@ import Testing
             evidence: evidence, isCertain: true, minute: court.now - 60)
     }
 
-    /// What is kept of a report, or why it is refused.
+    /// The stored values of a report, or the reason why it is refused.
     private func decide(
         _ url: String?, clip: String? = nil, launchedAt: Date? = nil, proof: Receipt? = nil,
         in table: LookupIndex? = nil
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    /// As from a notification or the App Switcher: of the clip that is named or known, and at no business.
+    /// A launch from a notification or the App Switcher belongs to the named or known clip, and to no business.
     @Test func launchWithoutURLHasNoBusiness() async throws {
         for clip in [nil, FoodCourt.clip, "com.example.Other.Clip"] {
             let (kept, result) = try await decide(nil, clip: clip, launchedAt: court.now - 60)
@@ -103,7 +103,7 @@ import Testing
         #expect(kept == nil && result == .refused(.otherClip))
     }
 
-    /// A receipt of a server that did not say yet what it rests on, too.
+    /// Includes receipts of older servers, without the claim about evidence.
     @Test(arguments: Receipt.Evidence.allCases) func proofWithoutEvidenceConfirmsNothing(
         evidence: Receipt.Evidence
     ) async throws {
@@ -122,7 +122,7 @@ import Testing
         #expect(launch.confirmedAt == (evidence == .none ? nil : court.now - 60))
     }
 
-    /// Of whatever clip a receipt is: it names none.
+    /// A receipt does not name its clip, so the clip's policy does not matter.
     @Test(arguments: ClipAttestation.ConfirmationDemand.allCases, RequestAttestation.Grade.allCases)
     func proofCountsOnlyIfAttestedAsClipRequires(
         demand: ClipAttestation.ConfirmationDemand, grade: RequestAttestation.Grade
@@ -153,7 +153,7 @@ import Testing
         }
     }
 
-    /// A device knows the experience whose URL was scanned, and nothing of what a short code stands for.
+    /// A device knows the experience of the scanned URL, but not the target of a short code.
     @Test func launchByShortCodeBelongsToScannedExperience() async throws {
         var table = court.table
         try table.set(.locations, .location(court.tenant, "restaurant_a"))
@@ -176,7 +176,7 @@ import Testing
         #expect(kept == nil && result == .refused(.otherClip))
     }
 
-    /// Not even where the signature does not hold, so that no location is found.
+    /// This also holds if the signature is invalid, so that no location is found.
     @Test func positionInURLIsNotStored() async throws {
         let (kept, _) = try await decide("https://example.com/place?lat=1&lon=2&sig=AAAA")
         #expect(kept?.launch?.url == "https://example.com/place")
@@ -192,13 +192,13 @@ import Testing
             let proof = try receipt(nil, outcome)
             let (kept, result) = try await decide(FoodCourt.order, proof: proof)
             #expect(kept == nil && result == .refused(.proof(defect)))
-            // Without a URL there is nothing that it could be for.
+            // Without a URL, the proof belongs to nothing.
             let (launch, refusal) = try await decide(nil, clip: FoodCourt.clip, proof: proof)
             #expect(launch == nil && refusal == .refused(.proof(defect)))
         }
     }
 
-    /// The store's word for a clip that was deleted a moment ago.
+    /// The store reports that the clip has just been deleted.
     @Test func deletedClipDoesNotMatch() async throws {
         #expect(try await decide(FoodCourt.order).1 == .refused(.doesNotMatch))
     }

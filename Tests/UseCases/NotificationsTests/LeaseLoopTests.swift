@@ -19,7 +19,7 @@ import Testing
             lastTries: lastTries)
     }
 
-    /// No clock moves: nobody's rest is waited for.
+    /// The clock does not advance, so no rest ends.
     @Test(arguments: [true, false]) func unwritableTenantDoesNotDelayOthers(isInTurn: Bool) async {
         let (broken, others) = (Self.tenants[0], Self.tenants.dropFirst())
         let work = ScriptedWork(
@@ -30,7 +30,7 @@ import Testing
         async let run: Void = loop.run(work)
         await work.state.wait { state in others.allSatisfy { state.settled[$0]?.count == 3 } }
         await work.state.wait { $0.failed == [broken] }
-        // What is due of it meanwhile is not taken.
+        // Further due work of the tenant is not leased.
         work.state.change { $0.due[broken] = [4] }
         work.state.change { $0.due[Self.tenants[1]] = [4] }
         loop.wake()
@@ -60,7 +60,7 @@ import Testing
         await clock.wait(for: .seconds(10))
         loop.stop()
         clock.end(.seconds(10))
-        // The second is still worked on.
+        // The second one is still in progress.
         await work.state.wait { $0.settled[tenant] == [1] }
         gate.open()
         await run
@@ -68,7 +68,7 @@ import Testing
         #expect(work.state.current.abandonedCount == 0 && loop.heldCount == 0)
     }
 
-    /// There is one settler; the rounds have a pause between them.
+    /// There is one settler, and a pause between the rounds.
     @Test func stoppingLoopTriesEachTenantOncePerRound() async {
         let (broken, others) = (Self.tenants[0], Self.tenants[1...3])
         let isEnding = Mutex(false)
@@ -125,7 +125,7 @@ import Testing
 
     enum Query: Sendable, CaseIterable { case look, claim, work, settle }
 
-    /// A query that does not come back is cut off, and what could be written down is, once.
+    /// A query that does not return is cancelled. Results that can be stored are stored once.
     @Test(arguments: Query.allCases) func loopThatCutsOffStopsImmediately(query: Query) async {
         let tenant = Self.tenants[0]
         let begun = Gate()

@@ -19,7 +19,7 @@ import Testing
             cutsOff: false, lastTries: 1)
     }
 
-    /// Everybody has more due than there is room for.
+    /// Every tenant has more due work than there is room for.
     @Test(arguments: [(10, 4, 3), (7, 7, 7), (100, 3, 2), (1, 1, 1), (64, 5, 9)])
     func turnsAreSharedFairlyAmongTenants(total: Int, share: Int, batch: Int) {
         var state = LeaseState<TenantID, Int>(Self.settings(total: total, share: share, batch: batch))
@@ -55,7 +55,7 @@ import Testing
         var state = LeaseState<TenantID, Int>(Self.settings())
         let (greedy, other) = (Self.tenants[0], Self.tenants[1])
         #expect(state.reserve(for: greedy) == 5)
-        // What is reserved counts for room, and is not held.
+        // Reserved work occupies room, but is not held.
         #expect(state.heldCount == 0)
         #expect(state.reserve(for: greedy) == 3)
         #expect(state.reserve(for: greedy) == nil)
@@ -67,7 +67,7 @@ import Testing
         for tenant in Self.tenants[1...2] {
             #expect(state.reserve(for: tenant) == 5)
         }
-        // 18 of 20.
+        // 18 of 20 places are occupied.
         #expect(state.reserve(for: Self.tenants[3]) == 2)
         #expect(state.busy == nil)
         #expect(state.reserve(for: other) == nil)
@@ -80,7 +80,7 @@ import Testing
         #expect(state.claimed(5, of: 5, for: rooms[0].lessee) == false)
         #expect(state.claimed(1, of: 5, for: rooms[1].lessee) == true)
         #expect(state.claimed(0, of: 5, for: rooms[2].lessee) == true)
-        // There was room for all of the next.
+        // The next tenant gets all that it asked for.
         #expect(state.reserve(for: [Self.tenants[8]]).map(\.room) == [5])
         #expect(state.claimed(0, of: 5, for: Self.tenants[8]) == false)
     }
@@ -89,7 +89,7 @@ import Testing
         var state = LeaseState<TenantID, Int>(Self.settings())
         let tenant = Self.tenants[0]
         for number in 1...3 {
-            // Two claims at once fail: it rests once.
+            // Two concurrent claims fail, and the tenant rests once.
             #expect(state.reserve(for: tenant) == 5)
             #expect(state.reserve(for: tenant) == 3)
             state.failedToClaim(5, for: tenant)
@@ -115,7 +115,7 @@ import Testing
         #expect(state.next() == broken)
         #expect(state.next() == nil)
         #expect(state.takeOutcomes(of: broken) == [0, 1])
-        // One of two is written.
+        // One of two results is stored.
         #expect(state.settled(1, keeping: [1], of: broken) == true)
         #expect(state.heldCount == 3)
         #expect(state.reserve(for: broken) == nil)
@@ -124,7 +124,7 @@ import Testing
         #expect(state.settled(2, keeping: [], of: other) == false)
         #expect(state.next() == nil)
         state.endSettlingRest(of: broken)
-        // It has rested, and is behind still.
+        // Its rest is over, but its results are still not stored.
         #expect(state.reserve(for: broken) == nil)
         #expect(state.next() == broken)
         #expect(state.takeOutcomes(of: broken) == [1])
@@ -163,7 +163,7 @@ import Testing
         #expect(state.heldCount == 0 && state.next() == nil && state.reserve(for: tenant) == 5)
     }
 
-    /// Its loans could end, and be taken again, before what became of them is written.
+    /// Its leases could expire, and its work could be leased again, before its results are stored.
     @Test func tenantWaitingForSettlerGetsNoLeases() throws {
         var state = LeaseState<TenantID, Int>(Self.settings(settlers: 1))
         let (slow, waiting) = (Self.tenants[0], Self.tenants[1])
@@ -184,7 +184,7 @@ import Testing
         #expect(state.busy == [slow])
     }
 
-    /// One after another, each could take as long as a connection is waited for.
+    /// One after another, each tenant could wait for a connection until the timeout.
     @Test(arguments: [true, false]) func finalRoundSettlesAllAtOnceIfCutOff(cutsOff: Bool) throws {
         var settings = Self.settings(total: 200)
         settings.cutsOff = cutsOff
@@ -234,7 +234,7 @@ import Testing
         #expect(state.abandon() == 7 && state.heldCount == 0)
     }
 
-    /// What may happen in any order, beside a plain account of it.
+    /// Compares random sequences of events with simple accounting.
     @Test(.timeLimit(.minutes(30)), arguments: [true, false]) func randomOrderKeepsAccountsConsistent(
         isInTurn: Bool
     ) throws {
@@ -255,7 +255,7 @@ import Testing
     }
 }
 
-/// A state of leases, and what it must be by all that happened to it.
+/// A state of leases, and the expected values.
 private struct LeaseRun {
     private let settings: LeaseSettings
     private let tenants: [TenantID]
@@ -268,7 +268,7 @@ private struct LeaseRun {
     private var resting: Set<TenantID> = []
     private var settlingRests: Set<TenantID> = []
     private var leaseCount = 0
-    /// Written or dropped, each once.
+    /// Work whose result is stored or dropped, each once.
     private var ended: Set<Int> = []
     private var isWrong = false
 
@@ -292,7 +292,7 @@ private struct LeaseRun {
         return max(0, min(settings.batch, settings.total - all, settings.share - own))
     }
 
-    /// Who could be settled, if a settler were free.
+    /// The tenants whose results could be stored if a settler were free.
     private var waiters: [TenantID] {
         tenants.filter {
             !waiting[$0, default: []].isEmpty && beingWritten[$0] == nil && !settlingRests.contains($0)
@@ -401,7 +401,7 @@ private struct LeaseRun {
         for outcome in outcomes { isWrong = isWrong || !ended.insert(outcome).inserted }
     }
 
-    /// Comes to the end, as a loop does: what is left is written in one round.
+    /// Ends like a loop: the remaining results are stored in one round.
     mutating func end() {
         state.isStopping = true
         for (tenant, room) in reserved { _ = state.claimed(0, of: room, for: tenant) }

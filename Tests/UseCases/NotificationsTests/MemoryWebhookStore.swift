@@ -2,7 +2,7 @@ import Foundation
 import Notifications
 import Tenancy
 
-/// Messages in memory, as a database keeps them.
+/// Stores messages in memory.
 final class MemoryWebhookStore: WebhookStore {
     enum Call: Sendable { case claim, over, again }
     struct Failure: Error {}
@@ -14,12 +14,12 @@ final class MemoryWebhookStore: WebhookStore {
 
     struct State {
         var waiting: [Waiting] = []
-        /// What is not due for a while.
+        /// Messages that are due later.
         var retries: [UUID: Duration] = [:]
         var leasedIDs: [UUID: WebhookReference] = [:]
         var givenBack: [UUID] = []
         var attempts: [UUID: [WebhookAttempt]] = [:]
-        /// Those that the next failure switches off.
+        /// Webhooks that the next failure disables.
         var failing: Set<WebhookReference> = []
         var mostLeased = 0
         var mostLeasedOfOne = 0

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A clock whose sleeps end when a test says so.
+/// A clock whose sleeps end when a test ends them.
 final class NotedClock: Clock {
     private struct State {
         var sleepers: [UUID: (duration: Duration, continuation: CheckedContinuation<Void, any Error>)] = [:]
@@ -11,7 +11,7 @@ final class NotedClock: Clock {
     private let state = Mutex(State())
     private let start = ContinuousClock.now
 
-    /// It stands.
+    /// The time does not advance.
     var now: ContinuousClock.Instant { start }
     var minimumResolution: Duration { .zero }
 
@@ -38,7 +38,7 @@ final class NotedClock: Clock {
             throwing: CancellationError())
     }
 
-    /// Waits until somebody sleeps for so long, or the task is cancelled.
+    /// Waits until a task sleeps for this duration, or until cancellation.
     func wait(for duration: Duration) async {
         let id = UUID()
         await withTaskCancellationHandler {
@@ -56,7 +56,7 @@ final class NotedClock: Clock {
         }
     }
 
-    /// Wakes who sleeps for so long.
+    /// Ends the sleeps of this duration.
     func end(_ duration: Duration) {
         let woken = state.withLock { state in
             let ids = state.sleepers.filter { $0.value.duration == duration }.map(\.key)

@@ -2,15 +2,15 @@ import Tenancy
 
 @testable import Notifications
 
-/// Leased work that is done as a test says, and written down.
+/// Leased work with scripted results.
 final class ScriptedWork: LeasedWork {
     struct Failure: Error {}
 
     struct State {
-        /// What is due, by number.
+        /// The due work by number.
         var due: [TenantID: [Int]] = [:]
         var settled: [TenantID: [Int]] = [:]
-        /// How often settling was tried.
+        /// The number of attempts to store results.
         var tries: [TenantID: Int] = [:]
         var failed: [TenantID?] = []
         var abandonedCount = 0

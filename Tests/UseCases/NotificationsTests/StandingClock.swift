@@ -1,4 +1,4 @@
-/// A clock by which short waits are over at once, and polls never are.
+/// A clock whose short sleeps end at once, and whose polls never end.
 struct StandingClock: Clock {
     var now: ContinuousClock.Instant { .now }
     var minimumResolution: Duration { .zero }

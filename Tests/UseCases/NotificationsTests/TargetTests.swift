@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: [
-        // The whole canonical invocation URL: query, fragment and all.
+        // The whole canonical invocation URL, with query and fragment.
         (
             "HTTPS://Example.com:443/restaurants/restaurant_a/./order/%31?b=&a=%2f#top",
             "https://example.com/restaurants/restaurant_a/order/1?b&a=%2F#top"
@@ -77,7 +77,7 @@ import Testing
         #expect(refusal?.code == "does_not_match")
     }
 
-    /// Apple asks for a target of clips that serve several businesses alone.
+    /// Apple requires a target only for clips that serve several businesses. [Apple]
     @Test(arguments: [
         ("https://appclip.apple.com/id?p=com.example.Bikes.Clip&bike=1041", ExperienceKind.default),
         ("https://appclip.apple.com/id?p=com.example.Bikes.Clip", .default),
@@ -122,7 +122,7 @@ import Testing
     // MARK: Many businesses
 
     @Test(arguments: [
-        // Bound to nothing: the whole URL, without the fragment that no registered URL has.
+        // Without a location: the whole URL without the fragment, because registered URLs have none.
         (
             "/restaurants/restaurant_b/order?x=1#top", "/restaurants",
             "/restaurants/restaurant_b/order?x=1"
@@ -136,7 +136,7 @@ import Testing
         ("/query/order?id=a&v=1", "/query?v=1", "/query?v=1&id=a"),
         ("/query?x=1", "/query", "/query?x=1"), ("/query?id&x=1", "/query", "/query?id&x=1"),
         ("/query?id=a&id=b", "/query", "/query?id=a"),
-        // The rule reads an item that is the experience's own.
+        // The rule reads an item of the experience's own URL.
         ("/fixed?id=a&x=1", "/fixed?id=a", nil),
         // hash:h
         ("/hash?x=1&h=3kF", "/hash", "/hash?h=3kF"), ("/hash?x=1", "/hash", "/hash?x=1"),
@@ -157,7 +157,7 @@ import Testing
         #expect(suggested?.canonical == register.map { "https://example.com" + $0 })
         #expect(refusal.code == "not_business_specific")
 
-        // What is asked for can be registered, and helps.
+        // The suggested URL can be registered, and solves the problem.
         guard let suggested else { return }
         let binding = LocationBinding.location(try LocationIdentifier("a"))
         try court.table.register(
@@ -175,7 +175,7 @@ import Testing
         #expect(try code() == "not_business_specific")
         try court.table.set(.clips, .clip(court.tenant, FoodCourt.clip, isMultiBusiness: false))
         #expect(try code() == nil)
-        // Rows of another clip, and of another tenant's clip of the same name, say nothing.
+        // Rows of another clip, and of another tenant's clip with the same name, have no effect.
         try court.table.set(.clips, .clip(court.tenant, "com.example.Other.Clip", isMultiBusiness: true))
         try court.open(of: TenantID(number: 2))
         #expect(try code() == nil)

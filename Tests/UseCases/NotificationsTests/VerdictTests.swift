@@ -29,8 +29,8 @@ import Testing
         DeliveryVerdict(on: outcome, of: delivery, at: now, random: random)
     }
 
-    /// What each reason of APNs' means for the delivery and the token. Source: Apple, "Handling notification responses from
-    /// APNs"; times are ours where it gives none.
+    /// The effect of each reason of APNs on the delivery and the token. Source: Apple, "Handling notification responses from APNs".
+    /// Where Apple gives no time, the time is ours.
     private static let effects: [(APNsReason, String)] = [
         (.badCollapseId, "refused"), (.badDeviceToken, "refused dead"), (.badExpirationDate, "refused"),
         (.badMessageId, "refused"), (.badPriority, "refused"), (.badTopic, "refused"),
@@ -57,7 +57,7 @@ import Testing
             #expect(Self.text(verdict) == expected, "\(reason)")
             #expect(verdict.reason == reason.rawValue)
             #expect(verdict.lostReplies == 0)
-            // What an earlier attempt came to is not known.
+            // The result of an earlier attempt is unknown.
             let later = Self.verdict(.answered(response), try Self.delivery(lostReplies: 1))
             #expect(Self.text(later) == expected.replacing("refused", with: "uncertain"), "\(reason)")
         }
@@ -113,7 +113,7 @@ import Testing
         #expect(unsent.suffix(2) == ["retry 300", "retry 300"])
     }
 
-    /// APNs asks for 15 minutes: chance may only make it longer.
+    /// APNs requires 15 minutes. Jitter may only make the pause longer.
     @Test func jitterNeverShortensDelay() throws {
         var random = SplitMix64(seed: 1)
         for _ in 0..<1_000 {
@@ -143,7 +143,7 @@ import Testing
         for failure in PushFailure.allCases {
             let verdict = Self.verdict(.notSent(failure), try Self.delivery(lostReplies: 2))
             #expect(verdict.lostReplies == 2)
-            // What is not tried again may have arrived before.
+            // A delivery that is not tried again may have arrived before.
             #expect((Self.text(verdict) == "uncertain") == (failure == .noKey), "\(failure)")
         }
         #expect(Self.text(Self.verdict(.notSent(.noKey), try Self.delivery())) == "refused")
@@ -160,7 +160,7 @@ import Testing
             Self.text(Self.verdict(later, try Self.delivery(lostReplies: 1, expiresIn: 899))) == "uncertain")
         #expect(
             Self.text(Self.verdict(.unanswered(.timedOut), try Self.delivery(expiresIn: 1))) == "uncertain")
-        // Without an expiration a day.
+        // Without an expiration, a delivery lasts for a day.
         let old = try Self.delivery(age: DeliveryVerdict.lifetime - 899)
         #expect(Self.text(Self.verdict(later, old)) == "expired")
     }

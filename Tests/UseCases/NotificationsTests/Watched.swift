@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A state that tests wait for, until their time is over.
+/// A state for whose conditions tests can wait, within their time limit.
 final class Watched<State: Sendable>: Sendable {
     private struct Contents {
         var state: State

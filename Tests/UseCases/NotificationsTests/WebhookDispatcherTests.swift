@@ -6,7 +6,7 @@ import Testing
 @testable import Notifications
 
 @Suite struct WebhookDispatcherTests {
-    /// Two of each tenant's.
+    /// Two webhooks of each tenant.
     private static let webhooks: [WebhookReference] = (0..<80).map { (number: UInt8) -> WebhookReference in
         let tenant = TenantID(id(number / 2 + 1))
         return WebhookReference(WebhookID(id(number % 2 + 1)), of: tenant)
@@ -16,7 +16,7 @@ import Testing
         UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, number))
     }
 
-    /// Runs a dispatcher for as long as the body does, and returns once it has come to its end.
+    /// Runs a dispatcher during the closure, and returns after the dispatcher has ended.
     private static func withDispatcher(
         _ store: MemoryWebhookStore, clock: any Clock<Duration> = StandingClock(),
         onEvent: @escaping @Sendable (WebhookDispatcher.Event) -> Void = { _ in },
@@ -105,7 +105,7 @@ import Testing
         #expect(Array(store.current.retries.values) == [.seconds(70)])
     }
 
-    /// What the log is made of, and that it is told of when one is switched off.
+    /// Attempts are recorded for the log, and an event is reported if a webhook is disabled.
     @Test func eachAttemptIsRecorded() async throws {
         let (failing, other) = (Self.webhooks[0], Self.webhooks[1])
         let store = try MemoryWebhookStore([failing: 1, other: 1])
@@ -153,7 +153,7 @@ import Testing
         #expect(store.current.waiting.count == 1)
     }
 
-    /// No clock moves: only the room that each message leaves can have been filled again.
+    /// The clock does not advance, so only room that a finished message leaves can be used again.
     @Test func unresponsiveReceiverDoesNotDelayOthers() async throws {
         let (silent, other) = (Self.webhooks[0], Self.webhooks[1])
         let store = try MemoryWebhookStore([silent: 20, other: 20])
@@ -169,13 +169,13 @@ import Testing
             await store.wait { state in !state.waiting.contains { $0.webhook == other } }
             #expect(store.current.leased == [silent: 4])
         }
-        // What the end cut off says nothing of the receiver.
+        // A request that the shutdown cancels says nothing about the receiver.
         let left = store.current
         #expect(left.waiting.count == 20 && left.retries.isEmpty && left.leased == [:])
         #expect(left.givenBack.count == 4 && left.waiting.allSatisfy { $0.message.attempt == 0 })
     }
 
-    /// However many webhooks it has.
+    /// The limit does not depend on the number of the tenant's webhooks.
     @Test(.timeLimit(.minutes(30))) func concurrentMessagesPerTenantAreLimited() async throws {
         let tenant = TenantID(Self.id(1))
         let many = (1...16).map { WebhookReference(WebhookID(Self.id($0)), of: tenant) }
@@ -220,7 +220,7 @@ import Testing
         #expect(store.current.mostLeasedOfOne == WebhookDispatcher.messagesPerWebhook)
     }
 
-    /// The clock never reaches a poll: without other looks, not all would be lent before the time limit.
+    /// The clock never reaches a poll. Without other searches, not all messages would be leased before the time limit.
     @Test(.timeLimit(.minutes(30))) func manyWebhooksAreServedWithoutPolling() async throws {
         let store = try MemoryWebhookStore(Dictionary(uniqueKeysWithValues: Self.webhooks.map { ($0, 1) }))
         await Self.withDispatcher(
@@ -252,14 +252,14 @@ import Testing
         ) {
             await store.wait { state in !state.waiting.contains { $0.webhook == other } }
             await clock.wait(for: .seconds(5))
-            // It rests: no look finds it, and nobody asks for its messages.
+            // The webhook rests: no search finds it, and no claim asks for its messages.
             let claimCount = store.current.claims[broken]
             store.add(20, of: other)
             await clock.wait(for: .seconds(1))
             clock.end(.seconds(1))
             await store.wait { state in !state.waiting.contains { $0.webhook == other } }
             #expect(store.current.claims[broken] == claimCount)
-            // It comes back, to rest again: for longer where nothing of it holds room meanwhile.
+            // It is tried again and rests again, longer than before if it occupies no room.
             clock.end(.seconds(5))
             let rest = Duration.seconds(call == .claim ? 10 : 5)
             await clock.wait(for: rest)
@@ -285,7 +285,7 @@ import Testing
         #expect(givenUp.withLock { $0 } == 7)
     }
 
-    /// What was taken is not sent again because of what is to be tried again.
+    /// Accepted messages are not sent again because of messages that must be retried.
     @Test func acceptedMessagesAreRemovedBeforeRetriesAreStored() async throws {
         let webhook = Self.webhooks[0]
         let store = try MemoryWebhookStore([webhook: 4])
@@ -305,7 +305,7 @@ import Testing
             WebhookDispatcher.Outcome(message: $0, url: url, ending: $1, until: .distantFuture)
         }
         let unsettled = await dispatcher.settle(outcomes, of: webhook)
-        // Each by itself.
+        // Each result is stored separately.
         #expect(unsettled?.outcomes.map(\.message) == [messages[0]])
         #expect(store.current.waiting.map(\.message.id) == [messages[0].id, messages[2].id])
         store.change { $0.broken = [:] }
@@ -315,7 +315,7 @@ import Testing
         #expect(store.current.givenBack == [messages[2].id])
     }
 
-    /// Once it is lent no longer, another server may have it: what became of it here is fenced off.
+    /// After the lease, another server may have the message, so this server's result is ignored.
     @Test(.timeLimit(.minutes(30))) func outcomePastLeaseIsDropped() async throws {
         let (broken, other) = (Self.webhooks[0], Self.webhooks[1])
         let store = try MemoryWebhookStore([broken: 4])
@@ -361,7 +361,7 @@ import Testing
         #expect(abandoned.withLock { $0 } == 4)
     }
 
-    /// Until the task is cancelled.
+    /// Waits until the task is cancelled.
     private static func never() async { try? await StandingClock().sleep(for: .seconds(86_400)) }
 }
 

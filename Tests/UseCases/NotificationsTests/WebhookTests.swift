@@ -42,7 +42,7 @@ import Testing
         #expect(url.isReachable(allowing: [try #require(AddressRange(range))]))
     }
 
-    /// Whatever is allowed: resolvers know them, certificates do not.
+    /// These are refused with any setting, because resolvers accept them and certificates do not.
     @Test(arguments: [
         "https://127.1/", "https://127.1:9000/x", "https://0x7f.1/", "https://0X7F.1/", "https://2130706433/",
         "https://0177.0.0.1/", "https://0x7f000001/", "https://10.0.0.1./", "https://8.8.8.8./",
