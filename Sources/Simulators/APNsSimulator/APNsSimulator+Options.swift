@@ -2,30 +2,30 @@ public import APNsPayload
 public import Foundation
 
 extension APNsSimulator {
-    /// What the simulator is and whom it knows.
+    /// The simulator's addresses, known teams and devices, and limits.
     public struct Options: Sendable {
         public var host = "127.0.0.1"
-        /// 0 for one that is free.
+        /// 0 for any free port.
         public var port = 0
-        /// For control by plain HTTP on the loopback address: 0 for one that is free, nil for none.
+        /// The port for control over plain HTTP on the loopback address; 0 for any free port, nil for no control.
         public var controlPort: Int?
-        /// Which of Apple's services it plays: the sandbox adds `apns-unique-id` to what it takes.
+        /// The simulated service. The sandbox adds `apns-unique-id` to accepted requests.
         public var environment = APNsEnvironment.sandbox
-        /// The teams whose provider tokens are good.
+        /// The teams whose provider tokens are valid.
         public var teams: [Team]
-        /// Devices of which more is known than that their token is well formed; all others can be sent to.
+        /// Devices with special states. All other well-formed tokens are valid.
         public var devices: [Device] = []
-        /// How many streams a connection may have open. [observed: 500 to 1,500]
+        /// The maximum number of open streams on a connection. [observed: 500 to 1,500]
         public var maximumStreams = 1_000
-        /// Whether a connection may have one stream only until it has shown a valid provider token. [Apple]
+        /// Whether a connection may have only one stream before its first valid provider token. [Apple]
         public var startsWithOneStream = true
-        /// How many channels an app can have. [Apple]
+        /// The maximum number of channels of an app. [Apple]
         public var maximumChannels = 10_000
-        /// How many requests are remembered; those beyond are counted only.
+        /// The maximum number of stored requests. Further ones are only counted.
         public var recordLimit = 1_000_000
         /// A certificate chain and its key as PEM files; nil for new ones, for localhost, 127.0.0.1 and ::1.
         public var certificateFiles: (chain: String, key: String)?
-        /// Tells whether provider tokens are too old.
+        /// The clock that decides whether provider tokens are too old.
         public var now: @Sendable () -> Date = { Date() }
 
         public init(teams: [Team]) {
@@ -33,13 +33,13 @@ extension APNsSimulator {
         }
     }
 
-    /// A team and the keys it may sign provider tokens with.
+    /// A team, and the keys with which it signs provider tokens.
     public struct Team: Sendable {
         public let id: String
         public var keys: [Key]
-        /// The bundle IDs it may send to; nil for any.
+        /// The bundle IDs that the team may send to; nil for any.
         public var bundleIDs: Set<String>?
-        /// The bundle IDs that broadcasts are enabled for; nil for all that it may send to.
+        /// The bundle IDs for which broadcasts are enabled; nil for all that the team may send to.
         public var broadcastBundleIDs: Set<String>?
 
         public init(
@@ -52,7 +52,7 @@ extension APNsSimulator {
         }
     }
 
-    /// The public half of a key for provider tokens.
+    /// The public key of a key for provider tokens.
     public struct Key: Sendable {
         public let id: String
         /// A P-256 public key, as the PEM of its `SubjectPublicKeyInfo`.
@@ -71,18 +71,18 @@ extension APNsSimulator {
 
     /// A device, or a Live Activity on it, by its token.
     public struct Device: Sendable {
-        /// In lower-case hexadecimal digits.
+        /// The token in lower-case hexadecimal digits.
         public let token: String
-        /// The app it is for; nil for any.
+        /// The app of the token; nil for any.
         public var bundleID: String?
         public var environment: APNsEnvironment?
         public var state: State
 
         public enum State: Sendable, Hashable {
             case registered
-            /// 410 Unregistered, since then.
+            /// Requests get 410 Unregistered with this time.
             case unregistered(since: Date)
-            /// 410 ExpiredToken, since then.
+            /// Requests get 410 ExpiredToken with this time.
             case expired(since: Date)
         }
 

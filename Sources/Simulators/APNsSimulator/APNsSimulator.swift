@@ -5,17 +5,16 @@ import NIOHTTP2
 import NIOPosix
 import NIOSSL
 
-/// A server that answers as APNs does, to develop and test a provider with: it takes what APNs takes, refuses what APNs
-/// refuses for the same reason, and fails in the ways that APNs has been seen to.
+/// A simulator of APNs for the development and tests of providers. It accepts the requests that APNs accepts, refuses others with
+/// the same reasons, and can fail in all ways that were observed with APNs.
 ///
-/// It delivers nothing, and remembers what it was sent. Notifications, broadcasts and the management of channels are on
-/// one port.
+/// It delivers nothing, and stores the requests. Notifications, broadcasts and the management of channels share one port.
 public final class APNsSimulator: Sendable {
     /// The port for HTTP/2 over TLS.
     public let port: Int
-    /// The port for plain HTTP on the loopback address, by which others control it; nil unless it was asked for.
+    /// The port for control over plain HTTP on the loopback address; nil without control.
     public let controlPort: Int?
-    /// The PEM of the certificate to trust it by; nil when its own files were given.
+    /// The PEM of the certificate that clients must trust; nil if the options contain certificate files.
     public let authority: String?
     private let state: SimulatorState
     let server: any Channel
@@ -35,7 +34,7 @@ public final class APNsSimulator: Sendable {
         port = server.localAddress?.port ?? 0
     }
 
-    /// Lends a simulator.
+    /// Runs the closure with a simulator.
     public static func withSimulator<Result>(
         _ options: Options, _ body: (APNsSimulator) async throws -> Result
     ) async throws -> Result {
@@ -50,8 +49,8 @@ public final class APNsSimulator: Sendable {
         }
     }
 
-    /// Starts a simulator, which is to be stopped.
-    /// - Throws: for keys or certificates that cannot be read, or a port that is not free.
+    /// Starts a simulator. Call `stop` at its end.
+    /// - Throws: If keys or certificates cannot be read, or the port is not free.
     public static func start(_ options: Options) async throws -> APNsSimulator {
         let state = try SimulatorState(options)
         let certificate =
@@ -87,7 +86,7 @@ public final class APNsSimulator: Sendable {
         guard let port = options.controlPort else { return nil }
         var settings = ServerSettings()
         settings.port = port
-        // All clients have one address.
+        // No limit per client, because all clients have one address.
         settings.maximumConnectionsOfClient = settings.maximumConnections
         return try await RunningServer.start(
             settings, SimulatorControl(SimulatorActions(state: state)), on: group)
@@ -99,13 +98,13 @@ public final class APNsSimulator: Sendable {
         let rule = state.ruleForConnection()
         if case .refuseTLS? = rule?.effect { return channel.close() }
         let delay = rule.map { TimeAmount($0.delay) } ?? .zero
-        // Until this is done, nothing is read from the connection.
+        // Nothing is read from the connection before this.
         return channel.eventLoop.scheduleTask(in: delay) {}.futureResult.flatMapThrowing {
             var connection = NIOHTTP2Handler.ConnectionConfiguration()
             connection.initialSettings = SimulatedConnection.initialSettings(state.options)
-            // A provider under test may well reset streams and ping as it likes.
+            // High limits, because the tested provider may reset streams and send pings.
             connection.controlFrameRateLimit.maximumCount = 100_000
-            // What it has under way when a GOAWAY leaves it out comes all the same, and is no error.
+            // Frames of streams that a GOAWAY excludes still arrive, and are not an error.
             connection.maximumRecentlyResetStreams = 100_000
             connection.maximumConnectionGlitches = 100_000
             var stream = NIOHTTP2Handler.StreamConfiguration()
@@ -120,7 +119,7 @@ public final class APNsSimulator: Sendable {
         }
     }
 
-    /// Closes all connections at once, and the port.
+    /// Closes all connections immediately, and the port.
     public func stop() async throws {
         try? await server.close()
         await control?.stop()
@@ -128,31 +127,31 @@ public final class APNsSimulator: Sendable {
         try await group.shutdownGracefully()
     }
 
-    // MARK: What it does
+    // MARK: Faults
 
-    /// The rules that are left, the first first.
+    /// The remaining rules, in their order.
     public var rules: [Rule] { state.rules }
 
     public func setRules(_ rules: [Rule]) {
         state.rules = rules
     }
 
-    /// Adds a rule after those there are.
+    /// Adds a rule after the existing ones.
     public func add(_ rule: Rule) {
         state.append(rule)
     }
 
-    /// Closes all connections without a word.
+    /// Closes all connections without GOAWAY.
     public func cutConnections() {
         fire(.cut)
     }
 
-    /// Bids all connections to be left; what has come is still answered.
+    /// Sends GOAWAY on all connections. Requests that have arrived get their responses.
     public func goAway(reason: String) {
         fire(.goAway(reason: reason))
     }
 
-    /// Changes how many streams every connection may have.
+    /// Changes the maximum number of streams of every connection.
     public func setStreams(_ count: Int) {
         fire(.streams(count))
     }
@@ -161,18 +160,18 @@ public final class APNsSimulator: Sendable {
         SimulatorActions(state: state).fire(event)
     }
 
-    // MARK: What it was sent
+    // MARK: Received requests
 
     public var counters: SimulatorCounters { state.counters }
 
-    /// The requests it has looked at, in their order, up to the limit of the options.
+    /// The judged requests in their order, up to the limit in the options.
     public var received: [ReceivedRequest] { state.received }
 
     public func forgetReceived() {
         state.forgetReceived()
     }
 
-    /// Returns when the counters are so, or when the task is cancelled.
+    /// Returns when the counters satisfy the condition, or when the task is cancelled.
     public func wait(until isSatisfied: @escaping @Sendable (SimulatorCounters) -> Bool) async {
         await state.wait(until: isSatisfied)
     }

@@ -1,10 +1,10 @@
 import Foundation
 
-/// The broadcast channels that were made, by app.
+/// The existing broadcast channels, by app.
 ///
 /// Source: "Sending channel management requests to APNs". [Apple]
 struct BroadcastChannels {
-    /// Whether the last message is stored for devices that are offline, by channel ID.
+    /// Whether a channel stores its last message for offline devices, by channel ID.
     private var storing: [String: [String: Bool]] = [:]
     let maximum: Int
 
@@ -12,7 +12,7 @@ struct BroadcastChannels {
         self.maximum = maximum
     }
 
-    /// The ID of a new channel; nil when the app has as many as it may.
+    /// The ID of a new channel; nil if the app has the maximum number.
     mutating func create(for bundleID: String, storesLastMessage: Bool) -> String? {
         guard storing[bundleID, default: [:]].count < maximum else { return nil }
         let id = Data((0..<16).map { _ in UInt8.random(in: .min ... .max) }).base64EncodedString()
@@ -20,12 +20,12 @@ struct BroadcastChannels {
         return id
     }
 
-    /// Whether the channel stores the last message; nil when there is none.
+    /// Whether the channel stores its last message; nil if it does not exist.
     func storesLastMessage(_ id: String, of bundleID: String) -> Bool? {
         storing[bundleID]?[id]
     }
 
-    /// Whether there was one to delete.
+    /// Whether the channel existed.
     mutating func delete(_ id: String, of bundleID: String) -> Bool {
         storing[bundleID]?.removeValue(forKey: id) != nil
     }

@@ -4,10 +4,10 @@ import Encodings
 import Foundation
 import JSON
 
-/// Reads provider tokens and verifies each once.
+/// Reads provider tokens, and verifies each once.
 ///
-/// Not with the library that the client signs with: what one gets wrong, the other is to find.
-/// Source: "Establishing a token-based connection to APNs" [Apple]; RFC 7515 §7.1, RFC 7518 §3.4.
+/// It does not use the library with which the client signs, so that each can reveal errors of the other. Source: "Establishing a
+/// token-based connection to APNs" [Apple]; RFC 7515 §7.1, RFC 7518 §3.4.
 struct ProviderTokenVerifier {
     struct Claims: Sendable {
         let team: String
@@ -23,12 +23,12 @@ struct ProviderTokenVerifier {
 
     private let keys: [String: [String: KnownKey]]
     private var verified: [String: Result<Claims, Refusal>] = [:]
-    /// How many signatures were looked at.
+    /// The number of verified signatures.
     private(set) var count = 0
 
-    /// A token may be an hour old. [Apple]
+    /// The maximum age of a token: an hour. [Apple]
     private static let maximumAge = 3_600.0
-    /// A provider that makes tokens without end is not to fill the memory.
+    /// The maximum number of cached tokens, so that a provider cannot fill the memory.
     private static let maximumVerified = 10_000
 
     init(teams: [APNsSimulator.Team], environment: APNsEnvironment) throws {
@@ -43,8 +43,8 @@ struct ProviderTokenVerifier {
         self.keys = keys
     }
 
-    /// The claims of a token that is good now.
-    /// - Parameter header: the value of `authorization`.
+    /// The claims of a valid token.
+    /// - Parameter header: The value of `authorization`.
     mutating func verify(_ header: String?, now: Date) throws(Refusal) -> Claims {
         guard let header, header.utf8.count > 7, header.prefix(7).lowercased() == "bearer " else {
             throw Refusal(.missingProviderToken)
@@ -89,10 +89,10 @@ struct ProviderTokenVerifier {
     }
 }
 
-/// What a request is refused for.
+/// The refusal of a request.
 struct Refusal: Error, Sendable {
     let reason: APNsReason
-    /// Of a 410.
+    /// The time in a 410 response.
     var invalidSince: Date?
 
     init(_ reason: APNsReason, invalidSince: Date? = nil) {

@@ -1,18 +1,18 @@
 import NIOHPACK
 
-/// A request that the simulator has looked at, and what it said.
+/// A request that the simulator has judged, and its response.
 public struct ReceivedRequest: Sendable {
-    /// The connections are counted from 1.
+    /// The number of the connection, from 1.
     public let connection: Int
     public let path: String
-    /// From the path, in lower case; nil for what is not for a device.
+    /// The device token in the path, in lower case; nil for other paths.
     public let device: String?
-    /// `apns-id`, or `apns-request-id` of a broadcast: given, or made by the simulator.
+    /// `apns-id`, or `apns-request-id` of a broadcast. The client sent it, or the simulator made it.
     public let id: String
     public let payload: [UInt8]
-    /// The status it was answered with; nil when it was not.
+    /// The status of the response; nil without a response.
     public let status: Int?
-    /// What it was refused for.
+    /// The reason of the refusal.
     public let reason: String?
     private let headers: HPACKHeaders
 
@@ -38,27 +38,27 @@ public struct ReceivedRequest: Sendable {
     }
 }
 
-/// How often things happened since the start.
+/// Counters since the start.
 public struct SimulatorCounters: Sendable, Hashable {
     public var connections = 0
-    /// Connections that a rule refused; they are not among the others.
+    /// Connections that a rule refused. The other counters do not include them.
     public var refusedConnections = 0
-    /// Connections that are open.
+    /// Open connections.
     public var openConnections = 0
-    /// Requests that were looked at.
+    /// Judged requests.
     public var requests = 0
-    /// Requests that were taken for delivery.
+    /// Requests that were accepted for delivery.
     public var accepted = 0
     /// Requests that were refused, by reason.
     public var refused: [String: Int] = [:]
-    /// Requests that a rule left without an answer.
+    /// Requests that a rule left without a response.
     public var unanswered = 0
-    /// Requests beyond a GOAWAY or reset, that were not looked at.
+    /// Requests after a GOAWAY or a reset, which were not judged.
     public var turnedAway = 0
-    /// Streams opened beyond the number that the client had agreed to.
+    /// Streams beyond the number that the client had acknowledged.
     public var streamOverruns = 0
-    /// The most streams that were open on one connection.
+    /// The maximum number of streams that were open on one connection.
     public var mostStreams = 0
-    /// Provider tokens whose signature was verified: each once.
+    /// Provider tokens whose signature was verified, each once.
     public var verifiedTokens = 0
 }

@@ -3,11 +3,11 @@ import Foundation
 import JSON
 import NIOHPACK
 
-/// What is answered to one request.
+/// The response to a request.
 struct Reply {
     let status: Int
     var reason: APNsReason?
-    /// Beside the ID of the request.
+    /// The header fields besides the request's ID.
     var fields: [(name: String, value: String)] = []
     var body: [UInt8] = []
 

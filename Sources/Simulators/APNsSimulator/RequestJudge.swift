@@ -3,12 +3,12 @@ import Foundation
 import JSON
 import NIOHPACK
 
-/// Decides what APNs would say to a request.
+/// Decides how APNs would respond to a request.
 ///
-/// Sources: "Sending notification requests to APNs", "Handling notification responses from APNs", "Sending broadcast
-/// push notification requests to APNs", "Sending channel management requests to APNs", "Handling error responses from
-/// Apple Push Notification service" [Apple]. Of a request that is wrong in several ways, which is told is ours; as is
-/// what is said of a payload for a device that is no JSON object, for which Apple lists no reason.
+/// Sources: "Sending notification requests to APNs", "Handling notification responses from APNs", "Sending broadcast push
+/// notification requests to APNs", "Sending channel management requests to APNs", "Handling error responses from Apple Push
+/// Notification service" [Apple]. If a request has several errors, our choice decides which one is reported. The reason for a
+/// payload that is not a JSON object is also our choice, because Apple lists none.
 struct RequestJudge {
     private let environment: APNsEnvironment
     private let teams: [String: APNsSimulator.Team]
@@ -16,7 +16,7 @@ struct RequestJudge {
     private(set) var tokens: ProviderTokenVerifier
     private var channels: BroadcastChannels
 
-    /// What a connection was used for so far.
+    /// The state of a connection.
     struct ConnectionHistory {
         var team: String?
         fileprivate var keyID: String?
@@ -24,7 +24,7 @@ struct RequestJudge {
         fileprivate var updatedAt: Date?
     }
 
-    /// Where a path leads.
+    /// The resource that a path names.
     enum Place: Hashable {
         case device(String)
         case broadcast(bundleID: String)
@@ -32,9 +32,9 @@ struct RequestJudge {
         case allChannels(bundleID: String)
     }
 
-    /// A new provider token on a connection is not to follow another sooner. [Apple]
+    /// The minimum time between two new provider tokens on a connection. [Apple]
     private static let minimumTokenAge = 20.0 * 60
-    /// [ours] Apple fixes no length, and says that there is one.
+    /// [ours] Apple says that there is a maximum length, but not which.
     private static let maximumChannelIDLength = 256
 
     init(_ options: APNsSimulator.Options) throws {
@@ -45,7 +45,7 @@ struct RequestJudge {
         channels = BroadcastChannels(maximum: options.maximumChannels)
     }
 
-    /// Where the path leads; nil for nowhere.
+    /// The resource of a path; nil for an unknown path.
     static func place(_ path: String) -> Place? {
         if path.hasPrefix("/3/device/") { return .device(path.dropFirst(10).lowercased()) }
         if path == "/3/device" { return .device("") }
@@ -109,7 +109,7 @@ struct RequestJudge {
         guard allowed.contains(method) else { throw Refusal(.methodNotAllowed) }
     }
 
-    /// The team that a connection belongs to from its first valid token on.
+    /// The team of a connection, from its first valid token on.
     private mutating func authorize(
         _ authorization: String?, on connection: inout ConnectionHistory, now: Date
     ) throws(Refusal) -> APNsSimulator.Team {
@@ -127,7 +127,7 @@ struct RequestJudge {
                 throw Refusal(.tooManyProviderTokenUpdates)
             }
         }
-        // A connection's first token counts too. [observed: pushy #931]
+        // The first token of a connection counts, too. [observed: pushy #931]
         connection.updatedAt = now
         connection.team = claims.team
         connection.keyID = claims.keyID
@@ -187,7 +187,7 @@ struct RequestJudge {
             guard let known = PushType(rawValue: text) else { throw Refusal(.invalidPushType) }
             pushType = known
         } else {
-            // Without the header, the topic tells. [ours]
+            // Without the header, the topic determines the push type. [ours]
             pushType = PushType.allCases.last { Self.bundleID(topic, for: $0) != nil } ?? .alert
         }
         let priority = try priority(in: headers)
@@ -211,7 +211,7 @@ struct RequestJudge {
         }
     }
 
-    /// The bundle ID in a topic; nil when it lacks what the push type appends, or has what another does.
+    /// The bundle ID in a topic; nil if the topic has the wrong suffix for its push type.
     private static func bundleID(_ topic: String, for pushType: PushType) -> String? {
         guard let suffix = pushType.topic(bundleID: "") else { return topic }
         guard suffix.isEmpty else {
@@ -224,7 +224,7 @@ struct RequestJudge {
         } ? nil : topic
     }
 
-    /// What bundle IDs and the suffixes of topics are made of.
+    /// The characters of bundle IDs and of the suffixes of topics.
     private static func isTopicByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -297,7 +297,7 @@ struct RequestJudge {
         return id
     }
 
-    /// Whether a new channel is to store its last message.
+    /// Whether a new channel stores its last message.
     private func configuration(_ body: [UInt8]) throws(Refusal) -> Bool {
         if body.isEmpty { throw Refusal(.payloadEmpty) }
         let object = try object(body)

@@ -5,12 +5,12 @@ public import JSON
 extension Rule {
     /// Reads a rule.
     ///
-    /// The members: `effect` (`pass`, `response`, `never`, `reset`, `cut`, `goaway`, `streams`, `refuse-tls` or
-    /// `slow-start`; `response` when there is a `reason`, else `pass`), `reason` (of `response` and `goaway`), `timestamp` (of a
-    /// 410, in milliseconds since 1970), `code` (of `reset`; 7, REFUSED_STREAM, by default), `accepting` (of `goaway`),
-    /// `count` (of `streams`), and of all `delayMilliseconds`, `times`, `probability`, `seed` and `device`.
+    /// The members are: `effect` (`pass`, `response`, `never`, `reset`, `cut`, `goaway`, `streams`, `refuse-tls` or `slow-start`;
+    /// the default is `response` if there is a `reason`, otherwise `pass`), `reason` (of `response` and `goaway`), `timestamp` (of
+    /// a 410, in milliseconds since 1970), `code` (of `reset`; the default is 7, REFUSED_STREAM), `accepting` (of `goaway`), and
+    /// `count` (of `streams`). All rules may have `delayMilliseconds`, `times`, `probability`, `seed` and `device`.
     ///
-    /// - Throws: `JSONFieldError` with the member that is wrong.
+    /// - Throws: `JSONFieldError` with the invalid member.
     public init(json: JSONValue) throws(JSONFieldError) {
         var reader = try JSONObjectReader(json)
         let reason = try reader.optionalString("reason")
@@ -55,7 +55,7 @@ extension Rule {
             device: device)
     }
 
-    /// As it is read.
+    /// The JSON of the rule, in the form in which it is read.
     public var json: JSONObject {
         var object: JSONObject = [:]
         switch effect {

@@ -1,42 +1,42 @@
 public import APNsPayload
 public import Foundation
 
-/// What the simulator does with some requests or connections that it would not do by itself.
+/// A rule that changes the simulator's behavior for some requests or connections.
 public struct Rule: Sendable, Hashable {
     public var effect: Effect
-    /// How long after the request its answer is sent, or after the connection its TLS begins.
+    /// The delay of the response, or of TLS on a new connection.
     public var delay: Duration
-    /// How often the rule applies; nil for always.
+    /// The number of times that the rule applies; nil for always.
     public var times: Int?
-    /// Of those that it could apply to, the share that it does, from 0 to 1.
+    /// The probability that the rule applies to a matching request or connection, from 0 to 1.
     public var probability: Double
-    /// Decides which those are: equal seeds, equal choices.
+    /// The seed of these decisions. Equal seeds give equal decisions.
     public var seed: UInt64
     /// A device token in lower-case hexadecimal digits; nil for every request.
     public var device: String?
 
     public enum Effect: Sendable, Hashable {
-        /// The request is judged as ever; for the rule's delay.
+        /// The request gets its normal response, after the rule's delay.
         case pass
-        /// The reason is answered with its own status, whatever the request; a 410 with the time, or now.
+        /// The request gets this reason with its status, whatever the request. A 410 has the given time, or the current one.
         case response(APNsReason, invalidSince: Date? = nil)
-        /// The request is taken, and never answered.
+        /// The request is accepted and gets no response.
         case never
-        /// The stream is reset, with a code of RFC 9113 §7: 7 (REFUSED_STREAM) says that nothing was done.
+        /// The stream is reset, with a code of RFC 9113 §7. The code 7 (REFUSED_STREAM) means that the request was not processed.
         case reset(code: Int)
-        /// The connection is closed without a word.
+        /// The connection is closed without GOAWAY.
         case cut
-        /// The connection is to be left, for a reason: this request and those after it are not looked at, or it is the
-        /// last that is.
+        /// GOAWAY with a reason is sent. This request is the last one that is judged; if `accepting` is false, it is not judged
+        /// either.
         case goAway(reason: String, accepting: Bool)
-        /// From now on the connection may have so many streams; the request is judged as ever.
+        /// The connection may have this number of streams from now on. The request gets its normal response.
         case streams(Int)
         /// A new connection is closed before TLS.
         case refuseTLS
-        /// A new connection waits for the rule's delay before TLS begins.
+        /// TLS on a new connection begins after the rule's delay.
         case slowStart
 
-        /// Whether it is for connections and not for requests.
+        /// Whether the rule applies to connections, not to requests.
         var isForConnections: Bool {
             switch self {
             case .refuseTLS, .slowStart: true

@@ -1,4 +1,4 @@
-/// The rules in force, each with what is left of it. The first that applies is the one that does.
+/// The active rules, each with its remaining number of times. The first matching rule applies.
 struct RuleBook: Sendable {
     private var entries: [Entry] = []
 
@@ -7,7 +7,7 @@ struct RuleBook: Sendable {
         var random: SplitMix64
     }
 
-    /// What is left: a rule that is used up is gone.
+    /// The remaining rules. A rule without remaining times is removed.
     var rules: [Rule] {
         get { entries.map(\.rule) }
         set { entries = newValue.map { Entry(rule: $0, random: SplitMix64(seed: $0.seed)) } }
@@ -17,13 +17,13 @@ struct RuleBook: Sendable {
         entries.append(Entry(rule: rule, random: SplitMix64(seed: rule.seed)))
     }
 
-    /// The rule for a request to a device, if any.
+    /// The rule for a request to a device; nil if none applies.
     mutating func rule(forDevice device: String?) -> Rule? {
         guard !entries.isEmpty else { return nil }
         return use { !$0.effect.isForConnections && ($0.device == nil || $0.device == device) }
     }
 
-    /// The rule for a new connection, if any.
+    /// The rule for a new connection; nil if none applies.
     mutating func ruleForConnection() -> Rule? {
         use { $0.effect.isForConnections }
     }
@@ -44,8 +44,7 @@ struct RuleBook: Sendable {
     }
 }
 
-/// Numbers that look random and follow from a seed (Steele, Lea and Flood, "Fast splittable pseudorandom number
-/// generators", 2014).
+/// A sequence of pseudorandom numbers from a seed (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
 struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

@@ -4,11 +4,11 @@ import NIOSSL
 import SwiftASN1
 import X509
 
-/// The certificate a simulator shows, and the one that clients trust it by.
+/// The certificate of a simulator, and the certificate authority that clients must trust.
 struct ServerCertificate {
     let chain: [NIOSSLCertificateSource]
     let key: NIOSSLPrivateKeySource
-    /// The PEM of the certificate authority; nil when the files are given.
+    /// The PEM of the certificate authority; nil if the options contain certificate files.
     let authority: String?
 
     init(chainFile: String, keyFile: String) throws {
@@ -17,8 +17,8 @@ struct ServerCertificate {
         authority = nil
     }
 
-    /// Makes an authority, and by it a certificate for this machine's own names: good for a year from yesterday, so that
-    /// clocks may differ.
+    /// Makes an authority, and a certificate for the names of this machine. The certificate is valid for a year from yesterday, so
+    /// that clocks may differ.
     init(now: Date) throws {
         let from = now.addingTimeInterval(-86_400)
         let until = now.addingTimeInterval(365 * 86_400)

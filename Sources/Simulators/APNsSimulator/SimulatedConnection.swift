@@ -5,10 +5,10 @@ import NIOHPACK
 import NIOHTTP2
 import NIOSSL
 
-/// One connection of the simulator, on the frames themselves: a stream is an entry in a dictionary, not a channel.
+/// One connection of the simulator, which handles HTTP/2 frames directly. A stream is an entry in a dictionary, not a channel.
 ///
-/// Requests here are one header block and a few kilobytes, and so are answers; what a child channel is for (flow of
-/// long bodies, a pipeline of its own) is not needed, and would cost more than the request.
+/// A request is one header block and a few kilobytes, and so is a response. A child channel would provide flow control and a
+/// separate pipeline, which are not needed here and would cost more than the request.
 ///
 /// Belongs to its channel's event loop.
 final class SimulatedConnection: ChannelInboundHandler {
@@ -18,14 +18,14 @@ final class SimulatedConnection: ChannelInboundHandler {
     private let state: SimulatorState
     private var number = 0
     private var history = RequestJudge.ConnectionHistory()
-    /// Requests that have not come whole, and those whose answer has not been sent.
+    /// Incomplete requests, and requests whose response has not been sent.
     private var arriving: [HTTP2StreamID: Arriving] = [:]
     private var answering: Set<HTTP2StreamID> = []
     private var highestStream: HTTP2StreamID = .rootStream
     private var highestHandled: HTTP2StreamID = .rootStream
-    /// The last stream that is looked at; nil unless the connection is going away.
+    /// The last stream that is judged; nil before a GOAWAY.
     private var lastStream: HTTP2StreamID?
-    /// The limits that were announced and that the client has not confirmed, after the one it has.
+    /// The announced limits that the client has not acknowledged yet, after the acknowledged one.
     private var limits: [Int]
     private var isTrusted = false
     private var isClosing = false
@@ -38,12 +38,12 @@ final class SimulatedConnection: ChannelInboundHandler {
         var isTooLarge = false
     }
 
-    /// What is kept of a body; all limits of APNs are below.
+    /// The maximum stored length of a body, which exceeds all limits of APNs.
     private static let maximumBody = 16_384
-    /// Given to the client at first and whenever it is half used, so that it never waits for it.
+    /// The flow-control window of the client. It is refilled when half of it is used, so that the client never waits.
     private static let window = 1 << 24
 
-    /// How long a connection that is going away may take.
+    /// The maximum time of a connection after a GOAWAY.
     private static let patience = TimeAmount.seconds(60)
 
     init(_ state: SimulatorState) {
@@ -51,7 +51,7 @@ final class SimulatedConnection: ChannelInboundHandler {
         limits = [state.options.startsWithOneStream ? 1 : state.options.maximumStreams]
     }
 
-    /// What the server announces at first.
+    /// The settings that the server announces first.
     static func initialSettings(_ options: APNsSimulator.Options) -> HTTP2Settings {
         [
             HTTP2Setting(
@@ -112,8 +112,8 @@ final class SimulatedConnection: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // A stream's error has already reset the stream. Any other, the client hears of by the connection's end.
-        // And on a connection that is going away, what was turned away still comes, for streams that are no more.
+        // An error of a stream has already reset the stream. The client notices other errors because the connection ends. After a
+        // GOAWAY, frames of refused streams still arrive, although these streams no longer exist.
         if error is NIOHTTP2Errors.StreamError || isClosing { return }
         context.close(promise: nil)
     }
@@ -123,7 +123,7 @@ final class SimulatedConnection: ChannelInboundHandler {
     private func receive(
         _ headers: HTTP2Frame.FramePayload.Headers, on stream: HTTP2StreamID, context: ChannelHandlerContext
     ) {
-        // Trailers: nothing of theirs is of use.
+        // Trailers are ignored.
         if arriving[stream] != nil {
             if headers.endStream { finish(stream, context: context) }
             return
@@ -155,7 +155,7 @@ final class SimulatedConnection: ChannelInboundHandler {
         if piece.endStream {
             finish(stream, context: context)
         } else if request.isTooLarge {
-            // It is read to its end, and answered then.
+            // The request is read to its end before the response.
             write(.windowUpdate(windowSizeIncrement: piece.data.readableBytes), on: stream, context: context)
         }
     }
@@ -167,14 +167,14 @@ final class SimulatedConnection: ChannelInboundHandler {
             return
         }
         answering.insert(stream)
-        // One that is too large is judged by a body that is, too.
+        // A body that is too large is replaced by another one that is too large.
         let body =
             request.isTooLarge
             ? [UInt8](repeating: UInt8(ascii: " "), count: Self.maximumBody)
             : request.body.map { Array($0.readableBytesView) } ?? []
         let decision = state.decide(
             headers: request.headers, body: body, connection: number, history: &history,
-            // A GOAWAY leaves out all streams from a number on (RFC 9113 §6.8).
+            // A GOAWAY excludes all streams from a number on (RFC 9113 §6.8).
             canTurnAway: stream > highestHandled)
         switch decision {
         case .response(let reply, let id, let delay):
@@ -208,7 +208,7 @@ final class SimulatedConnection: ChannelInboundHandler {
         }
     }
 
-    // MARK: Answers
+    // MARK: Responses
 
     private func response(
         _ reply: Reply, id: String, on stream: HTTP2StreamID, of request: Arriving, after delay: Duration,
@@ -236,7 +236,7 @@ final class SimulatedConnection: ChannelInboundHandler {
         headers.reserveCapacity(3 + reply.fields.count)
         headers.add(name: ":status", value: String(reply.status))
         let isForDevice = request.headers.first(name: ":path")?.hasPrefix("/3/") ?? false
-        // Values that never come again are not for the table that HPACK keeps (RFC 7541 §6.2.2).
+        // Values that do not repeat are not added to HPACK's table (RFC 7541 §6.2.2).
         headers.add(
             name: isForDevice ? "apns-id" : "apns-request-id", value: id, indexing: .nonIndexable)
         for field in reply.fields {
@@ -265,7 +265,7 @@ final class SimulatedConnection: ChannelInboundHandler {
             arriving[stream] = nil
             state.turnedAway()
         }
-        // The client closes when it has its answers. Closed from here, TCP would throw away what is on its way to it.
+        // The client closes after its responses. If the server closed, TCP could discard responses in transit.
         if !isClosing {
             isClosing = true
             let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
@@ -297,14 +297,14 @@ final class SimulatedConnection: ChannelInboundHandler {
         context.flush()
     }
 
-    /// Closes the connection from below TLS, which would say good-bye.
+    /// Closes the connection below TLS, which would send close_notify.
     private func cut(context: ChannelHandlerContext) {
         let tls = try? context.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self)
         (tls ?? context).close(promise: nil)
     }
 }
 
-/// What a simulator's owner makes its connections do.
+/// Actions on all connections, which the owner of a simulator triggers.
 enum SimulatorEvent: Sendable {
     case goAway(reason: String)
     case streams(Int)

@@ -3,17 +3,17 @@ import HTTPTypes
 public import JSON
 import NIOCore
 
-/// How a simulator that is a process of its own is told what to do, and asked what it was sent: plain HTTP on a port of
-/// its own, for this machine alone, since APNs has nothing like it.
+/// The control of a simulator in another process, over plain HTTP. It has a separate port on the loopback address, because APNs has
+/// no such endpoints.
 ///
-/// - `GET /rules`, `PUT /rules` (an array), `POST /rules` (one more), `DELETE /rules`
-/// - `GET /requests` (those it has looked at), `DELETE /requests`
+/// - `GET /rules`, `PUT /rules` (an array), `POST /rules` (adds one), `DELETE /rules`
+/// - `GET /requests` (the judged ones), `DELETE /requests`
 /// - `GET /counters`
 /// - `POST /goaway` (all connections; `?reason=`), `POST /cut` (all connections), `POST /streams?count=`
 struct SimulatorControl: ServerResponder {
     private let simulator: SimulatorActions
 
-    /// More is no list of rules.
+    /// The maximum length of a list of rules.
     private static let maximumBody = 1 << 20
 
     init(_ simulator: SimulatorActions) {
@@ -84,11 +84,11 @@ struct SimulatorControl: ServerResponder {
     }
 }
 
-/// What a simulator can be made to do at once.
+/// An immediate action on all connections.
 struct SimulatorActions: Sendable {
     let state: SimulatorState
 
-    /// Makes all connections do something.
+    /// Performs an action on all connections.
     func fire(_ event: SimulatorEvent) {
         for channel in state.channels { channel.pipeline.fireUserInboundEventTriggered(event) }
     }
@@ -109,7 +109,7 @@ extension ReceivedRequest {
 }
 
 extension SimulatorCounters {
-    /// By their names.
+    /// The counters by name.
     public var json: JSONObject {
         [
             "connections": JSONValue(connections), "refusedConnections": JSONValue(refusedConnections),

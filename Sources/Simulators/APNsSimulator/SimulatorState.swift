@@ -4,7 +4,7 @@ import NIOCore
 import NIOHPACK
 import Synchronization
 
-/// What the connections of a simulator share, and what its owner asks about.
+/// The shared state of a simulator's connections, which its owner can read.
 final class SimulatorState: Sendable {
     private let contents: Mutex<Contents>
     let options: APNsSimulator.Options
@@ -23,13 +23,13 @@ final class SimulatorState: Sendable {
         let continuation: CheckedContinuation<Void, Never>
     }
 
-    /// What a connection does with a request.
+    /// The treatment of a request.
     enum Decision {
         case response(Reply, id: String, delay: Duration)
         case never
         case reset(code: Int)
         case cut
-        /// Nil for a request that is turned away too.
+        /// Nil if the request gets no response either.
         case goAway(reason: String, Reply?, id: String)
         case streams(Int, Reply, id: String, delay: Duration)
     }
@@ -129,12 +129,12 @@ final class SimulatorState: Sendable {
         }
     }
 
-    /// Counts requests that a connection which is going away does not look at.
+    /// Counts requests that are not judged because of a GOAWAY.
     func turnedAway() {
         change { $0.counters.turnedAway += 1 }
     }
 
-    /// Changes the contents, and wakes those who wait for what is now the case.
+    /// Changes the contents, and wakes tasks whose condition is now true.
     private func change<Result>(_ body: (inout sending Contents) -> sending Result) -> sending Result {
         let (result, satisfied) = contents.withLock { contents in
             let result = body(&contents)
@@ -152,7 +152,7 @@ final class SimulatorState: Sendable {
         return result
     }
 
-    // MARK: For its owner
+    // MARK: For the owner
 
     var rules: [Rule] {
         get { contents.withLock { $0.rules.rules } }
@@ -179,7 +179,7 @@ final class SimulatorState: Sendable {
         contents.withLock { Array($0.channels.values) }
     }
 
-    /// Returns when it is so, or when the task is cancelled.
+    /// Returns when the condition is true, or when the task is cancelled.
     func wait(until isSatisfied: @escaping @Sendable (SimulatorCounters) -> Bool) async {
         let id = UUID()
         await withTaskCancellationHandler {
@@ -198,7 +198,7 @@ final class SimulatorState: Sendable {
 }
 
 extension SimulatorCounters {
-    /// Counts a request that was looked at; nil when it is not answered.
+    /// Counts a judged request; nil without a response.
     fileprivate mutating func count(_ reply: Reply?) {
         requests += 1
         guard let reply else {

@@ -1,4 +1,4 @@
-/// Writes what devices write of CBOR (RFC 8949), and what they never would.
+/// Writes CBOR (RFC 8949) as devices do, and invalid CBOR for tests.
 enum CBORWriter {
     static func text(_ text: String) -> [UInt8] { head(3, text.utf8.count) + Array(text.utf8) }
 
@@ -6,7 +6,7 @@ enum CBORWriter {
 
     static func array(_ elements: [[UInt8]]) -> [UInt8] { head(4, elements.count) + elements.joined() }
 
-    /// The entries in the given order.
+    /// A map with its entries in the given order.
     static func map(_ entries: [(key: String, value: [UInt8])]) -> [UInt8] {
         head(5, entries.count) + entries.flatMap { text($0.key) + $0.value }
     }

@@ -1,12 +1,12 @@
-/// A generation of iOS by what its App Attest writes.
+/// A generation of iOS, distinguished by the output of its App Attest.
 public enum DeviceSystem: Sendable, CaseIterable {
     case iOS14
-    /// With a hash of the code beside what is signed, as apps get that ask for it.
+    /// With a hash of the code next to the signed data, for apps that request it.
     case iOS26
     /// With extensions in the authenticator data.
     case iOS27
 
-    /// The flags that devices set, whatever follows. [observed]
+    /// The flags that devices set in all cases. [observed]
     var flags: UInt8 {
         switch self {
         case .iOS14, .iOS26: 0x40
@@ -15,7 +15,7 @@ public enum DeviceSystem: Sendable, CaseIterable {
     }
 }
 
-/// One thing that a software authenticator does wrong in an attestation.
+/// A fault of a software authenticator in an attestation.
 public enum AttestationFault: Sendable, CaseIterable {
     case notCBOR, trailingByte, duplicateKey, otherFormat, missingReceipt
     case oneCertificate, threeCertificates, swappedCertificates, notYetValid, expired
@@ -27,7 +27,7 @@ public enum AttestationFault: Sendable, CaseIterable {
     case unknownCategory, brokenCategory, bothSpellings
 }
 
-/// One thing that a software authenticator does wrong in an assertion.
+/// A fault of a software authenticator in an assertion.
 public enum AssertionFault: Sendable, CaseIterable {
     case notCBOR, trailingByte, duplicateKey, missingSignature
     case brokenSignature, otherKey, hashedOnce, otherApp, repeatedCounter, unknownCategory, shortData

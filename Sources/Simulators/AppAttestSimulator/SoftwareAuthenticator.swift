@@ -5,15 +5,15 @@ public import Foundation
 import SwiftASN1
 import X509
 
-/// Plays App Attest on a device, without the device: for tests, load and trying out.
+/// Simulates the App Attest of a device, for tests, load tests and trials.
 ///
-/// All but keys, signatures and serial numbers follows from what it is given.
+/// Everything except keys, signatures and serial numbers follows from the arguments.
 public struct SoftwareAuthenticator: Sendable {
     public enum Failure: Error {
         case unknownKey
     }
 
-    /// That of the full app.
+    /// The App ID of the full app.
     public var appID: AppID
     public var system: DeviceSystem
     public var environment: AttestationEnvironment
@@ -44,7 +44,7 @@ public struct SoftwareAuthenticator: Sendable {
         intermediate = try root.intermediate(for: authorityKey.publicKey)
     }
 
-    /// Makes a key and gives its ID, as `generateKey` does: the SHA-256 of its public key, 32 bytes.
+    /// Makes a key and returns its ID, like `generateKey`: the SHA-256 of its public key, 32 bytes.
     public mutating func generateKey() -> [UInt8] {
         let key = P256.Signing.PrivateKey()
         let id = Array(SHA256.hash(data: key.publicKey.x963Representation))
@@ -52,8 +52,8 @@ public struct SoftwareAuthenticator: Sendable {
         return id
     }
 
-    /// Attests a key, as `attestKey` does.
-    /// - Parameter now: A certificate is good from a day before until two days after.
+    /// Attests a key, like `attestKey`.
+    /// - Parameter now: Certificates are valid from a day before this time until two days after it.
     public func attest(
         keyID: [UInt8], clientDataHash: [UInt8], at now: Date, fault: AttestationFault? = nil
     ) throws -> [UInt8] {
@@ -75,7 +75,7 @@ public struct SoftwareAuthenticator: Sendable {
             entries, notCBOR: fault == .notCBOR, trailingByte: fault == .trailingByte)
     }
 
-    /// Signs by a key, as `generateAssertion` does, and counts.
+    /// Signs with a key, like `generateAssertion`, and increments the counter.
     public mutating func assertion(
         keyID: [UInt8], clientDataHash: [UInt8], fault: AssertionFault? = nil
     ) throws -> [UInt8] {
@@ -133,7 +133,7 @@ extension SoftwareAuthenticator {
         }
     }
 
-    /// Nothing before iOS 27.
+    /// Nil before iOS 27.
     private func extensions(categoryBytes: [UInt8]? = nil, hasBothSpellings: Bool = false) -> [UInt8] {
         guard system == .iOS27 || categoryBytes != nil || hasBothSpellings else { return [] }
         let bytes = categoryBytes ?? withUnsafeBytes(of: category.rawValue.littleEndian, Array.init)
@@ -176,7 +176,7 @@ extension SoftwareAuthenticator {
         }
     }
 
-    /// When the leaf begins to be good, in seconds from now.
+    /// The start of the leaf's validity, in seconds from now.
     private static func start(_ fault: AttestationFault?) -> TimeInterval {
         switch fault {
         case .notYetValid: 60
@@ -202,7 +202,7 @@ extension SoftwareAuthenticator {
             Critical(KeyUsage(digitalSignature: true))
         }
         if fault != .missingNonce {
-            // SEQUENCE, [1] EXPLICIT, OCTET STRING: 38 bytes, as in all of Apple's that were seen.
+            // SEQUENCE, [1] EXPLICIT, OCTET STRING: 38 bytes, as in all observed certificates of Apple. [observed]
             var value = [0x30, 0x24, 0xA1, 0x22, 0x04, 0x20] + nonce
             if fault == .longNonce { value.append(0) }
             try extensions.append(

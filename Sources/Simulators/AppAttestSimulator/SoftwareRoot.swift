@@ -3,11 +3,11 @@ public import Foundation
 import SwiftASN1
 import X509
 
-/// A root and an intermediate that stand in for Apple's: whoever trusts them is attested anything.
+/// A root and an intermediate certificate that replace Apple's. A server that trusts them accepts any attestation.
 public struct SoftwareRoot: Sendable {
-    /// The certificate that a server is told to trust.
+    /// The certificate that a server must trust.
     public let pem: String
-    /// The private key of the root, in PEM, for whoever wants the same root again.
+    /// The private key of the root in PEM, with which the same root can be made again.
     public let keyPEM: String
 
     private let key: P384.Signing.PrivateKey
@@ -16,7 +16,7 @@ public struct SoftwareRoot: Sendable {
     static let rootName = "Doorstep App Attest simulator root"
     static let intermediateName = "Doorstep App Attest simulator CA 1"
 
-    /// Makes a root that is good from a day before until 25 years after a time.
+    /// Makes a root that is valid from a day before a time until 25 years after it.
     public init(at now: Date) throws {
         let key = P384.Signing.PrivateKey()
         let name = try DistinguishedName { CommonName(Self.rootName) }
@@ -32,7 +32,7 @@ public struct SoftwareRoot: Sendable {
         try self.init(certificate: certificate, key: key)
     }
 
-    /// Takes what another one was kept as.
+    /// Makes a root from a stored certificate and key.
     public init(pem: String, keyPEM: String) throws {
         try self.init(
             certificate: Certificate(pemEncoded: pem), key: P384.Signing.PrivateKey(pemRepresentation: keyPEM)
@@ -46,7 +46,7 @@ public struct SoftwareRoot: Sendable {
         keyPEM = key.pemRepresentation
     }
 
-    /// Makes an intermediate that the root signed, good as long as the root.
+    /// Makes an intermediate that the root signs. It is valid as long as the root.
     func intermediate(
         for key: P384.Signing.PublicKey, isAuthority: Bool = true
     ) throws -> Certificate {
@@ -65,7 +65,7 @@ public struct SoftwareRoot: Sendable {
             }, issuerPrivateKey: .init(self.key))
     }
 
-    /// The root's own certificate, in DER.
+    /// The certificate of the root in DER.
     var der: [UInt8] {
         get throws { try certificate.serialized }
     }

@@ -5,8 +5,8 @@ import JSON
 
 /// Verifies the tokens of requests.
 ///
-/// Not with the library that the client signs with: what one gets wrong, the other is to find.
-/// Source: "Generating tokens for API requests" [Apple]; RFC 7515 §7.1, RFC 7518 §3.4.
+/// It does not use the library with which the client signs, so that each can reveal errors of the other. Source: "Generating tokens
+/// for API requests" [Apple]; RFC 7515 §7.1, RFC 7518 §3.4.
 struct APITokenVerifier: Sendable {
     private struct KnownKey: Sendable {
         let key: P256.Signing.PublicKey
@@ -14,14 +14,14 @@ struct APITokenVerifier: Sendable {
     }
 
     private let keys: [String: KnownKey]
-    /// Tokens whose signature was found good.
+    /// Tokens with a verified signature.
     private var verified: [String: JSONObject] = [:]
 
-    /// From issue to end, in seconds. [Apple]
+    /// The maximum lifetime of a token in seconds. [Apple]
     private static let maximumLifetime = 1_200.0
-    /// By how much a client's clock may be ahead, in seconds. [ours]
+    /// The maximum difference in seconds by which a client's clock may be ahead. [ours]
     private static let tolerance = 60.0
-    /// A client that makes tokens without end is not to fill the memory.
+    /// The maximum number of cached tokens, so that a client cannot fill the memory.
     private static let maximumVerified = 10_000
 
     init(_ keys: [AppStoreConnectSimulator.Key]) throws {
@@ -33,8 +33,8 @@ struct APITokenVerifier: Sendable {
         self.keys = known
     }
 
-    /// The key of a request whose token is good for it.
-    /// - Parameter header: the value of `Authorization`.
+    /// The key of a request with a valid token for it.
+    /// - Parameter header: The value of `Authorization`.
     mutating func verify(
         _ header: String?, method: String, path: Substring, query: Substring, at now: Date
     ) throws(ErrorDocument) -> AppStoreConnectSimulator.Key {
@@ -55,13 +55,13 @@ struct APITokenVerifier: Sendable {
         return key.description
     }
 
-    /// A team key's tokens name the issuer; an individual key's have no issuer, and the subject `user`. [Apple]
+    /// Tokens of team keys name the issuer. Tokens of individual keys have no issuer, and the subject `user`. [Apple]
     private static func isIssued(_ claims: JSONObject, by key: AppStoreConnectSimulator.Key) -> Bool {
         key.issuer.map { claims["iss"]?.stringValue == $0 && claims["sub"] == nil }
             ?? (claims["iss"] == nil && claims["sub"]?.stringValue == "user")
     }
 
-    /// A scope is for GET alone; another method was seen to get 405. `limit`, `cursor` and `sort` do not count. [Apple, observed]
+    /// A scope permits only GET. Other methods get 405. `limit`, `cursor` and `sort` are not compared. [Apple, observed]
     private func check(
         _ scope: JSONValue, _ method: String, _ path: Substring, _ query: Substring
     ) throws(ErrorDocument) {

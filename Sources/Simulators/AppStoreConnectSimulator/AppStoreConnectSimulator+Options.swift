@@ -1,16 +1,16 @@
 public import Foundation
 
 extension AppStoreConnectSimulator {
-    /// What the simulator is and whom it knows.
+    /// The simulator's addresses, keys, apps and settings.
     public struct Options: Sendable {
-        /// 0 for one that is free.
+        /// 0 for any free port.
         public var port = 0
-        /// For control: 0 for one that is free, nil for none.
+        /// The port for control; 0 for any free port, nil for no control.
         public var controlPort: Int?
         public var keys: [Key]
         public var apps: [App]
         public var knobs = Knobs()
-        /// Tells the time. What the simulator is made to advance by is added, but not where tokens are judged.
+        /// The clock. Advanced time is added to it, but not for the verification of tokens.
         public var now: @Sendable () -> Date = { Date() }
 
         public init(keys: [Key], apps: [App]) {
@@ -19,15 +19,15 @@ extension AppStoreConnectSimulator {
         }
     }
 
-    /// The public half of a key for the App Store Connect API.
+    /// The public key of a key for the App Store Connect API.
     public struct Key: Sendable {
         public let id: String
         /// A P-256 public key, as the PEM of its `SubjectPublicKeyInfo`.
         public let publicKey: String
-        /// Of a team key; nil for an individual one.
+        /// The issuer of a team key; nil for an individual key.
         public var issuer: String?
         public var role: Role
-        /// The identifiers of the apps it reaches; nil for all.
+        /// The identifiers of the apps that the key may access; nil for all.
         public var apps: Set<String>?
 
         public init(
@@ -41,13 +41,13 @@ extension AppStoreConnectSimulator {
         }
     }
 
-    /// What a key's user is. Source: "Role permissions", App Store Connect Help. [Apple]
+    /// The role of a key's user. Source: "Role permissions", App Store Connect Help. [Apple]
     public enum Role: String, Sendable, Hashable, CaseIterable {
         case accountHolder = "ACCOUNT_HOLDER"
         case admin = "ADMIN"
         case appManager = "APP_MANAGER"
         case marketing = "MARKETING"
-        /// One of those that may not touch App Clip experiences.
+        /// A role that may not access App Clip experiences.
         case customerSupport = "CUSTOMER_SUPPORT"
     }
 
@@ -56,7 +56,7 @@ extension AppStoreConnectSimulator {
         public let id: String
         public let bundleID: String
         public var name: String
-        /// Such as `en-US`.
+        /// A locale such as `en-US`.
         public var primaryLocale: String
         public var clips: [Clip]
 
@@ -74,7 +74,7 @@ extension AppStoreConnectSimulator {
     public struct Clip: Sendable {
         public let id: String
         public let bundleID: String
-        /// The hosts that its entitlement names and that name it: links lead nowhere else. Nil for any.
+        /// The hosts that the app's entitlement names and that name the app. Links of other hosts are refused. Nil for any host.
         public var domains: Set<String>?
 
         public init(id: String, bundleID: String, domains: Set<String>? = nil) {

@@ -4,19 +4,19 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// A server that answers as the App Store Connect API does about advanced App Clip experiences: it takes what Apple's
-/// specification takes, refuses what that refuses, and has a knob for what nobody knows.
+/// A simulator of the App Store Connect API for advanced App Clip experiences. It accepts the requests that Apple's specification
+/// allows, refuses others, and has a knob for each unknown behavior.
 ///
-/// It speaks plain HTTP/1.1 on the loopback address alone, and takes uploads on the same port.
+/// It uses plain HTTP/1.1 on the loopback address only, and accepts uploads on the same port.
 public final class AppStoreConnectSimulator: Sendable {
     public let port: Int
-    /// Nil unless it was asked for.
+    /// The port for control; nil without control.
     public let controlPort: Int?
     private let state: State
     private let servers: [RunningServer]
     private let group: MultiThreadedEventLoopGroup
 
-    /// What the connections share.
+    /// The shared state of the connections.
     final class State: Sendable {
         private let simulation: Mutex<StoreSimulation>
         private let clock: @Sendable () -> Date
@@ -44,7 +44,7 @@ public final class AppStoreConnectSimulator: Sendable {
         controlPort = control?.port
     }
 
-    /// Lends a simulator.
+    /// Runs the closure with a simulator.
     public static func withSimulator<Result>(
         _ options: Options, _ body: (AppStoreConnectSimulator) async throws -> Result
     ) async throws -> Result {
@@ -59,8 +59,8 @@ public final class AppStoreConnectSimulator: Sendable {
         }
     }
 
-    /// Starts a simulator, which is to be stopped.
-    /// - Throws: for keys that cannot be read, or a port that is not free.
+    /// Starts a simulator. Call `stop` at its end.
+    /// - Throws: If keys cannot be read, or a port is not free.
     public static func start(_ options: Options) async throws -> AppStoreConnectSimulator {
         let state = try State(options)
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -85,23 +85,23 @@ public final class AppStoreConnectSimulator: Sendable {
     ) async throws -> RunningServer {
         var settings = ServerSettings()
         settings.port = port
-        // All clients have one address.
+        // No limit per client, because all clients have one address.
         settings.maximumConnectionsOfClient = settings.maximumConnections
         return try await RunningServer.start(settings, responder, on: group)
     }
 
-    /// Closes all connections at once, and the ports.
+    /// Closes all connections immediately, and the ports.
     public func stop() async throws {
         for server in servers { await server.stop() }
         try await group.shutdownGracefully()
     }
 
-    /// Where it is reached, such as `http://127.0.0.1:8080`.
+    /// The origin of the simulator, such as `http://127.0.0.1:8080`.
     public var host: String { "http://127.0.0.1:\(port)" }
 
-    // MARK: What it does
+    // MARK: Faults
 
-    /// Those that are left, the first first.
+    /// The remaining faults, in their order.
     public var faults: [Fault] {
         get { state.with { simulation, _ in simulation.faults } }
         set { state.with { simulation, _ in simulation.faults = newValue } }
@@ -111,24 +111,24 @@ public final class AppStoreConnectSimulator: Sendable {
         state.with { simulation, _ in change(&simulation.account.knobs) }
     }
 
-    /// Lets time pass: budgets fill, places are matched, images processed, reservations end.
+    /// Advances the time: budgets refill, places are matched, images are processed, reservations expire.
     public func advance(by duration: Duration) {
         state.with { simulation, _ in simulation.advance(by: duration / .seconds(1)) }
     }
 
-    /// Changes an experience as somebody else would, by hand.
-    /// - Returns: whether there is one.
+    /// Changes an experience as a person on the website would.
+    /// - Returns: Whether the experience exists.
     @discardableResult public func edit(_ id: String, _ edit: RemoteEdit) -> Bool {
         state.with { simulation, now in simulation.edit(id, edit, at: now) }
     }
 
-    // MARK: What it was asked
+    // MARK: Received requests
 
     public var counters: StoreCounters {
         state.with { simulation, _ in simulation.counters }
     }
 
-    /// All that were ever made, as they were made.
+    /// All experiences, including removed ones, in the order of their creation.
     public var experiences: [StoredExperience] {
         state.with { simulation, now in simulation.stored(at: now) }
     }

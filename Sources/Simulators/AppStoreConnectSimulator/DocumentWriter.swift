@@ -1,29 +1,29 @@
 import Foundation
 import JSON
 
-/// Writes what is read, in the form of JSON:API, as the specification and the query have it.
+/// Writes responses in the form of JSON:API, according to the specification and the query.
 struct DocumentWriter {
     let account: SimulatedAccount
     let specification: Specification
     let query: RequestQuery
-    /// Such as `http://127.0.0.1:8080`.
+    /// The origin, such as `http://127.0.0.1:8080`.
     let host: String
     let now: Date
 
-    /// A resource as it is stored, with what it is related to.
+    /// A stored resource with its related resources.
     private struct Stored {
         let attributes: JSONObject
         let related: [String: [String]]
     }
 
-    /// A page of a listing before its rows are cut.
+    /// A page of a listing, before its rows are limited.
     struct Listing {
         let path: String
         let type: String
         let ids: [String]
-        /// Whether only identifiers are asked for.
+        /// Whether only identifiers are requested.
         var isLinkage = false
-        /// What goes wrong with the page.
+        /// The fault of the page.
         var fault: Fault.Effect?
     }
 
@@ -160,14 +160,14 @@ struct DocumentWriter {
         return .object(resource)
     }
 
-    /// How many related resources are included if nobody says. [ours]
+    /// The default number of related resources that are included. [ours]
     private static let defaultRelated = 10
 
     private func shown(_ ids: [String], _ name: String) -> ArraySlice<String> {
         ids.prefix(query.relationshipLimits[name] ?? Self.defaultRelated)
     }
 
-    /// What the resources are related to and the query asks for, each once.
+    /// The related resources that the query requests, each once.
     private func included(_ resources: [(type: String, id: String)]) -> JSONValue {
         guard !query.include.isEmpty else { return [] }
         var seen: Set<String> = []

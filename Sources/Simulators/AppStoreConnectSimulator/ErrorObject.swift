@@ -1,6 +1,6 @@
 import JSON
 
-/// What is wrong with a request, in the form of Apple's `ErrorResponse`.
+/// An error of a request, in the form of Apple's `ErrorResponse`.
 struct ErrorObject: Sendable, Hashable {
     let status: Int
     let code: String
@@ -9,9 +9,9 @@ struct ErrorObject: Sendable, Hashable {
     var source: Source?
 
     enum Source: Sendable, Hashable {
-        /// In the body (RFC 6901).
+        /// A position in the body (RFC 6901).
         case pointer(String)
-        /// Of the query.
+        /// A parameter of the query.
         case parameter(String)
     }
 
@@ -30,7 +30,7 @@ struct ErrorObject: Sendable, Hashable {
     }
 }
 
-/// All that is wrong with a request; the first error's status is that of the answer.
+/// All errors of a request. The first error determines the status of the response.
 struct ErrorDocument: Error, Sendable, Hashable {
     let errors: [ErrorObject]
 
@@ -95,7 +95,7 @@ extension ErrorObject {
     static let rateLimitExceeded = Self(
         status: 429, code: "RATE_LIMIT_EXCEEDED", title: "The request rate limit has been reached.")
 
-    /// - Parameter kind: what follows `ENTITY_ERROR.ATTRIBUTE.`.
+    /// - Parameter kind: The text after `ENTITY_ERROR.ATTRIBUTE.`.
     static func attribute(_ kind: String, at pointer: String, _ detail: String) -> Self {
         entity("ATTRIBUTE.\(kind)", at: pointer, detail)
     }
@@ -104,7 +104,7 @@ extension ErrorObject {
         entity("RELATIONSHIP.\(kind)", at: pointer, detail)
     }
 
-    /// - Parameter kind: what follows `ENTITY_ERROR.`.
+    /// - Parameter kind: The text after `ENTITY_ERROR.`.
     static func entity(_ kind: String, at pointer: String, _ detail: String) -> Self {
         Self(
             status: 409, code: "ENTITY_ERROR.\(kind)",

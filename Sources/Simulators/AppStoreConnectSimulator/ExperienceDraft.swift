@@ -1,18 +1,18 @@
 import Foundation
 import JSON
 
-/// An experience as it would be after a request, and what is to be known to judge that.
+/// The state of an experience after a request, with the data for judging it.
 struct ExperienceDraft: Sendable {
-    /// Nil for a new one.
+    /// Nil for a new experience.
     let old: SimulatedExperience?
     let clipID: String
     let link: String
     private(set) var attributes: JSONObject
     private(set) var imageID: String
     private(set) var texts: [SimulatedLocalization]
-    /// The identifiers by which new localizations are referred to.
+    /// The identifiers that refer to new localizations.
     private(set) var localIDs: [String] = []
-    /// What the linkage names and `included` does not have, or the other way round.
+    /// Identifiers that are only in the linkage or only in `included`.
     private(set) var danglingIDs: [String] = []
 
     init(_ body: RequestBody, changing old: SimulatedExperience?, _ account: inout SimulatedAccount) {
@@ -22,7 +22,7 @@ struct ExperienceDraft: Sendable {
         imageID = body.id("headerImage") ?? old?.imageID ?? ""
         attributes = old?.attributes ?? [:]
         for (key, value) in body.attributes where !["link", "removed"].contains(key) {
-            // What null does to an attribute that must be there is not documented: here, nothing.
+            // Apple does not document the effect of null on a required attribute. Here it has no effect.
             if value != .null {
                 attributes[key] = value
             } else if !["defaultLanguage", "isPoweredBy"].contains(key) {
@@ -73,8 +73,8 @@ struct ExperienceDraft: Sendable {
 
     var place: JSONObject? { attributes["place"]?.objectValue }
 
-    /// Stores it.
-    /// - Returns: its identifier.
+    /// Stores the experience.
+    /// - Returns: The identifier of the experience.
     func store(in account: inout SimulatedAccount, at now: Date) -> String {
         var experience =
             old
@@ -91,7 +91,7 @@ struct ExperienceDraft: Sendable {
 }
 
 extension RequestBody {
-    /// What a relationship to one leads to.
+    /// The resource of a to-one relationship.
     fileprivate func id(_ relationship: String) -> String? {
         (relationships[relationship] ?? nil)?.first
     }

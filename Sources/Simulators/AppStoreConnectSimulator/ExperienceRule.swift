@@ -2,10 +2,10 @@ import Cards
 import Foundation
 import JSON
 
-/// What holds of experiences beyond the shape that the specification gives them.
+/// A rule for experiences that the specification's schemas do not contain.
 struct ExperienceRule: Sendable {
     let name: String
-    /// What a request that breaks it is answered.
+    /// The error for a request that breaks the rule.
     let error: ErrorObject
     let isKept: @Sendable (ExperienceDraft, SimulatedAccount, Date) -> Bool
 

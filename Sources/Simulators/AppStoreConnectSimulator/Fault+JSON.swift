@@ -3,11 +3,11 @@ public import JSON
 extension Fault {
     /// Reads a fault.
     ///
-    /// The members: `effect` (`pass`, `response`, `cut`, `lose-reply`, `truncate`, `repeat-row`, `omit-row`; `response` when there
-    /// is a `status`, else `pass`), `status`, `code` and `retryAfter` (of `response`), and of all `delayMilliseconds`, `times`,
-    /// `probability`, `seed`, `method` and `path`.
+    /// The members are: `effect` (`pass`, `response`, `cut`, `lose-reply`, `truncate`, `repeat-row`, `omit-row`; the default is
+    /// `response` if there is a `status`, otherwise `pass`), and `status`, `code` and `retryAfter` (of `response`). All faults may
+    /// have `delayMilliseconds`, `times`, `probability`, `seed`, `method` and `path`.
     ///
-    /// - Throws: `JSONFieldError` with the member that is wrong.
+    /// - Throws: `JSONFieldError` with the invalid member.
     public init(json: JSONValue) throws(JSONFieldError) {
         var reader = try JSONObjectReader(json)
         let status = try Self.number("status", 400...599, of: &reader)
@@ -38,7 +38,7 @@ extension Fault {
         try reader.finish()
     }
 
-    /// As it is read.
+    /// The JSON of the fault, in the form in which it is read.
     public var json: JSONObject {
         var object: JSONObject = ["effect": .string(name.rawValue), "path": .string(path)]
         if case .response(let status, let code, let retryAfter) = effect {

@@ -1,33 +1,33 @@
-/// What the simulator does with some requests that it would not do by itself.
+/// A fault that changes the simulator's behavior for some requests.
 public struct Fault: Sendable, Hashable {
     public var effect: Effect
-    /// How long after the request its answer is sent.
+    /// The delay of the response.
     public var delay: Duration = .zero
-    /// How often it happens; nil for always.
+    /// The number of times that the fault occurs; nil for always.
     public var times: Int?
-    /// Of the requests that it could happen to, the share that it does, from 0 to 1.
+    /// The probability that the fault occurs at a matching request, from 0 to 1.
     public var probability = 1.0
-    /// Decides which those are: equal seeds, equal choices.
+    /// The seed of these decisions. Equal seeds give equal decisions.
     public var seed = 0
     /// Nil for every method.
     public var method: String?
-    /// What the path begins with.
+    /// The beginning of the path.
     public var path = ""
 
     public enum Effect: Sendable, Hashable {
-        /// The request is answered as ever; for the delay.
+        /// The request gets its normal response, after the delay.
         case pass
-        /// Nothing is done.
+        /// The request has no effect, and gets an error.
         case response(status: Int, code: String, retryAfter: Int?)
-        /// Nothing is done, and the connection is closed without a word.
+        /// The request has no effect, and the connection is closed without a response.
         case cut
-        /// All is done, and the connection is closed without a word.
+        /// The request takes effect, and the connection is closed without a response.
         case loseReply
-        /// All is done, and half of the answer's body is sent, as if it were all.
+        /// The request takes effect, and only half of the response's body is sent, with a matching length.
         case truncate
-        /// A page of a listing has its first row twice.
+        /// The first row of a page of a listing occurs twice.
         case repeatRow
-        /// A page of a listing has its first row not at all.
+        /// The first row of a page of a listing is missing.
         case omitRow
     }
 

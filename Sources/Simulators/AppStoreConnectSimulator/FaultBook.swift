@@ -1,10 +1,10 @@
 import Crypto
 
-/// The faults in force, each with what is left of it. The first that happens is the one that does.
+/// The active faults, each with its remaining number of times. The first matching fault occurs.
 struct FaultBook: Sendable {
     private var entries: [(fault: Fault, chances: Int)] = []
 
-    /// What is left: a fault that is used up is gone.
+    /// The remaining faults. A fault without remaining times is removed.
     var faults: [Fault] {
         get { entries.map(\.fault) }
         set { entries = newValue.map { ($0, 0) } }
@@ -24,7 +24,7 @@ struct FaultBook: Sendable {
         return nil
     }
 
-    /// Decided by seed and number alone, whatever happened before.
+    /// The decision depends only on the seed and the number of the request.
     private static func happens(_ fault: Fault, chance: Int) -> Bool {
         guard fault.probability < 1 else { return true }
         let digest = SHA256.hash(data: Array("\(fault.seed).\(chance)".utf8))

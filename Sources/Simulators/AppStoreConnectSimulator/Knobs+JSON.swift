@@ -1,8 +1,8 @@
 public import JSON
 
 extension Knobs {
-    /// Changes the knobs that are named, by the names of the properties.
-    /// - Throws: for a name that is none, or a value of another type.
+    /// Changes the named knobs. The names are those of the properties.
+    /// - Throws: For an unknown name, or a value of another type.
     public mutating func apply(_ json: JSONObject) throws(JSONFieldError) {
         var reader = JSONObjectReader(json)
         var changed = self
@@ -44,7 +44,7 @@ extension Knobs {
         self = changed
     }
 
-    /// As it is applied.
+    /// The JSON of the knobs, in the form in which they are changed.
     public var json: JSONObject {
         var json: JSONObject = ["minuteHeader": .string(minuteHeader.rawValue)]
         json["versionState"] = versionState.map { .string($0.rawValue) } ?? .null

@@ -1,37 +1,37 @@
-/// All that Apple does not say about its API, or that was seen to vary: whoever relies on one setting finds out by the other.
+/// Behaviors of Apple's API that are undocumented or that vary. The knobs let tests try each possibility.
 public struct Knobs: Sendable, Hashable {
     // MARK: Experiences
 
-    /// Whether a second experience of one link is refused.
+    /// Whether a second experience with the same link is refused.
     public var refusesDuplicateLinks = true
-    /// Whether a removed experience answers 404; else it is there as DEACTIVATED.
+    /// Whether a removed experience gets 404. Otherwise it exists with the status DEACTIVATED.
     public var removedAreGone = true
-    /// Whether listings have what is DEACTIVATED, unless they ask for a status.
+    /// Whether listings contain DEACTIVATED experiences, unless they request a status.
     public var listsDeactivated = true
     /// Whether the link of a removed experience can be registered again.
     public var removedLinksAreFree = true
     /// Whether `removed: false` brings a removed experience back.
     public var revives = false
-    /// The most experiences of a clip; nil for any number.
+    /// The maximum number of experiences of a clip; nil for any number.
     public var maximumExperiences: Int?
-    /// Whether a localization that a change leaves out goes.
+    /// Whether a change deletes localizations that it does not contain.
     public var omittedLocalizationsGo = true
     /// Whether the identifiers of new localizations must be of the form `${…}`. [observed: since April 2026]
     public var localIDsAreStrict = true
-    /// Whether titles of more than 30 and subtitles of more than 56 characters are refused; only the help has these limits.
+    /// Whether titles of more than 30 and subtitles of more than 56 characters are refused. Only the help has these limits.
     public var limitsTexts = true
-    /// Whether no experience of any clip can be changed or removed, as Apple's article has it of released clips.
+    /// Whether no experience of any clip can be changed or removed. Apple's article says this about released clips.
     public var refusesChanges = false
-    /// For how long a place is PENDING, in seconds.
+    /// The seconds for which a place is PENDING.
     public var placePending = 60.0
-    /// Names of places that Maps does not have: NO_MATCH.
+    /// Names of places that Maps does not find: NO_MATCH.
     public var unmatchedNames: Set<String> = []
-    /// Whether Maps' own spelling and identifier of a matched place is read back, and not what was written.
+    /// Whether a matched place has the spelling and identifier of Maps, and not the written ones.
     public var correctsPlaces = false
     /// Hosts whose association files Apple could not fetch.
     public var unreachableDomains: Set<String> = []
 
-    /// The state of the version that the app's build is of; nil for a build without a version.
+    /// The state of the app version of the build; nil for a build without a version.
     public var versionState: VersionState? = .readyForDistribution
 
     // MARK: Images
@@ -40,40 +40,40 @@ public struct Knobs: Sendable, Hashable {
     public var sharesImages = true
     /// Whether an experience may name an image that is not COMPLETE.
     public var acceptsUnfinishedImages = false
-    /// The most bytes of one upload operation.
+    /// The maximum number of bytes of one upload operation.
     public var partSize = 1 << 20
-    /// How long a reservation lasts, in seconds.
+    /// The lifetime of a reservation, in seconds.
     public var reservation = 604_800.0
-    /// How long after its commit an image is COMPLETE or FAILED, in seconds.
+    /// The seconds after its commit until an image is COMPLETE or FAILED.
     public var processing = 10.0
-    /// How long after that `sourceFileChecksum` can be read, in seconds.
+    /// The seconds after that until `sourceFileChecksum` can be read.
     public var checksumLag = 0.0
-    /// Whether upload operations are in the answer to the reservation alone.
+    /// Whether only the response to the reservation contains the upload operations.
     public var hidesUploadOperations = false
 
     // MARK: Listings
 
-    /// How long after it was made, or removed, an experience is in the listings, or out of them, in seconds.
+    /// The seconds after its creation or removal until an experience is in the listings, or disappears from them.
     public var listingLag = 0.0
-    /// Whether rows are ordered by their identifiers, which look random, and not as they were made: a new row moves others
-    /// from page to page.
+    /// Whether rows are sorted by their identifiers, which look random, and not by creation. A new row then moves others from page
+    /// to page.
     public var scattersRows = false
-    /// Parameters that the specification has and the service refuses.
+    /// Parameters of the specification that the service refuses.
     public var refusedParameters: Set<String> = []
 
     // MARK: Budgets
 
-    /// Requests of a key in a rolling hour. [observed: 3,600]
+    /// The maximum number of requests of a key in a rolling hour. [observed: 3,600]
     public var hourlyLimit = 3_600
-    /// Writes of a key in a rolling minute; nil for no such budget. [observed: 150 and 250]
+    /// The maximum number of writes of a key in a rolling minute; nil for no limit. [observed: 150 and 250]
     public var minuteLimit: Int?
-    /// How the budget of the minute is told on answers to writes.
+    /// The form in which responses to writes report the budget of the minute.
     public var minuteHeader = MinuteHeader.sameLine
-    /// Whether parts of images count.
+    /// Whether uploads of parts of images count.
     public var countsUploads = false
     /// Whether a 429 for a spent budget has `Retry-After`.
     public var tellsRetryAfter = false
-    /// Whether an agreement is missing: every request is refused.
+    /// Whether an agreement is missing, so that every request is refused.
     public var lacksAgreement = false
 
     /// The values of `appVersionState`. [Apple]

@@ -1,21 +1,21 @@
 public import JSON
 
-/// A change of an experience by somebody else.
+/// A change of an experience by another person.
 public struct RemoteEdit: Sendable {
-    /// Of the experience; null takes one away.
+    /// Attributes of the experience; null removes an attribute.
     public var attributes: JSONObject = [:]
-    /// What reads answer in the place of attributes from now on, as it is: unknown values, and null.
+    /// Values that responses contain instead of the attributes from now on, including unknown values and null.
     public var shown: JSONObject = [:]
-    /// Of the localizations that there are, by language.
+    /// Texts of existing localizations, by language.
     public var texts: [String: JSONObject] = [:]
-    /// Whether it cannot be changed or removed from now on.
+    /// Whether the experience cannot be changed or removed from now on.
     public var isFrozen: Bool?
     public var isInTransfer: Bool?
     public var isRemoved: Bool?
 
     public init() {}
 
-    /// - Throws: for a member that is not `attributes`, `shown`, `texts`, `frozen`, `inTransfer` or `removed`.
+    /// - Throws: For a member other than `attributes`, `shown`, `texts`, `frozen`, `inTransfer` and `removed`.
     public init(json: JSONValue) throws(JSONFieldError) {
         var reader = try JSONObjectReader(json)
         attributes = try reader.optionalMembers("attributes") ?? [:]

@@ -1,9 +1,9 @@
 import JSON
 
-/// The body of a request, held to the specification: its shape is right.
+/// The body of a request, checked against the schemas of the specification.
 struct RequestBody: Sendable {
     let attributes: JSONObject
-    /// Identifiers by the names of the relationships; nil is a relationship to nothing.
+    /// Identifiers by the names of the relationships; nil for an empty relationship.
     let relationships: [String: [String]?]
     let included: [Included]
 
@@ -13,7 +13,7 @@ struct RequestBody: Sendable {
         let attributes: JSONObject
     }
 
-    /// - Parameter id: of the resource that is to change; nil for a new one.
+    /// - Parameter id: The identifier of the resource to change; nil for a new one.
     init(
         _ bytes: [UInt8], of type: String, id: String?, as name: String, _ specification: Specification
     ) throws(ErrorDocument) {
@@ -49,7 +49,7 @@ struct RequestBody: Sendable {
     }
 }
 
-/// Gathers all that is wrong with the shape of a body.
+/// Collects all errors in the schema of a body.
 private struct BodyChecker {
     private let specification: Specification
     private var errors: [ErrorObject] = []
@@ -61,7 +61,7 @@ private struct BodyChecker {
     var document: ErrorDocument { ErrorDocument(errors) }
 
     mutating func add(_ error: ErrorObject) {
-        // One answer names a few, not all that a caller may send.
+        // A response contains a few errors, not as many as a caller can cause.
         if errors.count < 20 { errors.append(error) }
     }
 
@@ -80,7 +80,7 @@ private struct BodyChecker {
         }
     }
 
-    /// - Parameter readable: the attributes that a resource has but that this body may not.
+    /// - Parameter readable: The attributes of the resource that this body must not contain.
     mutating func attributes(
         _ value: JSONValue?, _ shape: Specification.Body, _ readable: [String: ValueShape],
         at pointer: String

@@ -1,24 +1,24 @@
 import Foundation
 import JSON
 
-/// The query of a request, held to the specification.
+/// The query of a request, checked against the specification.
 struct RequestQuery: Sendable {
     private(set) var include: Set<String> = []
-    /// By type.
+    /// The requested fields by type.
     private(set) var fields: [String: Set<String>] = [:]
     private(set) var filters: [String: Set<String>] = [:]
     private(set) var limit = RequestQuery.defaultLimit
-    /// Of relationships that are included, by name.
+    /// The limits of included relationships by name.
     private(set) var relationshipLimits: [String: Int] = [:]
-    /// How many rows stand before the page.
+    /// The number of rows before the page.
     private(set) var offset = 0
-    /// As it came, but for the cursor.
+    /// The query as it was received, without the cursor.
     private(set) var parameters: [(name: String, value: String)] = []
 
-    /// How many rows a page has if nobody says. [ours]
+    /// The default number of rows of a page. [ours]
     static let defaultLimit = 50
 
-    /// - Parameter refused: names that are allowed by the specification, and refused all the same.
+    /// - Parameter refused: Parameters that the specification allows and the service refuses.
     init(
         _ text: Substring, for operation: Specification.Operation, refused: Set<String> = []
     ) throws(ErrorDocument) {
@@ -44,7 +44,7 @@ struct RequestQuery: Sendable {
         guard errors.isEmpty else { throw ErrorDocument(errors) }
     }
 
-    /// Whether the value is one that the parameter can have.
+    /// Whether the parameter can have the value.
     private mutating func take(_ name: String, _ value: String, _ parameter: Specification.Parameter) -> Bool
     {
         let values = Set(value.split(separator: ",", omittingEmptySubsequences: false).map(String.init))
@@ -69,7 +69,7 @@ struct RequestQuery: Sendable {
         return true
     }
 
-    /// What stands in the brackets.
+    /// The text in the brackets.
     private static func key(of name: String) -> String {
         String(name.drop { $0 != "[" }.dropFirst().prefix { $0 != "]" })
     }
@@ -86,7 +86,7 @@ struct RequestQuery: Sendable {
         }
     }
 
-    /// As Apple's cursors were seen: an offset in an object of JSON, in base64. [observed]
+    /// The form of Apple's cursors: an offset in a JSON object, in base64. [observed]
     static func cursor(ofOffset offset: Int) -> String {
         Data(JSONValue.object(["offset": .string(String(offset))]).serialized()).base64EncodedString()
     }
@@ -105,7 +105,7 @@ struct RequestQuery: Sendable {
         return parts.isEmpty ? "" : "?" + parts.joined(separator: "&")
     }
 
-    /// What stands in a query as it is: the unreserved characters of RFC 3986 §2.3, and the comma of lists.
+    /// Characters that a query contains without encoding: the unreserved characters of RFC 3986 §2.3, and the comma of lists.
     private static let plain = CharacterSet(
         charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~,")
 

@@ -1,10 +1,10 @@
 import Foundation
 
-/// How many requests a key has left in the time that has just passed.
+/// The remaining requests of a key in a rolling window.
 struct RollingBudget: Sendable {
-    /// In seconds.
+    /// The length of the window in seconds.
     let window: Double
-    /// The times of the requests; those before `start` have left the window.
+    /// The times of the requests. Those before `start` have left the window.
     private var times: [Date] = []
     private var start = 0
 
@@ -12,7 +12,7 @@ struct RollingBudget: Sendable {
         self.window = window
     }
 
-    /// How many requests are in the window that ends now.
+    /// The number of requests in the window that ends now.
     mutating func spent(at now: Date) -> Int {
         while start < times.count, now.timeIntervalSince(times[start]) >= window { start += 1 }
         if start > 1_000, start > times.count / 2 {
@@ -26,7 +26,7 @@ struct RollingBudget: Sendable {
         times.append(now)
     }
 
-    /// In how many seconds one request leaves the window.
+    /// The seconds until a request leaves the window.
     mutating func relief(at now: Date) -> Double {
         guard spent(at: now) > 0 else { return 0 }
         return window - now.timeIntervalSince(times[start])

@@ -3,20 +3,20 @@ import Encodings
 import Foundation
 import JSON
 
-/// What App Store Connect holds: apps and their clips, experiences, localizations and images. A value: it knows no clock.
+/// The data of App Store Connect: apps and their clips, experiences, localizations and images. A value without a clock.
 struct SimulatedAccount: Sendable {
     let apps: [AppStoreConnectSimulator.App]
     var knobs: Knobs
     private(set) var experiences: [String: SimulatedExperience] = [:]
     private(set) var localizations: [String: SimulatedLocalization] = [:]
     private(set) var images: [String: SimulatedImage] = [:]
-    /// Of experiences, as they were made.
+    /// The identifiers of experiences in the order of creation.
     private(set) var order: [String] = []
-    /// The experiences of a link, removed ones included.
+    /// The experiences with a link, including removed ones.
     private var links: [String: [String]] = [:]
-    /// The experiences that name an image.
+    /// The experiences with an image.
     private var users: [String: Set<String>] = [:]
-    /// Images by what their uploads are told apart by.
+    /// Images by the token in their upload URLs.
     private var secrets: [String: String] = [:]
     private var resourceCount = 0
 
@@ -32,7 +32,7 @@ struct SimulatedAccount: Sendable {
         return nil
     }
 
-    /// An identifier that says nothing, the same for the same history.
+    /// An identifier that looks random, and is the same for the same history.
     mutating func newID() -> String {
         resourceCount += 1
         let digits = Base16.text(SHA256.hash(data: Array("resource \(resourceCount)".utf8)).prefix(16))
@@ -43,7 +43,7 @@ struct SimulatedAccount: Sendable {
 
     // MARK: Experiences
 
-    /// Whether an experience answers for itself: one that is gone does not.
+    /// Whether requests find an experience. Removed ones may not be found.
     func experience(_ id: String) -> SimulatedExperience? {
         experiences[id].flatMap { $0.removed == nil || !knobs.removedAreGone ? $0 : nil }
     }
@@ -56,7 +56,7 @@ struct SimulatedAccount: Sendable {
             }
     }
 
-    /// How many experiences of a clip were not removed.
+    /// The number of experiences of a clip that are not removed.
     func count(ofClip id: String) -> Int {
         order.count { experiences[$0]?.clipID == id && experiences[$0]?.removed == nil }
     }
@@ -82,7 +82,7 @@ struct SimulatedAccount: Sendable {
         experience.localizationIDs.compactMap { localizations[$0] }
     }
 
-    /// The experiences of a clip that a listing has now, in its order.
+    /// The experiences of a clip in listings, in their order.
     func listed(
         ofClip id: String, filters: [String: Set<String>], at now: Date
     ) -> [SimulatedExperience] {
@@ -103,7 +103,7 @@ struct SimulatedAccount: Sendable {
         return knobs.scattersRows ? rows.sorted { $0.id < $1.id } : rows
     }
 
-    /// As they are read.
+    /// The attributes in responses.
     func attributes(of experience: SimulatedExperience, at now: Date) -> JSONObject {
         var attributes = truth(of: experience, at: now)
         for (key, value) in experience.shown { attributes[key] = value }
@@ -133,7 +133,7 @@ struct SimulatedAccount: Sendable {
 
     // MARK: Builds
 
-    /// Each app has one build, which has all its clips.
+    /// Each app has one build, which contains all its clips.
     static func build(ofApp id: String) -> String { "build-\(id)" }
     static func version(ofApp id: String) -> String { "version-\(id)" }
     static func bundle(ofClip id: String) -> String { "bundle-\(id)" }
@@ -141,7 +141,7 @@ struct SimulatedAccount: Sendable {
         id.hasPrefix("bundle-") ? String(id.dropFirst("bundle-".count)) : nil
     }
 
-    /// What Apple's cache has of the hosts that the clip's entitlement names; where that is not known, of its links'.
+    /// The state of Apple's cache for the hosts in the clip's entitlement. If these are unknown, for the hosts of its links.
     func domainStatus(ofClip id: String, at now: Date) -> JSONObject {
         let links = order.compactMap { experiences[$0] }.filter { $0.clipID == id }.compactMap {
             URL(string: $0.link)?.host?.lowercased()

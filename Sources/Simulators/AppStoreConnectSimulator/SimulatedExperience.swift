@@ -6,22 +6,22 @@ struct SimulatedExperience: Sendable {
     let id: String
     let clipID: String
     let link: String
-    /// Those that are written.
+    /// The written attributes.
     var attributes: JSONObject
     var localizationIDs: [String]
     var imageID: String
     let made: Date
-    /// When its place was written last.
+    /// The time of the last write of its place.
     var placed: Date
     var removed: Date?
     var isInTransfer = false
-    /// What reads answer in the place of attributes.
+    /// Values that responses contain instead of the attributes.
     var shown: JSONObject = [:]
-    /// Whether it cannot be changed or removed.
+    /// Whether the experience cannot be changed or removed.
     var isFrozen = false
 }
 
-/// What an experience says in one language.
+/// The texts of an experience in one language.
 struct SimulatedLocalization: Sendable {
     let id: String
     /// `language`, `title` and `subtitle`.

@@ -4,19 +4,19 @@ import Encodings
 import Foundation
 import JSON
 
-/// A header image, from its reservation on.
+/// A header image, beginning with its reservation.
 struct SimulatedImage: Sendable {
     let id: String
     let fileName: String
     let fileSize: Int
     let reserved: Date
-    /// Whoever knows it may upload.
+    /// The token that permits uploads.
     let secret: String
-    /// Parts by number.
+    /// The parts by number.
     private(set) var parts: [Int: [UInt8]] = [:]
     private(set) var committed: Date?
     private(set) var checksum: String?
-    /// Why it is to fail; nil while nobody has looked, or where nothing is wrong.
+    /// The reason why the image will fail; nil before the check, and if nothing is wrong.
     private(set) var failure: String?
 
     init(id: String, fileName: String, fileSize: Int, reserved: Date, secret: String) {
@@ -27,7 +27,7 @@ struct SimulatedImage: Sendable {
         self.secret = secret
     }
 
-    /// The most bytes of a file. [ours]
+    /// The maximum number of bytes of a file. [ours]
     static let maximumFileSize = HeaderImage.maximumByteCount
 
     func ranges(partSize: Int) -> [Range<Int>] {
@@ -40,8 +40,8 @@ struct SimulatedImage: Sendable {
 
     var byteCount: Int { parts.values.reduce(0) { $0 + $1.count } }
 
-    /// Looks at what was uploaded: what is found is told later.
-    /// - Parameter checksum: the MD5 as hexadecimal digits; nil for none.
+    /// Checks the uploaded file. The result appears later.
+    /// - Parameter checksum: The MD5 as hexadecimal digits; nil for none.
     mutating func commit(checksum: String?, at now: Date) {
         let bytes = parts.sorted { $0.key < $1.key }.flatMap(\.value)
         let md5 = Base16.text(Insecure.MD5.hash(data: bytes))
@@ -80,7 +80,7 @@ struct SimulatedImage: Sendable {
 
     func end(_ knobs: Knobs) -> Date { reserved.addingTimeInterval(knobs.reservation) }
 
-    /// - Parameter host: where parts go, such as `http://127.0.0.1:8080`; nil to leave the operations out.
+    /// - Parameter host: The origin for the uploads, such as `http://127.0.0.1:8080`; nil to leave the operations out.
     func attributes(_ knobs: Knobs, host: String?, at now: Date) -> JSONObject {
         let state = state(knobs, at: now)
         var errors: [JSONValue] = []

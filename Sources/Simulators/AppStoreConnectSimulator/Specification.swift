@@ -1,7 +1,7 @@
 import Foundation
 import JSON
 
-/// Apple's specification of what the simulator plays.
+/// The part of Apple's specification that the simulator implements.
 ///
 /// Source: `specification.json` beside this file, condensed from Apple's OpenAPI document of API 4.4.1.
 struct Specification: Sendable {
@@ -10,15 +10,15 @@ struct Specification: Sendable {
 
     /// A type of resource.
     struct Resource: Sendable {
-        /// What may be in a resource that is read, by name.
+        /// The schemas of the resource's attributes in responses, by name.
         let attributes: [String: ValueShape]
         let relationships: [String: Relationship]
-        /// The bodies that create one, change one, or bring one along in another's `included`.
+        /// The schemas of bodies that create a resource, change one, or contain one in another resource's `included`.
         let bodies: [String: Body]
     }
 
     struct Relationship: Sendable {
-        /// Empty where nothing but links is told.
+        /// Empty if a response contains nothing but links.
         let type: String
         let isToMany: Bool
         let hasLinks: Bool
@@ -31,18 +31,18 @@ struct Specification: Sendable {
         let requiredAttributes: [String]
         let relationships: [String: Relationship]
         let requiredRelationships: [String]
-        /// The type of what may be in `included`; nil where nothing may.
+        /// The type of resources in `included`; nil if the body may not have them.
         let included: String?
     }
 
     struct Operation: Sendable {
         let method: String
-        /// Such as `/v1/apps/{id}`.
+        /// A path such as `/v1/apps/{id}`.
         let path: String
         let parameters: [String: Parameter]
         /// `create` or `update`.
         let body: String?
-        /// The type that it is about; nil for mere linkages.
+        /// The type of the resource; nil for linkages.
         let type: String?
         let isList: Bool
     }
@@ -54,7 +54,7 @@ struct Specification: Sendable {
         case cursor
     }
 
-    /// What several shapes refer to by name.
+    /// Named schemas that others refer to.
     struct Definitions: Sendable {
         let enums: JSONObject
         let objects: JSONObject
@@ -92,7 +92,7 @@ struct Specification: Sendable {
         self.operations = operations
     }
 
-    /// The operations at a path, whatever their method, and the identifier in it.
+    /// The operations at a path with any method, and the identifier in the path.
     func operations(at path: Substring) -> (operations: [Operation], id: String)? {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         var id = ""

@@ -1,11 +1,10 @@
 import JSON
 
-/// How a simulator that is a process of its own is told what to do, and asked what it was sent: plain HTTP on a port of
-/// its own.
+/// The control of a simulator in another process, over plain HTTP on a separate port.
 ///
-/// - `GET /faults`, `PUT /faults` (an array), `POST /faults` (one more), `DELETE /faults`
+/// - `GET /faults`, `PUT /faults` (an array), `POST /faults` (adds one), `DELETE /faults`
 /// - `GET /knobs`, `PATCH /knobs`
-/// - `GET /experiences` (all that were ever made), `PATCH /experiences/ID` (as by hand)
+/// - `GET /experiences` (including removed ones), `PATCH /experiences/ID` (a change by hand)
 /// - `GET /counters`
 /// - `POST /advance?seconds=`
 struct StoreControl {

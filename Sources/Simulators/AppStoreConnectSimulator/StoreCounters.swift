@@ -1,26 +1,26 @@
 public import JSON
 
-/// How often things happened since the start.
+/// Counters since the start.
 public struct StoreCounters: Sendable, Hashable {
-    /// Requests that got as far as an operation, by method and path, such as `GET /v1/apps/{id}`.
+    /// Requests that reached an operation, by method and path, such as `GET /v1/apps/{id}`.
     public var requests: [String: Int] = [:]
     public var statuses: [Int: Int] = [:]
     /// Errors by their codes.
     public var refusals: [String: Int] = [:]
-    /// Creations of experiences that were asked for in the right form, by link.
+    /// Well-formed requests to create experiences, by link.
     public var attempts: [String: Int] = [:]
     /// Experiences that were created, by link.
     public var creations: [String: Int] = [:]
-    /// Parts of images that came.
+    /// Received parts of images.
     public var parts = 0
-    /// Requests refused since the budget was spent.
+    /// Requests that were refused because the budget was used up.
     public var overruns = 0
-    /// The most requests of a key in any hour.
+    /// The maximum number of requests of a key in any hour.
     public var mostInAnHour = 0
 
     public init() {}
 
-    /// By their names.
+    /// The counters by name.
     public var json: JSONObject {
         [
             "requests": JSONValue(requests),

@@ -1,11 +1,11 @@
 import HTTPServer
 import HTTPTypes
 
-/// Reads requests whole, and sends what becomes of them.
+/// Reads whole requests, and sends the responses.
 struct StoreResponder: ServerResponder {
     private let outcome: @Sendable (StoreSimulation.Request) -> StoreSimulation.Outcome
 
-    /// The largest image and a little more. [ours]
+    /// Slightly more than the largest image. [ours]
     private static let maximumBody = 11 << 20
 
     init(_ outcome: @escaping @Sendable (StoreSimulation.Request) -> StoreSimulation.Outcome) {

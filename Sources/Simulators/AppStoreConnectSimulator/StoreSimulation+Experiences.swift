@@ -43,8 +43,8 @@ extension StoreSimulation {
         guard errors.isEmpty else { throw ErrorDocument(errors) }
     }
 
-    /// Changes an experience as somebody would by hand on the web page: nothing is asked.
-    /// - Returns: whether there is one.
+    /// Changes an experience as a person on the website would, without checks.
+    /// - Returns: Whether the experience exists.
     mutating func edit(_ id: String, _ edit: RemoteEdit, at now: Date) -> Bool {
         guard var experience = account.experiences[id] else { return false }
         var texts = account.texts(of: experience)

@@ -35,7 +35,7 @@ extension StoreSimulation {
         account.change(image.id) { $0.commit(checksum: checksum, at: now) }
     }
 
-    /// Takes a part; what stores it is not the API, and answers without a body.
+    /// Receives a part. The storage is not the API, and responds without a body.
     mutating func upload(_ exchange: Exchange) -> Response {
         counters.parts += 1
         if case .response(let status, _, _)? = exchange.fault?.effect { return Response(status: status) }
@@ -49,7 +49,7 @@ extension StoreSimulation {
             Double($0.value)
         }
         guard request.method == "PUT" else { return Response(status: 405) }
-        // A token of the API was seen to be refused here.
+        // The storage refuses tokens of the API. [observed]
         guard request.header("authorization") == nil,
             request.header("content-type") == "application/octet-stream", ranges.indices.contains(part),
             request.body.count == ranges[part].count

@@ -1,7 +1,7 @@
 import Foundation
 import JSON
 
-/// What answers requests: a value, apart from the server, so that it can be asked without one.
+/// The logic of the simulator, as a value without the server, so that tests can call it directly.
 struct StoreSimulation: Sendable {
     private let specification: Specification
     var account: SimulatedAccount
@@ -9,9 +9,9 @@ struct StoreSimulation: Sendable {
     var budgets: [String: KeyBudget] = [:]
     private var faultBook = FaultBook()
     var counters = StoreCounters()
-    /// By how much time was made to advance, in seconds.
+    /// The advanced time in seconds.
     private(set) var advanced = 0.0
-    /// Where it is reached, such as `http://127.0.0.1:8080`.
+    /// The origin, such as `http://127.0.0.1:8080`.
     var host = "http://127.0.0.1"
 
     struct Request: Sendable {
@@ -32,9 +32,9 @@ struct StoreSimulation: Sendable {
         var body: [UInt8] = []
     }
 
-    /// What becomes of a request.
+    /// The result of a request.
     struct Outcome: Sendable {
-        /// Nil to close the connection without a word.
+        /// Nil to close the connection without a response.
         var response: Response?
         var delay: Duration = .zero
     }
@@ -44,7 +44,7 @@ struct StoreSimulation: Sendable {
         var minute = RollingBudget(window: 60)
     }
 
-    /// A request on its way to its answer.
+    /// A request in progress.
     struct Exchange {
         let request: Request
         let path: Substring
@@ -69,7 +69,7 @@ struct StoreSimulation: Sendable {
         advanced += seconds
     }
 
-    /// - Parameter now: by the clock that tokens are judged by.
+    /// - Parameter now: The time of the clock for tokens.
     mutating func respond(to request: Request, at now: Date) -> Outcome {
         let parts = request.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let path = parts.first ?? ""
@@ -200,7 +200,7 @@ struct StoreSimulation: Sendable {
             return read("appClipAdvancedExperienceImages", id, query, exchange)
         case "POST /v1/appClipAdvancedExperienceImages":
             let reserved = try reserve(try body("appClipAdvancedExperienceImages"), at: now)
-            // The answer to the reservation always has its operations.
+            // The response to the reservation always contains its operations.
             let hidden = account.knobs.hidesUploadOperations
             account.knobs.hidesUploadOperations = false
             defer { account.knobs.hidesUploadOperations = hidden }
@@ -214,7 +214,7 @@ struct StoreSimulation: Sendable {
         return Response(status: 200, body: writer(query, now).page(listing).serialized())
     }
 
-    // MARK: Answers
+    // MARK: Responses
 
     private func writer(_ query: RequestQuery, _ now: Date) -> DocumentWriter {
         DocumentWriter(
@@ -230,7 +230,7 @@ struct StoreSimulation: Sendable {
     private func created(
         _ type: String, _ id: String, _ query: RequestQuery, _ exchange: Exchange
     ) -> Response {
-        // The link to itself was seen to lead to the collection.
+        // The link `self` leads to the collection. [observed]
         Response(
             status: 201, headers: [("Location", "\(host)/v1/\(type)/\(id)")],
             body: writer(query, exchange.now).one(type, id, path: "/v1/\(type)").serialized())
@@ -299,7 +299,7 @@ struct StoreSimulation: Sendable {
         budgets[id] = budget
     }
 
-    // MARK: Who may what
+    // MARK: Permissions
 
     private func app(
         _ id: String, _ key: AppStoreConnectSimulator.Key
@@ -319,7 +319,7 @@ struct StoreSimulation: Sendable {
     private func experience(
         _ id: String, _ key: AppStoreConnectSimulator.Key
     ) throws(ErrorDocument) -> SimulatedExperience {
-        // One that is gone is found where it can be brought back.
+        // A removed experience is found if it can be restored.
         let found = account.experience(id) ?? (account.knobs.revives ? account.experiences[id] : nil)
         guard let found else { throw ErrorDocument(.notFound("appClipAdvancedExperiences", id)) }
         try checkClip(found.clipID, key)

@@ -1,14 +1,14 @@
 public import JSON
 
-/// An experience as the simulator has it, whatever its listings say.
+/// An experience in the simulator, independent of its listings.
 public struct StoredExperience: Sendable {
     public let id: String
     public let link: String
     public let imageID: String
     public let isRemoved: Bool
-    /// As they are read.
+    /// The attributes in responses.
     public let attributes: JSONObject
-    /// By language.
+    /// The localizations by language.
     public let texts: [String: JSONObject]
 
     public var json: JSONObject {

@@ -1,7 +1,7 @@
 import Foundation
 import JSON
 
-/// What a value of an attribute may be, as Apple's specification has it.
+/// The schema of an attribute's value, from Apple's specification.
 indirect enum ValueShape: Sendable {
     case string
     case uri
@@ -13,7 +13,7 @@ indirect enum ValueShape: Sendable {
     case array(ValueShape)
     case nullable(ValueShape)
 
-    /// What is wrong with a value; nil for nothing.
+    /// The error of a value; nil for a valid value.
     func error(in value: JSONValue, at pointer: String) -> ErrorObject? {
         switch (self, value) {
         case (.nullable(let shape), _):
@@ -41,7 +41,7 @@ indirect enum ValueShape: Sendable {
 
 extension ValueShape {
     /// - Parameters:
-    ///   - definitions: the named enumerations and objects of the specification.
+    ///   - definitions: The named enumerations and objects of the specification.
     init(_ json: JSONValue, _ definitions: Specification.Definitions) throws(JSONFieldError) {
         if case .string(let name) = json {
             switch name {
