@@ -49,6 +49,23 @@ import Testing
         #expect(help.command.incomplete().isEmpty)
     }
 
+    @Test(arguments: [
+        (["locaton", "list"], "There is no command 'locaton'. Did you mean 'location'?"),
+        (["location", "lst"], "There is no command 'lst'. Did you mean 'list'?"),
+        (["tenant", "udpate", "--name", "A"], "There is no command 'udpate'. Did you mean 'update'?"),
+        (["xyz"], "Unexpected argument 'xyz'"), (["lookup", "serve"], "no database or server is named"),
+    ]) func misspelledCommandIsCorrected(arguments: [String], message: String) async throws {
+        let outcome = try await DoorstepBinary(databaseURL: "").run(arguments)
+        #expect(outcome.status == 64 && outcome.errors.hasPrefix("Error: \(message)"), "\(outcome.errors)")
+    }
+
+    @Test(arguments: ["bash", "zsh", "fish"]) func completionScriptIsPrinted(shell: String) async throws {
+        let binary = DoorstepBinary(databaseURL: "")
+        let script = try await binary.succeed("completions", shell).output
+        #expect(script.contains("doorstep") && script.contains("measure-host"))
+        #expect(try await binary.succeed("--generate-completion-script", shell).output == script)
+    }
+
     @Test func versionNamesCommitAndCompiler() async throws {
         let version = try await DoorstepBinary(databaseURL: "").succeed("--version").output
         #expect(

@@ -18,6 +18,7 @@ struct DoorstepCommand: AsyncParsableCommand {
         version: BuildInfo.current.description,
         subcommands: [
             ServeCommand.self, ConsoleCommand.self, DoctorCommand.self, SettingsCommand.self,
+            CompletionsCommand.self,
             LoginCommand.self, LogoutCommand.self, WhoamiCommand.self,
             MigrateCommand.self, StatusCommand.self,
             TenantCommand.self, ClipCommand.self, ImageCommand.self, AppStoreCommand.self, DomainCommand.self,
@@ -31,9 +32,11 @@ struct DoorstepCommand: AsyncParsableCommand {
         ])
 
     static func main() async {
-        if CommandLine.arguments.dropFirst().prefix(while: { $0 != "--" }).contains(DatabaseOptions.helpFlag)
-        {
+        let arguments = CommandLine.arguments.dropFirst()
+        if arguments.prefix(while: { $0 != "--" }).contains(DatabaseOptions.helpFlag) {
             print(DatabaseOptions.help)
+        } else if let misspelled = MisspelledCommand(in: arguments, of: Self.self) {
+            misspelled.exit()
         } else {
             await main(nil)
         }
