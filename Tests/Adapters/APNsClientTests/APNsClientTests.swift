@@ -65,7 +65,7 @@ import Testing
     @Test(arguments: APNsReason.statuses.keys.sorted { $0.rawValue < $1.rawValue })
     func everyReasonIsReported(_ reason: APNsReason) async throws {
         let since = Date(timeIntervalSince1970: 1_700_000_000.125)
-        // A request that is refused for the connection's key or token goes again by itself, on another.
+        // A request that is refused because of the connection's key or token is sent again on another connection.
         let isOfTheConnection = [.unrelatedKeyIdInToken, .tooManyProviderTokenUpdates].contains(reason)
         let times = isOfTheConnection ? 2 : 1
         try await SimulatedService.lend(rules: [Rule(.response(reason, invalidSince: since), times: times)]) {
@@ -76,7 +76,7 @@ import Testing
             #expect(outcome == .answered(response))
             let after = try await service.isAccepted()
             #expect(after)
-            // No reason takes a new connection but the one whose cure it is; for another token it is too soon.
+            // Only these reasons require a new connection. The token is too new to be replaced.
             let connections = isOfTheConnection ? 2 : 1
             #expect(service.simulator.counters.connections == connections)
         }
@@ -130,7 +130,7 @@ import Testing
             #expect(service.simulator.counters.connections == 2)
             #expect(service.simulator.counters.refused.isEmpty)
 
-            // Without it, the team's key signs for all.
+            // Without the topic's own key, the team's key signs.
             service.client.replaceKeys([keys[0]])
             #expect(try await service.isAccepted())
             let last = try #require(service.simulator.received.last)
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    /// Of a provider token.
+    /// The key ID in a provider token.
     private static func keyID(_ authorization: String?) throws -> String? {
         let part = try #require(authorization?.dropFirst(7).split(separator: ".").first)
         let base64 = part.replacing("-", with: "+").replacing("_", with: "/")
@@ -147,7 +147,7 @@ import Testing
         return (try JSONSerialization.jsonObject(with: header) as? [String: Any])?["kid"] as? String
     }
 
-    /// Who named the wrong file for a key's ID, and then the right one, need not wait until the token is old.
+    /// A wrong file for a key's ID can be corrected at once, without waiting until the token is old.
     @Test func keyIsReplacedByAnotherOfTheSameID() async throws {
         let wrong = try APNsKey(
             team: SimulatedService.team, id: SimulatedService.keyID,

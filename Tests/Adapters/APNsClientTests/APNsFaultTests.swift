@@ -9,15 +9,15 @@ import Testing
 
 @testable import APNsClient
 
-/// What APNs has been seen to do, and what must come of it.
+/// Observed faults of APNs, and the required results.
 @Suite struct APNsFaultTests {
     @Test(arguments: [true, false])
     func goAwayLosesNoNotifications(accepting: Bool) async throws {
-        // Most requests are under way at any time, since each answer takes a while.
+        // Each response takes a while, so that most requests are in progress at any time.
         let slowly = Rule(.pass, delay: .milliseconds(20), times: 100)
         let leave = Rule(.goAway(reason: "Shutdown", accepting: accepting), times: 1)
         let rules = [slowly, leave, slowly, leave, slowly, leave, slowly]
-        // And most wait for a stream, so that a connection which is left does not have them all.
+        // Most requests wait for a stream, so that a closed connection does not have all of them.
         try await SimulatedService.lend(
             rules: rules,
             settings: {
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    /// A line of the log is one line, and no command to a terminal.
+    /// A line of the log is one line, and contains no control characters.
     @Test func goAwayReasonIsLoggedEscaped() async throws {
         let reason = "Shut\n\u{1B}[2Jdown\u{9B}" + String(repeating: "a", count: 1_000)
         let leave = Rule(.goAway(reason: reason, accepting: true), times: 1)
@@ -54,7 +54,7 @@ import Testing
             let start = ContinuousClock.now
             async let outcome = service.send()
             await service.simulator.wait { $0.turnedAway == 3 }
-            // Half of 100 and of 200 milliseconds at least.
+            // At least half of 100 and of 200 milliseconds.
             #expect(ContinuousClock.now - start >= .milliseconds(150))
             service.simulator.setRules([])
             let result = try await outcome
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test func connectionUsesOneStreamUntilTokenIsAccepted() async throws {
-        // A server that would allow more at once.
+        // The server would allow more streams.
         try await SimulatedService.lend(
             rules: [Rule(.response(.invalidProviderToken), times: 20)],
             options: { $0.startsWithOneStream = false }
@@ -96,7 +96,7 @@ import Testing
     @Test func missingResponseDoesNotAffectOtherRequests() async throws {
         let silent = SimulatedService.randomHex(32)
         try await SimulatedService.lend(rules: [Rule(.never, device: silent)]) { service in
-            // So that the connection has more than one stream.
+            // After the first response, the connection may have more than one stream.
             let first = try await service.isAccepted()
             async let unanswered = service.send(device: silent)
             await service.simulator.wait { $0.unanswered == 1 }
@@ -118,7 +118,7 @@ import Testing
         ) { service in
             let start = ContinuousClock.now
             let outcome = try await service.send()
-            // Which of the two depends on how soon the connection is made.
+            // The result depends on how soon the connection is open.
             #expect(outcome == .unanswered(.timedOut) || outcome == .notSent(.timedOut))
             #expect(ContinuousClock.now - start >= .milliseconds(500))
         }
@@ -126,7 +126,7 @@ import Testing
 
     @Test func requestWaitingTooLongForStreamIsNotSent() async throws {
         try await SimulatedService.lend(rules: [Rule(.never)], settings: { $0.waiting = 3 }) { service in
-            // The first connection has one stream, since no answer has shown that there are more.
+            // The first connection has one stream, because there was no response yet that allows more.
             async let first = service.send()
             await service.simulator.wait { $0.unanswered == 1 }
             async let others = service.send(3)
@@ -211,7 +211,7 @@ import Testing
     }
 
     @Test func tooSlowConnectionStartIsAbandoned() async throws {
-        // The simulator refuses the second connection, and counts that: the first one counts only after its 60 seconds.
+        // The simulator refuses the second connection, and counts it. The first one would count only after 60 seconds.
         let rules = [Rule(.slowStart, delay: .seconds(60), times: 1), Rule(.refuseTLS, times: 1)]
         try await SimulatedService.lend(
             rules: rules, settings: { $0.connectTimeout = .seconds(1) }
@@ -255,10 +255,10 @@ import Testing
         }
     }
 
-    /// What a host's name stands for, besides the address that answers.
+    /// An additional address of the host, which does not work.
     enum OtherAddress: CaseIterable {
         case refuses
-        /// A connection to it is made only after a long time, if ever.
+        /// Connecting to it takes very long or never succeeds.
         case isSilent
     }
 
@@ -286,7 +286,7 @@ import Testing
             let start = ContinuousClock.now
             async let outcome = service.send()
             await service.simulator.wait { $0.unanswered == 1 }
-            // Half a second after the time of the first, and before that of one that began with the second.
+            // Half a second after the timeout of the first attempt. A timeout that began with the second attempt would be later.
             await service.client.expire(after: .seconds(600.5) - (ContinuousClock.now - start))
             let result = try await outcome
             #expect(result == .unanswered(.timedOut))
@@ -294,7 +294,7 @@ import Testing
     }
 
     @Test func connectionWithoutPingResponseIsReplaced() async throws {
-        // No answer can come in no time.
+        // With a limit of zero, every response is too late.
         try await SimulatedService.lend(
             rules: [Rule(.never, times: 1)], settings: { $0.pingTimeout = .zero }
         ) { service in
@@ -331,7 +331,7 @@ import Testing
             rules: [Rule(.response(.badDeviceToken))],
             settings: {
                 $0.breaker.firstPause = .seconds(600)
-                // However long a busy machine takes for so many.
+                // On a busy machine, this many failures may take long.
                 $0.breaker.age = .hours(1)
             }
         ) { service in
@@ -343,7 +343,7 @@ import Testing
             #expect(refused == .notSent(.circuitOpen))
             #expect(service.simulator.received.count == 50)
             service.simulator.setRules([])
-            // Another tenant whose clip is of the same team.
+            // Another tenant's clip of the same team.
             let other = await service.client.send(
                 try SimulatedService.request(tenant: TenantID(UUID())))
             #expect(other.isAccepted)

@@ -50,7 +50,7 @@ import Testing
             #expect(breaker.admission(at: now - .nanoseconds(1)) == .refused)
             #expect(breaker.admission(at: now) == .asProbe)
             #expect(breaker.admission(at: now) == .refused)
-            // What was under way before decides nothing.
+            // Results of earlier requests are ignored.
             #expect(breaker.note(isBad: false, isProbe: false, at: now) == nil)
             #expect(breaker.admission(at: now) == .refused)
             #expect(
@@ -60,7 +60,7 @@ import Testing
         #expect(breaker.admission(at: now) == .asProbe)
         #expect(breaker.note(isBad: false, isProbe: true, at: now) == nil)
         #expect(breaker.admission(at: now) == .admitted)
-        // From the beginning.
+        // The counts begin again.
         for _ in 0..<49 { #expect(breaker.note(isBad: true, isProbe: false, at: now) == nil) }
         #expect(breaker.note(isBad: true, isProbe: false, at: now) == .seconds(30))
     }
@@ -69,7 +69,7 @@ import Testing
 
     private let tenants = (0..<6).map { _ in TenantID(UUID()) }
 
-    /// What one tenant registers silences that tenant alone.
+    /// Bad tokens of one tenant stop only this tenant's deliveries.
     @Test func badTokensOfOneTenantOpenOnlyItsBreaker() {
         var breakers = TeamBreakers(CircuitBreaker.Thresholds())
         for _ in 0..<49 {
@@ -79,7 +79,7 @@ import Testing
         #expect(breakers.admission(of: tenants[0], at: start) == nil)
         #expect(breakers.admission(of: tenants[1], at: start) == [])
         #expect(breakers.admission(of: nil, at: start) == [])
-        // What was under way does not count for the team either.
+        // Earlier requests do not count for the team either.
         for _ in 0..<200 {
             #expect(breakers.note(isBad: true, of: tenants[0], as: [], at: start) == nil)
         }

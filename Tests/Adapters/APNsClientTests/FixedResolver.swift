@@ -2,7 +2,7 @@ import Glibc
 import NIOCore
 import NIOPosix
 
-/// Says that a host has another address before that of this machine.
+/// A resolver that returns another address before the address of this machine.
 struct FixedResolver: Resolver, Sendable {
     let first: SocketAddress
 
@@ -18,14 +18,14 @@ struct FixedResolver: Resolver, Sendable {
     func cancelQueries() {}
 }
 
-/// An address at which no connection is made: it is refused, or never answered.
+/// An address to which no connection succeeds: it refuses connections or never responds.
 struct UnusedAddress {
     let address: SocketAddress
     private let sockets: [CInt]
 
     struct Failure: Error {}
 
-    /// - Parameter isListening: with a queue that is full, so that the system drops what asks to connect.
+    /// - Parameter isListening: If true, the queue of connections is full, so that the system drops further attempts.
     init(isListening: Bool) throws {
         let type = CInt(SOCK_STREAM.rawValue)
         let server = socket(AF_INET, type, 0)
@@ -42,7 +42,7 @@ struct UnusedAddress {
         var sockets = [server]
         if isListening {
             guard listen(server, 0) == 0 else { throw Failure() }
-            // One has room in a queue of none; the second waits for good.
+            // The queue has room for one connection. The second one waits for ever.
             for _ in 0..<4 {
                 let client = socket(AF_INET, type | CInt(SOCK_NONBLOCK.rawValue), 0)
                 withUnsafePointer(to: &name) {

@@ -22,7 +22,7 @@ import Testing
         state.settingsCame(for: 1, streams: 500)
         #expect(state.takeStream() == 1)
         #expect(state.takeStream() == nil)
-        // It may have room for all in a moment.
+        // The new connection may soon have room for all requests.
         #expect(state.need(at: start) == .nothing)
         state.giveBackStream(of: 1)
         #expect(state.takeStream() == 1)
@@ -50,7 +50,7 @@ import Testing
         state.giveBackStream(of: 1)
         #expect(state.takeStream() == 1)
         #expect(state.takeStream() == nil)
-        // Settings that say nothing of it change nothing.
+        // Settings without a number of streams change nothing.
         state.settingsCame(for: 1, streams: nil)
         #expect(state.takeStream() == nil)
         state.settingsCame(for: 1, streams: 0)
@@ -63,7 +63,7 @@ import Testing
         var now = start
         for (id, pause) in zip(1..., [100, 200, 400, 800, 1_000, 1_000] as [Int64]) {
             #expect(state.need(at: now) == .connect(id))
-            // Also a connection that was made, if nothing came of it.
+            // This includes connections that opened and failed afterwards.
             if id.isMultiple(of: 2) { state.settingsCame(for: id, streams: 10) }
             state.closed(id, at: now, random: 1)
             let until = now + .milliseconds(pause)

@@ -10,7 +10,7 @@ import Testing
 @testable import APNsClient
 
 @Suite struct ProviderTokensTests {
-    /// A time of day that stands still until it is moved.
+    /// A clock that advances only when a test moves it.
     private final class ManualTime: Sendable {
         private let time = Mutex(
             (date: Date(timeIntervalSince1970: 1_800_000_000), uptime: ContinuousClock.now))
@@ -25,7 +25,7 @@ import Testing
             }
         }
 
-        /// Somebody sets the clock.
+        /// Steps the wall clock, as a person or NTP would.
         func step(minutes: Double) {
             time.withLock { $0.date += minutes * 60 }
         }
@@ -69,7 +69,7 @@ import Testing
             [try SimulatedService.clientKey()], now: { [time] in time.now },
             uptime: { [time] in
                 defer {
-                    // Between the first reading of the clock and the end of the signature.
+                    // Advances between the first reading of the clock and the end of the signature.
                     if isFirstReading.withLock({ isFirst in
                         defer { isFirst = false }; return isFirst
                     }) {
@@ -97,13 +97,13 @@ import Testing
     @Test func clockSetBackDoesNotProlongToken() async throws {
         let tokens = try tokens()
         let first = try #require(await tokens.token(at: place))
-        // By less than a minute: the token is still good, and replaced in its time.
+        // If the step is less than a minute, the token is still valid, and is replaced at its usual time.
         time.step(minutes: -0.9)
         #expect(await tokens.token(at: place) == first)
         time.advance(minutes: 20)
         let second = try #require(await tokens.token(at: place))
         #expect(second != first)
-        // By more: for APNs it was issued in the future.
+        // If the step is larger, the token's time is in the future for APNs.
         time.step(minutes: -120)
         #expect(tokens.isReplaceable(second, at: place))
         let third = try #require(await tokens.token(at: place))
@@ -152,7 +152,7 @@ import Testing
                 time.advance(minutes: 21)
             }
             #expect(service.simulator.counters.connections == 1)
-            // Requests are 21 minutes apart, and a token is renewed from 42 minutes on: at 63, 126 and 189.
+            // Requests are 21 minutes apart, and a token is renewed after 42 minutes: at 63, 126 and 189.
             #expect(service.simulator.counters.verifiedTokens == 4)
         }
     }
@@ -185,7 +185,7 @@ import Testing
         ) { service in
             let start = time.now
             for step in 1...60 {
-                // Between 0 and 16 minutes, and every seventh time at the end of a connection.
+                // Advances by 0 to 16 minutes. Every seventh time, the connection ends.
                 time.advance(minutes: abs(sin(Double(step) * seed)) * 16)
                 if step.isMultiple(of: 7) {
                     service.simulator.setRules([
@@ -196,7 +196,7 @@ import Testing
                 #expect(isAccepted)
             }
             #expect(service.simulator.counters.refused.isEmpty)
-            // A key signs no more than one token in 20 minutes.
+            // A key signs at most one token in 20 minutes.
             let minutes = time.now.timeIntervalSince(start) / 60
             #expect(Double(service.simulator.counters.verifiedTokens) <= minutes / 20 + 1)
         }
@@ -226,7 +226,7 @@ import Testing
 
     @Test func expiredTokenIsRenewedOnceOnNewConnection() async throws {
         let time = time
-        // The client's clock stands while APNs' goes on.
+        // The client's clock stops while APNs' clock continues.
         try await SimulatedService.lend(
             clientNow: { time.now }, clientUptime: { time.uptime }, options: { $0.now = { time.now } }
         ) {
@@ -242,7 +242,7 @@ import Testing
             #expect(service.simulator.counters.connections == 2)
             #expect(service.simulator.counters.verifiedTokens == 2)
 
-            // A second time: the answer is handed on, since the token is new.
+            // The second refusal is returned to the caller, because the token is new.
             service.simulator.setRules([Rule(.response(.expiredProviderToken))])
             let refused = try await service.send()
             #expect(refused.reason == .expiredProviderToken)

@@ -8,18 +8,18 @@ import Synchronization
 
 @testable import APNsSimulator
 
-/// A server that answers each frame as a test says, rightly or not.
+/// A server with scripted responses to frames, valid or not.
 struct ScriptedServer: Sendable {
-    /// What it does.
+    /// A step of the script.
     enum Step {
         case write(HTTP2Frame.FramePayload, HTTP2StreamID)
         case cut
-        /// Nothing that comes on the connection is read any more.
+        /// The server stops reading from the connection.
         case stopReading
         case startReading
     }
 
-    /// What it does about a frame on one of its connections, which are counted from 1.
+    /// Returns the steps for a frame on a connection. Connections are numbered from 1.
     typealias Script = @Sendable (HTTP2Frame, _ connection: Int) -> [Step]
 
     let port: Int
@@ -30,7 +30,7 @@ struct ScriptedServer: Sendable {
         let all = Mutex([any Channel]())
     }
 
-    /// Does something on a connection, of its own accord.
+    /// Performs steps on a connection, without a frame.
     func act(_ steps: [Step], on connection: Int) {
         let channel = channels.all.withLock { $0[connection - 1] }
         channel.eventLoop.execute { channel.pipeline.fireUserInboundEventTriggered(Wish(steps: steps)) }
@@ -132,7 +132,7 @@ struct ScriptedServer: Sendable {
 }
 
 extension ScriptedServer.Step {
-    /// The head of an answer, and with it the end unless it goes on.
+    /// The head of a response. It ends the stream unless `goesOn` is true.
     static func head(_ status: String, on stream: HTTP2StreamID, goesOn: Bool = false) -> Self {
         .write(.headers(.init(headers: [":status": status], endStream: !goesOn)), stream)
     }
@@ -144,7 +144,7 @@ extension ScriptedServer.Step {
 }
 
 extension HTTP2Frame {
-    /// Whether it ends a request.
+    /// Whether the frame ends a request.
     var endsRequest: Bool {
         switch payload {
         case .headers(let headers): headers.endStream
@@ -153,7 +153,7 @@ extension HTTP2Frame {
         }
     }
 
-    /// Whether it begins a request.
+    /// Whether the frame begins a request.
     var beginsRequest: Bool {
         if case .headers = payload { true } else { false }
     }

@@ -10,9 +10,9 @@ import Testing
 
 @testable import APNsClient
 
-/// What must come of answers that no simulator of APNs would give.
+/// The required results of responses that the simulator of APNs never sends.
 @Suite struct ScriptedServerTests {
-    /// Lends a client of a server with that script.
+    /// Runs the closure with a client of a server with this script.
     private func lend(
         settings: HTTP2Settings = [HTTP2Setting(parameter: .maxConcurrentStreams, value: 10_000)],
         script: @escaping ScriptedServer.Script,
@@ -67,7 +67,7 @@ import Testing
 
     @Test(.timeLimit(.minutes(30)), arguments: Ending.allCases)
     func partlyWrittenRequestIsNotSent(_ ending: Ending) async throws {
-        // No window: of a request, only the head can be written.
+        // The window is zero, so that only the head of a request can be sent.
         let settings: HTTP2Settings = [HTTP2Setting(parameter: .initialWindowSize, value: 0)]
         try await lend(settings: settings) { frame, _ in
             frame.beginsRequest ? ending.steps(on: frame.streamID) : []
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    /// Answers the first request on each connection at once; keeps the others, until it is told to answer them.
+    /// Responds to the first request on each connection at once, and to the others when a test says so.
     private final class Reluctance: Sendable {
         private let state = Mutex(
             (known: Set<Int>(), kept: [(connection: Int, stream: HTTP2StreamID)](), pings: 0))
@@ -147,7 +147,7 @@ import Testing
             for (connection, stream) in kept { server.act([.head("200", on: stream)], on: connection) }
         }
 
-        /// Has the client, which may have one request on a connection, open so many, all of them at rest then.
+        /// Makes the client open this number of idle connections. A connection may have one request at a time.
         func open(_ count: Int, by client: APNsClient, at server: ScriptedServer) async throws {
             try await withThrowingTaskGroup(of: PushOutcome.self) { group in
                 for number in 1...count {
@@ -172,7 +172,7 @@ import Testing
             $0.connections = 4
             $0.streams = 1
             $0.requestTimeout = .seconds(60)
-            // The path swallows the PINGs: no answer can come in no time.
+            // The network drops the PINGs. With a limit of zero, every response would be too late anyway.
             $0.pingTimeout = .zero
         } _: { client, server in
             try await reluctance.open(3, by: client, at: server)
@@ -221,7 +221,7 @@ import Testing
             await reluctance.waitUntilKept(1)
             await client.expire(after: .seconds(61))
             #expect(try await lost == .unanswered(.timedOut))
-            // The second connection would keep it.
+            // The second connection would leave this request without a response.
             let outcome = await client.send(try SimulatedService.request())
             #expect(outcome.isAccepted)
             #expect(reluctance.connections == 3)
@@ -261,7 +261,7 @@ import Testing
 
     @Test(.timeLimit(.minutes(30)))
     func longResponsesDoNotExhaustTheWindow() async throws {
-        // Sixteen times the window in all.
+        // Sixteen times the window in total.
         try await lend { frame, _ in
             frame.endsRequest
                 ? [.head("200", on: frame.streamID, goesOn: true), .data(16_384, on: frame.streamID)] : []
@@ -274,7 +274,7 @@ import Testing
     }
 }
 
-/// What APNs says, as it is kept: never anything that cannot be stored.
+/// The stored form of APNs' responses: values that cannot be stored are removed.
 @Suite struct ResponseTests {
     private let now = Date(timeIntervalSince1970: 1_800_000_000)
     private static let token = ProviderToken(

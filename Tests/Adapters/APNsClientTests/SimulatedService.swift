@@ -9,7 +9,7 @@ import Tenancy
 
 @testable import APNsClient
 
-/// A client and the simulator it sends to.
+/// A client, and the simulator to which it sends.
 struct SimulatedService {
     let client: APNsClient
     let simulator: APNsSimulator
@@ -20,7 +20,7 @@ struct SimulatedService {
     static let bundleID = (try? BundleID("com.example.Coffee.Clip"))!
     static let key = P256.Signing.PrivateKey()
 
-    /// The simulated team, and its key as a client has it.
+    /// The simulated team, and its key for the client.
     static func knownTeam(
         environments: Set<APNsEnvironment> = Set(APNsEnvironment.allCases)
     ) -> APNsSimulator.Team {
@@ -32,7 +32,7 @@ struct SimulatedService {
             ])
     }
 
-    /// Lends both.
+    /// Runs the closure with a client and a simulator.
     static func lend<Result: Sendable>(
         rules: [Rule] = [], clientNow: @escaping @Sendable () -> Date = { Date() },
         clientUptime: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now },
@@ -55,7 +55,7 @@ struct SimulatedService {
             settings.production = settings.sandbox
             settings.authorities = authorities
             settings.connections = 1
-            // Nothing is to be late because the machine is busy; what is to be is made so.
+            // Long timeouts, because the machine may be busy. Tests end waits themselves.
             settings.requestTimeout = .seconds(600)
             settings.connectTimeout = .seconds(600)
             settings.pingTimeout = .seconds(600)
@@ -83,7 +83,7 @@ struct SimulatedService {
 
     static let tenant = TenantID(UUID())
 
-    /// A notification for a device of its own, unless one is named.
+    /// A notification for a new device, unless one is named.
     static func request(
         device: String = randomHex(32), id: UUID = UUID(), pushType: PushType = .alert,
         payload: String = #"{"aps":{"alert":"Ready"}}"#, team: TeamID = team,
@@ -102,27 +102,27 @@ struct SimulatedService {
         (0..<bytes).map { _ in String(format: "%02x", UInt8.random(in: 0...255)) }.joined()
     }
 
-    /// Sends a notification to a device of its own.
+    /// Sends a notification to a new device.
     func send(id: UUID = UUID(), device: String = randomHex(32)) async throws -> PushOutcome {
         await client.send(try Self.request(device: device, id: id))
     }
 
-    /// Whether APNs takes another notification.
+    /// Whether APNs accepts another notification.
     func isAccepted(team: TeamID = team) async throws -> Bool {
         await client.send(try Self.request(team: team)).isAccepted
     }
 
-    /// The time of all requests is over.
+    /// Makes all requests time out.
     func expire() async {
         await client.expire(after: .seconds(601))
     }
 
-    /// Returns when so many requests wait for room.
+    /// Returns when this number of requests wait for a stream.
     func waitUntilThereAreWaiting(_ count: Int) async {
         while await client.waiting < count { await Task.yield() }
     }
 
-    /// Sends so many at once.
+    /// Sends this number of notifications at once.
     func send(_ count: Int) async throws -> [PushOutcome] {
         try await withThrowingTaskGroup(of: PushOutcome.self) { group in
             for _ in 0..<count {
@@ -133,7 +133,7 @@ struct SimulatedService {
         }
     }
 
-    /// How often the simulator has looked at each ID.
+    /// The number of requests with each ID at the simulator.
     var timesReceived: [String: Int] {
         simulator.received.reduce(into: [:]) { $0[$1.id, default: 0] += 1 }
     }
@@ -149,7 +149,7 @@ extension PushOutcome {
     }
 }
 
-/// Everything that is logged, at every level.
+/// All lines of the log, at every level.
 final class RecordedLog: Sendable {
     private let storage = Mutex([String]())
 

@@ -7,7 +7,7 @@ import JSON
 import StoreSupport
 import Testing
 
-/// Listings and changes, as plans ask for them.
+/// Listings and changes of plans.
 @Suite(.timeLimit(.minutes(30))) struct AppStoreSyncFlowTests {
     @Test(arguments: [true, false])
     func appAndClipAreFoundByBundleID(_ isIndividual: Bool) async throws {
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    /// What Maps and people make of a card must not keep a listing from being read.
+    /// Changes of a card by Maps and people must not make a listing unreadable.
     @Test func listingToleratesInvalidCardValues() async throws {
         try await Store.lend { store in
             let image = try await store.image()
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    /// Plans, does what the plan says, and plans again.
+    /// Plans, applies the plan, and plans again.
     private func apply(
         _ desired: [DesiredExperience], _ applied: [AppliedExperience], _ store: Store,
         images: [ImageDigest: String], allowedRemovals: Int = 0
@@ -127,7 +127,7 @@ import Testing
             (steps, applied) = try await apply(desired, applied, store, images: images)
             #expect(steps == 0)
 
-            // Of each member one is changed, and the last experience is no longer desired.
+            // One of each kind of member is changed, and the last experience is no longer desired.
             desired[0].content.card.texts[.japanese] = try CardText(title: "新しい")
             desired[1].content.card.texts[.german] = try CardText(title: "Neu")
             desired[2].content.card.place?.phone = Place.PhoneNumber("112")
@@ -141,7 +141,7 @@ import Testing
             #expect(steps == 6)
             let after = store.simulator.counters.requests["PATCH /v1/appClipAdvancedExperiences/{id}"] ?? 0
             #expect(after - changes == 6)
-            // Texts that stay, changed or not, are the same resources.
+            // Remaining texts keep their resources, whether changed or not.
             let kept = try await store.client.listing(ofClip: StoreFixture.clipID).localizationIDs
             for (id, languages) in kept {
                 #expect(texts[id]?.allSatisfy { languages[$0.key] == $0.value } == true)
@@ -180,7 +180,7 @@ import Testing
                     store.simulator.counters.requests["GET /v1/appClips/{id}/appClipAdvancedExperiences"] == 6
                 )
 
-                // The service refuses the size of a page: there are more pages then.
+                // The service refuses the page size, so there are more pages.
                 store.simulator.faults = []
                 store.simulator.turn { $0.refusedParameters = ["limit"] }
                 let plain = try await client.listing(ofClip: StoreFixture.clipID).listing
@@ -202,7 +202,7 @@ import Testing
             }
             var stale = Fault(
                 .response(status: 400, code: "PARAMETER_ERROR.INVALID", retryAfter: nil), times: 1)
-            // The first request of the listing is refused for its limit, the second is the first page.
+            // The service refuses the limit of the first request. The second request gets the first page.
             stale.path = "/v1/appClips"
             store.simulator.faults = [
                 Fault(.pass, times: 2, path: stale.path), stale,

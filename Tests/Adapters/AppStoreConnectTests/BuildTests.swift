@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    /// The parameter may be refused by the service, and the sites are known all the same.
+    /// The service may refuse the parameter. The sites are known all the same.
     @Test func refusedIncludeLeavesPublicationUnknown() async throws {
         try await Store.lend { store in
             store.simulator.faults = [
@@ -53,7 +53,7 @@ import Testing
         #"{"type":"appStoreVersions","id":"\#(id)","attributes":{\#(attributes)}}"#
     }
 
-    /// The newest build is often one for testers, and an older one is on the App Store.
+    /// The newest build is often for testers, while an older one is on the App Store.
     @Test(arguments: [
         (
             [build("2", bundle: "b", version: "new"), build("1", bundle: "b", version: "live")], "",

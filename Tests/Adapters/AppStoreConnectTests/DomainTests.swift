@@ -6,7 +6,7 @@ import Testing
 
 @testable import AppStoreConnect
 
-/// What Apple's cache has of a clip's sites.
+/// The state of Apple's cache for a clip's sites.
 @Suite(.timeLimit(.minutes(30))) struct DomainTests {
     private static func domains(_ store: Store) async throws -> [AssociatedDomain]? {
         let builds = try await store.client.builds(
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    /// What could break out of a line or a path is none of it.
+    /// Domains with characters that could end a line or a path are ignored.
     @Test func malformedDomainsAreIgnored() async throws {
         let status = """
             {"data":{"attributes":{"domains":[{"domain":"a.example"},{"isValid":true},

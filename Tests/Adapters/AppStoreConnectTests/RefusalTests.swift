@@ -8,11 +8,11 @@ import Testing
 
 @testable import AppStoreConnect
 
-/// What the client makes of answers that say no, and of none.
+/// The client's reaction to refusals and missing responses.
 @Suite(.timeLimit(.minutes(30))) struct RefusalTests {
     typealias Verdict = ServiceRefusal.Verdict
 
-    /// Every code that is known, with the status it comes with.
+    /// All known codes with their status.
     private static let codes: [(ErrorCode, Int, Verdict)] = [
         (.parameter, 400, .reject), (.parameterIllegal, 400, .reject), (.parameterInvalid, 400, .reject),
         (.parameterRequired, 400, .reject), (.parameterDuplicate, 400, .reject),
@@ -31,7 +31,7 @@ import Testing
         #expect(Self.codes.map(\.0) == ErrorCode.allCases)
     }
 
-    /// Over HTTP: a write is sent once whatever comes back.
+    /// Over HTTP, a write is sent once, whatever the response.
     @Test(arguments: codes)
     func verdictFollowsFromErrorCode(_ code: ErrorCode, _ status: Int, _ verdict: Verdict) async throws {
         try await Store.lend { store in
@@ -55,7 +55,7 @@ import Testing
                 #expect(error?.mayHaveHappened == false)
                 #expect("\(refusal)".hasPrefix("App Store Connect answered \(status): \(text) (request "))
             }
-            // With a token that is refused, each is sent thrice.
+            // With a refused token, each request is sent three times.
             #expect(store.simulator.counters.statuses == [status: status == 401 ? 6 : 2])
         }
     }
@@ -123,7 +123,7 @@ import Testing
         #expect(many.errors.count == 20)
     }
 
-    // MARK: Answers that do not come
+    // MARK: Missing responses
 
     @Test(arguments: [Fault.Effect.cut, .loseReply, .truncate])
     func unansweredCreationIsNotRepeated(_ effect: Fault.Effect) async throws {
@@ -153,7 +153,7 @@ import Testing
         }
     }
 
-    /// Nothing was done by what was refused so: it may be sent again, a creation too.
+    /// A write with a refused token had no effect, so it may be sent again, even a creation.
     @Test func writesAreRepeatedOnlyAfterRefusedToken() async throws {
         try await Store.lend { store in
             let image = try await store.image()
@@ -168,7 +168,7 @@ import Testing
             store.simulator.faults = [Fault(refused, times: 1, method: "POST")]
             try await create("a")
             #expect(store.simulator.counters.creations == ["https://example.com/a": 1])
-            // Each time it is asked whether it may be sent.
+            // The fence is asked before each attempt.
             #expect(asked.withLock { $0 } == 2)
             store.simulator.faults = [Fault(refused, method: "POST")]
             await #expect(throws: AppStoreConnectError.self) { try await create("b") }
@@ -181,7 +181,6 @@ import Testing
         }
     }
 
-    /// What its fence refuses is not sent.
     @Test func fencedWriteIsNotSent() async throws {
         struct Ended: Error {}
         try await Store.lend { store in
@@ -215,7 +214,7 @@ import Testing
         }
     }
 
-    // MARK: What the service refuses
+    // MARK: Refusals
 
     @Test func verdictTellsWhyExperienceIsRefused() async throws {
         try await Store.lend { store in

@@ -11,7 +11,7 @@ import Testing
 
 @testable import AppStoreConnect
 
-/// Tokens, budgets, images, and servers that are not Apple's.
+/// Tokens, budgets, images, and other servers than Apple's.
 @Suite(.timeLimit(.minutes(30))) struct RequestTests {
     // MARK: Tokens
 
@@ -30,7 +30,7 @@ import Testing
         #expect(try await tokens.authorization(for: nil) != second)
     }
 
-    /// The simulator refuses a scope that is not exactly the request's.
+    /// The simulator refuses a scope that does not match the request exactly.
     @Test func readOnlyTokensAreScopedToOneRead() async throws {
         try await Store.lend { store in
             let image = try await store.image()
@@ -130,7 +130,7 @@ import Testing
             store.simulator.advance(by: .seconds(10))
             #expect(try await store.client.image(reservation.id)?.phase == .complete)
             #expect(try await store.client.image("none") == nil)
-            // The API and what stores parts are asked apart: three parts came, one of them twice.
+            // The API and the storage of parts have separate budgets: three parts arrived, one of them twice.
             #expect(store.simulator.counters.parts == 3)
         }
     }
@@ -161,7 +161,7 @@ import Testing
         #expect(AppStoreConnectClient.makeUp(operations, 10) == isWhole)
     }
 
-    // MARK: What nobody is to see
+    // MARK: Secrecy
 
     @Test func errorsContainNoSecrets() async throws {
         let secret = "c2VjcmV0"
@@ -230,7 +230,7 @@ import Testing
         }
     }
 
-    /// Pages of one row each; the second has another total, or leads back to itself.
+    /// Pages with one row each. The second page has another total, or links to itself.
     @Test(arguments: [(2, false, true), (3, false, false), (2, true, false)])
     func changingListingIsIncomplete(_ total: Int, _ isCircle: Bool, _ isComplete: Bool) async throws {
         let port = Mutex(0)

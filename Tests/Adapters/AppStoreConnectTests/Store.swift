@@ -9,12 +9,12 @@ import IPAddresses
 import OutboundHTTP
 import StoreSupport
 
-/// A simulator, and a client of it.
+/// A simulator and its client.
 struct Store {
     let simulator: AppStoreConnectSimulator
     let client: AppStoreConnectClient
 
-    /// Lends a store.
+    /// Runs the closure with a simulator and a client.
     static func lend<Result: Sendable>(
         isIndividual: Bool = false, readsOnly: Bool = false,
         _ change: (inout AppStoreConnectSimulator.Options) -> Void = { _ in },
@@ -52,7 +52,7 @@ struct Store {
             issuer: isIndividual ? nil : StoreFixture.issuer, pem: StoreFixture.key.pemRepresentation)
     }
 
-    /// An image that is complete.
+    /// Uploads an image completely.
     func image(seed: Int = 0) async throws -> (id: String, digest: ImageDigest) {
         let file = HeaderPicture.png(seed: seed)
         let header = try HeaderImage(file)
@@ -69,7 +69,7 @@ struct Store {
             texts: [.english: try CardText(title: title, subtitle: "Order at the table")])
     }
 
-    /// A card with all that a card can have.
+    /// A card with all members.
     static func fullCard(image: ImageDigest?) throws -> Card {
         var place = Place()
         place.names = ["Café \"Zwölf\"", "Cafe"]

@@ -8,12 +8,12 @@ import Testing
 
 @testable import Console
 
-/// What was found at App Store Connect, as it is stored: nobody is asked.
+/// The stored results of App Store checks. The pages send no requests.
 @Suite struct AppStorePagesTests {
     private static let clip = "com.example.MyApp.Clip"
     private static let path = "/t/acme/appstore/\(clip)"
 
-    /// Connects the clip; with what was found, where that is given.
+    /// Connects the clip, optionally with the result of a check.
     private static func connect(
         _ console: TestConsole, rows: Int = 0, failure: String? = nil
     ) async throws {

@@ -29,7 +29,7 @@ import Testing
             let some = try await console.get("/t/acme/deliveries?state=refused&reason=Unregistered", cookie)
                 .text
             #expect(some.contains(deliveries[3].uuidString.lowercased()))
-            // A retry to a dead token is not offered.
+            // Deliveries with a dead token cannot be retried.
             #expect(!some.contains("Retry these deliveries"))
             let others = try await console.get("/t/acme/deliveries?state=refused", cookie).text
             #expect(others.contains("Retry these deliveries"))
@@ -54,7 +54,7 @@ import Testing
                 "/t/acme/deliveries/\(notification.uuidString.lowercased())", cookie
             ).text
             for delivery in deliveries { #expect(whole.contains(delivery.uuidString.lowercased())) }
-            // Of another tenant there is neither.
+            // The deliveries of another tenant are not found.
             for id in [notification, deliveries[2]] {
                 let response = try await console.get(
                     "/t/other/deliveries/\(id.uuidString.lowercased())", cookie)
@@ -126,7 +126,7 @@ import Testing
                 try await console.get("/t/acme/deliveries?state=queued", cookie).text.contains(
                     "TooManyRequests"))
             #expect(try await console.get("/t/acme/retry?state=delivered", cookie).status == .badRequest)
-            // Who did it stands in the audit log, once, and nothing of the tries that did nothing.
+            // The audit log names the person once. Retries without an effect are not in it.
             let entries = try await console.store.auditLog.entries(
                 of: console.acme.id, before: nil, limit: 10, where: ["relation": "deliveries"])
             #expect(entries.map(\.actor) == ["console:ada"] && entries.first?.after?["count"] == 2)
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    /// What could not be seen in time any more is not sent.
+    /// An expired delivery is not sent, because nobody could see it in time.
     @Test func expiredDeliveryIsNotRetried() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()

@@ -13,7 +13,7 @@ import Testing
 
 @testable import Console
 
-/// What is of all tenants, and the tree of URLs.
+/// Pages about all tenants, and the tree of URLs.
 @Suite struct DeploymentPagesTests {
     @Test func tenantIsLimitedSuspendedAndResumed() async throws {
         try await TestConsole.withConsole { console in
@@ -29,7 +29,7 @@ import Testing
             var expected = RequestLimits()
             (expected.key, expected.client) = (RateLimit("50"), RateLimit("5:25"))
             #expect(try await console.store.tenant(slug).limits == expected)
-            // They are others now than those that were seen.
+            // The limits have changed since the form was loaded.
             let late = try await console.post("/tenants/acme/limits", limits, cookie)
             #expect(late.status == .conflict && late.text.contains("The limits have changed"))
             #expect(try await console.get("/tenants/acme", cookie).text.contains("value=\"50:200 5:25 - -\""))
@@ -119,7 +119,7 @@ import Testing
             ] {
                 #expect(page.contains(text), "\(text)")
             }
-            // On every page.
+            // Every page shows this.
             for path in ["/", "/t/acme/places", "/sessions"] {
                 #expect(
                     try await console.get(path, cookie).text.contains("APNs production is 127.0.0.1:2197"))
@@ -146,7 +146,7 @@ import Testing
                     .experiences,
                     .experience(console.acme.id, "advanced", url.canonical, title: "Title \(number)"))
             }
-            // Of the same clip, at the door's URL: the advanced one is chosen.
+            // The same clip has a default experience with the door's URL. The advanced one takes precedence.
             try rows.set(.experiences, .experience(console.acme.id, "default", TestConsole.doorURL))
             console.table.replace(by: rows, from: .database, asOf: Date())
             let page = try await console.get("/t/acme/urls", cookie).text

@@ -40,7 +40,7 @@ import Testing
             #expect(
                 try await console.post("/t/acme/domains/example.com/pages", ["pages": "x"], cookie).status
                     == .badRequest)
-            // Claimed again it keeps its challenge.
+            // A repeated claim keeps its challenge.
             _ = try await console.post("/t/acme/domains", ["host": "example.com"], cookie)
             #expect(try await domain(console)?.challenge == record.challenge)
         }

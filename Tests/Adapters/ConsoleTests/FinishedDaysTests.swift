@@ -10,7 +10,7 @@ import Testing
 @testable import Console
 
 @Suite struct FinishedDaysTests {
-    /// As many of each day as were recorded until now, and what was asked for.
+    /// A history with the numbers of recorded confirmations. It stores the requested selections.
     private final class History: ConfirmationHistory {
         let recorded = Mutex<[Date: Int]>([:])
         let selections = Mutex<[ConfirmationSelection]>([])
@@ -56,13 +56,13 @@ import Testing
         #expect(try await counts(days, history, 1, at: now) == [1, 2, 3])
         history.recorded.withLock { $0 = [first: 10, second: 20, today: 30] }
         #expect(try await counts(days, history, 1, at: now.addingTimeInterval(3_599)) == [1, 2, 30])
-        // Each tenant has its own.
+        // Each tenant has its own counts.
         #expect(try await counts(days, history, 2, at: now) == [10, 20, 30])
         #expect(try await counts(days, history, 1, at: now.addingTimeInterval(3_600)) == [10, 20, 30])
         #expect(history.selections.withLock { $0.filter { $0.start == first }.count } == 3)
     }
 
-    /// Servers may write yesterday's last ones yet.
+    /// Servers may still write the last confirmations of yesterday.
     @Test func dayThatHasJustEndedIsCountedAgain() async throws {
         let (days, history) = (FinishedDays(), History())
         let yesterday = try date("2026-03-02T00:00:00Z")
@@ -71,7 +71,7 @@ import Testing
         #expect(try await counts(days, history, 1, at: now) == [1])
         history.recorded.withLock { $0 = [yesterday: 2] }
         #expect(try await counts(days, history, 1, at: now) == [2])
-        // And another day's are of other days.
+        // The counts of another day concern other days.
         let later = try date("2026-03-04T12:00:00Z")
         #expect(try await counts(days, history, 1, at: later) == [2])
         #expect(try await counts(days, history, 1, at: later.addingTimeInterval(86_400)) == [])

@@ -10,7 +10,7 @@ import Testing
             ([.secFetchSite: "same-origin"], true),
             ([.secFetchSite: "same-origin", .origin: "null"], true),
             ([.secFetchSite: "same-origin", .origin: "http://localhost"], true),
-            // A proxy stands between that does not pass Host on.
+            // A proxy in between does not forward Host.
             ([.secFetchSite: "same-origin", .origin: "https://console.example.com"], false),
             ([.secFetchSite: "same-site"], false),
             ([.secFetchSite: "same-site", .origin: "http://localhost"], false),
@@ -47,7 +47,7 @@ import Testing
         for isForwarded in [false, true] {
             let origin = names.origin(of: "console.example.com", isForwarded: isForwarded)
             #expect(origin?.text == "https://console.example.com" && origin?.isSecure == true)
-            // As a proxy asks that does not pass Host on.
+            // The request of a proxy that does not forward Host.
             #expect(names.origin(of: "127.0.0.1:8081", isForwarded: isForwarded) == nil)
             #expect(names.origin(of: "localhost", isForwarded: isForwarded) == nil)
         }

@@ -23,7 +23,7 @@ import Testing
                 \.identifier.text)
     }
 
-    /// Sends rows as somebody without JavaScript does; the address of what they would do.
+    /// Sends rows like a browser without JavaScript. Returns the path of the plan.
     private static func paste(
         _ rows: String, _ console: TestConsole, _ cookie: String, _ further: [String: String] = [:]
     ) async throws -> String {
@@ -53,7 +53,7 @@ import Testing
             #expect(try await console.get(told, cookie).text.contains("Imported: 1 added, 1 changed"))
             #expect(try await Self.identifiers(console) == ["door", "new"])
             #expect(try await console.get("/t/acme/audit", cookie).text.contains("console:ada"))
-            // The file is gone.
+            // The file is deleted.
             #expect(try await console.get(next, cookie).status == .notFound)
         }
     }
@@ -68,7 +68,7 @@ import Testing
             let next = try #require(
                 try JSONValue(parsing: Array(buffer: sent.body)).objectValue?["next"]?.stringValue)
             #expect(next.hasSuffix("?prune=1&allow=1"))
-            // The door is bound to an experience.
+            // An experience is bound to the door.
             let page = try await console.get(next, cookie).text
             #expect(page.contains("are in use") && page.contains("advanced \(TestConsole.doorURL)"))
             #expect(!page.contains("name=\"state\""))
@@ -140,7 +140,7 @@ import Testing
                     Array(repeating: UInt8(number), count: length), of: tenant, by: ada,
                     at: start + Double(number)))
         }
-        // Her own made room.
+        // Her own oldest file made room.
         #expect(await held.file(digests[0], of: tenant, by: ada, at: start + 3) == nil)
         #expect(await held.file(digests[1], of: tenant, by: ada, at: start + 3) == [1, 1, 1, 1])
         #expect(await held.file(digests[1], of: tenant, by: ben, at: start + 3) == nil)
@@ -148,13 +148,13 @@ import Testing
         let late = start + HeldFiles.lifetime + 1.5
         #expect(await held.file(digests[1], of: tenant, by: ada, at: late) == nil)
         #expect(await held.file(digests[2], of: tenant, by: ada, at: late) == [2, 2, 2, 2])
-        // One is kept however long it is; of all the oldest make room.
+        // The newest file is kept at any length. The oldest files of all people make room for it.
         let long = await held.hold(Array(repeating: 9, count: 9), of: tenant, by: ben, at: start + 4)
         #expect(await held.file(long, of: tenant, by: ben, at: start + 4)?.count == 9)
         #expect(await held.file(digests[2], of: tenant, by: ada, at: start + 4) == nil)
     }
 
-    /// Whom a proxy has signed in, all by one and the same session.
+    /// People whom a proxy signs in share one session.
     private static func owner(_ name: String) throws -> HeldFiles.Owner {
         HeldFiles.Owner(.byProxy(ConsoleAccess(name: try DisplayName(name)), at: Date()))
     }
@@ -164,7 +164,8 @@ import Testing
         (0..<count).map { "p\($0 + 1_000),P,\(latitude),13,50\n" }.joined()
     }
 
-    /// A change of the very field that the file changes, and of the last of more than are named: neither goes unseen.
+    /// Another person changes the same field that the file changes, or an item beyond those that the page names. Both changes are
+    /// noticed.
     @Test(arguments: [0, 100]) func importDoesNotOverwriteLaterCorrection(_ number: Int) async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
@@ -187,7 +188,7 @@ import Testing
             #expect(late.status == .conflict && late.text.contains("Nothing was done"))
             let kept = try await console.store.items.locations.item(place, of: console.acme.id)
             #expect(kept?.region.center.latitude == 37.4)
-            // Who has looked again may.
+            // After looking at the new plan, the person may import.
             let again = try await console.post(next, ["state": try Self.state(late.text)], cookie)
             #expect(again.status == .seeOther)
         }

@@ -16,7 +16,7 @@ import Testing
         fields.merging(["form": UUID().uuidString]) { $1 }
     }
 
-    /// The one key that a page shows.
+    /// The only key on a page.
     private func key(in response: HTTPTestClient.Response) -> String? {
         response.text.firstMatch(of: /d[sp]k_[A-Za-z0-9]{20,}/).map { String($0.0) }
     }
@@ -40,7 +40,7 @@ import Testing
             let end = try #require(record.expiresAt)
             #expect(abs(end.timeIntervalSinceNow - 30 * 86_400) < 60)
 
-            // The page that is loaded again sends its form again.
+            // Reloading the page sends its form again.
             let again = try await console.post("/t/acme/keys", form, cookie)
             #expect(again.status == .conflict && self.key(in: again) == nil)
             #expect(try await console.store.keys(of: console.acme.id).count == 1)
@@ -71,7 +71,7 @@ import Testing
             let cookie = try await console.signIn()
             let response = try await console.post("/t/acme/keys", form(fields), cookie)
             #expect(response.status == .unprocessableContent && response.text.contains("class=\"error\""))
-            // At the top, and tied to the field.
+            // The error is at the top, and refers to the field.
             #expect(response.text.contains("Correct these fields"))
             #expect(response.text.contains(/aria-describedby="[^"]*-error"/))
             #expect(key(in: response) == nil)
@@ -88,14 +88,14 @@ import Testing
         }
     }
 
-    /// Where nothing was made the form may come again: the page that says what is wrong has the same fields.
+    /// If nothing was created, the form may be sent again: the error page has the same fields.
     @Test func failedFormMayBeSubmittedAgain() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn("ada")
             var fields = form(["kind": "secret", "locations": "nowhere"])
             #expect(try await console.post("/t/acme/keys", fields, cookie).status == .unprocessableContent)
             fields["locations"] = nil
-            // That it is shown cannot be written down: it is not made.
+            // If the display of the key cannot be recorded, the key is not created.
             try await console.execute(
                 "REVOKE INSERT (event, name) ON doorstep.console_events FROM doorstep_admin")
             #expect(try await console.post("/t/acme/keys", fields, cookie).status == .internalServerError)
@@ -168,7 +168,7 @@ import Testing
             #expect(try await console.store.key(key.id, of: console.acme.id).revokedAt != nil)
             let list = try await console.get("/t/acme/keys?revoked=1", cookie).text
             #expect(list.contains("Key revoked.") && list.contains("revoked</span>"))
-            // Nothing is to be done with it any more.
+            // A revoked key has no actions.
             #expect(try await !console.get(path, cookie).text.contains("/rotate"))
             #expect(
                 try await console.post("\(path)/rotate", form(["overlap": "1"]), cookie).status == .conflict)

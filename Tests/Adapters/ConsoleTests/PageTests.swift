@@ -25,23 +25,23 @@ import Testing
         "/urls/\(experience)", "/domains", "/domains/example.com", "/keys",
         "/keys/\(key)", "/webhooks", "/webhooks/\(webhook)",
     ]
-    /// What changes something, or begins to, whatever its form says.
+    /// Requests that change something, or start to, with any form.
     static let simpleChanges = [
         "/places/door/try", "/places/door/edit", "/retry", "/import",
         "/deliveries/019a0000-0000-7000-8000-000000000000/retry",
         "/import/e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
     ]
-    /// Requests that ask a tenant's site and change nothing.
+    /// Requests that contact a tenant's site and change nothing.
     static let siteRequests: [(path: String, form: [String: String])] = [
         ("/domains/example.com/check", [:]), ("/diagnose", ["url": "https://example.com/door"]),
     ]
     static let uploads = [("/images", "image/png"), ("/import.csv", "text/csv")]
 
-    /// Of `acme`, which is given these.
+    /// Items of `acme`. The tests replace these names.
     private static let experience = "exp_YWV4YW1wbGUuY29tL2Rvb3I"
     private static let (key, webhook) = ("KEY", "WEBHOOK")
 
-    /// Every change of what is a tenant's, with a form that would be taken.
+    /// Every change of a tenant's items, with a valid form.
     static func changes() -> [(path: String, form: [String: String])] {
         func form(_ fields: [String: String] = [:]) -> [String: String] {
             fields.merging(["form": UUID().uuidString]) { $1 }
@@ -58,7 +58,7 @@ import Testing
         ]
     }
 
-    /// What stands for something of a tenant's in a path or a form.
+    /// The names of a tenant's items in paths and forms.
     struct Owned {
         let key: KeyRecord
         let webhook: WebhookID
@@ -94,7 +94,7 @@ import Testing
                 let (ownPath, othersPath) = (own.put(in: path), others.put(in: path))
                 #expect(try await console.get("/t/acme\(ownPath)", cookie).status != .notFound, "\(path)")
                 #expect(try await console.get("/t/other\(othersPath)", cookie).status == .notFound, "\(path)")
-                // What is another's, by the own tenant's path.
+                // Another tenant's item, under the path of the person's own tenant.
                 guard othersPath != path else { continue }
                 #expect(try await console.get("/t/acme\(othersPath)", cookie).status == .notFound, "\(path)")
             }
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    /// Another site can have a browser that is signed in send any GET.
+    /// Another site can make a signed-in browser send any GET request.
     @Test func getRequestsDoNotContactTenantSites() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
@@ -305,7 +305,7 @@ import Testing
         }
     }
 
-    /// The list, the filter and the chart begin with the same day, whatever the time is now.
+    /// The list, the filter and the chart begin with the same day, at any time.
     @Test func locationUsageFilterAgreesWithChart() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
@@ -325,7 +325,7 @@ import Testing
                 VALUES (\(console.acme.id.uuid), gen_random_uuid(), 'door', 'inRegion', 'nfc', \(unsafeSQL: minute))
                 """
             }
-            // The last minute before the thirty days of which today is the last.
+            // The last minute before the thirty days that end today.
             try await console.execute(
                 confirm("date_trunc('day', now(), 'UTC') - interval '29 days 1 minute'"))
             #expect(try await isUsed() == [false, false, false])
@@ -428,7 +428,7 @@ import Testing
             #expect(!steps.contains { [".", "..", "%2e", "%2E"].contains(String($0)) }, "\(link)")
             let page = try await console.get(String(link), cookie)
             #expect(page.status == .ok && page.text.contains("Named so"), "\(link)")
-            // The map leads there too.
+            // The map uses the same filter.
             let map = try await console.get("/t/acme/places.cells?bbox=-180,-85,180,85&z=2&q=named", cookie)
             let cells = try JSONValue(parsing: Array(buffer: map.body)).objectValue?["cells"]?.arrayValue
             let component = try #require(cells?.first?.arrayValue?[3].stringValue)

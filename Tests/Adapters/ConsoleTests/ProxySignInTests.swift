@@ -12,8 +12,7 @@ import Testing
 
 @testable import Console
 
-/// Who is believed when somebody says who somebody is. The test's client is nobody's address: requests go by sockets where a
-/// proxy is to be believed.
+/// Sign-in by a proxy's header fields. The test's client has no address. Requests use sockets if the proxy must have one.
 @Suite struct ProxySignInTests {
     private static func signIn(_ groups: [String]) throws -> ProxySignIn {
         try #require(
@@ -59,7 +58,7 @@ import Testing
             [("X-Forwarded-User", "ada"), ("X-Forwarded-Groups", "operators=change")],
             [("X-Forwarded-Groups", "operators")],
             [("X-Forwarded-User", ""), ("X-Forwarded-Groups", "operators")],
-            // The client's own beside the proxy's.
+            // The client sends its own field in addition to the proxy's.
             [("X-Forwarded-User", "eve"), ("X-Forwarded-User", "ada"), ("X-Forwarded-Groups", "operators")],
             [
                 ("X-Forwarded-User", "ada"), ("X-Forwarded-Groups", "x"),
@@ -85,7 +84,7 @@ import Testing
         #expect(ProxySignIn(userField: "no token", groupsField: "X-Groups", groups: groups) == nil)
     }
 
-    /// Over sockets, so that there is an address that the proxy has.
+    /// Over sockets, so that the proxy has an address.
     @Test(.timeLimit(.minutes(1))) func trustedProxyIdentifiesThePersonOnEveryRequest() async throws {
         var settings = ConsoleServer.Settings()
         settings.proxySignIn = try Self.signIn(["acme-staff=read:acme", "operators=change", "none=read:gone"])
@@ -105,7 +104,7 @@ import Testing
             #expect(try await ask("/tenants/acme", "kim", "acme-staff").status == .notFound)
             #expect(try await ask("/", "eve", "nobody").status == .forbidden)
             #expect(try await ask("/", "eve", "none").status == .forbidden)
-            // A link changes nothing for a person whom the proxy signs in, and is not used.
+            // A link has no effect for a person whom the proxy signs in, and is not used up.
             let link = try await console.link("bob")
             let refused = try await console.post(
                 "/login", ["token": link.text], nil,
@@ -113,7 +112,7 @@ import Testing
             #expect(
                 refused.status == .conflict && refused.text.contains("The proxy has signed you in as ada"))
             #expect(try await console.sessions.access(by: link, at: Date())?.name.text == "bob")
-            // Without a word of it, the login page as for everybody.
+            // Without the proxy's field, the page redirects to the login page.
             #expect(try await console.get("/").headers[.location] == "/login")
 
             let limits = try await console.post(
@@ -123,7 +122,7 @@ import Testing
             let entries = try await console.store.auditLog.entries(
                 of: console.acme.id, before: nil, limit: 1, where: [:])
             #expect(entries.first?.actor == "console:ada")
-            // Once each, however many requests there were.
+            // One event for each person, for any number of requests.
             let events = try await console.sessions.events(before: nil, limit: 10)
             #expect(events.map(\.name).sorted() == ["ada", "bob", "kim"])
             #expect(events.filter { $0.kind == .linkMade }.map(\.name) == ["bob"])
@@ -159,7 +158,7 @@ import Testing
             let response = try await console.get("/", nil, [user: "ada", groups: "operators"])
             #expect(response.status == .forbidden && response.text.contains("Only trusted proxies"))
             let cookie = try await console.signIn()
-            // Whoever has signed in by a link, too.
+            // The same holds for a person who has signed in with a link.
             #expect(try await console.get("/", cookie, [groups: "operators"]).status == .forbidden)
             #expect(try await console.get("/", cookie).status == .ok)
         }

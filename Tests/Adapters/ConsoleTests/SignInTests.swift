@@ -72,7 +72,7 @@ import Testing
     @Test func linkOfTheSamePersonReplacesTheSessionAtOnce() async throws {
         try await TestConsole.withConsole { console in
             let first = try await console.signIn("ada")
-            // An invalid link ends nothing.
+            // An invalid link does not end the session.
             _ = try await console.post("/login", ["token": "x"], first)
             #expect(try await console.get("/", first).status == .ok)
             let link = try await console.link("ada")
@@ -100,13 +100,13 @@ import Testing
             let events = try await console.sessions.events(before: nil, limit: 3)
             #expect(events.map(\.kind) == [.signedIn, .signedOut, .linkMade])
             #expect(events.map(\.name) == ["bob<b>", "ada", "bob<b>"])
-            // The link was used by then.
+            // The link is used up.
             let again = try await console.post("/login", ["token": link.text], ada)
             #expect(again.status == .forbidden)
         }
     }
 
-    /// Another page has a browser open a link with fewer rights, or with more.
+    /// Another page makes the browser open a link with fewer or more rights.
     @Test func linkWithOtherRightsAsksFirst() async throws {
         try await TestConsole.withConsole { console in
             let ada = try await console.signIn("ada")
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    /// A preview of a link asks by GET, without what stands after `#`; even with the secret in the query it uses no link.
+    /// A preview of a link sends a GET request without the part after `#`. Even with the secret in the query, it uses no link up.
     @Test func openingTheLoginPageUsesNoLink() async throws {
         try await TestConsole.withConsole { console in
             let link = try await console.link()
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    /// Sends made-up links until the console refuses to read more of them.
+    /// Sends invented links until the console refuses to read more of them.
     private static func flood(_ console: TestConsole) async throws -> Bool {
         for number in 0..<40 {
             let madeUp = ConsoleSecret.generate { _ in [UInt8](repeating: UInt8(number), count: 16) }
@@ -198,7 +198,7 @@ import Testing
     @Test func madeUpCookiesAndLinksCauseNoQuery() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
-            // A query about them would now fail.
+            // From here on, any query of sessions would fail.
             try await console.execute("ALTER TABLE doorstep.console_sessions RENAME TO sessions")
             try await console.execute("ALTER TABLE doorstep.console_links RENAME TO links")
             #expect(try await console.get("/", cookie).status == .internalServerError)
@@ -211,7 +211,7 @@ import Testing
         }
     }
 
-    /// Each part of the cookie counts: another signature for the same random bits, and the reverse.
+    /// Each part of the cookie counts: another signature for the same random bits, and the same signature for other bits.
     @Test func cookieWithAnotherCharacterIsNotTheSession() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
@@ -228,7 +228,7 @@ import Testing
     @Test func loginPageIsShownToSignedInUser() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
-            // A redirection would take what stands after the link's # to another page.
+            // A redirect would pass the part after the link's # on to another page.
             #expect(try await console.get("/login", cookie).status == .ok)
         }
     }

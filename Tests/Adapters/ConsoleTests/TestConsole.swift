@@ -24,7 +24,7 @@ import Testing
 
 @testable import Console
 
-/// The console on a database of its own, with a tenant `acme` that has the location `door` and another tenant `other`.
+/// The console with a separate database. The tenant `acme` has the location `door`; `other` is another tenant.
 struct TestConsole {
     let client: HTTPTestClient
     let sessions: PostgresConsoleSessions
@@ -34,7 +34,7 @@ struct TestConsole {
     let webhooks: PostgresWebhookRegistry
     let acme: Tenant
     let other: Tenant
-    /// What the DNS has of TXT records.
+    /// The TXT records of the DNS.
     let records: TestRecords
     let siteRequests: SiteRequests
 
@@ -45,7 +45,7 @@ struct TestConsole {
         overConnections: Bool = false, _ body: @escaping @Sendable (TestConsole) async throws -> Void
     ) async throws {
         var settings = settings
-        // A machine that has much else to do is slow: what a page shows does not depend on it here.
+        // On a busy machine, pages may take long. Their content must not depend on it.
         settings.patience = .seconds(60)
         settings.tiles = tiles ?? settings.tiles
         let chosen = settings
@@ -147,7 +147,7 @@ struct TestConsole {
         }
     }
 
-    /// - Parameter overConnections: Whether requests come from the address of this machine; else from none.
+    /// - Parameter overConnections: Whether requests come from the address of this machine. Otherwise they have no address.
     private static func withClient(
         _ responder: ConsoleResponder, _ overConnections: Bool,
         _ body: (HTTPTestClient) async throws -> Void
@@ -167,7 +167,7 @@ struct TestConsole {
         table.replace(by: rows, from: .database, asOf: Date())
     }
 
-    /// Adds a notification with deliveries, one of each state and reason that is given, in that order.
+    /// Adds a notification with deliveries, one for each given state and reason, in this order.
     func addDeliveries(
         _ states: [(state: String, reason: String?)], of tenant: Tenant, goodUntil: Date? = nil
     ) async throws -> (notification: UUID, deliveries: [UUID]) {
@@ -212,14 +212,14 @@ struct TestConsole {
         }
     }
 
-    /// The rows that others refer to are looked for as their owner sees them, of one tenant alone.
+    /// Sets the tenant, because foreign keys are checked as the owner, which sees only one tenant's rows.
     private static func setTenant(_ tenant: Tenant) -> Query {
         "SELECT set_config('doorstep.tenant_id', \(tenant.id.description), true)"
     }
 
     // MARK: Requests
 
-    /// Makes a link and uses it; the cookie's name and value.
+    /// Creates and uses a link. Returns the cookie's name and value.
     func signIn(
         _ name: String = "ada", tenant: TenantID? = nil, isReadOnly: Bool = false
     ) async throws -> String {
@@ -246,7 +246,7 @@ struct TestConsole {
         return try await client.send(.get, path, headers: headers)
     }
 
-    /// Sends a file as it is.
+    /// Sends a file without changes.
     func send(
         _ file: [UInt8], as type: String, _ path: String, _ cookie: String? = nil,
         _ further: HTTPFields = [.secFetchSite: "same-origin"]
@@ -271,7 +271,7 @@ struct TestConsole {
     }
 }
 
-/// A DNS that has what tests put there.
+/// A DNS with the records of a test.
 final class TestRecords: TextRecordResolver {
     private let texts = Mutex<[String: String]>([:])
 
@@ -282,7 +282,7 @@ final class TestRecords: TextRecordResolver {
     }
 }
 
-/// How often a page asked a site or name server that a tenant names.
+/// Counts the requests of pages to sites and name servers of tenants.
 final class SiteRequests: Sendable {
     private let number = Mutex(0)
 
@@ -291,7 +291,7 @@ final class SiteRequests: Sendable {
     func count() { number.withLock { $0 += 1 } }
 }
 
-/// A web in which nobody answers.
+/// A web without responses.
 struct NoPages: PageFetcher {
     func fetch(_ url: String, limit: Int) async throws(NoResponse) -> Administration.Page {
         throw NoResponse("nobody answers")
@@ -327,7 +327,7 @@ extension ExperienceRecord {
 }
 
 extension MigratedDatabase {
-    /// Pools of a server's login and of an administrator's.
+    /// Runs the closure with pools of a server's login and of an administrator's login.
     fileprivate func withPools(
         _ body: (_ app: ConnectionPool, _ admin: ConnectionPool) async throws -> Void
     ) async throws {

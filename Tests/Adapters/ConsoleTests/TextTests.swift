@@ -2,7 +2,7 @@ import Testing
 
 @testable import Console
 
-/// How texts stand in pages.
+/// The form of texts in pages.
 @Suite struct TextTests {
     @Test(arguments: [
         ("a", "a"), ("a b", "'a b'"), ("it's", #"'it'\''s'"#), ("", "''"), ("$(x)", "'$(x)'"),

@@ -30,7 +30,7 @@ import Testing
         try await TestConsole.withConsole(tiles: tiles) { console in
             let cookie = try await console.signIn()
             let map = try await console.get("/t/acme/places/door", cookie)
-            // Without Leaflet's files there is no map, and nothing to draw on.
+            // Without the files of Leaflet, the page has no map.
             let hasMap = map.text.contains("data-map")
             #expect(
                 map.headers[.contentSecurityPolicy]?.contains(

@@ -9,7 +9,7 @@ import Testing
 @Suite struct URLTreeTests {
     private static let tenant = TenantID(number: 1)
 
-    /// With an experience of another tenant, which is never one of the tree.
+    /// A tree of an index that also contains an experience of another tenant, which must never appear.
     private func tree(_ urls: [String], at path: String = "", wholeUpTo limit: Int = 60) throws -> URLTree? {
         var table = LookupIndex()
         for tenant in [Self.tenant, TenantID(number: 2)] {
@@ -23,7 +23,7 @@ import Testing
         return URLTree(at: path, in: table.of(Self.tenant), wholeUpTo: limit)
     }
 
-    /// Each step with how many experiences there are below, and those that end there.
+    /// Each step with the number of experiences below it, and the experiences that end there.
     private func text(_ tree: URLTree) -> String {
         let parts =
             tree.experiences.map { String($0.url.canonical.dropFirst("https://".count)) }

@@ -71,7 +71,7 @@ import Testing
             #expect(try await console.post("\(path)/test", [:], cookie).status == .seeOther)
             let page = try await console.get("\(path)?done=tested", cookie).text
             #expect(page.contains("doorstep.test") && page.contains("waiting</span>"))
-            // Switched off, what waits is given up, and nothing is sent until it is on again.
+            // If the webhook is disabled, waiting messages are given up, and nothing is sent until it is enabled again.
             #expect(try await console.post("\(path)/change", ["state": "off"], cookie).status == .seeOther)
             #expect(try await console.get(path, cookie).text.contains("given up</span>"))
             #expect(try await console.post("\(path)/test", [:], cookie).status == .conflict)
@@ -87,7 +87,7 @@ import Testing
                     of: WebhookReference(webhook.id, of: console.acme.id), before: nil, limit: 1
                 ).first)
             #expect(message.state == .waiting)
-            // What waits can be sent at once.
+            // A waiting message can be sent at once.
             #expect(try await console.get(path, cookie).text.contains("Send message"))
             let sent = try await console.post(
                 "\(path)/replay", ["message": message.id.uuidString.lowercased()], cookie)
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    /// More than are sent at a time: who goes on does so behind the last, and begins with none again.
+    /// More messages than one replay sends. The next replay continues after the last one, and repeats none.
     @Test func manyMessagesAreReplayedInParts() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn("ada")
@@ -112,7 +112,7 @@ import Testing
             let first = try await console.post("\(path)/replay", ["hours": "1"], cookie)
             let next = try #require(first.headers[.location])
             #expect(next.contains("count=1000") && next.contains("after="))
-            // Receivers have taken them by now.
+            // Receivers have accepted these messages.
             try await console.execute(
                 "UPDATE doorstep.webhook_messages SET state = 'taken', due_at = NULL WHERE state = 'waiting'")
             let page = try await console.get(next, cookie).text

@@ -12,12 +12,12 @@ import Testing
             try await work.with("a") {
                 let refusal = await #expect(throws: ConsoleRefusal.self) { try await work.with("a") {} }
                 #expect(refusal?.status == .tooManyRequests)
-                // What somebody else has under way is nobody's.
+                // Work of another person does not count.
                 try await work.with("b") {}
             }
             try await work.with("a") {}
             await #expect(throws: Failure.self) { try await work.with("a") { throw Failure() } }
-            // What has failed is not under way any more.
+            // Failed work is no longer in progress.
             try await work.with("a") {}
         }
     }

@@ -27,7 +27,7 @@ import Testing
                     isCutOff: true))
     }
 
-    /// The operator who named the site is told what the library says.
+    /// The operator who names the site gets the library's error.
     @Test func connectionErrorIsReportedInDetail() async throws {
         try await TestCertificate.lend(for: ["localhost"]) { certificate in
             try await LocalWebServer.lend(over: certificate, { _ in .init("") }) { server in
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    /// By which proofs are looked for, and sites checked.
+    /// The rules for requests that look for proofs and check sites.
     @Test(arguments: LocalWebServer.hostsThatAreNotPublic)
     func nonPublicHostsAreNotContacted(host: String) async throws {
         let asked = Mutex(0)

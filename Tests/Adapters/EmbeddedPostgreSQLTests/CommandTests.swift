@@ -16,7 +16,7 @@ struct CommandTests {
         #expect(try await command.run(environment: [:]) == status)
     }
 
-    /// In a process of its own, which is an ordinary user from then on, whom the tests' own folder is closed to.
+    /// In a separate process, which becomes an ordinary user that may not enter the tests' folder.
     @Test func unsearchableFolderInPathIsSkipped() async throws {
         await #expect(processExitsWith: .success) {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("doorstep-\(UUID())")
@@ -36,7 +36,7 @@ struct CommandTests {
             #expect(try await missing.run(environment: [:]) == 127)
             let there = ForegroundCommand(["sh", "-c", "exit 3"])
             #expect(try await there.run(environment: [:]) == 3)
-            // What is there and may not be run is something else.
+            // A file that exists and cannot be executed is a different error.
             let file = ForegroundCommand([folder + "-file"])
             #expect(try await file.run(environment: [:]) == 126)
         }
@@ -60,7 +60,7 @@ struct CommandTests {
         #expect(find("tool", ["a", "b", "c", "d"]) == "\(folders)/c/tool")
         #expect(find("tool", ["a", "b"]) == "\(folders)/b/tool")
         #expect(find("tool", ["a", "none"]) == nil)
-        // A folder is no program.
+        // A folder is not a program.
         #expect(find("a", ["."]) == nil)
         for word in ["./tool", "/bin/tool", "A=b", ""] { #expect(find(word, ["c"]) == word) }
     }
@@ -69,11 +69,11 @@ struct CommandTests {
         #expect(throws: EmbeddedServerError.noAccount("doorstep-nobody")) {
             try ServerAccount.lookUp("doorstep-nobody")
         }
-        // Root is no other account.
+        // The account root is refused.
         #expect(throws: EmbeddedServerError.noAccount("root")) { try ServerAccount.lookUp("root") }
     }
 
-    /// Only root changes accounts. The tests run as root in CI.
+    /// Only root can change accounts. In CI, the tests run as root.
     @Test(.enabled(if: geteuid() == 0)) func rootWithoutThePostgresAccountIsRejected() {
         #expect(throws: EmbeddedServerError.noAccount("doorstep-nobody")) {
             try ServerAccount(directory: "/nowhere", usual: "doorstep-nobody")

@@ -5,7 +5,7 @@ import ProcessSupport
 import TestSupport
 import Testing
 
-/// Each starts a server of its own: serialized, since they are heavy.
+/// Each test starts its own server. The suite is serialized, because servers are expensive.
 @Suite(.serialized) struct EmbeddedServerTests {
     private static let options = EmbeddedServerOptions(isDurable: false)
 
@@ -54,8 +54,8 @@ import Testing
         }
     }
 
-    /// The names contain characters that connection strings and configuration files escape. The first path is too long for
-    /// a socket. Only its owner can enter the parent directory.
+    /// The names contain characters that connection strings and configuration files escape. The first path is too long for a
+    /// socket. Only the owner can enter the parent folder.
     @Test(arguments: ["a 'b\\c\", " + String(repeating: "d", count: 100), "it's \"here\" \\"])
     func serverStartsInDirectoryWithLongAndUnusualPath(name: String) async throws {
         try await withDirectory(name, parentMode: 0o700) { directory in
@@ -79,7 +79,7 @@ import Testing
 
     @Test func committedRowsSurviveAKill() async throws {
         try await withDirectory { directory in
-            // Durable: without `synchronous_commit` even this may be lost.
+            // A durable server, because without `synchronous_commit` even this could be lost.
             let server = try await EmbeddedServer.startOrJoin(directory: directory)
             defer { try? server.leave() }
             let pool = ConnectionPool(PoolConfiguration.forBusyMachines(conninfo: server.conninfo))
@@ -92,7 +92,7 @@ import Testing
             kill(process, SIGQUIT)
             while (try? await response(server.conninfo)) != nil { try Task.checkCancellation() }
 
-            // Its process number stays behind, and perhaps for a while its process.
+            // The process ID in the file remains, and possibly the process for a while.
             let second = try await EmbeddedServer.startOrJoin(directory: directory, options: Self.options)
             defer { try? second.leave() }
             let after = ConnectionPool(PoolConfiguration.forBusyMachines(conninfo: second.conninfo))
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    /// In a process of its own: the variables are those of all its threads.
+    /// In a separate process, because all threads of a process share its environment variables.
     @Test func environmentDoesNotRedirectToAnotherServer() async throws {
         await #expect(processExitsWith: .success) {
             let foreign = [
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    /// As after a container's restart: what is said of a process by its words is not what it is.
+    /// After a container's restart, the process ID may belong to another program. Its arguments do not prove what it is.
     @Test(arguments: ["exec sleep 60", "exec -a postgres sleep 60", "sleep 60; exit # postgres"])
     func staleProcessIDOfAnotherProgramIsIgnored(_ script: String) async throws {
         try await withDirectory { directory in

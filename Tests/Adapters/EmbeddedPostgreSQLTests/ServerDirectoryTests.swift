@@ -2,7 +2,7 @@ import EmbeddedPostgreSQL
 import Foundation
 import Testing
 
-/// Directories that are somebody else's are refused, and stay as they were.
+/// Folders of other users or programs are refused, and do not change.
 struct ServerDirectoryTests {
     enum Content: String, CaseIterable, Sendable {
         case otherThings, lockBesideOtherThings, lockOfAnotherProgram, lockThatIsADirectory, lockThatIsALink
@@ -46,7 +46,7 @@ struct ServerDirectoryTests {
         #expect(try state(of: directory) == before)
     }
 
-    /// Who may do what with the directory, and what is in it.
+    /// The permissions of the folder, and its content.
     private func state(of directory: String) throws -> [String] {
         var status = stat()
         #expect(stat(directory, &status) == 0)

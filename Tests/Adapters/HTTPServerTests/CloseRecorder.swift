@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Notes how a connection is closed. An embedded channel has no half-closed state.
+/// Records how a connection is closed. An embedded channel has no half-closed state.
 final class CloseRecorder: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
     var modes: [CloseMode] = []

@@ -4,15 +4,15 @@ import Testing
 
 @testable import HTTPServer
 
-/// Where one request ends and the next begins: whatever a client, or a proxy before the server, makes of these bytes, they
-/// get the responses below, and no others.
+/// The boundaries between requests. A client or a proxy may interpret these bytes differently. The server must send exactly the
+/// responses below.
 ///
-/// How lengths, chunks and heads are read is the choice of NIO's decoder (llhttp, strict), unless a comment says otherwise.
+/// NIO's decoder (llhttp, strict) decides how lengths, chunks and heads are read, unless a comment says otherwise.
 @Suite struct DesynchronisationTests {
     struct Case: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let bytes: String
-        /// The status of each response, and its request's ID, or what was refused.
+        /// The status of each response with its request's ID, or the refusal.
         let responses: [String]
 
         init(_ name: String, _ bytes: String, _ responses: String...) {
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    /// Follows in each case, and gets a response where it is seen to be a request.
+    /// A second request that follows in each case. It gets a response if the server recognizes it as a request.
     private static let next = "GET /later HTTP/1.1\r\nHost: a\r\nX-Request-ID: next\r\n\r\n"
     private static let malformed = "400 syntax"
     private static let host = "400 host"
@@ -69,7 +69,7 @@ import Testing
             post("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n"), malformed),
         Case("chunked, chunked", post("Transfer-Encoding: chunked, chunked\r\n", "0\r\n\r\n"), malformed),
         Case("identity", post("Transfer-Encoding: identity\r\n", "{}"), malformed),
-        // Ours: RFC 9112 §6.1.
+        // Our choice: RFC 9112 §6.1.
         Case(
             "gzip, chunked", post("Transfer-Encoding: gzip, chunked\r\n", "2\r\n{}\r\n0\r\n\r\n"),
             "501 coding"
@@ -95,7 +95,7 @@ import Testing
     ]
 
     static let heads = [
-        // Ours: RFC 9112 §3.2.
+        // Our choice: RFC 9112 §3.2.
         Case("no host", "GET /now HTTP/1.1\r\n\r\n", host),
         Case("two hosts", get("Host: a\r\n"), host),
         Case("two hosts in HTTP/1.0", line("GET /now HTTP/1.0", "Host: a\r\nHost: b\r\n"), host),
@@ -110,14 +110,14 @@ import Testing
         Case("blank lines", "\r\n\r\n" + get() + "\r\n", "200 first", "200 next"),
         Case("garbage after a request", get() + "GARBAGE\r\n\r\n", "200 first", malformed),
         Case("absolute form", get(target: "http://A:80/now"), "200 first", "200 next"),
-        // Ours: RFC 9112 §3.2.2, RFC 9110 §7.2.
+        // Our choice: RFC 9112 §3.2.2, RFC 9110 §7.2.
         Case("absolute form at another host", get(target: "http://b/now"), host),
         Case("absolute form at another port", get(target: "http://a:81/now"), host),
         Case("a fragment", get(target: "/now#a"), "200 first", "200 next"),
     ]
 
     static let bodies = [
-        // Ours: a body that has come needs no 100 (RFC 9110 §10.1.1).
+        // Our choice: if the body has arrived already, no 100 is sent (RFC 9110 §10.1.1).
         Case(
             "expect", post("Content-Length: 2\r\nExpect: 100-continue\r\n", "{}"), "200 first"),
         Case(
@@ -129,7 +129,7 @@ import Testing
         Case("half a body", post("Content-Length: 1000\r\n", "{}"), "200 first"),
     ]
 
-    /// Ours: whether another request may follow (RFC 9112 §9.3).
+    /// Our choice: whether another request may follow (RFC 9112 §9.3).
     static let connections = [
         Case("close", get("Connection: close\r\n"), "200 first"),
         Case("Close in a list", get("Connection: a, Close\r\n"), "200 first"),
@@ -137,7 +137,7 @@ import Testing
         Case(
             "HTTP/1.0 that stays", line("GET /now HTTP/1.0", "Connection: keep-alive\r\n"), "200 first",
             "200 next"),
-        // Ours: RFC 9112 §6.1 and appendix C.2.3.
+        // Our choice: RFC 9112 §6.1 and appendix C.2.3.
         Case(
             "HTTP/1.0 with chunks",
             line("POST /now HTTP/1.0", "Connection: keep-alive\r\nTransfer-Encoding: chunked\r\n")
@@ -149,7 +149,7 @@ import Testing
     func bytesGetTheseResponsesAlone(_ test: Case) throws {
         let client = try EmbeddedHTTP1()
         client.respondsAtOnce = true
-        // What follows malformed input is not read: the decoder has given up.
+        // After malformed input, the decoder has stopped and reads no further bytes.
         _ = try? client.channel.writeInbound(ByteBuffer(string: test.bytes + Self.next))
         client.fire(ChannelEvent.inputClosed)
         let responses = try client.responses().map { response in

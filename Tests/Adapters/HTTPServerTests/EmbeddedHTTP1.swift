@@ -6,7 +6,7 @@ import NIOHTTP1
 
 @testable import HTTPServer
 
-/// A connection of HTTP/1.1 whose tasks respond when the test says so.
+/// A connection of HTTP/1.1. The test decides when its tasks respond.
 final class EmbeddedHTTP1 {
     let channel = EmbeddedChannel()
     let connection: HTTP1Connection
@@ -53,7 +53,7 @@ final class EmbeddedHTTP1 {
         return Array(text.components(separatedBy: "HTTP/1.1 ").dropFirst())
     }
 
-    /// The targets of requests that tasks have begun to respond to.
+    /// The targets of requests whose tasks have begun.
     func tasks() -> [String] {
         defer { started = [] }
         return started

@@ -26,7 +26,7 @@ import Testing
         #expect(try client.statuses() == ["200", "200"])
     }
 
-    /// Each is answered before the next is looked at: else the stack would be as deep as the client likes.
+    /// Each request gets its response before the next one is handled. Otherwise a client could make the stack arbitrarily deep.
     @Test func manyWaitingRequestsAreHandledWithoutRecursion() throws {
         let client = try EmbeddedHTTP1()
         let count = 20_000
@@ -99,7 +99,7 @@ import Testing
         #expect(try refused.send(head).isEmpty)
         refused.taskResponds()
         let response = try #require(try refused.responses().first)
-        // The client does not send the body, so that nothing else may follow.
+        // The client does not send the body, so no other request can follow.
         #expect(response.hasPrefix("200 ") && response.contains("Connection: close\r\n"))
     }
 
@@ -120,7 +120,7 @@ import Testing
         #expect(client.reads.count == reads + 1)
     }
 
-    /// Once a client ends its side the library reads all that it has sent.
+    /// After a client ends its side, NIO's decoder reads everything that the client has sent.
     @Test func bytesBehindATaskAreNotDecodedYet() throws {
         let client = try EmbeddedHTTP1()
         #expect(try client.send(Self.later).isEmpty)
@@ -130,7 +130,7 @@ import Testing
         client.taskResponds()
         for number in 0..<20 {
             #expect(client.channel.isActive)
-            // One piece is of two requests.
+            // One piece contains two requests.
             #expect(client.decoded.count == 2 + 4 * (number / 2 + 1))
             client.taskResponds()
         }
@@ -149,7 +149,7 @@ import Testing
             counts.append(String(buffer: part).components(separatedBy: "HTTP/1.1 200").count - 1)
         }
         #expect(counts.reduce(0, +) == 21)
-        // The two of one piece, and the task's response before the first.
+        // The two requests of one piece, and the response of the task before them.
         #expect(counts.allSatisfy { $0 <= 3 })
         #expect(!client.channel.isActive)
     }
@@ -164,7 +164,7 @@ import Testing
         #expect(text.components(separatedBy: "HTTP/1.1 200 OK\r\n").count == 1_001)
     }
 
-    /// The example of RFC 9110 §5.6.7.
+    /// The example in RFC 9110 §5.6.7.
     @Test func dateIsInTheFormatOfHTTP() {
         for (second, digits) in [(784_111_777.9, "37"), (784_111_778, "38")] {
             let date = Date(timeIntervalSince1970: second)
@@ -245,7 +245,7 @@ import Testing
         #expect(!sending.channel.isActive)
     }
 
-    /// The server is behind, and not the client.
+    /// The server is slow, not the client.
     @Test func connectionWhoseBodyIsReadSlowlyStaysOpen() throws {
         let client = try EmbeddedHTTP1()
         _ = try client.send("POST /later HTTP/1.1\r\nHost: a\r\nContent-Length: 900000\r\n\r\n")
@@ -279,7 +279,7 @@ import Testing
         gate.promise?.fail(ChannelError.ioOnClosedChannel)
     }
 
-    /// Holds what is written.
+    /// Delays all writes.
     private final class WriteGate: ChannelOutboundHandler {
         typealias OutboundIn = ByteBuffer
         var promise: EventLoopPromise<Void>?

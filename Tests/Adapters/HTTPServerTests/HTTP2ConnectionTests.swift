@@ -9,13 +9,13 @@ import Testing
 @testable import HTTPServer
 
 @Suite struct HTTP2ConnectionTests {
-    /// A server's and a client's end of a connection, whose bytes the test moves.
+    /// The server's and the client's ends of a connection. The test moves the bytes.
     private final class Connection {
         let server = EmbeddedChannel()
         let client = EmbeddedChannel()
         let responder = ScriptedResponder()
         private var nextStream = 1
-        /// What the client has received.
+        /// The frames that the client has received.
         private(set) var frames: [HTTP2Frame] = []
 
         init(window: Int = 65_535) throws {
@@ -38,7 +38,7 @@ import Testing
             _ = try? server.finish(acceptAlreadyClosed: true)
         }
 
-        /// Moves bytes in both directions until there are none.
+        /// Moves bytes in both directions until none are left.
         func pump() throws {
             var hasMoved = true
             while hasMoved {
@@ -76,7 +76,7 @@ import Testing
             client.writeAndFlush(HTTP2Frame(streamID: id, payload: payload), promise: nil)
         }
 
-        /// Sends bytes past the client's own checks.
+        /// Sends bytes without the client's own checks.
         func send(raw bytes: [UInt8]) throws {
             _ = try? server.writeInbound(ByteBuffer(bytes: bytes))
             try pump()
@@ -94,7 +94,7 @@ import Testing
             }
         }
 
-        /// The bytes of bodies that have arrived.
+        /// The number of bytes of bodies that have arrived.
         var bodyLength: Int {
             frames.reduce(0) { length, frame in
                 guard case .data(let data) = frame.payload else { return length }
@@ -141,7 +141,7 @@ import Testing
         let connection = try Connection()
         let id = try connection.request("/now", method: "POST", endStream: false)
         connection.write(id, .data(.init(data: .byteBuffer(ByteBuffer(string: "abc")), endStream: true)))
-        // In one read, as far as the server can tell.
+        // For the server, all arrive in one read.
         var bytes = ByteBuffer()
         while case .byteBuffer(var piece)? = try connection.client.readOutbound(as: IOData.self) {
             bytes.writeBuffer(&piece)
@@ -206,10 +206,10 @@ import Testing
             connection.write(id, .data(.init(data: .byteBuffer(ByteBuffer(repeating: 1, count: 16_384)))))
         }
         try connection.pump()
-        // Eight pieces wait for the reader, and a window is on its way.
+        // Eight pieces wait for the reader, and one window is in transit.
         #expect(counter.bytes > 65_535 && counter.bytes <= 8 * 16_384 + 65_535)
         #expect(connection.server.isActive)
-        // The reader is behind, and not the client.
+        // The reader is slow, not the client.
         try connection.advance(by: .minutes(5))
         #expect(connection.resets.isEmpty)
     }
@@ -296,7 +296,7 @@ import Testing
     @Test func emptyDataFloodEndsTheConnection() throws {
         let connection = try Connection()
         let id = try connection.request("/now", method: "POST", endStream: false)
-        // The head alone would be left to a task: the first piece comes with it.
+        // A task would respond to the head alone, so the first piece comes with it.
         var count = 0
         connection.write(id, .data(.init(data: .byteBuffer(ByteBuffer(string: "a")))))
         while connection.server.isActive, count < 100 {
@@ -316,7 +316,7 @@ import Testing
         _ = try? connection.server.writeInbound(bytes)
     }
 
-    /// A client that never opens its windows.
+    /// The client never opens its windows.
     @Test func streamWithoutWindowIsReset() throws {
         let connection = try Connection(window: 0)
         for number in 0..<100 {
@@ -332,22 +332,22 @@ import Testing
         #expect(connection.resets.isEmpty)
         try connection.advance(by: .seconds(16))
         #expect(connection.resets == Array(repeating: .cancel, count: 100))
-        // The connection is free for others.
+        // Other requests can use the connection.
         try connection.request("/now")
         try connection.pump()
         #expect(connection.statuses.count == 101)
     }
 
-    /// Memory for responses that a client does not take is limited, however many streams it has.
+    /// The memory for responses that a client does not read is limited, for any number of streams.
     @Test func requestsWaitWhileResponsesAreHeld() throws {
         let connection = try Connection(window: 0)
         for _ in 0..<50 { try connection.request("/big") }
         try connection.pump()
         #expect(connection.statuses.count == HTTP2Connection.heldLength / 65_536)
-        // Room is made by the end of streams whose windows stay closed.
+        // Room appears when streams with closed windows end.
         try connection.advance(by: .seconds(38))
         #expect(connection.resets.count == 16 && connection.statuses.count == 32)
-        // Or by the client, who opens its windows.
+        // Room also appears when the client opens its windows.
         connection.write(.rootStream, .windowUpdate(windowSizeIncrement: 1 << 24))
         for number in 0..<50 {
             connection.write(
@@ -389,7 +389,7 @@ import Testing
             with: ServerResponse(.ok, body: .stream(length: nil) { _ in }), id)
         try connection.advance(by: .minutes(5))
         #expect(connection.statuses == ["200"] && connection.resets.isEmpty)
-        // What the client does not take is another matter.
+        // A response that the client does not read is reset.
         let promise = connection.server.eventLoop.makePromise(of: Void.self)
         server.write(ByteBuffer(repeating: 1, count: 70_000), promise, id)
         try connection.pump()
@@ -434,7 +434,7 @@ import Testing
         try connection.request("/delayed")
         try connection.pump()
         connection.server.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
-        // The client has not heard of the end yet, and may repeat its request on another connection.
+        // The client does not know of the end yet, and may repeat its request on another connection.
         try connection.request("/now")
         try connection.pump()
         #expect(connection.statuses.isEmpty)
@@ -516,7 +516,7 @@ import Testing
         #expect(!connection.server.isActive)
     }
 
-    /// A request may be on its way: its client must be able to read the good-bye.
+    /// A request may be in transit, so the client must be able to read the GOAWAY.
     @Test func idleConnectionLingersAfterItsGoodbyeOnDrain() throws {
         let connection = try Connection()
         let closes = CloseRecorder()

@@ -8,7 +8,7 @@ import Testing
 
 @testable import HTTPServer
 
-/// How many connections there may be, and how long they may do nothing.
+/// The limits of the number of connections, and of their idle time.
 @Suite struct OpenConnectionsTests {
     private static func channel() throws -> EmbeddedChannel { try channel(of: "127.0.0.1") }
 
@@ -29,7 +29,7 @@ import Testing
         try channel.writeInbound(ByteBuffer(string: "GET /later HTTP/1.1\r\nHost: a\r\n\r\n"))
     }
 
-    /// Keeps every log line.
+    /// Stores every log line.
     private final class LogCapture: LogHandler {
         let lines = Mutex<[String]>([])
         var metadata: Logger.Metadata {
@@ -63,7 +63,7 @@ import Testing
         connections.connectionOpened()
         for _ in 0..<1_000 {
             #expect(!connections.isAcceptingNewConnections())
-            // One goes, another comes.
+            // A connection closes, and another one is accepted.
             connections.connectionClosed()
             #expect(connections.isAcceptingNewConnections())
             connections.connectionOpened()
@@ -74,7 +74,7 @@ import Testing
         #expect(warnings() == 2)
     }
 
-    /// A proxy's connections are many clients'.
+    /// A proxy's connections belong to many clients.
     @Test(arguments: [false, true]) func clientMayHoldATenthOfAllConnections(isProxy: Bool) throws {
         let log = LogCapture()
         let connections = OpenConnections(
@@ -96,7 +96,7 @@ import Testing
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
-    /// Two clients hold nearly all connections, and each newcomer gets one.
+    /// Two clients have nearly all connections. Each new connection is accepted.
     @Test func newConnectionClosesLongestIdleOnesOfLargestClient() throws {
         let connections = Self.connections(maximum: 10, share: 6)
         let (most, fewer) = (
@@ -105,7 +105,7 @@ import Testing
         )
         let known = try most.map { try #require(connections.add($0)) }
         for channel in fewer { #expect(connections.add(channel) != nil) }
-        // The first two have read since.
+        // The first two connections have been used meanwhile.
         for connection in known.prefix(2) { connection.hasRead() }
         let newcomer = try Self.channel(of: "127.0.0.3")
         #expect(connections.add(newcomer) != nil)
@@ -125,7 +125,7 @@ import Testing
         _ = try? busy.finish()
     }
 
-    /// A full server asks only once, so it must ask more than two busy connections.
+    /// A full server searches only once, so it must ask more than two busy connections.
     @Test func fullServerClosesTheIdleConnectionAmongBusyOnes() throws {
         let connections = Self.connections(maximum: 10, share: 8)
         let channels = try (0..<10).map { try Self.channel(of: "127.0.0.\($0 < 8 ? 1 : $0)") }
@@ -162,7 +162,7 @@ import Testing
         #expect(seconds == [60, 60, 60, 60, 60, 60, 49, 38, 27, 16, 6])
     }
 
-    /// As a client that sends a request every 40 seconds.
+    /// A client that sends a request every 40 seconds.
     @Test func idleConnectionUsesTheCurrentIdleTime() throws {
         let time = Mutex(TimeAmount.seconds(60))
         let loop = EmbeddedEventLoop()

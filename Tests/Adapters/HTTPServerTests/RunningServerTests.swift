@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct RunningServerTests {
     private static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    /// Lends a server, and stops it.
+    /// Runs the closure with a server, and stops it.
     private func withServer(
         _ change: (inout ServerSettings) -> Void = { _ in },
         _ body: (RunningServer, ScriptedResponder) async throws -> Void
@@ -30,14 +30,14 @@ import Testing
     }
 
     /// Sends bytes.
-    /// - Returns: All that is received until the server ends the connection.
+    /// - Returns: Everything that arrives until the server ends the connection.
     private func send(_ text: String, to server: RunningServer) async throws -> String {
         let client = try await Client(server.port)
         client.send(text)
         return try await client.received()
     }
 
-    /// A plain connection.
+    /// A connection without TLS.
     private struct Client {
         let channel: any Channel
         private let collected: EventLoopFuture<String>
@@ -154,7 +154,7 @@ import Testing
             client.send("GET /work HTTP/1.1\r\nHost: a\r\n\r\n")
             while responder.tasks.load(ordering: .relaxed) == 0 { await Task.yield() }
             async let cut = server.drain(within: .zero)
-            // Its connection is cut.
+            // The connection is cut.
             _ = try await client.received()
             responder.openGate()
             #expect(await cut == 1)
@@ -187,7 +187,7 @@ import Testing
             while responder.tasks.load(ordering: .relaxed) == 0 { await Task.yield() }
             let client = try await Client(server.port)
             async let cut = server.drain(within: .seconds(600))
-            // Nothing is under way on this one.
+            // This connection has no request.
             #expect(try await client.received() == "")
             responder.openGate()
             let text = try await response
@@ -198,7 +198,7 @@ import Testing
         }
     }
 
-    /// It may have been accepted, and not set up, when the listener closed.
+    /// The connection may have been accepted, and not set up, when the listener closed.
     @Test func connectionThatIsSetUpDuringTheDrainIsClosed() throws {
         let connections = OpenConnections(maximum: 10, logger: Self.logger)
         let (first, second) = (EmbeddedChannel(), EmbeddedChannel())
@@ -223,7 +223,7 @@ import Testing
         try await withServer({ $0.maximumConnections = 20 }) { server, responder in
             var clients: [Client] = []
             for _ in 0..<2 { clients.append(try await Client(server.port)) }
-            // The server knows both once their requests have tasks.
+            // The server knows both connections after their requests have tasks.
             for client in clients { client.send("GET /wait HTTP/1.1\r\nHost: a\r\n\r\n") }
             while responder.tasks.load(ordering: .relaxed) < 2 { await Task.yield() }
             let third = try await send("GET /now HTTP/1.1\r\nHost: a\r\n\r\n", to: server)

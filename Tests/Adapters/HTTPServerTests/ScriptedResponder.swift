@@ -5,17 +5,18 @@ import Synchronization
 
 @testable import HTTPServer
 
-/// Responds by the path: `/now` on the event loop, `/delayed` there after a second, and any other from a task.
+/// Responds according to the path: `/now` on the event loop, `/delayed` on the event loop after a second, and any other path from a
+/// task.
 ///
-/// Responses have the request's `X-Request-ID`. Their body is the request's.
+/// Responses have the request's `X-Request-ID` and the request's body.
 final class ScriptedResponder: ServerResponder {
-    /// How many requests had a task.
+    /// The number of requests with a task.
     let tasks = Atomic(0)
-    /// How many requests the event loop was asked about.
+    /// The number of requests that the event loop tried to respond to.
     let replies = Atomic(0)
-    /// The most bytes of a body that were read and not yet responded to.
+    /// The maximum number of bytes of a body that were read before the response.
     let read = Atomic(0)
-    /// How many tasks of `/work` reached their end without being cancelled.
+    /// The number of tasks of `/work` that ended without cancellation.
     let worked = Atomic(0)
     private let gate = Mutex<[CheckedContinuation<Void, Never>]?>([])
 
@@ -69,7 +70,7 @@ final class ScriptedResponder: ServerResponder {
                     try await writer.write(Self.piece(0))
                     if request.path == "/long" { try await writer.write(Self.piece(1)) }
                 })
-        // A streamed body where there can be none.
+        // A streamed body in a response that cannot have a body.
         case "/streamed-304":
             return ServerResponse(
                 .notModified, fields, body: .stream(length: nil) { try await $0.write(Self.piece(0)) })
@@ -123,7 +124,7 @@ final class ScriptedResponder: ServerResponder {
         }
     }
 
-    /// Lets all tasks that wait go on, and those to come.
+    /// Lets all waiting and later tasks continue.
     func openGate() {
         let waiting = gate.withLock { waiting in
             defer { waiting = nil }

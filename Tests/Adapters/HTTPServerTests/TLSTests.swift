@@ -15,7 +15,7 @@ import X509
 
 @testable import HTTPServer
 
-/// The server over TLS, with a client that agrees on HTTP/2.
+/// The server with TLS, and a client that negotiates HTTP/2.
 @Suite(.timeLimit(.minutes(10))) struct TLSTests {
     private struct Response {
         var status: String?
@@ -23,7 +23,7 @@ import X509
         var isComplete = false
     }
 
-    /// Sends one request by a connection of its own.
+    /// Sends one request on a new connection.
     /// - Parameter onGoAway: Called when the server announces the end of the connection.
     private func send(
         _ path: String, body: ByteBuffer?, to server: RunningServer,
@@ -111,7 +111,7 @@ import X509
         }
     }
 
-    /// Lends the files of a certificate and its key.
+    /// Runs the closure with the files of a certificate and its key.
     private func withCertificate(
         _ body: (_ certificate: String, _ key: String) async throws -> Void
     ) async throws {
@@ -250,7 +250,7 @@ import X509
         }
     }
 
-    /// Each by the path of its file, and the previous pair stays in use.
+    /// The error names the path of the file. The previous pair stays in use.
     @Test func invalidPairIsRefusedByPath() async throws {
         try await withCertificate { certificate, key in
             let identity = try TLSIdentity(certificate: certificate, key: key)
@@ -310,7 +310,7 @@ import X509
             let now = Date()
             follower.look(at: now)
             #expect(log.take() == [])
-            // 13 days before the end, and once a day.
+            // 13 days before the expiry, and once a day.
             for hours in [0, 23, 24] { follower.look(at: now + 7 * 86_400 + Double(hours * 3_600)) }
             #expect(log.take() == Array(repeating: "warning: the certificate expires soon", count: 2))
             let good = try String(contentsOfFile: key, encoding: .utf8)
@@ -409,7 +409,7 @@ import X509
             try Self.pump(server, client)
             let response = try #require(try client.readInbound(as: ByteBuffer.self))
             #expect(String(buffer: response).hasPrefix("HTTP/1.1 200 OK\r\n"))
-            // The server says good-bye, and does not wait for the answer for long.
+            // The server sends close_notify, and waits only briefly for the response.
             server.embeddedEventLoop.advanceTime(by: .seconds(70))
             #expect(!server.isActive)
         }

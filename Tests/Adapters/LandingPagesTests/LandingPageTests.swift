@@ -9,11 +9,11 @@ import Testing
 
 @testable import LandingPages
 
-/// What stands in a page.
+/// The content of landing pages.
 @Suite struct LandingPageTests {
     private static let order = "/restaurants/restaurant_a/order/1234"
 
-    /// `deploy/checks/landing` has zbarimg read the QR code of the same bytes.
+    /// `deploy/checks/landing` reads the QR code of the same bytes with zbarimg.
     @Test func pageMatchesGoldenFile() throws {
         let golden = try Data(
             contentsOf: try #require(
@@ -81,7 +81,7 @@ import Testing
         #expect(
             response.html.contains(
                 #"<link rel="canonical" href="https://example.com/restaurants/restaurant_a">"#))
-        // Else all places of one rule would be the same page.
+        // Otherwise all locations of one rule would have the same canonical page.
         let ofRule = try TestSite().response("/restaurants/restaurant_b?x")
         #expect(
             ofRule.html.contains(
@@ -136,7 +136,7 @@ import Testing
             "https://example.com/a", location: "restaurant_a",
             card: #"{"texts": {"EN": {"subtitle": "Here"}, "JA": {"title": "ここ"}}}"#)
         #expect(try page().title == "Place" && page().meta("description") == "Here")
-        // What the experience says beside its card is in the default language too.
+        // Texts of the experience besides its card are in the default language, too.
         try site.experience("https://example.com/a", location: "restaurant_a", title: "Own")
         #expect(try page().title == "Own" && page().meta("description") == "Of the clip")
 
@@ -181,7 +181,7 @@ import Testing
         #expect(page.title == escaped && page.meta("og:title") == escaped)
         #expect(page.meta("og:site_name") == escaped)
         #expect(page.html.contains("<h1>\(escaped)</h1>"))
-        // Elements are those of any page, less the links that are none.
+        // The page has the usual elements, except links without a target.
         #expect(Self.elements(page.html) == Self.elements(usual.html).filter { $0 != "a" && $0 != "/a" })
     }
 
@@ -190,7 +190,7 @@ import Testing
             .reduce(text) { $0.replacingOccurrences(of: $1.0, with: $1.1) }
     }
 
-    /// The names of the tags, in order.
+    /// The names of the elements, in order.
     private static func elements(_ html: String) -> [String] {
         html.split(separator: "<", omittingEmptySubsequences: false).dropFirst()
             .map { String($0.prefix { !" >".contains($0) }) }

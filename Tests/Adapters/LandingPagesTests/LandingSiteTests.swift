@@ -7,7 +7,7 @@ import Testing
 
 @testable import LandingPages
 
-/// At which URLs there are pages, and of what.
+/// URLs with landing pages, and the content of the pages.
 @Suite struct LandingSiteTests {
     private static func expectNothing(
         _ response: TestResponse, sourceLocation: SourceLocation = #_sourceLocation
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    // MARK: Pages that were asked for before
+    // MARK: Cached pages
 
     @Test func cachedPageIsReplacedAfterChange() throws {
         var tables = try TestSite()
@@ -118,7 +118,7 @@ import Testing
         let again = try show(path)
         #expect(first.title == "Restaurant B" && again.html == first.html && again.headers == first.headers)
         #expect(try show(path, ifNoneMatch: first.headers[.eTag]).status == 304)
-        // Each by its bytes.
+        // URLs are compared by their bytes.
         for name in ["caf\u{E9}", "cafe\u{301}"] {
             try tables.table.set(
                 .locations, .location(TestSite.tenant, name, name: "Called \(name.utf8.count)"))
@@ -146,14 +146,14 @@ import Testing
         }
         let limit = PageCache.maximumByteCountOfHost / page.byteCount
         let others = 1...PageCache.maximumByteCount / PageCache.maximumByteCountOfHost + 1
-        // Of a host the pages of the others are not let go for one that asks for more than its share.
+        // If one host requests more than its share, pages of other hosts stay in the cache.
         cache.keep(page, as: try key(0, at: 1), in: 1)
         for number in 0..<limit { cache.keep(page, as: try key(number), in: 1) }
         let kept = try count(at: 0, upTo: limit)
         #expect(0 < kept && kept < limit)
         #expect(try cache.page(key(limit - 1), in: 1) != nil)
         #expect(try count(at: 1, upTo: 1) == 1)
-        // Where all ask for as much as they may, not all of it is kept.
+        // If all hosts use their whole share, the cache cannot store everything.
         let share = limit / 2
         for numbers in [0..<share, share..<limit * 3 / 4] {
             for host in others {
@@ -183,7 +183,7 @@ import Testing
 
     // MARK: Short codes
 
-    /// With codes at a host of its own.
+    /// A site with short codes on a separate host.
     private static func codes(_ pages: DomainPages) throws -> TestSite {
         var site = try TestSite()
         try site.table.set(.domains, .domain(TestSite.tenant, "s.example", pages: pages))
@@ -219,13 +219,13 @@ import Testing
         #expect(response.status == 302 && response.html.isEmpty)
         #expect(response.headers[.location] == "https://example.com/restaurants/restaurant_a?x=1")
         #expect(response.headers[.cacheControl] == "public, max-age=60")
-        // To no other, and in no circle.
+        // Other codes do not redirect, and there are no loops.
         for code in ["again", "self", "theirs", "elsewhere", "dead", "unknown"] {
             let response = try site.response("/?p=\(code)", host: "s.example")
             #expect(response.headers[.location] == nil, "\(code)")
             #expect(response.status == (code == "dead" ? 404 : 200), "\(code)")
         }
-        // A long URL stays where it is.
+        // A long URL is not redirected.
         var both = site
         try both.table.set(.domains, .domain(TestSite.tenant, "example.com", pages: .redirectingShortCodes))
         #expect(try both.response("/restaurants/restaurant_a").status == 200)

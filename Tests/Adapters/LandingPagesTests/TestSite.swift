@@ -6,7 +6,7 @@ import LookupsSupport
 import Tenancy
 import Testing
 
-/// Hosts of two tenants at which pages are shown, over the restaurants of Apple's page.
+/// Hosts of two tenants with landing pages, for the restaurants of Apple's example.
 struct TestSite {
     static let tenant = TenantID(number: 1)
     static let other = TenantID(number: 2)
@@ -53,7 +53,7 @@ struct TestSite {
         return try Self.response(path, host: host, ifNoneMatch: ifNoneMatch, by: LandingSite(), live)
     }
 
-    /// What a site answers that may have been asked before.
+    /// The response of a site, which may have cached it.
     static func response(
         _ path: String, host: String = "example.com", ifNoneMatch: String? = nil, by site: LandingSite,
         _ live: LiveLookupIndex
@@ -74,7 +74,7 @@ struct TestResponse {
     let headers: HTTPFields
     let html: String
 
-    /// What stands between two texts, if both are there.
+    /// The text between two texts, if both exist.
     func text(from start: String, to end: String) -> String? {
         guard let first = html.range(of: start),
             let last = html.range(of: end, range: first.upperBound..<html.endIndex)

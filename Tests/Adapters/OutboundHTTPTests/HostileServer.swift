@@ -5,7 +5,7 @@ import NIOPosix
 import NIOSSL
 import Synchronization
 
-/// A server on 127.0.0.1 that sends the same bytes again and again, as fast as they are read.
+/// A server on 127.0.0.1 that sends the same bytes repeatedly, as fast as they are read.
 struct HostileServer: Sendable {
     let port: Int
     private let sent: Sent
@@ -14,13 +14,13 @@ struct HostileServer: Sendable {
         let bytes = Mutex(0)
     }
 
-    /// How many bytes the server could send: what was read, and what the system buffers.
+    /// The number of sent bytes, which the client has read or the system has buffered.
     var sentByteCount: Int { sent.bytes.withLock { $0 } }
 
-    /// Lends a server.
+    /// Runs the closure with a server.
     /// - Parameters:
-    ///   - start: sent once.
-    ///   - piece: sent until the connection closes.
+    ///   - start: Sent once.
+    ///   - piece: Sent until the connection closes.
     static func lend<Result: Sendable>(
         start: String, endless piece: String, over certificate: TestCertificate? = nil,
         _ body: (HostileServer) async throws -> Result
@@ -79,7 +79,7 @@ private final class FloodHandler: ChannelInboundHandler {
         let loopBound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         context.writeAndFlush(Self.wrapOutboundOut(block)).whenSuccess { [onSent] in
             onSent(count)
-            // Later, so that a socket that takes everything leaves the event loop to others.
+            // Later, so that a socket without backpressure does not block the event loop.
             loopBound.value.1.eventLoop.execute { loopBound.value.0.flood(loopBound.value.1) }
         }
     }

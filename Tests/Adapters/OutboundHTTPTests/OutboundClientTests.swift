@@ -13,7 +13,7 @@ import Testing
 @testable import OutboundHTTP
 
 @Suite(.timeLimit(.minutes(30))) struct OutboundClientTests {
-    /// What asks this machine.
+    /// A client that may connect to this machine.
     private static func local(
         _ authorities: String? = nil, timeout: Duration = .seconds(60)
     ) -> OutboundClient.Settings {
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    /// A host is asked for by its own name wherever the connection leads, and must have a certificate.
+    /// The request names the host itself, wherever the connection leads, and the host's certificate is verified.
     @Test func detourKeepsHostNameAndVerifiesCertificate() async throws {
         try await TestCertificate.lend(for: ["shop.example.com"]) { certificate in
             try await LocalWebServer.lend(over: certificate, { LocalWebServer.Page($0.host) }) { server in
@@ -131,7 +131,7 @@ import Testing
                 ) { try await $0.get("https://shop.example.com/page", limit: 100) }
                 #expect(String(decoding: page.body, as: UTF8.self) == "shop.example.com")
 
-                // The system's authorities did not sign it, and it is not another host's.
+                // The certificate is not signed by an authority of the system, and it is for another host.
                 await #expect(throws: OutboundError.self) {
                     try await OutboundClient.withClient(detour: detour) {
                         try await $0.get("https://shop.example.com/page", limit: 100)
@@ -157,7 +157,7 @@ import Testing
                 }
                 #expect(error?.reason == "the connection could not be secured")
                 #expect(error?.detail != error?.reason)
-                // Who takes what it speaks is answered.
+                // A client that supports the server's TLS version gets a response.
                 var tls = TLSConfiguration.makeClientConfiguration()
                 tls.minimumTLSVersion = .tlsv1
                 tls.trustRoots = .file(certificate.path)
@@ -172,7 +172,7 @@ import Testing
 
     // MARK: Hostile responses
 
-    /// Responses that never end, by their first bytes and by the bytes that follow again and again.
+    /// Endless responses: their first bytes, and the bytes that are repeated.
     private static let endlessResponses = [
         ("", "HTTP/1.1 103 Early Hints\r\nLink: </a>; rel=preload\r\n\r\n"),
         ("", "HTTP/1.1 100 \r\n\r\n"),
@@ -187,7 +187,7 @@ import Testing
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", "a: b\r\n"),
     ]
 
-    /// The limit of the body is that of a page, 1 MiB. The time limit is so long that none of these reaches it.
+    /// The limit of the body is the limit of a page, 1 MiB. No response reaches the time limit.
     @Test(arguments: endlessResponses)
     func endlessResponseEndsByItsBytes(start: String, piece: String) async throws {
         try await HostileServer.lend(start: start, endless: piece) { server in
@@ -198,12 +198,12 @@ import Testing
                 let reasons = ["the response is too long", "the response is not valid HTTP"]
                 #expect(reasons.contains(error?.reason ?? ""), "\(String(describing: error))")
             }
-            // With all that two sockets buffer, until the connection was closed.
+            // This includes the buffers of two sockets until the connection was closed.
             #expect(server.sentByteCount < 33_554_432)
         }
     }
 
-    /// TLS reads nothing more either: neither after the budget is spent, nor after the client has as much of a body as it takes.
+    /// With TLS, no more is read either, after the budget is used up or after the client has its part of the body.
     @Test(arguments: [
         ("", "HTTP/1.1 103 Early Hints\r\n\r\n", 1_048_577),
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "1\r\nx\r\n", 1_048_577),
@@ -226,7 +226,7 @@ import Testing
         }
     }
 
-    /// Responses on one connection have more bytes together than one may have.
+    /// The responses on one connection together exceed the budget of one response.
     @Test func eachRequestHasTheWholeBudget() async throws {
         try await LocalWebServer.lend({ _ in .init(String(repeating: "x", count: 10_000)) }) { server in
             var settings = Self.local()
@@ -246,7 +246,7 @@ import Testing
         }
     }
 
-    /// Nothing that a tenant's server sends is read where requests are served.
+    /// Data from tenants' servers is read on other event loops than requests.
     @Test func serversOfTenantsHaveEventLoopsOfTheirOwn() {
         let tenants = BoundHosts.eventLoops(for: OutboundClient.Settings())
         #expect(tenants !== MultiThreadedEventLoopGroup.singleton)
@@ -285,7 +285,7 @@ import Testing
         }
     }
 
-    /// A name that leads to a public address when it is looked at, and to this machine when it is connected to.
+    /// The name resolves to a public address when it is checked, and to this machine when the client connects.
     @Test func connectionUsesTheVerifiedAddress() async throws {
         let asked = Mutex(0)
         try await LocalWebServer.lend({ _ in .init("the one that was looked at") }) { server in
@@ -308,7 +308,7 @@ import Testing
         }
     }
 
-    /// Those that are not permitted are passed over, and so is one where nobody answers.
+    /// Addresses that are not permitted are skipped, and so are addresses without a response.
     @Test func nextAddressIsTriedIfOneIsUnreachable() async throws {
         try await LocalWebServer.lend({ LocalWebServer.Page($0.host) }) { server in
             let resolver: BoundHosts.Resolver = { _ in ["10.0.0.1", "127.0.0.2", "127.0.0.1"] }
@@ -326,7 +326,7 @@ import Testing
         }
     }
 
-    /// As of a host whose name servers let everything drop; the system's lookup cannot be called off.
+    /// The host's name servers drop every query. The system's lookup cannot be cancelled.
     @Test func silentNameServerTimesOut() async throws {
         let end = DispatchSemaphore(value: 0)
         defer { end.signal() }
@@ -342,10 +342,10 @@ import Testing
         }
     }
 
-    /// Many hosts at once, each with its own client, none of which stays.
+    /// Many hosts at once, each with its own short-lived client.
     @Test func concurrentRequestsReachTheirOwnHosts() async throws {
         let count = 200
-        // The server responds to none before all have arrived.
+        // The server sends no response before all requests have arrived.
         let allArrived = MultiThreadedEventLoopGroup.singleton.next().makePromise(of: Void.self)
         defer { allArrived.succeed() }
         let arrived = Mutex(0)

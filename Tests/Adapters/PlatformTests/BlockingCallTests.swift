@@ -12,7 +12,7 @@ import Testing
         #expect(throws: Refusal()) { try error?.get() }
     }
 
-    /// It would block for ever, were its thread waited for.
+    /// Waiting for its thread would block for ever.
     @Test func callerStopsWaitingAtTimeout() async {
         let end = DispatchSemaphore(value: 0)
         #expect(await Thread.result(upTo: .milliseconds(10), of: { end.wait() }) == nil)

@@ -9,7 +9,7 @@ import Testing
         func look(resident: Int, index: Int) -> Bool { trimming.isDue(resident: resident, index: index) }
         #expect(look(resident: large, index: 0) == true)
         trimming.trimmed(before: large, after: large, index: 0)
-        // What was freed only after the trim.
+        // This memory was freed only after the trim.
         #expect(look(resident: large, index: 0) == true)
         trimming.trimmed(before: large, after: large, index: 0)
         #expect(look(resident: large, index: 0) == false)
@@ -18,7 +18,7 @@ import Testing
         #expect(look(resident: 2 * large, index: large) == true)
         trimming.trimmed(before: 2 * large, after: 2 * large, index: large)
         trimming.trimmed(before: 2 * large, after: 2 * large, index: large)
-        // The index shrinks in two steps, each too small, and the memory is freed late.
+        // The index shrinks in two steps. Each is too small, and the memory is freed late.
         #expect(look(resident: 2 * large, index: large / 2) == false)
         #expect(look(resident: 2 * large, index: 0) == true)
         trimming.trimmed(before: 2 * large, after: 2 * large, index: 0)
@@ -29,7 +29,7 @@ import Testing
         #expect(look(resident: large, index: 0) == false)
     }
 
-    /// Between blocks that stay, the C library returns nothing by itself.
+    /// The C library does not return memory between remaining blocks by itself.
     @Test func trimReturnsFreedBlocksBetweenLiveOnes() throws {
         let size = 256 << 20
         var blocks: [[UInt8]?] = (0..<(size / 8_192)).map { _ in [UInt8](repeating: 1, count: 8_000) }

@@ -4,7 +4,7 @@ import Testing
 @testable import Platform
 
 @Suite struct UnfinishedFileTests {
-    /// Lends a path in a folder of its own, and says what is left there.
+    /// Runs the closure with a path in a new folder. Returns the files that remain there.
     private static func inFolder(_ body: (String) throws -> Void) throws -> [String] {
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path()
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)

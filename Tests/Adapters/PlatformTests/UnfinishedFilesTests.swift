@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    /// Whether a file is there before the first byte is written, or appears meanwhile.
+    /// The file exists before the first byte is written, or appears meanwhile.
     @Test func existingFileIsNotReplaced() throws {
         try withFolder { folder in
             let paths = ["a", "b", "c"].map { folder.appending(path: $0).path() }

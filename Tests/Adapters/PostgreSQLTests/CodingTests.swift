@@ -4,7 +4,7 @@ import PropertyTesting
 import TestSupport
 import Testing
 
-/// Values go to the server and come back as they were.
+/// Values survive a round trip to the server.
 @Suite(.timeLimit(.minutes(30))) struct CodingTests {
     @Test func numbersRoundTrip() async throws {
         try await withPool { pool in
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    /// Microseconds are exact through a `Date`, and the server reads the same instant.
+    /// Microseconds stay exact in a `Date`, and the server reads the same instant.
     @Test func timesRoundTripToTheMicrosecond() async throws {
         try await TestServer.administration().withConnection { connection in
             var random = SplitMix64(seed: 2)

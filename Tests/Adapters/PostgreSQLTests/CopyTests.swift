@@ -56,7 +56,7 @@ import Testing
                     try await transaction.copyIn("COPY t (id) FROM STDIN") { writer in
                         try await writer.writeRow(["1"])
                         try await writer.writeRow(["one"])
-                        // Enough that the server has complained before the end.
+                        // Enough rows that the server reports the error before the end.
                         for number in 2..<50_000 { try await writer.writeRow([String(number)]) }
                     }
                 }

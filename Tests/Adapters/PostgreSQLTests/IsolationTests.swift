@@ -2,7 +2,7 @@ import PostgreSQL
 import TestSupport
 import Testing
 
-/// An actor may lend its own state to a closure.
+/// An actor that passes its own state to a closure.
 private actor Counter {
     private var count = 0
 

@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    /// The server answers COMMIT all the same, with a warning that the standby may not have it.
+    /// The server confirms COMMIT with a warning that the standby may not have the transaction.
     @Test func commitNotConfirmedByStandbyLeavesOutcomeUnknown() async throws {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("doorstep-\(UUID())")
             .path
@@ -62,7 +62,7 @@ import Testing
             options: EmbeddedServerOptions(
                 settings: ["synchronous_standby_names": "nobody", "synchronous_commit": "local"]))
         defer { try? server.leave() }
-        // Not even a login that hides warnings hides this one.
+        // Even a login that hides warnings must not hide this one.
         let conninfo = "\(server.conninfo) options='-c client_min_messages=error'"
         let pool = ConnectionPool(.forBusyMachines(conninfo: conninfo))
         try await pool.withConnection { try await $0.execute("CREATE TABLE t (id int8)") }
@@ -90,7 +90,7 @@ import Testing
         await pool.close()
     }
 
-    /// As behind a proxy that leads to a node before it has become the primary.
+    /// This happens behind a proxy that already leads to a node before its promotion.
     @Test func writeTransactionAtStandbyIsRetryable() async throws {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("doorstep-\(UUID())")
             .path
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    /// Outside a transaction a statement is its own COMMIT.
+    /// Outside a transaction, each statement commits by itself.
     @Test(arguments: ["SELECT pg_sleep(600)", "SELECT 1; SELECT pg_sleep(600)"])
     func statementOutsideTransactionLeavesOutcomeUnknown(sql: String) async throws {
         try await withPool { pool in
@@ -186,13 +186,13 @@ import Testing
             for _ in 0..<10 {
                 let process = try await pool.withConnection { try await $0.process() }
                 try await terminate(process, whenWaitingFor: "ClientRead")
-                // Whether the loss was noticed already or is found out only now.
+                // Whether the loss was noticed before or is noticed now.
                 #expect(try await pool.withTransaction { try await $0.execute("SELECT 1") }.count == 1)
             }
         }
     }
 
-    /// Each result belongs to its own statement, whatever breaks meanwhile.
+    /// Each result belongs to its own statement, although connections break meanwhile.
     @Test func resultsMatchTheirStatementsDuringConnectionLoss() async throws {
         try await withPool({ $0.maximumConnections = 8 }) { pool in
             let isDone = Shared(false)
@@ -226,7 +226,7 @@ import Testing
                     }
                     var seen = 0
                     while !isDone.value {
-                        // Were it by the time, a machine that connects slowly would never answer again.
+                        // The test waits for progress, not for a time: a slow machine might never respond in time.
                         let isWorking = responses.value >= seen + 32
                         if isWorking { seen = responses.value }
                         try await TestServer.administration().withConnection { connection in

@@ -70,7 +70,7 @@ import Testing
             await #expect(throws: PostgreSQLError.transactionEnded) {
                 try await runner([ending]).migrate(on: pool)
             }
-            // What was committed on the way stays, but the migration is not called applied.
+            // Changes that were committed remain, but the migration is not recorded as applied.
             if try await tables(pool).contains("schema_migrations") {
                 let recorded = try await pool.withConnection { connection in
                     try await connection.execute("TABLE app.schema_migrations")
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    /// What only expands can be there before the programs that use it, and stay when these are taken back.
+    /// A compatible migration can be applied before the programs that use it, and stays when these are rolled back.
     @Test func newerCompatibleDatabaseIsCurrent() async throws {
         try await withPool { pool in
             let old = try runner([first])
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    /// Which had no column for what is compatible.
+    /// The older table has no column for compatibility.
     @Test func migrationTableOfEarlierReleaseIsReadAndUpgraded() async throws {
         try await withPool { pool in
             try await runner([first]).migrate(on: pool)
@@ -186,7 +186,7 @@ import Testing
         }
     }
 
-    /// Whoever comes after a migration that waits for a lock waits too.
+    /// Statements that come after a waiting migration wait, too.
     @Test func migrationGivesUpAtLockTimeout() async throws {
         try await withPool { pool in
             try await runner([first]).migrate(on: pool)
@@ -208,7 +208,8 @@ import Testing
         }
     }
 
-    /// A statement that lets others read and one that does not, beside somebody who reads and then writes: neither fails.
+    /// A migration has a statement with a weak lock and one with a strong lock. Another transaction reads and then writes. Neither
+    /// fails.
     @Test func migrationTakesItsLocksFirst() async throws {
         try await withPool({ $0.maximumConnections = 4 }) { pool in
             let indexed = Migration(
@@ -241,7 +242,7 @@ import Testing
         }
     }
 
-    /// As often as it is told to, so that what others do under load goes on.
+    /// The number of attempts is limited, so that other transactions continue under load.
     @Test func migrationWithoutLockIsRetried() async throws {
         try await withPool({ $0.maximumConnections = 4 }) { pool in
             try await runner([first]).migrate(on: pool)
@@ -257,7 +258,7 @@ import Testing
                 try await transaction.execute("LOCK app.place IN ACCESS SHARE MODE")
                 lock.finish()
                 var attempts: Set<String> = []
-                // Until a second one waits, the first has given up.
+                // When a second attempt waits, the first one has given up.
                 while attempts.count < 2 {
                     try Task.checkCancellation()
                     attempts.formUnion(

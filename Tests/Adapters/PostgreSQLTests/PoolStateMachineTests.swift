@@ -167,19 +167,19 @@ import Testing
         #expect(pool.close() == [.finished])
     }
 
-    /// Whatever happens in whatever order: never more connections than allowed, none lent to two tasks, every
-    /// task answered once and in its turn, and closing comes to an end.
+    /// With any sequence of events: the pool never exceeds its connections, no connection is lent to two tasks, every task is
+    /// served once and in its turn, and closing ends.
     @Test(arguments: UInt64(0)..<40) func poolInvariantsHoldForRandomEvents(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var pool = machine(connections: 3, waiters: 5)
         var connecting: [Int] = []
         var leased: [Int] = []
-        /// Connections whose thread has not ended.
+        /// Connections whose thread still runs.
         var threads: [Int] = []
         var waiting: [Int] = []
         let parties = [UUID(), UUID(), nil]
         var partyOf: [Int: UUID?] = [:]
-        /// Who was served since a party has had somebody waiting and was not.
+        /// For each waiting party, the parties that were served since it began to wait.
         var passedOver: [UUID?: Set<UUID?>] = [:]
         var isFinished = false
         var nextTask = 0
@@ -192,7 +192,7 @@ import Testing
                     threads.append(id)
                 case .lend(let id, let task):
                     let party = partyOf[task] ?? nil
-                    // In order among the party's own.
+                    // Tasks of one party are served in order.
                     #expect(waiting.first { partyOf[$0] == party } == task)
                     #expect(!leased.contains(id) && threads.contains(id))
                     leased.append(id)
@@ -203,14 +203,14 @@ import Testing
                             passedOver[other] = []
                             continue
                         }
-                        // No party is served twice before another that waits.
+                        // No party is served twice while another one waits.
                         #expect(passedOver[other, default: []].insert(party).inserted)
                     }
                     passedOver[party] = []
                 case .fail(let task, _):
                     #expect(waiting.contains(task))
                     waiting.removeAll { $0 == task }
-                    // Be it that it was its turn, or that it waits anew.
+                    // The party was served, or it begins to wait anew.
                     passedOver[partyOf[task] ?? nil] = []
                 case .close(let id): connecting.removeAll { $0 == id }
                 case .finished: isFinished = true
@@ -219,7 +219,7 @@ import Testing
             let now = pool.statistics
             #expect(now.idle + now.busy + now.connecting <= 3 && now.waiting <= 5)
             #expect(now.busy == leased.count && now.waiting == waiting.count)
-            // Nobody waits beside a connection that is free.
+            // No task waits while a connection is free.
             #expect(now.waiting == 0 || now.idle == 0)
         }
 

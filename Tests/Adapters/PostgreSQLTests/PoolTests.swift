@@ -39,7 +39,7 @@ import Testing
                 try await group.waitForAll()
             }
             #expect(order.value == Array(0..<10))
-            // The first one, too, waited: for its connection to be made.
+            // The first task waited, too, for its connection to open.
             #expect(pool.waits.count >= 10 && pool.waits.duration > .zero)
         }
     }
@@ -49,7 +49,7 @@ import Testing
             $0.maximumConnections = 1
             $0.acquireTimeout = .milliseconds(50)
         }) { pool in
-            // The first connection is made without hurry.
+            // Opening the first connection may take long.
             try await until { (try? await pool.withConnection { _ in true }) == true }
             try await pool.withConnection { _ in
                 await #expect(throws: PostgreSQLError.timeout(.acquiring)) {
@@ -116,7 +116,7 @@ import Testing
                 }
                 task.cancel()
                 await #expect(throws: PostgreSQLError.cancelled) { try await task.value }
-                // The server was told: it does not sleep on.
+                // The server was told to cancel the statement, so it does not sleep on.
                 try await until {
                     try await connection.execute("SELECT 1 FROM pg_stat_activity WHERE pid = \(process)")
                         .isEmpty
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    /// Nothing of them is sent: they neither run nor cost their connection.
+    /// Statements of a cancelled task are not sent, so they do not run and do not cost their connection.
     @Test func statementsOfCancelledTaskAreNotSent() async throws {
         try await withPool({ $0.maximumConnections = 1 }) { pool in
             let before = try await pool.withConnection { try await $0.process() }
@@ -183,7 +183,7 @@ import Testing
         }
     }
 
-    /// No duration is too long for a clock, nor for the server's `statement_timeout`.
+    /// No duration is too long for a clock or for the server's `statement_timeout`.
     @Test(arguments: [Duration.seconds(Int64.max), .seconds(3_000_000), .milliseconds(-5)])
     func extremeDurationsAreAccepted(limit: Duration) async throws {
         try await withPool({ $0.acquireTimeout = .seconds(Int64.max) }) { pool in
@@ -199,7 +199,7 @@ import Testing
         }
     }
 
-    /// It takes the connection, and nothing comes back.
+    /// The server accepts the connection and never responds.
     @Test(.enabled(if: isServerOurs, "its processes may be on another machine"))
     func silentConnectionIsReplaced() async throws {
         try await withPool({
@@ -241,7 +241,7 @@ import Testing
 
     @Test(.enabled(if: isServerOurs, "the test server is not our own"))
     func secondHostServesIfFirstIsSilent() async throws {
-        // A socket that listens and never answers.
+        // A socket that listens and never responds.
         let silent = try SilentServer()
         let conninfo = try await TestServer.conninfo()
         let keywords = try #require(conninfo.wholeMatch(of: #/host='([^']+)' port=5432 (.*)/#))
@@ -269,7 +269,7 @@ import Testing
         }
     }
 
-    /// Whatever `close` comes in between, no connection is left that it would have to wait for.
+    /// Wherever `close` interrupts, no connection remains for which it would have to wait.
     @Test func closingDuringConnectingLeavesNoConnection() async throws {
         let conninfo = try await TestServer.conninfo()
         for round in 0..<40 {

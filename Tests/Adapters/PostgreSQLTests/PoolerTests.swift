@@ -2,7 +2,8 @@ import PostgreSQL
 import TestSupport
 import Testing
 
-/// Behind PgBouncer in transaction mode, with the settings that everyone gets. Debian 12 has 1.18, which prepares nothing.
+/// Behind PgBouncer in transaction mode, with the default settings. Debian 12 has version 1.18, which does not support prepared
+/// statements.
 @Suite struct PoolerTests {
     @Test(.timeLimit(.minutes(30))) func statementsWorkInAnyPooledSession() async throws {
         let (told, tell) = AsyncStream.makeStream(of: Void.self)
@@ -18,7 +19,7 @@ import Testing
                             try await Self.run(transaction)
                             return try await transaction.process()
                         }
-                        // The pooler has one session, and lends it: who comes now gets a second one.
+                        // The pooler has one session, which is in use, so this transaction gets a second one.
                         let second = try await other.withTransaction { holder in
                             let held = try await holder.process()
                             #expect(held == first)
@@ -55,7 +56,7 @@ import Testing
         #expect(await told.reduce(0) { count, _ in count + 1 } == 0)
     }
 
-    /// As behind a pooler that does not show itself.
+    /// A pooler that is not recognizable.
     @Test func lostPreparedStatementDisablesPreparing() async throws {
         let (told, tell) = AsyncStream.makeStream(of: Void.self)
         try await withPool({
@@ -64,7 +65,7 @@ import Testing
         }) { pool in
             try await pool.withTransaction { try await Self.run($0) }
             try await pool.withTransaction { try await $0.execute(script: "DEALLOCATE ALL") }
-            // The closure may have done something outside the database: it is for its caller to run it again.
+            // The closure may have had effects outside the database, so its caller must decide whether to run it again.
             let error = await #expect(throws: PostgreSQLError.self) {
                 try await pool.withTransaction { try await Self.run($0) }
             }

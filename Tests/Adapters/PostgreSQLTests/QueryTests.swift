@@ -92,7 +92,7 @@ import Testing
         #expect(rounds.map { $0["host"] } == ["a", "b", "a", "b"])
     }
 
-    /// The canary `hunter2` is the password, with a character in it that should have been escaped.
+    /// The canary `hunter2` is the password, and contains a character that should have been escaped.
     @Test(arguments: [
         "postgresql://u:hunter@hunter2@host/db", "postgresql://u:hun/hunter2@host/db",
         "postgresql://u:hunter2/x@host/db", "postgresql://u:123/hunter2@host/db",

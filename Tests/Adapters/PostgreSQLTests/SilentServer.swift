@@ -1,6 +1,6 @@
 import Foundation
 
-/// A TCP port that takes connections and says nothing.
+/// A TCP port that accepts connections and never responds.
 final class SilentServer {
     private let descriptor: Int32
     let port: UInt16

@@ -3,12 +3,12 @@ import PostgreSQL
 import TestSupport
 import Testing
 
-/// A server given by the environment may be on another machine, and is reached in a way of its own.
+/// A server that the environment names may be on another machine, with another way to connect.
 let isServerOurs = ProcessInfo.processInfo.environment["DOORSTEP_TEST_DATABASE_URL"] == nil
 
-/// Lends a pool on a new database, and closes it.
+/// Runs the closure with a pool on a new database, and closes the pool.
 ///
-/// Its limits are a test's own: beside many others it may wait for longer than a server should.
+/// Its timeouts are long, because many tests run at the same time.
 @discardableResult
 func withPool<R: Sendable>(
     _ change: (inout PoolConfiguration) -> Void = { _ in }, _ body: (ConnectionPool) async throws -> R
@@ -20,7 +20,7 @@ func withPool<R: Sendable>(
     }
 }
 
-/// Asks again until it is so: for what another process does and tells nobody.
+/// Repeats the closure until it returns true, for changes that another process makes without a notification.
 func until(_ condition: () async throws -> Bool) async throws {
     while try await !condition() {
         try Task.checkCancellation()
@@ -28,9 +28,9 @@ func until(_ condition: () async throws -> Bool) async throws {
     }
 }
 
-/// Waits until the session waits for the named event, and ends it.
+/// Waits until the session waits for the named event, and terminates it.
 ///
-/// By a connection of its own: a shared one would be kept from the other tests for as long.
+/// Uses a separate connection, because a shared one would be blocked for other tests.
 func terminate(_ process: Int32, whenWaitingFor event: String) async throws {
     let configuration = PoolConfiguration.forBusyMachines(
         conninfo: try await TestServer.conninfo(), maximumConnections: 1)

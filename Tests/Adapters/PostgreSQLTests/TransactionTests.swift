@@ -186,7 +186,7 @@ struct Refusal: Error, Equatable {}
         }
     }
 
-    /// What one user sets for the session does not reach the next, however both use the connection.
+    /// Session settings of one user do not reach the next user of the connection, however both use it.
     @Test(arguments: [false, true], [false, true])
     func sessionSettingsDoNotReachTheNextLease(setInTransaction: Bool, readInTransaction: Bool) async throws {
         try await withPool({ $0.maximumConnections = 1 }) { pool in
@@ -288,7 +288,7 @@ struct Refusal: Error, Equatable {}
         }
     }
 
-    /// By the server: a clock that is set makes it do so before our own deadline.
+    /// The server cancels the statement, because `statement_timeout` is shorter than the client's deadline.
     @Test func cancelledStatementIsNotRetryable() async throws {
         try await withTable { pool in
             let error = await #expect(throws: PostgreSQLError.self) {
@@ -304,7 +304,7 @@ struct Refusal: Error, Equatable {}
         }
     }
 
-    /// By its own code: the condition's name is PostgreSQL's.
+    /// The error is recognized by its code. PostgreSQL chooses the name.
     @Test func fullDiskErrorIsRetryable() async throws {
         try await withTable { pool in
             let error = await #expect(throws: PostgreSQLError.self) {

@@ -16,7 +16,7 @@ import Testing
         "requestID":"7M2V9QK4T1XE"}
         """#
 
-    /// Asks a server that answers so for a clip.
+    /// Requests a clip from a server with this response.
     private static func show(
         _ page: LocalWebServer.Page, key: String = key
     ) async throws -> (clip: Clip, requests: [LocalWebServer.Request]) {

@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    /// The vector of Standard Webhooks' own documentation ("Verifying webhooks manually", Svix).
+    /// The test vector in the documentation of Standard Webhooks ("Verifying webhooks manually", Svix).
     @Test func signatureMatchesStandardVector() throws {
         let secret = try #require(
             Data(base64Encoded: "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").flatMap { WebhookSecret(Array($0)) })
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    /// The status decides, whatever becomes of the body.
+    /// The status decides, even if the body never ends.
     @Test func statusIsTheReplyIfBodyNeverEnds() async throws {
         try await LocalWebServer.lend({ _ in
             var page = LocalWebServer.Page("x")
@@ -218,7 +218,7 @@ import Testing
                 #expect(unknown == .noResponse("the connection could not be secured"))
             }
         }
-        // A trusted certificate of another host.
+        // The certificate is trusted, but belongs to another host.
         try await TestCertificate.lend(for: ["other.example.com"]) { certificate in
             try await LocalWebServer.lend(over: certificate, { _ in .init("") }) { server in
                 let others = try await Self.send(
@@ -234,7 +234,7 @@ import Testing
         WebhookReply.noResponse("the host's address is not public"), .noResponse("the host has no address"),
     ]
 
-    /// Each host that can be registered at all.
+    /// Hosts that pass registration.
     @Test(arguments: LocalWebServer.hostsThatAreNotPublic)
     func nonPublicHostsReceiveNoMessage(host: String) async throws {
         let asked = Mutex(0)
@@ -257,7 +257,7 @@ import Testing
         #expect(asked.withLock { $0 } == 0)
     }
 
-    /// Where a name leads counts, and where it led when it was looked at.
+    /// The resolved address is checked, and used for the connection.
     @Test func messageGoesToTheVerifiedAddress() async throws {
         try await TestCertificate.lend(for: ["hooks.example.com"]) { certificate in
             let lookups = Mutex(0)
