@@ -14,7 +14,7 @@ public struct BinaryCopyReader: Sendable {
         self.columnCount = columnCount
     }
 
-    /// Lends where the fields of each row of a piece are; nil for NULL.
+    /// Calls the closure with the ranges of the fields of each row in a piece; nil for NULL.
     /// - Throws: The closure's errors; `PostgreSQLError.malformedCopy` for invalid rows.
     public mutating func read(_ piece: [UInt8], _ body: ([Range<Int>?]) throws -> Void) throws {
         var position = 0

@@ -43,7 +43,7 @@ struct BoundParameters {
         }
     }
 
-    /// Lends pointers to the values, one behind the other in one buffer; NULL has none.
+    /// Calls the closure with pointers to the values in one buffer; NULL has no pointer.
     private func withPointers<R>(_ body: ([UnsafePointer<CChar>?]) -> R) -> R {
         // One byte more than needed: an empty value must have an address, or it would be NULL.
         let bytes = Array(values.compactMap { $0 }.joined()) + [0]

@@ -5,7 +5,7 @@
 public struct Connection: Sendable {
     let lease: Lease
 
-    /// Runs one statement in a transaction of its own.
+    /// Executes a statement in its own transaction.
     ///
     /// After `outcomeUnknown`, `timeout(.statement)`, `cancelled` or `poolClosed` the statement may have been
     /// done or not; after `connectionLost` it was not.
@@ -14,7 +14,8 @@ public struct Connection: Sendable {
         try await lease.execute(query)
     }
 
-    /// Runs statements separated by semicolons, without values, all in one transaction unless they say otherwise.
+    /// Executes statements separated by semicolons, without values. They form one transaction unless they control transactions
+    /// themselves.
     public func execute(script: String) async throws(PostgreSQLError) {
         try await lease.execute(script: script)
     }

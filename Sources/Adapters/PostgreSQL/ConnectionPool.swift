@@ -48,7 +48,7 @@ public final class ConnectionPool: Sendable {
         for worker in shared.withLock({ $0.workers.values }) { worker.shutDown() }
     }
 
-    /// Lends a pool, and closes it when the closure has returned or thrown.
+    /// Runs the closure with a pool, and closes the pool afterwards.
     public nonisolated(nonsending) static func withPool<R: Sendable>(
         _ configuration: PoolConfiguration, _ body: nonisolated(nonsending) (ConnectionPool) async throws -> R
     ) async throws -> R {
@@ -73,7 +73,7 @@ public final class ConnectionPool: Sendable {
         shared.withLock { $0.waits }
     }
 
-    /// Lends a connection, each statement a transaction of its own.
+    /// Runs the closure with a connection. Each statement is its own transaction.
     @discardableResult
     public nonisolated(nonsending) func withConnection<R: Sendable>(
         _ body: nonisolated(nonsending) (Connection) async throws -> R
@@ -132,7 +132,7 @@ public final class ConnectionPool: Sendable {
         let timer = Task { [weak self] in
             guard (try? await Task.sleep(for: limit)) != nil else { return }
             self?.handle { $0.closeBusy() }
-            // A thread may hang in a name lookup or in PQcancel, a user in something of its own.
+            // A thread may hang in a name lookup or in PQcancel, and a user in its own work.
             guard (try? await Task.sleep(for: Self.graceToEnd)) != nil else { return }
             self?.finish()
         }
@@ -262,7 +262,7 @@ public final class ConnectionPool: Sendable {
             })
     }
 
-    // MARK: - Doing what the state machine says
+    // MARK: - Actions of the state machine
 
     private func perform(_ actions: [PoolStateMachine.Action]) {
         for action in actions {
@@ -308,7 +308,7 @@ public final class ConnectionPool: Sendable {
     }
 
     private func events(of id: PoolStateMachine.ConnectionID) -> ConnectionWorker.Events {
-        // The thread may outlive a released pool; then there is no receiver.
+        // The thread may live longer than a released pool. Then there is no receiver.
         ConnectionWorker.Events(
             connected: { [weak self] result in
                 switch result {

@@ -25,7 +25,7 @@ struct ConnectionString: Sendable, Equatable, CustomStringConvertible, CustomRef
         guard isPlausible else { throw .connectionString }
     }
 
-    /// Whether no part of a mistyped password stands where a host, a port or a database should.
+    /// Whether no part of a mistyped password is in the position of a host, a port or a database.
     ///
     /// In a URI, an `@` or `/` of a password must be written as `%40` or `%2F`. Otherwise libpq takes the rest for another
     /// part, and quotes it in its messages. So no other part may contain an `@`, except the directory of a Unix socket.
@@ -43,10 +43,10 @@ struct ConnectionString: Sendable, Equatable, CustomStringConvertible, CustomRef
 
     var customMirror: Mirror { Mirror(self, children: []) }
 
-    /// What each attempt is given, in order.
+    /// The parameters of each attempt, in order.
     ///
-    /// libpq tries several hosts itself, but without blocking it never gives up on an unresponsive one: so each host is an
-    /// attempt of its own with its share of the time. `prefer-standby` takes two rounds, as in libpq.
+    /// libpq itself can try several hosts, but in non-blocking mode it never gives up an unresponsive one. So each host is a
+    /// separate attempt with its share of the time. `prefer-standby` takes two rounds, as in libpq.
     func attempts(applicationName: String) -> [[String: String]] {
         var common = keywords
         common["fallback_application_name"] = applicationName

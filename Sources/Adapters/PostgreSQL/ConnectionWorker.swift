@@ -31,7 +31,7 @@ final class ConnectionWorker: Sendable {
         var jobs: [Job] = []
         var lease: LeaseID = 0
         var isShutDown = false
-        /// Why jobs are refused from now on.
+        /// The reason why further jobs are refused.
         var refusal: PostgreSQLError?
     }
 

@@ -3,12 +3,12 @@ struct Connector {
     let string: ConnectionString
     let configuration: PoolConfiguration
     let wakeup: Wakeup
-    /// Nil for a session that prepares nothing.
+    /// Nil if the session prepares no statements.
     var preparation: Preparation?
 
     /// Tries the hosts in order, each with an equal share of the time that is left.
     ///
-    /// Looking up a name blocks in libpq beyond any deadline; give `hostaddr` where that matters.
+    /// A name lookup in libpq blocks beyond any deadline. Use `hostaddr` if that matters.
     func connect(isShutDown: @escaping () -> Bool) throws(PostgreSQLError) -> Session {
         let deadline = Deadline.after(configuration.connectTimeout)
         var attempts = string.attempts(applicationName: configuration.applicationName)[...]

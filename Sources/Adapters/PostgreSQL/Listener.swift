@@ -1,13 +1,12 @@
 import Foundation
 import Synchronization
 
-/// The notifications of some channels, over a connection of its own that is made again when it breaks.
+/// The notifications of some channels, over a separate connection that is opened again after it breaks.
 ///
 /// Notifications that are sent without a connection are lost. So read the data after each `.listening`, and again at each
 /// notification. PgBouncer in transaction mode does not support LISTEN: use the server's own address.
 ///
-/// It has one reader. It ends, and its connection with it, when the reading task is cancelled or the last
-/// reference goes.
+/// It has one reader. It ends with its connection when the reading task is cancelled or the last reference is released.
 public final class Listener: AsyncSequence, Sendable {
     public enum Event: Sendable, Hashable {
         /// From here on notifications arrive; those before may have been missed.

@@ -33,7 +33,7 @@ public struct AppliedMigration: Sendable, Hashable {
     public let compatibleFrom: Int?
 }
 
-/// How far a database is.
+/// The applied and pending migrations of a database.
 public struct MigrationStatus: Sendable, Hashable {
     public let applied: [AppliedMigration]
     public let pending: [Migration]

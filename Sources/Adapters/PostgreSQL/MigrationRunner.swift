@@ -16,14 +16,14 @@ public struct MigrationRunner: Sendable {
     private let attempts: Int
 
     /// - Parameters:
-    ///   - migrations: in order, numbered from 1 without gaps.
-    ///   - schema: where the table `schema_migrations` is kept; made when it is missing.
-    ///   - lockKey: the advisory lock's key, the same in every program that migrates this schema.
+    ///   - migrations: In order, numbered from 1 without gaps.
+    ///   - schema: The schema of the table `schema_migrations`. It is created if it is missing.
+    ///   - lockKey: The key of the advisory lock, the same in every program that migrates this schema.
     ///   - role: Becomes the current role before the first migration, so that it owns the created objects.
-    ///   - prelude: statements run before everything else, each time, without that role.
-    ///   - statementTimeout: for each migration, and for the wait for another process.
+    ///   - prelude: Statements that run first, each time, without that role.
+    ///   - statementTimeout: For each migration, and for the wait for another process.
     ///   - lockTimeout: For each lock of a migration, because later transactions queue behind a waiting migration.
-    ///   - attempts: how often each is tried where a lock is not to be had, or two wait for each other.
+    ///   - attempts: The maximum number of attempts of a migration that does not get its locks, or that is part of a deadlock.
     public init(
         _ migrations: [Migration], schema: String, lockKey: Int64, role: String? = nil,
         prelude: String? = nil, statementTimeout: Duration = .seconds(600),
@@ -85,7 +85,7 @@ public struct MigrationRunner: Sendable {
         }
     }
 
-    /// How far the database is; throws as `migrate` does when it is not one this list can be applied to.
+    /// The state of the database. Throws like `migrate` if these migrations cannot be applied to it.
     public func status(on pool: ConnectionPool) async throws -> MigrationStatus {
         try await pool.withTransaction(.readOnly) { transaction in
             if let role { try await transaction.execute("SET LOCAL ROLE \(identifier: role)") }
@@ -146,7 +146,7 @@ public struct MigrationRunner: Sendable {
         try await transaction.execute("SELECT set_config('lock_timeout', \("\(milliseconds)ms"), true)")
     }
 
-    /// The savepoint is gone exactly when the script has ended our transaction, even if it began another one.
+    /// The savepoint is missing exactly if the script has ended our transaction, even if it began another one.
     private func requireSavepoint(_ command: String, _ transaction: Transaction) async throws(PostgreSQLError)
     {
         do throws(PostgreSQLError) {
@@ -199,7 +199,7 @@ public struct MigrationRunner: Sendable {
     }
 
     private func status(_ transaction: Transaction) async throws -> MigrationStatus {
-        // As JSON, since the table of an earlier release lacks the last column.
+        // Read as JSON, because the table of an earlier release lacks the last column.
         let applied = try await transaction.execute(
             """
             SELECT version, name, checksum, applied_at, (to_jsonb(m) ->> 'compatible_from')::bigint

@@ -1,4 +1,4 @@
-/// What another session sent with NOTIFY.
+/// A notification that another session sent with NOTIFY.
 public struct Notification: Sendable, Hashable {
     public let channel: String
     public let payload: String

@@ -1,26 +1,27 @@
-/// Where to connect, how many times, and how long to wait.
+/// The database of a pool, its number of connections, and its timeouts.
 public struct PoolConfiguration: Sendable {
     /// A libpq connection string or URI: several hosts, `target_session_attrs`, `sslmode` and the rest included.
     public var conninfo: String
     public var maximumConnections: Int
-    /// How many tasks may wait for a connection; the next one is refused at once.
+    /// The maximum number of tasks that wait for a connection. Further tasks are refused at once.
     public var maximumWaiters: Int
-    /// How long a task waits for a connection.
+    /// The time for which a task waits for a connection.
     public var acquireTimeout: Duration
-    /// How long connecting may take, all hosts together; each host that is left gets an equal share.
+    /// The time for connecting to all hosts together. Each remaining host gets an equal share.
     public var connectTimeout: Duration
-    /// How long one statement may take; the connection is thrown away when it takes longer.
+    /// The timeout of a statement. After it, the connection is closed.
     public var statementTimeout: Duration
     /// After this long without use a connection is closed.
     public var idleTimeout: Duration
-    /// How many prepared statements a connection keeps; 0 prepares none, and so does a pool that finds itself behind a
-    /// pooler.
+    /// The maximum number of prepared statements of a connection. 0 prepares none. A pool that detects a pooler prepares none
+    /// either.
     public var preparedStatements: Int
     /// Shown in `pg_stat_activity`, unless the connection string or PGAPPNAME sets another name.
     public var applicationName: String
     /// Receives the server's notices and warnings, on a connection's own thread.
     public var onNotice: @Sendable (ServerError) -> Void
-    /// Called once, on a connection's own thread, when the pool stops preparing statements because a prepared one was gone.
+    /// Called once, on a connection's own thread, when the pool stops preparing statements because a prepared statement was
+    /// missing.
     public var onUnprepared: @Sendable () -> Void
 
     public init(
@@ -50,7 +51,7 @@ extension PoolConfiguration {
     public var holdsPassword: Bool { (try? ConnectionString(conninfo))?.holdsPassword ?? false }
 }
 
-/// Says nothing of the connection string, which may hold a password.
+/// Leaves out the connection string, which may contain a password.
 extension PoolConfiguration: CustomStringConvertible, CustomReflectable {
     public var description: String {
         "PoolConfiguration(maximumConnections: \(maximumConnections), applicationName: \(applicationName))"

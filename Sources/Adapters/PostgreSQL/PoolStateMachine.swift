@@ -24,7 +24,7 @@ struct PoolStateMachine {
     /// The most recently used last: the others grow old and are closed.
     private var idle: [ConnectionID] = []
     private var busy: Set<ConnectionID> = []
-    /// Those of the busy ones that broke.
+    /// The busy connections that broke.
     private var broken: Set<ConnectionID> = []
     private var threads: Set<ConnectionID> = []
     private var waiters = WaitingLine()
@@ -120,7 +120,7 @@ struct PoolStateMachine {
         return finishedIfDone()
     }
 
-    /// No existing connection is leased again, because its server is no longer the right one.
+    /// No existing connection is leased again, because it leads to the wrong server.
     mutating func invalidate() -> [Action] {
         staleBelow = nextConnection
         return closeIdle()
@@ -174,7 +174,7 @@ struct PoolStateMachine {
     }
 }
 
-/// How often, and for how long in all, tasks have waited for a connection.
+/// The number and the total duration of waits for a connection.
 public struct PoolWaits: Sendable, Hashable {
     public fileprivate(set) var count = 0
     public fileprivate(set) var duration = Duration.zero

@@ -1,4 +1,4 @@
-/// Why a request to PostgreSQL failed.
+/// The reason why a request to PostgreSQL failed.
 ///
 /// `description` is safe to log: names of constraints, tables and columns, never values.
 public enum PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible {
@@ -37,7 +37,7 @@ public enum PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible 
     case noColumn(name: String)
     /// One row was expected.
     case rowCount(found: Int)
-    /// A statement began a COPY where none was expected, or none where one was.
+    /// A statement began a COPY unexpectedly, or did not begin the expected COPY.
     case unexpectedCopy
     /// The data of a COPY is not in PostgreSQL's binary format, or has another number of columns.
     case malformedCopy
@@ -193,7 +193,7 @@ extension ServerError {
             || isMissingStatement || isStalePlan || isOfStandby
     }
 
-    /// Whether a write has reached a server that is read-only: one that is no longer the primary, or not yet.
+    /// Whether a write reached a read-only server, which is not the primary yet or any longer.
     var isOfStandby: Bool { sqlState == "25006" || isRefusedBegin }
 
     /// "cannot set transaction read-write mode during recovery", "cannot use serializable mode in a hot standby": BEGIN at a
@@ -205,7 +205,7 @@ extension ServerError {
     /// "prepared statement … does not exist": a pooler has given the transaction another session of the server.
     var isMissingStatement: Bool { sqlState == "26000" }
 
-    /// "cached plan must not change result type": known by the function, since the text is translated.
+    /// "cached plan must not change result type". The function identifies the error, because the text is translated.
     var isStalePlan: Bool {
         sqlState == "0A000" && sourceFunction == "RevalidateCachedQuery"
     }

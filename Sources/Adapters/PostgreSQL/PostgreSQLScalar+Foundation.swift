@@ -24,7 +24,7 @@ extension Date: PostgreSQLScalar {
     public static var arrayType: PostgreSQLType { .timestamptzArray }
     public static var scalarName: String { "timestamp with time zone" }
 
-    /// From 2000-01-01, where the server counts from, to 2001-01-01, where Foundation does: a leap year.
+    /// From 2000-01-01, the origin of PostgreSQL, to 2001-01-01, the origin of Foundation: a leap year.
     private static let secondsBetweenEpochs: Int64 = 366 * 86_400
 
     /// The server's range is 4713 BC to 294276 AD (PostgreSQL, "Date/Time Types").

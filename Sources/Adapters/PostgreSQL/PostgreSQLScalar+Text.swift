@@ -1,7 +1,7 @@
 /// Text, in UTF-8.
 ///
-/// A string is bound with its type left to the server, so it also serves for an enum, a `uuid`, a `json` or
-/// a `date` column; where the server cannot infer one, write `\(value)::text`.
+/// The server determines the type of a bound string, so it can also be an enum, a `uuid`, a `json` or a `date`. If the server
+/// cannot infer the type, write `\(value)::text`.
 extension String: PostgreSQLScalar {
     public static var scalarType: PostgreSQLType { .text }
     public static var arrayType: PostgreSQLType { .textArray }

@@ -8,7 +8,7 @@ public struct PostgreSQLType: Sendable, Hashable {
         self.objectID = objectID
     }
 
-    /// Left to the server, which infers it from the place the parameter stands at.
+    /// The server infers the type from the position of the parameter.
     public static let inferred = PostgreSQLType(objectID: 0)
 
     public static let bool = PostgreSQLType(objectID: 16)

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Whether a pool's connections prepare their statements: all do, until one of them finds a prepared statement gone.
+/// Whether a pool's connections prepare their statements. All do, until one of them finds that a prepared statement is missing.
 ///
 /// Then the pool is behind a pooler that assigns each transaction any free session of the server and does not prepare there:
 /// PgBouncer before 1.21, or a later one with `max_prepared_statements = 0`. Source: PgBouncer, "Config",
@@ -15,7 +15,7 @@ final class Preparation: Sendable {
 
     var isGivenUp: Bool { isOff.load(ordering: .relaxed) }
 
-    /// From now on nothing is prepared, on any connection of the pool.
+    /// Stops preparing on all connections of the pool.
     func giveUp() {
         if !isOff.exchange(true, ordering: .relaxed) { onGivenUp() }
     }

@@ -1,8 +1,7 @@
 /// A statement and the values bound to it.
 ///
-/// Written as a literal: `"SELECT name FROM location WHERE id = \(id)"` sends `… WHERE id = $1` and the value
-/// beside it, never inside it. `\(identifier: name)` writes a quoted name; text goes in only by
-/// `\(unsafeSQL: text)`.
+/// Written as a literal: `"SELECT name FROM location WHERE id = \(id)"` sends `… WHERE id = $1` and the value separately.
+/// `\(identifier: name)` writes a quoted name. Only `\(unsafeSQL: text)` inserts text.
 public struct Query: Sendable, ExpressibleByStringInterpolation {
     /// The statement, with `$1`, `$2`… where values are bound.
     public let sql: String
@@ -70,12 +69,12 @@ public struct Query: Sendable, ExpressibleByStringInterpolation {
             sql += Query.quoted(name)
         }
 
-        /// Writes a constant of the program as it is.
+        /// Writes a constant of the program without changes.
         public mutating func appendInterpolation(constant text: StaticString) {
             sql += text.description
         }
 
-        /// Writes text as it is: never anything that came from outside the program.
+        /// Writes text without changes. The text must never come from outside the program.
         public mutating func appendInterpolation(unsafeSQL text: String) {
             sql += text
             isPreparable = false

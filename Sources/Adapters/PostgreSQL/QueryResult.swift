@@ -7,7 +7,7 @@ public struct QueryResult: Sendable, RandomAccessCollection {
     /// The columns, in the order of the statement.
     public var columns: [Column] { storage.columns }
 
-    /// How many rows an INSERT, UPDATE, DELETE, MERGE, COPY or SELECT touched.
+    /// The number of rows that an INSERT, UPDATE, DELETE, MERGE, COPY or SELECT affected or returned.
     public var affectedRows: Int { storage.affectedRows }
 
     public var startIndex: Int { 0 }
@@ -64,7 +64,7 @@ final class ResultStorage: @unchecked Sendable {
         PQgetisnull(result, Int32(row), Int32(column)) != 0
     }
 
-    /// Lends the bytes of a value; none for NULL.
+    /// Calls the closure with the bytes of a value. For NULL, the buffer is empty.
     func withBytes<Value>(row: Int, column: Int, _ body: (UnsafeRawBufferPointer) -> Value) -> Value {
         let (row, column) = (Int32(row), Int32(column))
         return withExtendedLifetime(self) {

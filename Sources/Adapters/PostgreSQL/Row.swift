@@ -60,7 +60,7 @@ public struct Cell {
 
     public var isNull: Bool { storage.isNull(row: row, column: position) }
 
-    /// Lends the value in binary; `nil` for NULL, or when the closure makes nothing of it.
+    /// Calls the closure with the binary value. Nil for NULL, or if the closure returns nil.
     func withBytes<Value>(_ body: (UnsafeRawBufferPointer) -> Value?) -> Value? {
         isNull ? nil : storage.withBytes(row: row, column: position, body)
     }

@@ -17,7 +17,7 @@ public struct ServerError: Error, Sendable, Hashable, CustomStringConvertible {
     public let table: String?
     public let column: String?
     public let constraint: String?
-    /// Where in the statement, in characters from 1.
+    /// The position in the statement, in characters from 1.
     public let position: Int?
 
     /// The function of the server's source that reported: the one trace of a cause that is not translated.

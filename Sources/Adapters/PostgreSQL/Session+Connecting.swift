@@ -53,8 +53,8 @@ extension Session {
         guard encoding == "UTF8" else { throw .databaseEncoding(encoding) }
     }
 
-    /// Whether the connection is a pooler's, as far as can be told before an error: a pooler chooses its own numbers for
-    /// cancellation keys, a server uses its process's.
+    /// Whether the connection leads to a pooler, as far as this is visible before an error. A pooler chooses its own numbers for
+    /// cancellation keys, and a server uses its process ID.
     ///
     /// Source: PostgreSQL, "Frontend/Backend Protocol", BackendKeyData; PgBouncer 1.18 has random ones [observed].
     private func isBehindPooler(by deadline: Deadline) throws(PostgreSQLError) -> Bool {
@@ -80,7 +80,7 @@ extension Session {
     }
 }
 
-/// Lends an array of C strings that ends with a null pointer.
+/// Calls the closure with an array of C strings that ends with a null pointer.
 private func withCStrings<R>(_ strings: [String], _ body: ([UnsafePointer<CChar>?]) -> R) -> R {
     let buffers = strings.map { string in
         let buffer = UnsafeMutableBufferPointer<CChar>.allocate(capacity: string.utf8.count + 1)

@@ -2,7 +2,7 @@ import CLibPQ
 import Foundation
 
 extension Session {
-    /// Runs one statement with its values, prepared where that is worth it.
+    /// Executes a statement with its values, prepared if that is worth it.
     func execute(_ query: Query, _ limits: Limits) throws(PostgreSQLError) -> QueryResult {
         let parameters = try BoundParameters(query.parameters)
         guard transactionStatus != PQTRANS_ACTIVE else { throw .notSent }
@@ -24,7 +24,7 @@ extension Session {
     ) throws(PostgreSQLError) -> QueryResult {
         let isWhole = transactionStatus == PQTRANS_IDLE
         let key = StatementCache.Key(sql: query.sql, types: parameters.types)
-        // In a transaction that has failed nothing can be prepared, nor given up.
+        // In a failed transaction, statements can neither be prepared nor deallocated.
         let isPreparable =
             query.isPreparable && preparation?.isGivenUp == false && transactionStatus != PQTRANS_INERROR
         switch isPreparable ? statements.step(for: key) : .runUnprepared {

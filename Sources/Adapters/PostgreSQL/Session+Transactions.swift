@@ -33,9 +33,9 @@ extension Session {
         settle()
     }
 
-    /// Undoes what statements have left in the session: `DISCARD ALL`, but for the prepared statements.
+    /// Resets the session like `DISCARD ALL`, but keeps the prepared statements.
     ///
-    /// Nothing when none has been run since the last time.
+    /// Does nothing if no statement was executed since the last reset.
     func clean(_ limits: Limits) throws(PostgreSQLError) {
         guard !isClean else { return }
         _ = try runScript(

@@ -111,21 +111,21 @@ extension Session {
         return true
     }
 
-    /// Reads the received data; the session is broken if the server has gone.
+    /// Reads the received data. The session is broken if the server has closed the connection.
     ///
     /// Its last messages, such as a FATAL error, can still be read.
     func receive() {
         if PQconsumeInput(connection) == 0 || PQstatus(connection) == CONNECTION_BAD { isBroken = true }
     }
 
-    /// Whether the server has not closed the connection, as far as can be told without a round trip.
+    /// Whether the connection is still open, as far as this is visible without a round trip.
     func isAlive() -> Bool {
         var file = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
         if poll(&file, 1, 0) > 0 { receive() }
         return !isBroken
     }
 
-    /// Gives up on a statement that the server may still be running.
+    /// Abandons a statement that the server may still execute.
     func abandon(_ error: PostgreSQLError) -> PostgreSQLError {
         isAbandoned = true
         return breakOff(error)
@@ -138,9 +138,9 @@ extension Session {
         return error
     }
 
-    /// Asks the server, on a connection of its own, to stop the statement under way.
+    /// Requests the cancellation of the current statement, on a separate connection.
     ///
-    /// `PQcancel` blocks and knows no deadline: the thread that calls this has nothing else to do any more.
+    /// `PQcancel` blocks without a deadline. The thread that calls this has no other work.
     func requestCancel() {
         guard let cancel = PQgetCancel(connection) else { return }
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { message in

@@ -8,7 +8,7 @@ public struct TransactionMode: Sendable, Hashable {
 
     public var isolation: Isolation
     public var isReadOnly: Bool
-    /// How long each statement may take; `nil` is the pool's `statementTimeout`.
+    /// The timeout of each statement; nil for the pool's `statementTimeout`.
     public var statementTimeout: Duration?
 
     public init(

@@ -17,7 +17,7 @@ struct WaitingLine {
         count += 1
     }
 
-    /// Takes out the one whose turn it is.
+    /// Removes the task whose turn it is.
     mutating func popFirst() -> WaiterID? {
         guard let party = turns.first, let waiter = lines[party]?.first else { return nil }
         turns.append(turns.removeFirst())
@@ -35,7 +35,7 @@ struct WaitingLine {
         return false
     }
 
-    /// Takes out the last of the party that has most waiting, where that leaves it no fewer than the other would have.
+    /// Removes the last task of the party with the most waiting tasks, unless the party would then have fewer than the other one.
     mutating func popLast(toMakeRoomFor other: UUID?) -> WaiterID? {
         guard let (party, line) = lines.max(by: { $0.value.count < $1.value.count }), let waiter = line.last,
             line.count > (lines[other]?.count ?? 0) + 1

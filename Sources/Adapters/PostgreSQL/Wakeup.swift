@@ -38,7 +38,7 @@ final class Wakeup: Sendable {
         _ = write(writeEnd, &byte, 1)
     }
 
-    /// Takes everything out again.
+    /// Removes all pending wake-ups.
     func drain() {
         withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) { buffer in
             while read(readEnd, buffer.baseAddress, buffer.count) == buffer.count {}

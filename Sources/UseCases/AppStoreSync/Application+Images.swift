@@ -52,9 +52,9 @@ struct ImageUpload: Sendable {
 
     /// A reservation lasts about a week; one that is older is not begun with. [observed, and ours]
     private static let reservationAge: TimeInterval = 6 * 86_400
-    /// How often a new reservation is tried. [ours]
+    /// The maximum number of new reservations. [ours]
     private static let maximumReservations = 3
-    /// How often the image's state is polled; each interval is twice the previous one. [ours]
+    /// The maximum number of polls of the image's state. Each interval is twice the previous one. [ours]
     private static let maximumPolls = 7
 
     init(
@@ -110,7 +110,7 @@ struct ImageUpload: Sendable {
         throw ServiceFailure.imageUnfinished
     }
 
-    /// Not where a reservation is old, nor where its parts are not known: they are sealed, and no secret may open them any more.
+    /// A reservation cannot be continued if it is old, or if no secret opens its sealed upload operations.
     private func isUsable(_ image: RemoteImage) -> Bool {
         guard case .reserved(let operations) = image.phase else { return true }
         return !operations.isEmpty
@@ -138,7 +138,7 @@ struct ImageUpload: Sendable {
     }
 
     /// Sends all parts, perhaps some of them again, and commits the upload.
-    /// - Returns: how far the image is then; `.awaitingUpload` where the reservation is good for nothing any more.
+    /// - Returns: The state of the image; `.awaitingUpload` if the reservation can no longer be used.
     private func send(
         _ file: [UInt8], _ operations: [UploadOperation], _ id: String, md5: String
     ) async throws -> ImageState.Phase {

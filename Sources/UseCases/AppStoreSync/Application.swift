@@ -9,7 +9,7 @@ struct Application {
     let registrar: SyncRunner
     let run: any SyncRun
     private let wishes: SyncRunner.Wishes
-    /// What alone may be done; nil for all that there is to do.
+    /// The only changes to make; nil for all.
     private let saved: SavedPlan?
     private let progress: @Sendable (SyncProgress) -> Void
     private var outcome = SyncOutcome()
@@ -27,7 +27,7 @@ struct Application {
     private var tries: [String: Int] = [:]
     private var total = 0
 
-    /// An image as it is looked for: of one experience, or for all.
+    /// A search for an image: for one experience, or for all.
     struct ImageKey: Hashable {
         let digest: ImageDigest
         let holder: String?

@@ -6,7 +6,7 @@ public import JSON
 public struct AssociatedDomain: Sendable, Hashable {
     public let host: String
     public let isValid: Bool
-    /// Such as `CANNOT_REACH_AASA_FILE`, where it is not.
+    /// The reason if Apple's cache has no valid file, such as `CANNOT_REACH_AASA_FILE`.
     public let errorCode: String?
     /// As Apple writes it.
     public let updatedAt: String?

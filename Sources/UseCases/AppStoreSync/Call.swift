@@ -12,7 +12,7 @@ struct Call: Sendable {
     let content: ExperienceContent?
     let changes: [FieldChange]
     let localizations: [CardLanguage: String]
-    /// The content of the catalogue, by which a refusal is remembered.
+    /// The content of the catalogue that a stored refusal refers to.
     let desired: ExperienceContent?
     /// Whether an earlier creation without a response exists.
     let wasSentBefore: Bool
@@ -116,7 +116,7 @@ extension SyncPlan.Step {
         if case .remove = self { true } else { false }
     }
 
-    /// The image that applying it needs; nil where none changes.
+    /// The image that the change needs; nil if no image changes.
     var neededImage: ImageDigest? {
         switch self {
         case .create(let content): content.card.image

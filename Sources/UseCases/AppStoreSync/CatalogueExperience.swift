@@ -8,7 +8,7 @@ public struct CatalogueExperience: Sendable {
     /// The card's title and subtitle in its default language, which take precedence over ``card``.
     public var text: CardText?
     public var card: Card
-    /// Nil for an experience that is bound to no single location.
+    /// Nil if the experience is not bound to a single location.
     public var location: Location?
     public var clipCard: Card
     public var isPoweredBy: Bool
@@ -42,7 +42,7 @@ public struct CatalogueExperience: Sendable {
         self.isDomainProved = isDomainProved
     }
 
-    /// The content to register: each value from the experience, else its location, else its clip.
+    /// The content to register: each value from the experience, otherwise from its location, otherwise from its clip.
     ///
     /// If any of them has a Maps place, its name and point default to the location's. Without a place in any of them, none is
     /// sent, so that no business appears in Maps by accident. [ours]

@@ -6,7 +6,7 @@ public import JSON
 public struct ClipRelease: Sendable, Hashable {
     /// Nil if unknown: no checked build is on the App Store, and older builds exist.
     public let isPublished: Bool?
-    /// The published version, else the one of the newest build that has a version, such as `1.2`.
+    /// The published version. If none is published, the version of the newest build that has one, such as `1.2`.
     public let version: String?
     /// The state of that version in Apple's words, such as `READY_FOR_DISTRIBUTION`.
     public let state: String?
@@ -48,9 +48,9 @@ public struct ClipRelease: Sendable, Hashable {
 
 /// The builds with a clip, according to App Store Connect.
 public struct ClipBuilds: Sendable, Hashable {
-    /// The clip's part of the newest of them; nil where no build has the clip.
+    /// The clip in the newest of these builds; nil if no build contains the clip.
     public let bundle: String?
-    /// Nil where the versions of builds cannot be read.
+    /// Nil if the versions of builds cannot be read.
     public let release: ClipRelease?
 
     public init(bundle: String?, release: ClipRelease?) {

@@ -15,7 +15,7 @@ public struct DesiredExperience: Sendable, Hashable {
         case imageUnknown = "image_unknown"
         /// App Store Connect found its processing of the image to fail.
         case imageRejected = "image_rejected"
-        /// App Store Connect refused it as it is.
+        /// App Store Connect refused the experience with these values.
         case refusedBefore = "refused_before"
     }
 

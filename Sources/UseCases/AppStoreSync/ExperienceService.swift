@@ -1,17 +1,17 @@
 public import Cards
 
-/// App Store Connect, about the experiences of one clip; each function is one request but for listings, which are one for each
-/// page, and none is sent twice by itself but for those whose token was refused.
+/// App Store Connect, for the experiences of one clip. Each function sends one request; a listing sends one for each page. Only a
+/// request with a refused token is repeated automatically.
 ///
 /// A write may wait for an hour; its fence is called after the wait, immediately before the request.
 public protocol ExperienceService: Sendable {
-    /// - Throws: with the verdict `.stop` where the key reaches no such app, or no build with the clip was uploaded yet.
+    /// - Throws: With the verdict `.stop` if the key cannot access the app, or if no build with the clip was uploaded yet.
     func clip() async throws(ServiceFailure) -> RegisteredClip
     /// - Parameter images: the digests of images that are on record, by their identifiers.
     func listing(
         ofClip clip: String, images: [String: ImageDigest]
     ) async throws(ServiceFailure) -> ExperienceListing
-    /// The builds that have the clip; nil where the key reaches no such app.
+    /// The builds that contain the clip; nil if the key cannot access the app.
     func builds() async throws(ServiceFailure) -> ClipBuilds?
     /// Apple's cache of the association files of a build's associated domains.
     func domains(ofBundle bundle: String) async throws(ServiceFailure) -> [AssociatedDomain]

@@ -9,7 +9,7 @@ public struct FieldChange: Sendable, Hashable {
     public let new: JSONValue
     public let cause: Cause
 
-    /// Which of the two sides moved since the last registration.
+    /// The side that has changed since the last registration.
     public enum Cause: String, Sendable, Hashable, CaseIterable {
         /// The desired value changed in the catalogue, or is managed for the first time.
         case intended

@@ -1,7 +1,7 @@
-/// How far an image has come.
+/// The state of an image.
 public struct ImageState: Sendable, Hashable {
     public let phase: Phase
-    /// Why processing failed, such as `IMAGE_INCORRECT_DIMENSIONS`.
+    /// The reason of the failed processing, such as `IMAGE_INCORRECT_DIMENSIONS`.
     public let failures: [String]
 
     /// Source: API 4.4.1, `AppMediaAssetState`. [Apple]

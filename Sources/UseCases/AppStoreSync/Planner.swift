@@ -88,13 +88,13 @@ struct Planner {
         return blocks.isEmpty ? .adopt(id: candidate.id, changes, content) : .blocked(blocks)
     }
 
-    /// What cannot be read is left as it is: a change would overwrite it. [ours]
+    /// An unreadable row is not changed, because a change would overwrite it. [ours]
     private static func block(_ remote: RemoteExperience?) -> Block? {
         remote.flatMap { remote in remote.unreadable.map { .unreadable(id: remote.id, $0) } }
     }
 
-    /// Whether Maps has put its own words in the place of ours, which would come back as often as ours were sent: what we send
-    /// of a place serves to find it, and one that was found is Maps' own. [ours]
+    /// Whether Maps has replaced our words by its own. Maps would replace ours again each time. The sent place only serves to find
+    /// the place of Maps. [ours]
     ///
     /// Maps does not use the action or the category.
     private func isByMaps(_ change: FieldChange, _ remote: RemoteExperience?) -> Bool {

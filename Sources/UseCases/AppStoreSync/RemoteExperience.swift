@@ -41,7 +41,7 @@ public struct RemoteExperience: Sendable, Hashable {
 }
 
 extension RemoteExperience {
-    /// Canonical, as in the catalogue. An invalid link is kept as it is; without a link, the text names the experience.
+    /// The canonical link, as in the catalogue. An invalid link is stored unchanged. Without a link, the text names the experience.
     var canonicalURL: String {
         link.isEmpty ? "experience \(id)" : (try? InvocationURL(link))?.canonical ?? link
     }

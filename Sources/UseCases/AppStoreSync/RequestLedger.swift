@@ -5,7 +5,7 @@ public protocol RequestLedger: Sendable {
     /// Sets requests aside before they are sent.
     /// - Parameter allowance: the most in the hour that ends now.
     func spend(_ count: Int, of allowance: Int, at now: Date) async throws -> RequestGrant
-    /// Takes note that the service counts more than was set aside here: others use the key too.
+    /// Records that the service counts more requests than were reserved here, because others use the key, too.
     func raise(to count: Int, at now: Date) async throws
 }
 

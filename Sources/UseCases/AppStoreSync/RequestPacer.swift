@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Lets requests go one by one, so that all processes that use a key stay within its budget together.
+/// Delays requests so that all processes that use a key together stay within its budget.
 ///
 /// Source: "Identifying rate limits": a rolling hour for each key, reported in `X-Rate-Limit`. [Apple] 3,600 was measured; a
 /// limit of writes per minute was seen. [observed] A tenth of each is left for people and CI. [ours]
@@ -25,7 +25,7 @@ public actor RequestPacer {
     public static let leaseSize = 10
     /// The lifetime of a reservation in seconds, so that requests reserved in one minute are not sent much later. [ours]
     static let leaseDuration = 30.0
-    /// The first pause after a refusal that does not say for how long, and the longest, in seconds. [ours]
+    /// The first and the longest pause in seconds after a refusal without a given time. [ours]
     private static let pauses = 60.0...900.0
     /// After this number of refusals in a row, requests fail instead of waiting. [ours]
     static let maximumRefusals = 20
@@ -69,7 +69,7 @@ public actor RequestPacer {
     }
 
     /// Reserves requests, or waits for a running reservation.
-    /// - Returns: when there will be any again; nil where there are some now.
+    /// - Returns: The time at which requests will be available; nil if some are available now.
     private func borrow() async throws -> Date? {
         let lease = lease ?? Task { try await takeLease() }
         self.lease = lease

@@ -2,7 +2,7 @@ public import Foundation
 import JSON
 public import Tenancy
 
-/// A plan that a person has reviewed: it is applied without differences, or not at all.
+/// A plan that a person has reviewed. It is applied exactly, or nothing is applied.
 public struct SavedPlan: Sendable, Hashable {
     public let tenant: TenantID
     public let clip: BundleID

@@ -21,16 +21,16 @@ public struct StoredSyncs: Sendable, Hashable {
         self.runs = runs
     }
 
-    /// How many of a clip's experiences stand where.
+    /// The numbers of a clip's experiences by state.
     public struct OfClip: Sendable, Hashable {
         public let clip: BundleID
         /// Creations that App Store Connect confirmed, and adopted experiences.
         public let registered: Int
         /// Creations that got no response.
         public let unanswered: Int
-        /// Of those registered, the catalogue has them no more.
+        /// Registered experiences that the catalogue no longer has.
         public let undesired: Int
-        /// Apple refused them as they are.
+        /// Experiences that Apple refused.
         public let refused: Int
         /// When something was last sent.
         public let sentAt: Date?
@@ -53,7 +53,7 @@ public struct StoredSyncs: Sendable, Hashable {
         public let url: String
         /// Apple's.
         public let code: String
-        /// Where in the request.
+        /// The position of the error in the request.
         public let source: String?
         public let refusedAt: Date
 

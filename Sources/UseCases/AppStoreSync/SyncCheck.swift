@@ -9,9 +9,9 @@ public struct SyncCheck: Sendable {
     /// Everything except the rows, in the form of `doorstep appstore plan --format json`, with the clip's release and the state
     /// of its sites.
     public let summary: JSONObject
-    /// How many experiences are how, by names that stay the same; one may be counted by several.
+    /// The numbers of experiences by state, with stable names. An experience may count for several states.
     public let counts: [String: Int]
-    /// Those of which there is something to say.
+    /// The experiences with a finding.
     public let rows: [Row]
     /// The differences at Apple; receivers are notified again if they change.
     public let findings: [JSONValue]
@@ -20,7 +20,7 @@ public struct SyncCheck: Sendable {
 
     public struct Row: Sendable {
         public let url: String
-        /// The identifier of the location that the experience is bound to, where the catalogue has it.
+        /// The identifier of the experience's location, if the catalogue has the experience.
         public let location: String?
         public let json: JSONObject
 
@@ -34,8 +34,8 @@ public struct SyncCheck: Sendable {
 
 extension SyncCheck {
     /// - Parameters:
-    ///   - release: nil where it is not known.
-    ///   - domains: nil where they are not known.
+    ///   - release: Nil if it is unknown.
+    ///   - domains: Nil if they are unknown.
     init(
         _ survey: SyncSurvey, release: ClipRelease?, domains: [AssociatedDomain]?, of clip: BundleID,
         at now: Date
@@ -89,7 +89,7 @@ extension SyncCheck {
         ]
     }
 
-    /// Neither a message nor a summary names more in one list. [ours]
+    /// The maximum length of a list in a message or a summary. [ours]
     private static let maximumURLs = 100
     /// The maximum length of a stored row in bytes: the length of a canonical URL of the catalogue. [ours]
     private static let maximumURLLength = 2_048
@@ -132,7 +132,7 @@ extension SyncPlan.Row {
 /// The last check of a clip, for API requests; App Store Connect is not called.
 public struct LatestCheck: Sendable, Hashable {
     public let clip: BundleID
-    /// Nil where it was never seen.
+    /// Nil if the clip was never checked.
     public let checkedAt: Date?
     public let summary: JSONObject?
     /// The reason why the last check failed; nil if it succeeded.
@@ -147,7 +147,7 @@ public struct LatestCheck: Sendable, Hashable {
 }
 
 extension LatestCheck {
-    /// Whether a version with the clip was on the App Store; nil where that was not seen.
+    /// Whether a version with the clip was on the App Store; nil if this is unknown.
     public var release: ClipRelease? { ClipRelease(json: summary?["release"]) }
 
     /// Whether Apple returned data about sites.
@@ -161,7 +161,7 @@ extension LatestCheck {
     }
 }
 
-/// Where the latest checks are kept.
+/// The store of the latest checks.
 public protocol LatestChecks: Sendable {
     /// For the tenant's connected clips, by bundle ID: all, or the named one.
     /// - Parameter summarized: Whether to include the summary of the check.

@@ -2,7 +2,7 @@ import Encodings
 public import Foundation
 public import Tenancy
 
-/// Why nothing can be registered, or no plan be made.
+/// The reason why no plan can be made or nothing can be registered.
 public enum SyncError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Two desired experiences have one URL.
     case desiredTwice(url: String)
@@ -21,7 +21,7 @@ public enum SyncError: Error, Sendable, Hashable, CustomStringConvertible {
     case superseded(BundleID)
     /// App Store Connect repeatedly refused requests as too many.
     case tooManyRefusals
-    /// Neither a registered URL nor the identifier of a location that one is bound to.
+    /// The target is neither a registered URL nor the identifier of an experience's location.
     case unknownTarget(String)
     /// The reviewed plan differs from the current one: the number of URLs, and the first difference.
     case stalePlan(url: String, String, count: Int)

@@ -1,6 +1,6 @@
 public import Cards
 
-/// What applying a plan costs, before anything is sent.
+/// The cost of applying a plan, calculated before anything is sent.
 public struct SyncForecast: Sendable, Hashable {
     /// To App Store Connect; parts of images go to another host and are presumably not counted against a key.
     public let requests: Int

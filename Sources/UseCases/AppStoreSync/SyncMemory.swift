@@ -73,7 +73,7 @@ public enum RecordChange: Sendable, Hashable {
     case applied(AppliedExperience)
     /// A creation is known not to have happened.
     case forgotten(url: String)
-    /// The experience is gone from Apple.
+    /// The experience no longer exists at Apple.
     case removed(url: String, id: String, at: Date)
     case refused(url: String, SyncMemory.Refusal, at: Date)
     /// A refused experience was accepted.

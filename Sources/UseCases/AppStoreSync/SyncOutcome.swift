@@ -5,16 +5,16 @@ public struct SyncOutcome: Sendable {
     public internal(set) var adopted = 0
     public internal(set) var removed = 0
     public internal(set) var failures: [RowFailure] = []
-    /// Why the run stopped early; nil if it did everything possible.
+    /// The reason why the run stopped early; nil if it did everything possible.
     public internal(set) var stopped: ServiceFailure?
-    /// Why it has stopped creating; nil where it has not.
+    /// The reason why the run stopped creating experiences; nil if it did not.
     public internal(set) var createsNoMore: ServiceFailure?
     /// The last look, which is after all changes unless the run was stopped.
     public internal(set) var survey: SyncSurvey?
     private var refusedCreations: [String: Int] = [:]
     private var refusalsInARow = 0
 
-    /// Why one experience is not as it should be.
+    /// The failure of one experience.
     public struct RowFailure: Sendable, Hashable {
         public let url: String
         public let code: String
@@ -33,7 +33,7 @@ public struct SyncOutcome: Sendable {
     /// Whether all changes were made.
     public var hasSucceeded: Bool { failures.isEmpty && stopped == nil && createsNoMore == nil }
 
-    /// How many failures there are of each code, the most first.
+    /// The number of failures by code, the most frequent first.
     public var failuresByCode: [(code: String, count: Int)] {
         Dictionary(grouping: failures, by: \.code).map { ($0.key, $0.value.count) }
             .sorted { ($1.count, $0.code) < ($0.count, $1.code) }

@@ -1,13 +1,12 @@
 public import Foundation
 
-/// What there is to do at App Store Connect, URL by URL; making it does nothing.
+/// The changes to make at App Store Connect, by URL. Making a plan changes nothing.
 public struct SyncPlan: Sendable, Hashable {
     /// Each URL once, ordered by its text.
     public let rows: [Row]
 
     public struct Row: Sendable, Hashable {
-        /// The canonical URL, a remote link as it is if it is not a URL, or `experience ID` for a remote experience without a
-        /// link.
+        /// The canonical URL. If the remote link is not a URL, the link; if the remote experience has no link, `experience ID`.
         public let url: String
         public let step: Step
         public let findings: [Finding]
@@ -18,7 +17,7 @@ public struct SyncPlan: Sendable, Hashable {
         case create(ExperienceContent)
         case update(id: String, [FieldChange], ExperienceContent)
         case remove(id: String)
-        /// Recorded as Doorstep's own, and changed where there are changes.
+        /// The experience is recorded as Doorstep's own. It is updated if something differs.
         case adopt(id: String, [FieldChange], ExperienceContent)
         case blocked([Block])
         /// Created by others, and never changed.
@@ -52,7 +51,7 @@ public struct SyncPlan: Sendable, Hashable {
         case unreadable(id: String, String)
     }
 
-    /// Why nothing is done where something should be.
+    /// The reason why a necessary change is not made.
     public enum Block: Sendable, Hashable {
         case obstacle(DesiredExperience.Obstacle)
         /// App Store Connect needs a field, named by its path.
@@ -99,8 +98,8 @@ public struct SyncPlan: Sendable, Hashable {
     /// Whether there is nothing to apply.
     public var isEmpty: Bool { !rows.contains { $0.step.isChange } }
 
-    /// The order of the inputs makes no difference. Takes linear time but for sorting.
-    /// - Throws: when the records contradict each other.
+    /// The order of the arguments does not matter. Takes linear time, except for sorting.
+    /// - Throws: If the records contradict each other.
     public init(
         _ state: SyncState, policy: SyncPolicy
     ) throws(SyncError) {

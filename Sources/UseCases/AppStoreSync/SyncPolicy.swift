@@ -18,8 +18,8 @@ public struct SyncPolicy: Sendable, Hashable {
     /// Experiences that left the catalogue after this moment are not removed yet.
     public var removesWhatVanishedBefore: Date
 
-    /// How long an experience stays registered that the catalogue has no more, in seconds: a day, for who deleted it by mistake.
-    /// [ours]
+    /// The time in seconds for which an experience stays registered after it was deleted from the catalogue. A day is enough to
+    /// notice a mistake. [ours]
     public static let grace: TimeInterval = 86_400
 
     public init(

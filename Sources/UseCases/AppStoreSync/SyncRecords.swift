@@ -7,7 +7,7 @@ public protocol SyncRecords: Sendable {
     func catalogue() async throws -> SyncCatalogue
     /// The complete stored state. Also records which experiences the catalogue no longer has, or has again.
     func memory(at now: Date) async throws -> SyncMemory
-    /// Nil where the tenant has no such image.
+    /// Nil if the tenant does not have the image.
     func file(of image: ImageDigest) async throws -> [UInt8]?
 
     /// The run of the clip that began last; nil before the first.
@@ -32,7 +32,7 @@ public protocol SyncRun: Sendable {
 /// A clip's experiences in the catalogue.
 public struct SyncCatalogue: Sendable {
     public var experiences: [CatalogueExperience]
-    /// Those that are set elsewhere: on the page of the app's version.
+    /// Values that are set elsewhere: on the page of the app's version.
     public var defaultExperiences: [String]
     /// Bytes of the tenant's images.
     public var imageSizes: [ImageDigest: Int]

@@ -36,7 +36,7 @@ public struct SyncRunner: Sendable {
         public var limit: Int?
         /// Whether refused experiences are sent again unchanged.
         public var retriesRefused = false
-        /// Whether they are of a plan that was kept, of which some may be done already.
+        /// Whether the changes are from a stored plan, some of which may already be made.
         var isKept = false
 
         public init() {}
@@ -85,14 +85,14 @@ public struct SyncRunner: Sendable {
     }
 
     /// Checks whether a reviewed plan is still current; changes nothing at Apple.
-    /// - Throws: `SyncError.stalePlan` where it is another.
+    /// - Throws: `SyncError.stalePlan` if the current plan differs.
     public func plan(_ saved: SavedPlan) async throws -> SyncSurvey {
         let survey = try await survey(saved.wishesLeft, nil)
         try saved.check(survey.plan)
         return survey
     }
 
-    /// Does what there is to do.
+    /// Makes the changes of the current plan.
     /// - Parameter progress: Called after each step.
     public func apply(
         _ wishes: Wishes, progress: @escaping @Sendable (SyncProgress) -> Void = { _ in }
@@ -104,8 +104,8 @@ public struct SyncRunner: Sendable {
     }
 
     /// Makes exactly the changes of a reviewed plan.
-    /// - Parameter limit: the most changes; nil for all.
-    /// - Throws: `SyncError.stalePlan` where there is another plan now: then nothing is done.
+    /// - Parameter limit: The maximum number of changes; nil for all.
+    /// - Throws: `SyncError.stalePlan` if the current plan differs. Nothing is changed then.
     public func apply(
         _ saved: SavedPlan, limit: Int? = nil,
         progress: @escaping @Sendable (SyncProgress) -> Void = { _ in }
@@ -118,7 +118,7 @@ public struct SyncRunner: Sendable {
         }
     }
 
-    /// How often a read is repeated if only its response failed. [ours]
+    /// The maximum number of attempts of a read whose response failed. [ours]
     private static let maximumTries = 6
 
     /// Repeats the request until a response arrives or repeating is useless.
@@ -143,7 +143,7 @@ public struct SyncRunner: Sendable {
     }
 }
 
-/// How far a run is.
+/// The progress of a run.
 public struct SyncProgress: Sendable, Hashable {
     /// Changes that are done, or given up.
     public let done: Int

@@ -44,7 +44,7 @@ extension SyncSurvey {
         return .object(json)
     }
 
-    /// Those of which there is something to say.
+    /// The rows with a finding.
     func shownRows(withUnmanaged showsUnmanaged: Bool) -> [SyncPlan.Row] {
         plan.rows.filter { row in
             switch row.step {
@@ -68,7 +68,7 @@ extension SyncSurvey {
     /// The identifier of the location that an experience is bound to.
     func location(of url: String) -> String? { desired[url]?.location }
 
-    /// How many rows there are of each step, none left out.
+    /// The number of rows of each step, including all steps.
     public var counts: [(name: String, count: Int)] {
         let counted = Dictionary(grouping: plan.rows, by: \.step.name).mapValues(\.count)
         return SyncPlan.Step.names.map { ($0, counted[$0] ?? 0) }

@@ -63,13 +63,13 @@ extension SyncSurvey {
 }
 
 extension SyncRunner {
-    /// How often a list is requested while its rows are duplicate or missing. [ours]
+    /// The maximum number of requests for a list with duplicate or missing rows. [ours]
     private static let maximumListings = 5
 
-    /// Looks at all there is.
+    /// Reads the whole state.
     /// - Parameters:
     ///   - run: The run that may change the stored state; nil to change nothing.
-    ///   - isAgain: whether the target was there when the run began: nothing is left of one that was removed.
+    ///   - isAgain: Whether the target existed at the start of the run. A removed target has no rows left.
     func survey(
         _ wishes: Wishes, _ run: (any SyncRun)?, isAgain: Bool = false
     ) async throws -> SyncSurvey {
@@ -147,7 +147,7 @@ extension SyncRunner {
             try await run.write(changes.map(RecordChange.applied))
             let settled = Dictionary(changes.map { ($0.url, $0) }) { first, _ in first }
             memory.applied = memory.applied.map { settled[$0.url] ?? $0 }
-            // What several could be is settled by no listing.
+            // A listing cannot decide about an experience that may belong to several rows.
             guard changes.contains(where: \.isUnsettled) else { return listing }
         }
     }
@@ -209,7 +209,7 @@ extension AppliedExperience {
 }
 
 extension [String] {
-    /// Those URLs that a plan of a target is about; all, where it is of all.
+    /// The URLs of a plan with a target; all URLs if the plan has no target.
     fileprivate func within(_ target: String?, _ plan: SyncPlan) -> [String] {
         guard let target else { return self }
         let urls = Set(plan.rows.map(\.url))

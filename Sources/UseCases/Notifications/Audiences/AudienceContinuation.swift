@@ -5,7 +5,7 @@ import Tenancy
 /// Tenants take turns. Several servers can do this at once, and each continues where another stopped, because each part stores
 /// the progress.
 public final class AudienceContinuation: Sendable {
-    /// What happens, for logs and metrics.
+    /// An event for logs and metrics.
     public enum Event: Sendable {
         case taken(AudiencePart)
         /// A part was not taken in, and is tried again.
@@ -19,7 +19,7 @@ public final class AudienceContinuation: Sendable {
     private let clock: any Clock<Duration>
     private let due = WakeUp()
 
-    /// - Parameter pollInterval: How long an audience can go unnoticed that another server has left.
+    /// - Parameter pollInterval: The longest time until an audience of a dead server is continued.
     public init(
         _ store: any NotificationStore, pollInterval: Duration = .seconds(1),
         clock: any Clock<Duration> = ContinuousClock()

@@ -6,7 +6,7 @@ public struct AudienceRequest: Sendable, Hashable {
     public let audience: Audience
     /// Whether only those are meant who were confirmed at the target's location within 8 hours.
     public let confirmedOnly: Bool
-    /// Nil for both.
+    /// Nil for both environments.
     public let environment: APNsEnvironment?
     /// Whether only instances that were launched at the target's location count, and only their data there: for a key that is
     /// restricted to locations.

@@ -10,7 +10,7 @@ public enum Business: Sendable, Hashable {
     /// The business that a URL leads to.
     /// - Parameters:
     ///   - experience: The experience that a notification to a URL is for.
-    ///   - lookup: Where the URL leads by it.
+    ///   - lookup: The result of the lookup through this experience.
     init(_ experience: IndexedExperience, _ lookup: Lookup) {
         switch (experience.binding, lookup.location?.registeredIdentifier) {
         case (.location(let bound), _): self = .location(bound)
@@ -23,7 +23,7 @@ public enum Business: Sendable, Hashable {
         if case .location(let identifier) = self { identifier } else { nil }
     }
 
-    /// What texts of a collapse ID are made of; no two businesses have the same.
+    /// The texts from which a collapse ID is made. They differ for any two businesses.
     var text: String {
         switch self {
         case .location(let identifier): "location:\(identifier.text)"

@@ -2,7 +2,7 @@ public import APNsPayload
 public import Foundation
 public import Tenancy
 
-/// An instance that a notification may go to, as it is when that is decided.
+/// An instance that may get a notification, in its state at the time of the decision.
 public struct Candidate: Sendable, Hashable {
     public let instance: InstanceID
     public let clip: BundleID
@@ -21,7 +21,7 @@ public struct Candidate: Sendable, Hashable {
     /// Whether something of another business of the clip may still wait at APNs for the device.
     public var hasOtherBusiness: Bool
 
-    /// How it stands with the token that the notification needs.
+    /// The state of the token that the notification needs.
     public enum Token: Sendable, Hashable {
         case none
         case good
@@ -29,7 +29,7 @@ public struct Candidate: Sendable, Hashable {
         case dead
     }
 
-    /// A launch by a URL: the latest at the target's business or, where there was none, the latest of all.
+    /// A launch with a URL: the latest one at the target's business. If there is none, the latest of all launches.
     public struct URLLaunch: Sendable, Hashable {
         /// Canonical, without fragment.
         public let url: String

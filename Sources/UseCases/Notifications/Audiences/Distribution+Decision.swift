@@ -9,7 +9,8 @@ extension Distribution {
         case skip(SkipReason)
     }
 
-    /// How long a launch or a confirmation makes an instance a visitor of a business: as long as a launch allows notifications.
+    /// The time for which a launch or a confirmation makes an instance a visitor of a business. It equals the time for which a
+    /// launch allows notifications.
     public static let presence = NotificationComposer.ephemeralPermission
 
     /// With these an instance may be shown notifications.
@@ -17,7 +18,7 @@ extension Distribution {
         .ephemeral, .authorized, .provisional,
     ]
 
-    /// How long a notification that APNs is to try once (`expiration` 0) is tried to be handed to APNs [ours].
+    /// The time for which the server tries to send a notification with the expiration 0, which APNs itself tries once. [ours]
     public static let immediateLifetime: TimeInterval = 60
 
     /// Whether the notification is sent to an instance, and until when that makes sense: the first reason against it that

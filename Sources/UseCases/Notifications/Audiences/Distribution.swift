@@ -3,7 +3,7 @@ public import Foundation
 import JSON
 public import Tenancy
 
-/// How a notification goes to those it is for: the same for every part of its audience, whichever server takes it in.
+/// The decisions about a notification's audience. They are the same for every part and on every server.
 ///
 /// Pure: the decision depends only on the notification and the arguments.
 public struct Distribution: Sendable {
@@ -40,7 +40,7 @@ public struct Distribution: Sendable {
         return distribution
     }
 
-    /// What becomes of a candidate, as it is stored; `id` is the delivery's.
+    /// The stored result for a candidate. `id` is the delivery's ID.
     public func delivery(to candidate: Candidate, id: DeliveryID) -> RecordedDelivery {
         let (state, reason, expiresAt): (DeliveryState, SkipReason?, Date?) =
             switch decide(candidate) {
@@ -54,15 +54,15 @@ public struct Distribution: Sendable {
             warnings: mayOverwrite ? [RecordedDelivery.mayOverwrite] : [])
     }
 
-    /// Why a candidate, and all that are like it, is skipped; nil for one that is sent the notification.
+    /// The reason why a candidate, and all like it, are skipped; nil if the notification is sent to them.
     public func skipReason(of candidate: Candidate) -> SkipReason? {
         if case .skip(let reason) = decide(candidate) { reason } else { nil }
     }
 
-    /// The URL by which the instance was launched, where the notification's own URL is of another experience.
+    /// The URL that launched the instance, if the notification's own URL belongs to another experience.
     ///
     /// iOS routes a notification to one experience of the clip, so a target of another experience would miss this launch
-    /// [ours]. The full app has no experiences that iOS tells apart.
+    /// [ours]. iOS does not distinguish experiences in the full app.
     func target(of candidate: Candidate) -> String? {
         guard receiver == .device, candidate.app == .clip, let launch = candidate.launch,
             launch.experienceURL != notification.experienceURL

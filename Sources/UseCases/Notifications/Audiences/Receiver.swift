@@ -1,7 +1,7 @@
 /// The target of a delivery: one of an instance's tokens, or a channel.
 public enum Receiver: Sendable, Hashable {
     case token(TokenKind)
-    /// By its ID.
+    /// An instance by its ID.
     case channel(String)
 
     public static let device = Receiver.token(.device)

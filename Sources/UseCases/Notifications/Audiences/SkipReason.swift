@@ -1,4 +1,4 @@
-/// Why an instance is not sent a notification.
+/// The reason why a notification is not sent to an instance.
 public enum SkipReason: String, Sendable, Hashable, CaseIterable {
     /// It was not launched at the target's business, or is of another clip: APNs would show nothing, or the wrong
     /// business.
@@ -11,6 +11,6 @@ public enum SkipReason: String, Sendable, Hashable, CaseIterable {
     case tokenDead = "token_dead"
     /// The 8 hours after its latest launch are over.
     case windowClosed = "window_closed"
-    /// The URL by which it was launched, which is its target, makes the payload larger than APNs takes.
+    /// With the launch URL as target, the payload is too large for APNs.
     case payloadTooLarge = "payload_too_large"
 }

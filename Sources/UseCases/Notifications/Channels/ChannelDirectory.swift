@@ -2,13 +2,13 @@ public import APNsPayload
 public import Foundation
 public import Tenancy
 
-/// Has APNs make and delete broadcast channels for tenants, and keeps whose they are: tenants that share a clip do not
-/// share its channels.
+/// Creates and deletes broadcast channels at APNs for tenants, and stores their owners. Tenants that share a clip do not share its
+/// channels.
 public struct ChannelDirectory: Sendable {
     private let manager: any ChannelManager
     private let store: any ChannelStore
 
-    /// Why a channel was not made or deleted.
+    /// The reason why a channel was not created or deleted.
     public enum Refusal: Error, Sendable, Hashable {
         case unknownClip
         case unknownChannel
@@ -25,7 +25,7 @@ public struct ChannelDirectory: Sendable {
         self.store = store
     }
 
-    /// Has a channel made.
+    /// Creates a channel.
     /// - Throws: ``Refusal``, and the store's errors; then APNs is asked to delete the channel again, so that no unknown
     ///   channel is left.
     public func create(
@@ -51,7 +51,7 @@ public struct ChannelDirectory: Sendable {
         return channel
     }
 
-    /// Deletes a channel for ever; one that APNs does not know any more is forgotten here too.
+    /// Deletes a channel for ever. A channel that APNs no longer knows is deleted here, too.
     public func delete(_ id: ChannelID, of tenant: TenantID) async throws {
         guard let channel = try await store.channel(id, of: tenant),
             let team = try await store.team(of: channel.clip, of: tenant)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What APNs calls a channel: some bytes in Base64.
+/// The ID that APNs gives a channel: bytes in Base64.
 public struct ChannelID: Sendable, Hashable, CustomStringConvertible {
     public let text: String
 

@@ -1,7 +1,7 @@
 public import APNsPayload
 public import Tenancy
 
-/// Which channels are whose.
+/// The owners of channels.
 public protocol ChannelStore: Sendable {
     /// The team of a tenant's clip; nil when the tenant has no such clip.
     func team(of clip: BundleID, of tenant: TenantID) async throws -> TeamID?
@@ -13,7 +13,7 @@ public protocol ChannelStore: Sendable {
 
     func add(_ channel: BroadcastChannel, of tenant: TenantID) async throws
 
-    /// Nil when the tenant has no such channel.
+    /// Nil if the tenant does not have the channel.
     func channel(_ id: ChannelID, of tenant: TenantID) async throws -> BroadcastChannel?
 
     func remove(_ channel: BroadcastChannel, of tenant: TenantID) async throws

@@ -8,6 +8,6 @@ public struct ComposedNotification: Sendable, Hashable {
     /// The experience that the URL matches: an advanced one, or that of a clip which needs no target.
     public let experience: IndexedExperience
     public let warnings: [CompositionWarning]
-    /// The payload's `target-content-id`; nil where a clip of one business is reached by its default or demo experience.
+    /// The payload's `target-content-id`; nil if the default or demo experience of a single-business clip is the target.
     public let target: String?
 }

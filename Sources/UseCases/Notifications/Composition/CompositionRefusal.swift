@@ -2,7 +2,7 @@ public import APNsPayload
 public import Invocation
 public import Lookups
 
-/// Why a notification is not composed.
+/// The reason why a notification cannot be composed.
 public enum CompositionRefusal: Error, Sendable, Hashable {
     /// No experience matches the URL, or the clip serves many businesses and no advanced experience does, so that the system
     /// could not choose the instance.

@@ -15,8 +15,7 @@ import Tenancy
 public struct NotificationComposer: Sendable {
     public init() {}
 
-    /// How long after each launch an App Clip may receive notifications without asking for permission
-    /// [Apple].
+    /// The time after each launch for which an App Clip may receive notifications without asking for permission [Apple].
     public static let ephemeralPermission: TimeInterval = 8 * 60 * 60
 
     /// - Parameters:
@@ -120,7 +119,7 @@ extension IndexedExperience {
     /// The experience that would be specific to the business of an invocation: this one, extended by the part from which its
     /// rule reads the business; the invocation's own URL if no rule reads one [ours].
     ///
-    /// Nil when that could not be registered, or is this experience itself.
+    /// Nil if the URL could not be registered, or is the URL of this experience itself.
     fileprivate func businessSpecificURL(for invocation: InvocationURL) -> URLPrefix? {
         guard let registered = try? URLPrefix(url),
             let text = businessSpecificText(for: invocation, registered),

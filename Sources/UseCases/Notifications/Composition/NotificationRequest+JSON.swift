@@ -44,8 +44,9 @@ extension NotificationSubmission {
     /// Reads a request to send a notification: `url`, `aps`, `custom`, `headers`, `audience`, `confirmedOnly` and
     /// `environment`.
     /// - Parameters:
-    ///   - idempotencyKey: As its sender gives it beside the request.
-    ///   - locations: What its sender is restricted to, among whose requests the key is known; nil for nothing.
+    ///   - idempotencyKey: The key that the sender sets in addition to the body.
+    ///   - locations: The locations that the sender is restricted to; nil for an unrestricted sender. The idempotency key is valid
+    ///     among senders with the same restriction.
     public init(
         _ body: JSONObject, idempotencyKey: String?, of tenant: TenantID,
         within locations: Set<LocationIdentifier>? = nil
@@ -71,7 +72,7 @@ extension NotificationSubmission {
     }
 }
 
-/// Why a request cannot be read.
+/// The reason why a request cannot be read.
 public enum RequestDefect: Refusal {
     case field(JSONFieldError)
     case url(InvalidURL)

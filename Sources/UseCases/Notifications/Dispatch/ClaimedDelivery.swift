@@ -10,7 +10,7 @@ public struct ClaimedDelivery: Sendable {
     public let attempt: Int
     /// The number of earlier attempts without a response.
     public let lostReplies: Int
-    /// How often APNs has asked to try again later.
+    /// The number of times that APNs has asked to try again later.
     public let postponements: Int
     /// The latest time to send it.
     public let expiresAt: Date?
@@ -19,12 +19,12 @@ public struct ClaimedDelivery: Sendable {
     public let target: String?
     public let destination: Destination
 
-    /// Where it goes now; an instance may have changed since it was queued.
+    /// The current receiver, because an instance may have changed since the delivery was queued.
     public enum Destination: Sendable, Hashable {
         /// - Parameter digest: Identifies the token, and shows whether it has changed.
         case device(PushToken, app: InstalledApp, instance: InstanceID, place: TokenKind, digest: [UInt8])
         case channel(String)
-        /// It can go nowhere any more; the reason is a stable name.
+        /// The delivery has no receiver any more. The reason is a stable name.
         case nowhere(String)
     }
 

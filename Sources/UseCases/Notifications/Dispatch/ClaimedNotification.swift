@@ -2,13 +2,13 @@ public import APNsPayload
 public import Foundation
 public import Tenancy
 
-/// What deliveries of one notification share: one object for all of them, which are handed on many times.
+/// The data that deliveries of one notification share. All deliveries refer to one object.
 public final class ClaimedNotification: Sendable {
     public let id: NotificationID
     public let createdAt: Date
     public let team: TeamID
     public let clip: BundleID
-    /// What replaces the clip.
+    /// The app that replaces the clip.
     public let fullApp: BundleID
     public let headers: NotificationHeaders
     public let payload: [UInt8]

@@ -2,7 +2,7 @@
 public struct Completion: Sendable {
     public let delivery: ClaimedDelivery
     public let verdict: DeliveryVerdict
-    /// Nil when nothing was tried.
+    /// Nil without an attempt.
     public let response: DeliveryResponse?
 
     public init(delivery: ClaimedDelivery, verdict: DeliveryVerdict, response: DeliveryResponse?) {

@@ -41,9 +41,9 @@ public struct DeliveryVerdict: Sendable, Hashable {
 
     /// The maximum number of attempts without a response; after the last, the delivery is uncertain.
     public static let maximumLostReplies = 3
-    /// How often APNs may ask to try again later; the next time counts as a refusal.
+    /// The number of times that APNs may ask to try again later. One more counts as a refusal.
     public static let maximumPostponements = 7
-    /// How long a notification without an expiration is tried to be handed to APNs.
+    /// The time for which the server tries to send a notification without an expiration.
     public static let lifetime: TimeInterval = 24 * 60 * 60
 
     private init(_ next: Next, _ reason: String?, lostReplies: Int, token: TokenVerdict = .good) {

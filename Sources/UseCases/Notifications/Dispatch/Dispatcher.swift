@@ -19,13 +19,13 @@ public final class Dispatcher: Sendable {
         public var batch = 500
         /// Duration of a lease: longer than a sender can need.
         public var lease = Duration.seconds(60)
-        /// How long something due can go unnoticed that another server has stored.
+        /// The longest time until due deliveries that another server has stored are noticed.
         public var pollInterval = Duration.milliseconds(500)
-        /// How long an outcome may wait for others to be written with it.
+        /// The time for which an outcome waits for others, so that one statement writes many.
         public var gathering = Duration.milliseconds(20)
         /// Pause after the database did not respond.
         public var retryInterval = Duration.seconds(1)
-        /// How often a stopping server tries to store the last results; another server sends the remaining deliveries again.
+        /// The number of attempts of a stopping server to store the last results. Another server sends the other deliveries again.
         public var lastTries = 5
 
         public init() {}
@@ -34,7 +34,7 @@ public final class Dispatcher: Sendable {
         var tenantShare: Int { max(1, maximumInFlight - maximumInFlight / 4) }
     }
 
-    /// What happens, for logs and metrics.
+    /// An event for logs and metrics.
     public enum Event: Sendable {
         /// - Parameters:
         ///   - duration: From when it was handed to the sender.

@@ -23,7 +23,7 @@ public protocol Outbox: Sendable {
 /// A tenant that something is due of.
 public struct DueTenant: Sendable, Hashable {
     public let tenant: TenantID
-    /// How long it is due, by the outbox's own clock.
+    /// The time since the delivery became due, by the outbox's clock.
     public let overdue: Duration
 
     public init(tenant: TenantID, overdue: Duration) {

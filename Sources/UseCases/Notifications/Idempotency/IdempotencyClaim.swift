@@ -6,7 +6,7 @@ public struct IdempotencyClaim: Sendable, Hashable {
     public let tenant: TenantID
     /// The key's name in the store.
     public let key: String
-    /// New for each attempt: when another attempt replaces this one, this one can write nothing any more.
+    /// New for each attempt. After another attempt replaces this one, this one can write nothing.
     public let id: UUID
 
     public init(tenant: TenantID, key: String, id: UUID) {
@@ -37,8 +37,8 @@ public struct IdempotencyClaim: Sendable, Hashable {
         case tooMany
     }
 
-    /// How many keys of one tenant are stored, notifications' keys not counted. [ours]
+    /// The maximum number of stored keys of a tenant, without the keys of notifications. [ours]
     public static let maximumCount = 10_000
-    /// How many bytes a sealed response may have. [ours]
+    /// The maximum number of bytes of a sealed response. [ours]
     public static let maximumResponseLength = 262_144
 }

@@ -19,7 +19,7 @@ extension Instance {
 }
 
 extension InstanceSummary {
-    /// By the same names, with how many launches and activities there are.
+    /// The summary with the same member names, and with the numbers of launches and activities.
     public var json: JSONObject {
         [
             "id": .string(id.description), "clip": .string(clip.text), "app": .string(app.rawValue),

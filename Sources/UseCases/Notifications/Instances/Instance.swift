@@ -22,14 +22,14 @@ public struct Instance: Sendable, Hashable {
     /// The IDs of the Live Activities that can be updated.
     public let activities: [String]
 
-    /// How many launches are kept; the oldest go [ours].
+    /// The maximum number of stored launches. The oldest ones are deleted. [ours]
     public static let maximumLaunches = 64
-    /// How many Live Activities, and how many types that can be started, an instance has; the oldest go [ours].
+    /// The maximum number of Live Activities, and of types that can be started, of an instance. The oldest ones are deleted. [ours]
     public static let maximumActivities = 16
-    /// How many instances a key of App Attest has, which is one installation's: a new one takes a new ID, as after a restore
-    /// [ours].
+    /// The maximum number of instances of a key of App Attest. The key belongs to one installation, which gets a new instance ID
+    /// for example after a restore. [ours]
     public static let maximumOfKey = 16
-    /// How long a Live Activity can be there: eight hours active, then four on the Lock Screen [Apple].
+    /// The maximum time of a Live Activity: eight hours active, then four on the Lock Screen. [Apple]
     public static let activityLifetime: TimeInterval = 12 * 60 * 60
 
     public init(
@@ -82,7 +82,7 @@ public struct Launch: Sendable, Hashable {
     public let url: String
     /// The registered URL of the experience.
     public let experience: String
-    /// The business; nil where the URL names none that is known, and where it carries the place itself.
+    /// The business; nil if the URL names no known business, or if the URL contains the coordinates.
     public let location: LocationIdentifier?
     public let launchedAt: Date
     /// The minute of the latest confirmation that the person was at the location.

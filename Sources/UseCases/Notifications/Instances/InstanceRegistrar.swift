@@ -70,17 +70,17 @@ public struct InstanceRegistrar: Sendable {
             launch: launch, tokens: tokens, attestKey: attestKey, isHeldToKey: isHeldToKey)
         let result = try await store.register(
             registration, mayBeNew: mayBeNew, of: table.tenant, at: now)
-        // With the clip of an experience that matched a moment ago, the experience is gone.
+        // The clip was deleted a moment ago, and with it the experience that has just matched.
         if case .refused(.unknownClip) = result, experience != nil { return .refused(.doesNotMatch) }
         return result
     }
 
-    /// Whose an instance is; nil when the tenant has none of this ID.
+    /// The owner of an instance; nil if the tenant does not have it.
     public func owner(of id: InstanceID, of tenant: TenantID) async throws -> InstanceOwner? {
         try await store.owner(of: id, of: tenant)
     }
 
-    /// Nil when the tenant has no such instance, or none that was launched at one of some locations.
+    /// Nil if the tenant does not have the instance, or if it was not launched at one of the locations.
     /// - Parameter locations: Nil for any.
     public func instance(
         _ id: InstanceID, of tenant: TenantID, within locations: Set<LocationIdentifier>? = nil
@@ -96,7 +96,7 @@ public struct InstanceRegistrar: Sendable {
         try await store.delete(id, of: tenant)
     }
 
-    /// Takes down the token of a Live Activity, which replaces the one it had.
+    /// Stores the token of a Live Activity, and replaces its earlier token.
     /// - Returns: Whether the tenant has the instance.
     public func setToken(
         _ token: PushToken, ofActivity activity: String, for id: InstanceID, of tenant: TenantID,

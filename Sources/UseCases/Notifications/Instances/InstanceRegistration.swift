@@ -5,16 +5,16 @@ public import Tenancy
 /// The stored data of a launch.
 public struct InstanceRegistration: Sendable, Hashable {
     public let id: InstanceID
-    /// Nil for the one that the instance is known by.
+    /// Nil for the clip that is stored with the instance.
     public let clip: BundleID?
     public let app: InstalledApp
     public let environment: APNsEnvironment
     public let permission: NotificationPermission
     public let launchedAt: Date
-    /// Nil for a launch without a URL, which was at no business.
+    /// Nil for a launch without a URL, which is at no business.
     public let launch: Launch?
     public let tokens: [TokenKind: PushToken]
-    /// The ID of the key of App Attest that it came by; an instance that is bound to none is bound to this one. Nil for none.
+    /// The ID of the key of App Attest that signed the report; nil without one. An unbound instance is bound to this key.
     public let attestKey: [UInt8]?
     /// Whether a clip requires attestation: then no instance that is bound to another key is reached, and a key has
     /// ``Instance/maximumOfKey`` at most.

@@ -1,7 +1,7 @@
 public import Invocation
 public import Tenancy
 
-/// Which instances are meant; without any condition, all.
+/// A selection of instances. Without a condition, it selects all.
 public struct InstanceSelection: Sendable, Hashable {
     public var clip: BundleID?
     /// Launched at this business.

@@ -37,7 +37,7 @@ public protocol InstanceStore: Sendable {
 /// Whose an instance is.
 public struct InstanceOwner: Sendable, Hashable {
     public let clip: BundleID
-    /// The ID of the key of App Attest that registered it first, 32 bytes; nil where none has.
+    /// The ID of the key of App Attest that registered the instance first, 32 bytes; nil if none did.
     public let attestKey: [UInt8]?
 
     public init(clip: BundleID, attestKey: [UInt8]?) {

@@ -6,18 +6,18 @@ public import Tenancy
 /// The report of a clip after its launch.
 public struct LaunchReport: Sendable {
     public let instance: InstanceID
-    /// Nil for a launch without one, as from a notification or the App Switcher. [Apple]
+    /// Nil for a launch without a URL, for example from a notification or the App Switcher. [Apple]
     public let url: InvocationURL?
-    /// The clip, where the report names it.
+    /// The clip, if the report names it.
     public let clip: BundleID?
     public let app: InstalledApp
     public let environment: APNsEnvironment
     public let permission: NotificationPermission
-    /// Nil for an app that has none yet, or was given none.
+    /// Nil if the app has no token yet, or got none.
     public let token: PushToken?
-    /// By the type of the attributes.
+    /// The tokens by the type of their attributes.
     public let startTokens: [String: PushToken]
-    /// Nil for now.
+    /// Nil for the current time.
     public let launchedAt: Date?
 
     public init(

@@ -5,11 +5,11 @@ public enum Registration: Sendable, Hashable {
     case refused(RegistrationRefusal)
 }
 
-/// Why a report is not taken; nothing of it is kept.
+/// The reason why a report is refused. Nothing is stored.
 public enum RegistrationRefusal: Sendable, Hashable, CustomStringConvertible {
     /// No experience of the tenant matches the URL.
     case doesNotMatch
-    /// Neither a URL nor the report itself names the clip of an instance that is not known.
+    /// The instance is unknown, and neither its URL nor the report names the clip.
     case unknownInstance
     /// The tenant has no such clip.
     case unknownClip

@@ -16,7 +16,7 @@ public enum TokenKind: Sendable, Hashable {
         }
     }
 
-    /// The type of the attributes, or the ID of the activity; empty for the device's token, of which there is one.
+    /// The type of the attributes, or the ID of the activity; empty for the token of the device, which is the only one of its kind.
     public var name: String {
         switch self {
         case .device: ""
@@ -24,7 +24,7 @@ public enum TokenKind: Sendable, Hashable {
         }
     }
 
-    /// How many Unicode scalars a name may have [ours].
+    /// The maximum number of Unicode scalars of a name [ours].
     private static let nameLengths = 1...128
 
     /// Whether the text can be a name: long enough and not too long, and without U+0000, which PostgreSQL does not take.

@@ -1,6 +1,6 @@
 import APNsPayload
 
-/// Why a notification is not taken in.
+/// The reason why a notification is not accepted.
 public enum IntakeRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     case composition(CompositionRefusal)
     case idempotencyKeyReused

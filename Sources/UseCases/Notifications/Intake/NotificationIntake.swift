@@ -62,7 +62,7 @@ public struct NotificationIntake: Sendable {
 
     /// The progress of a notification: one page of its deliveries, after the named one.
     /// - Parameter locations: Only notifications that keys restricted to locations sent to one of these; nil for any.
-    /// - Returns: Nil when the tenant has no such notification.
+    /// - Returns: Nil if the tenant does not have the notification.
     /// - Throws: `StoreUnavailable`.
     public func trace(
         _ id: NotificationID, of tenant: TenantID, within locations: Set<LocationIdentifier>? = nil,

@@ -1,6 +1,6 @@
 public import Tenancy
 
-/// Where notifications and their deliveries are kept.
+/// The store of notifications and their deliveries.
 public protocol NotificationStore: Sendable {
     /// Finds the audience of a notification, decides for each instance, and stores notification, deliveries and idempotency
     /// key: all or nothing. A large audience is added in parts: the first here, the others by ``continueAudience(of:)``.
@@ -10,11 +10,11 @@ public protocol NotificationStore: Sendable {
         _ distribution: Distribution, for key: IdempotencyKey?, of tenant: TenantID
     ) async throws -> Addition
 
-    /// Those of whom a part of an audience is still to be taken in; none that is suspended.
+    /// Tenants with an incomplete audience, without suspended tenants.
     func tenantsWithAudiencesToContinue() async throws -> [TenantID]
 
-    /// Takes in the next part of the audience of the tenant that waits longest, as it was when the notification was made:
-    /// all of the part or nothing.
+    /// Adds the next part of the tenant's audience that has waited longest, with the instances at the time of the notification.
+    /// Adds the part completely or not at all.
     /// - Returns: Nil if there is none, or other servers work on it.
     func continueAudience(of tenant: TenantID) async throws -> AudiencePart?
 

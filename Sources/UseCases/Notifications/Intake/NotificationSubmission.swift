@@ -4,7 +4,7 @@ public import APNsPayload
 public struct NotificationSubmission: Sendable, Hashable {
     public let notification: NotificationRequest
     public internal(set) var audience: AudienceRequest
-    /// Nil when the request may be carried out again.
+    /// Nil if the request has no idempotency key, so that a repetition is executed again.
     public let idempotencyKey: IdempotencyKey?
 
     public init(

@@ -6,7 +6,7 @@ public import JSON
 import Tenancy
 
 extension NotificationTrace {
-    /// How many deliveries one page may hold.
+    /// The allowed numbers of deliveries of a page.
     public static let pageLengths = 1...1_000
 
     /// The form in the response to the creation.

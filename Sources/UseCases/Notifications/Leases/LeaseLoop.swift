@@ -29,7 +29,7 @@ final class LeaseLoop<Work: LeasedWork>: Sendable {
     /// Something is due now.
     func wake() { due.raise() }
 
-    /// Takes nothing more, and lets ``run(_:)`` return once the rest is settled.
+    /// Leases nothing more, and lets ``run(_:)`` return when the remaining results are stored.
     func stop() {
         state.withLock { $0.isStopping = true }
         due.raise()
@@ -184,7 +184,7 @@ final class LeaseLoop<Work: LeasedWork>: Sendable {
         if abandonedCount > 0 { work.report(.abandoned(abandonedCount)) }
     }
 
-    /// Writes one batch, and, where that failed, waits until the lessee has rested: no settler is held meanwhile.
+    /// Stores one batch of results. If that fails, waits until the lessee has rested. Meanwhile it occupies no settler.
     private func settle(_ lessee: Work.Lessee, _ work: Work) async {
         if state.withLock({ $0.mayGather(for: lessee) }) {
             try? await clock.sleep(for: settings.gathering)

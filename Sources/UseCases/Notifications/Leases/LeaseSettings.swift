@@ -1,30 +1,30 @@
-/// How much a ``LeaseLoop`` does at once, and how long it waits for what.
+/// The limits and times of a ``LeaseLoop``.
 struct LeaseSettings: Sendable {
     /// Maximum number of unsettled leases.
     var total: Int
     /// Of that, of one lessee.
     var share: Int
-    /// Of that, of all a tenant's lessees, those included of which something is about to be claimed; nil for no such bound.
+    /// The maximum for all lessees of a tenant together, including work that is about to be leased; nil for no such limit.
     var tenantShare: Int?
-    /// How much is claimed, and settled, at once.
+    /// The maximum number of leases that one claim takes, and of results that are stored at once.
     var batch: Int
     /// Whether lessees are claimed one after another, each getting the room that is left; else all at once.
     var isInTurn: Bool
-    /// How many lessees are found by one look, at most; nil for all that have something due.
+    /// The maximum number of lessees that one search finds; nil for all lessees with due work.
     var foundAtOnce: Int?
     /// For how many lessees outcomes are written down at once.
     var settlers: Int
-    /// How long an outcome may wait for others to be written with it.
+    /// The time for which a result waits for others, so that they are stored together.
     var gathering = Duration.zero
-    /// How long a lessee for which settling failed waits before it is tried again. It does not grow: what waits takes room.
+    /// The rest of a lessee after storing its results failed. It does not grow, because waiting results occupy room.
     var settlingRest: Duration
     /// After how many polls in which none of its outcomes could be written a lessee gets nothing more: its loans could end,
     /// and be taken again here.
     var patience: Int
-    /// How long something due can go unnoticed.
+    /// The longest time until due work is noticed.
     var pollInterval: Duration
     /// Whether running work is cancelled when the loop is stopped; else the loop waits for it.
     var cutsOff: Bool
-    /// How often the remaining results are settled after the last work.
+    /// The number of attempts to store the remaining results after the end of work.
     var lastTries: Int
 }

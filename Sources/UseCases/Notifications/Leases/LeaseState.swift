@@ -2,8 +2,8 @@ import Tenancy
 
 /// The leases of a ``LeaseLoop``, their lessees and their results.
 ///
-/// Of each lessee, outcomes wait until they are settled, by one settler at a time; a lessee whose outcomes could not be
-/// written gets nothing more until they are, as its loans could end meanwhile and be taken again here.
+/// The results of a lessee wait until one settler at a time stores them. If the results of a lessee cannot be stored, the lessee
+/// gets no new leases. Otherwise its leases could expire, and the same work could be leased here again.
 struct LeaseState<Lessee: OfTenant, Outcome: Sendable> {
     private enum Settling { case idle, queued, underWay, resting }
 
@@ -21,7 +21,7 @@ struct LeaseState<Lessee: OfTenant, Outcome: Sendable> {
         var waited = 0
         /// Whether it is left alone after a claim that failed.
         var isResting = false
-        /// How often in succession claiming failed.
+        /// The number of consecutive failed claims.
         var failures = 0
 
         var isEmpty: Bool {
@@ -47,10 +47,10 @@ struct LeaseState<Lessee: OfTenant, Outcome: Sendable> {
     private var rests: [(lessee: Lessee, number: Int)] = []
     /// Whether the last request failed.
     var isFailing = false
-    /// Whether the last read of lessees failed: there is no other before the next poll, or before something succeeds.
+    /// Whether the last search for lessees failed. The next search follows after a poll or a success.
     var isLookFailing = false
     var isStopping = false
-    /// Nothing is worked on any more, nor will be.
+    /// All work has ended, and no more begins.
     private var isDrained = false
 
     init(_ settings: LeaseSettings) {
@@ -96,7 +96,7 @@ struct LeaseState<Lessee: OfTenant, Outcome: Sendable> {
         tenantCounts[tenant] = count == 0 ? nil : count
     }
 
-    /// Lessees as it is their turn: those behind the one served last first.
+    /// Lessees in turn, beginning after the one that was served last.
     /// - Parameter lessees: In the order of their IDs.
     func inTurn(_ lessees: [Lessee]) -> [Lessee] {
         guard let last, let next = lessees.firstIndex(where: { $0 > last }) else {
@@ -136,7 +136,7 @@ struct LeaseState<Lessee: OfTenant, Outcome: Sendable> {
         return hasMore || (settings.isInTurn ? count > 0 : isShort && hasRoom)
     }
 
-    /// What fails while a lessee rests already is the same failure.
+    /// A failure during a rest counts as the same failure.
     mutating func failedToClaim(_ room: Int, for lessee: Lessee) {
         var account = accounts[lessee, default: Account()]
         if !account.isResting, !isStopping {
@@ -153,7 +153,7 @@ struct LeaseState<Lessee: OfTenant, Outcome: Sendable> {
         tidy(lessee)
     }
 
-    /// - Returns: Who begins to rest now, and after how many failures in succession.
+    /// - Returns: The lessee whose rest begins now, and its number of consecutive failures.
     mutating func takeRests() -> [(lessee: Lessee, number: Int)] {
         defer { rests = [] }
         return rests
@@ -198,7 +198,7 @@ struct LeaseState<Lessee: OfTenant, Outcome: Sendable> {
         return Array(all.prefix(batch))
     }
 
-    /// - Parameter unsettled: What could not be written.
+    /// - Parameter unsettled: The results that could not be stored.
     /// - Returns: Whether the lessee rests now, until ``endSettlingRest(of:)``.
     mutating func settled(_ count: Int, keeping unsettled: [Outcome], of lessee: Lessee) -> Bool {
         settlerCount -= 1
@@ -240,8 +240,8 @@ struct LeaseState<Lessee: OfTenant, Outcome: Sendable> {
         tidy(lessee)
     }
 
-    /// Gives up outcomes that wait to be written, where it is too late for it.
-    /// - Returns: How many.
+    /// Gives up waiting results for which it is too late.
+    /// - Returns: The number of these results.
     mutating func drop(where isPast: (Outcome) -> Bool) -> Int {
         var droppedCount = 0
         for (lessee, account) in accounts where account.outcomes.contains(where: isPast) {
@@ -269,7 +269,7 @@ struct LeaseState<Lessee: OfTenant, Outcome: Sendable> {
         queue = []
     }
 
-    /// Whether nothing is being written any more, nor waits for it, before the first round.
+    /// Whether no result is being stored or waits for it, before the first round.
     var isQuiet: Bool { isDrained && queue.isEmpty && settlerCount == 0 }
 
     /// Settles the results of all lessees once more.
@@ -284,7 +284,7 @@ struct LeaseState<Lessee: OfTenant, Outcome: Sendable> {
     /// connection.
     private var settlers: Int { isDrained && settings.cutsOff ? .max : settings.settlers }
 
-    /// - Returns: How many outcomes are given up.
+    /// - Returns: The number of results that are given up.
     mutating func abandon() -> Int {
         defer { (accounts, heldCount, tenantCounts, queue) = ([:], 0, [:], []) }
         return accounts.values.reduce(0) { $0 + $1.outcomes.count }

@@ -1,6 +1,6 @@
 import Tenancy
 
-/// For whom a ``LeaseLoop`` works: a tenant, or something of its own.
+/// The owner of work in a ``LeaseLoop``: a tenant, or an item of a tenant.
 protocol OfTenant: Hashable, Comparable, Sendable {
     var tenant: TenantID { get }
 }
@@ -20,8 +20,8 @@ protocol LeasedWork: Sendable {
     /// The result of a lease, to settle.
     associatedtype Outcome: Sendable
 
-    /// Those who have something due; in the order of their IDs, where they are served in turn.
-    /// - Parameter busy: Those who would get nothing now.
+    /// The lessees with due work, sorted by ID if they are served in turn.
+    /// - Parameter busy: Lessees that could get no lease now.
     func lessees(except busy: [Lessee]) async throws -> [Lessee]
 
     /// Leases due work of a lessee, up to a maximum.
@@ -37,8 +37,8 @@ protocol LeasedWork: Sendable {
     /// - Returns: The results that were not settled and can be later; nil if none is left.
     func settle(_ outcomes: [Outcome], of lessee: Lessee) async -> Unsettled<Outcome>?
 
-    /// How long a lessee is left alone after claiming failed for it.
-    /// - Parameter number: How often in succession.
+    /// The rest of a lessee after a failed claim.
+    /// - Parameter number: The number of consecutive failures.
     func rest(_ number: Int) -> Duration
 
     func report(_ event: LeaseEvent<Lessee>)
@@ -55,6 +55,6 @@ enum LeaseEvent<Lessee: Sendable>: Sendable {
     case failed(Lessee?, any Error)
     /// It works again.
     case recovered
-    /// So many outcomes are not written down, and will not be.
+    /// Reports that this number of results will not be stored.
     case abandoned(Int)
 }

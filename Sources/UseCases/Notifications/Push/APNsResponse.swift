@@ -8,7 +8,7 @@ public struct APNsResponse: Sendable, Hashable {
     public let reason: APNsReason?
     /// `apns-unique-id`, which the sandbox adds.
     public let uniqueID: String?
-    /// Of a 410: the time since when the token has been invalid.
+    /// In a 410 response: the time since when the token has been invalid.
     public let invalidSince: Date?
 
     public init(status: Int, reason: APNsReason? = nil, uniqueID: String? = nil, invalidSince: Date? = nil) {

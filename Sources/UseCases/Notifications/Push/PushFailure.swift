@@ -10,7 +10,7 @@ public enum PushFailure: String, Error, Sendable, Hashable, CaseIterable {
     case timedOut = "timed_out"
     /// The team has no key for the environment.
     case noKey = "no_key"
-    /// So many tokens were bad that nothing more is sent for a while.
+    /// Sending has paused, because too many tokens were bad.
     case circuitOpen = "circuit_open"
     /// As many requests as may wait for a connection do so already.
     case noRoom = "no_room"

@@ -1,4 +1,4 @@
-/// How many deliveries of a notification are in a state, for a reason.
+/// The number of a notification's deliveries with a state and a reason.
 public struct DeliveryCount: Sendable, Hashable {
     public let state: DeliveryState
     public let reason: String?

@@ -2,7 +2,7 @@ public import Foundation
 
 /// The identity of a notification's delivery to one receiver, and its `apns-id` in every attempt.
 ///
-/// Those of one notification sort as they were made.
+/// The IDs of one notification's deliveries sort in the order of their creation.
 public struct DeliveryID: Sendable, Hashable, CustomStringConvertible {
     public let uuid: UUID
 

@@ -8,7 +8,7 @@ public protocol DeliveryLedger: Sendable {
         _ selection: DeliverySelection, of tenant: TenantID, before last: DeliveryID?, limit: Int
     ) async throws -> [ListedDelivery]
 
-    /// How many of the selected there are in each state, for each reason: of the newest `limit`.
+    /// The numbers of the selected deliveries by state and reason, among the newest `limit`.
     func counts(
         _ selection: DeliverySelection, of tenant: TenantID, limit: Int
     ) async throws -> [DeliveryCount]
@@ -63,10 +63,10 @@ public struct NotificationTracer: Sendable {
         self.store = store
     }
 
-    /// Nil where the tenant has neither of this ID.
+    /// Nil if the tenant has neither a notification nor a delivery with this ID.
     /// - Parameters:
     ///   - last: The delivery before the first one to return; with a delivery's own ID, only that one is returned.
-    ///   - limit: how many deliveries, as ``NotificationTrace/pageLengths``.
+    ///   - limit: The number of deliveries, in ``NotificationTrace/pageLengths``.
     public func trace(
         _ id: UUID, of tenant: TenantID, after last: DeliveryID?, limit: Int
     ) async throws -> NotificationTrace? {

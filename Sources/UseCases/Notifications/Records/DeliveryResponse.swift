@@ -8,7 +8,7 @@ public struct DeliveryResponse: Sendable, Hashable {
 
     public enum Result: Sendable, Hashable {
         case answered(status: Int, reason: String?, uniqueID: String?)
-        /// Whether APNs has it is not known where the failure came after it was sent.
+        /// If the failure came after the request was sent, it is unknown whether APNs has it.
         case failed(String)
     }
 

@@ -1,4 +1,4 @@
-/// How it stands with a delivery.
+/// The state of a delivery.
 public enum DeliveryState: String, Sendable, Hashable, CaseIterable {
     /// Never sent, by decision.
     case skipped

@@ -9,7 +9,7 @@ public protocol NotificationHistory: Sendable {
         _ selection: NotificationSelection, of tenant: TenantID, before last: NotificationID?, limit: Int
     ) async throws -> [RecordedNotification]
 
-    /// By ID, after one, up to `limit`: an instance that is launched again stays where it is.
+    /// Instances sorted by ID, after a given one, up to `limit`. An instance that is launched again keeps its position.
     func instances(
         _ selection: InstanceSelection, of tenant: TenantID, after last: InstanceID?, limit: Int
     ) async throws -> [InstanceSummary]
@@ -25,7 +25,7 @@ public protocol NotificationHistory: Sendable {
     ) async throws -> [BroadcastChannel]
 }
 
-/// Which notifications are meant; without any condition, all.
+/// A selection of notifications. Without a condition, it selects all.
 public struct NotificationSelection: Sendable, Hashable {
     public var clip: BundleID?
     /// Of this business.
@@ -43,7 +43,7 @@ public struct NotificationSelection: Sendable, Hashable {
     }
 }
 
-/// Which channels are meant; without any condition, all.
+/// A selection of channels. Without a condition, it selects all.
 public struct ChannelSelection: Sendable, Hashable {
     public var clip: BundleID?
     public var environment: APNsEnvironment?
@@ -54,7 +54,7 @@ public struct ChannelSelection: Sendable, Hashable {
     }
 }
 
-/// Where a channel stands among a tenant's.
+/// The position of a channel in a tenant's list.
 public struct ChannelCursor: Sendable, Hashable {
     public let clip: BundleID
     public let environment: APNsEnvironment

@@ -9,7 +9,7 @@ public struct RecordedDelivery: Sendable, Hashable {
     public let instance: InstanceID?
     public let receiver: Receiver
     public let environment: APNsEnvironment
-    /// The `target-content-id`: the URL by which the instance was launched; nil for the one of the notification's payload.
+    /// The `target-content-id` of this delivery: the URL that launched the instance; nil if it is the notification's.
     public private(set) var target: String?
     public let state: DeliveryState
     public let reason: String?

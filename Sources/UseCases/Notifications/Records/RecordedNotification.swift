@@ -5,18 +5,18 @@ public import Invocation
 import Lookups
 public import Tenancy
 
-/// A notification as it is stored.
+/// A stored notification.
 public struct RecordedNotification: Sendable, Hashable {
     public let id: NotificationID
     /// To the millisecond.
     public let createdAt: Date
-    /// Where it leads.
+    /// The target of the notification.
     public let url: String
     /// The registered URL of the experience that it matches.
     public let experienceURL: String
     public let experienceKind: ExperienceKind
     public let clip: BundleID
-    /// The target's; nil where the experience is bound to none.
+    /// The location of the target; nil if the experience is not bound to one.
     public let location: LocationIdentifier?
     public let audience: AudienceRequest
     public internal(set) var headers: NotificationHeaders

@@ -21,13 +21,13 @@ public protocol EventLog: Sendable {
     func record(_ sample: WebhookMessage, type: String, of tenant: TenantID) async throws -> Bool
 }
 
-/// How long and how many events are recorded.
+/// The limits of recorded events.
 public enum EventRecording {
-    /// How long events are recorded after a listener has asked for them. [ours]
+    /// The time for which events are recorded after a listener has read them. [ours]
     public static let pause = Duration.seconds(600)
-    /// How long events are stored. [ours]
+    /// The time for which events are stored. [ours]
     public static let lifetime = Duration.seconds(3_600)
-    /// How many events of a tenant are stored. [ours]
+    /// The maximum number of stored events of a tenant. [ours]
     public static let limit = 10_000
 }
 
@@ -66,7 +66,7 @@ public struct EventSnapshot: Sendable, Hashable {
 public struct EventPosition: Sendable, Hashable, CustomStringConvertible {
     /// The reader has seen all events of this snapshot.
     public let seen: EventSnapshot
-    /// Where the reader is among the events of a later snapshot; nil between two snapshots.
+    /// The reader's position among the events of a later snapshot; nil between two snapshots.
     public let part: Part?
 
     /// An event of a snapshot.
@@ -114,7 +114,7 @@ public struct EventPosition: Sendable, Hashable, CustomStringConvertible {
 public struct EventPage: Sendable, Hashable {
     /// The messages' bodies, which are JSON.
     public let bodies: [[UInt8]]
-    /// Where to continue.
+    /// The position to continue from.
     public let next: EventPosition
     /// Whether events may be missing before these: the reader paused for too long, or the database was restored.
     public let hasMissed: Bool

@@ -12,7 +12,7 @@ public struct LoggedMessage: Sendable, Hashable {
         self.body = body
     }
 
-    /// As the list of messages has it, with the body, and with each attempt's response as text.
+    /// The message as in the list of messages, with the body, and with each attempt's response as text.
     public var json: JSONObject {
         var json = message.json
         json["body"] = (try? JSONValue(parsing: body)) ?? .null

@@ -14,7 +14,7 @@ extension RegisteredWebhook {
         ]
     }
 
-    /// With the secret, which is shown where it is made alone.
+    /// The JSON with the secret. Only the response that creates the secret contains it.
     public func json(showing secret: WebhookSecret) -> JSONObject {
         var json = json
         json["secret"] = .string(secret.text)

@@ -7,11 +7,11 @@ public struct RegisteredWebhook: Sendable, Hashable {
     /// One at least.
     public let events: Set<WebhookEvent>
     public let createdAt: Date
-    /// Since when nothing that was sent was taken; nil while it is.
+    /// The time since when no message was accepted; nil if the last one was.
     public let failingSince: Date?
-    /// Nil for a webhook that receives events.
+    /// Nil if the webhook is enabled.
     public let switchOff: SwitchOff?
-    /// How many messages wait, up to ``countLimit``.
+    /// The number of waiting messages, up to ``countLimit``.
     public let waitingCount: Int
     /// The end of the overlap in which the previous secret signs messages too; nil without one.
     public let previousSecretEndsAt: Date?
@@ -47,9 +47,9 @@ public struct RegisteredWebhook: Sendable, Hashable {
     /// The allowed overlaps of a rotation, in hours. [ours]
     public static let overlaps = 0.0...8_760
 
-    /// How many a tenant has, at most. [ours]
+    /// The maximum number of webhooks of a tenant. [ours]
     public static let limit = 16
 
-    /// How many messages that wait are counted, at most: counting reads each. [ours]
+    /// The number up to which waiting messages are counted, because counting reads each of them. [ours]
     public static let countLimit = 100_000
 }

@@ -15,9 +15,9 @@ public struct WebhookAttempt: Sendable, Hashable {
         self.response = Array(response.prefix(Self.maximumResponseLength))
     }
 
-    /// How many bytes of a response the log keeps. [ours]
+    /// The maximum number of bytes of a response in the log. [ours]
     public static let maximumResponseLength = 4_096
-    /// How many responses of a webhook the log keeps. [ours]
+    /// The maximum number of responses of a webhook in the log. [ours]
     public static let maximumResponses = 1_000
 
     /// With the response that the log has for it.

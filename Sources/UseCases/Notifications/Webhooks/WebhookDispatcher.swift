@@ -10,7 +10,7 @@ public final class WebhookDispatcher: Sendable {
     /// Something that who runs the server may want to know.
     public enum Event: Sendable {
         case replied(WebhookReference, WebhookReply, attempt: Int)
-        /// So many messages are not tried any more: after the last reply, or, without one, because they are too old.
+        /// This number of messages are given up: after the last reply, or, without one, because they are too old.
         case gaveUp(WebhookReference, Int, WebhookReply?)
         /// It has accepted nothing for days, the last time with this reply, or responded 410.
         case switchedOff(WebhookReference, WebhookReply)
@@ -20,13 +20,13 @@ public final class WebhookDispatcher: Sendable {
         case abandoned(Int)
     }
 
-    /// How many messages are under way at once.
+    /// The maximum number of concurrent messages.
     static let messages = 256
-    /// Of those, of one tenant, however many webhooks it has.
+    /// The maximum number of concurrent messages of a tenant, for any number of webhooks.
     static let messagesPerTenant = 16
-    /// Of those, of one webhook.
+    /// The maximum number of concurrent messages of a webhook.
     static let messagesPerWebhook = 4
-    /// How many webhooks are looked for at once.
+    /// The maximum number of webhooks that one search finds.
     private static let webhooks = 32
     /// Longer than any attempt takes.
     public static let lease = Duration.seconds(60)
@@ -80,7 +80,7 @@ extension WebhookDispatcher: LeasedWork {
 
     /// The result of sending a message.
     enum Ending: Sendable, Hashable {
-        /// It was taken, or is given up where it is not to be tried again.
+        /// The message was accepted, or is given up because it must not be tried again.
         case tried(WebhookAttempt, again: Duration?)
         /// The server stopped first, which has no meaning for the receiver.
         case cutOff

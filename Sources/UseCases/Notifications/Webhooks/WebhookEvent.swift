@@ -12,7 +12,7 @@ public enum WebhookEvent: String, Sendable, Hashable, CaseIterable {
     case domainWithdrawn = "domain.withdrawn"
     case keyRevoked = "key.revoked"
     case confirmationRecorded = "confirmation.recorded"
-    /// That another webhook of the tenant was switched off, since it failed for days.
+    /// Another webhook of the tenant was disabled, because it failed for days.
     case webhookDisabled = "webhook.disabled"
     /// The experiences of a clip at App Store Connect differ from the applied ones, or no longer do.
     case appStoreDrift = "appstore.drift"
@@ -29,6 +29,6 @@ public enum WebhookEvent: String, Sendable, Hashable, CaseIterable {
 }
 
 extension Set<WebhookEvent> {
-    /// By their names, in one order.
+    /// The events by name, in a fixed order.
     public var names: [String] { WebhookEvent.allCases.filter(contains).map(\.rawValue) }
 }

@@ -1,7 +1,7 @@
 public import Foundation
 import JSON
 
-/// What names a webhook of a tenant: `wh_` and the 32 hexadecimal digits of a UUID.
+/// The ID of a tenant's webhook: `wh_` and the 32 hexadecimal digits of a UUID.
 public struct WebhookID: Sendable, Hashable, CustomStringConvertible {
     public let uuid: UUID
 

@@ -1,4 +1,4 @@
-/// Why a webhook cannot be managed so; nothing was changed.
+/// The reason why a request about a webhook is refused. Nothing was changed.
 public enum WebhookRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     case unknownWebhook
     case tooManyWebhooks

@@ -10,7 +10,7 @@ public protocol WebhookRegistry: EventLog {
     /// By ID, after one, up to `limit`.
     func webhooks(of tenant: TenantID, after: WebhookID?, limit: Int) async throws -> [RegisteredWebhook]
 
-    /// Nil if there is none.
+    /// Nil if the webhook does not exist.
     func webhook(_ webhook: WebhookReference) async throws -> RegisteredWebhook?
 
     /// - Throws: ``WebhookRefusal/tooManyWebhooks``, ``WebhookRefusal/addressNotPublic``.
@@ -29,15 +29,15 @@ public protocol WebhookRegistry: EventLog {
         checking check: @Sendable (RegisteredWebhook) throws -> Void
     ) async throws -> RegisteredWebhook
 
-    /// Replaces the secret, even one that cannot be opened any more. The webhook then counts as one that never failed.
-    /// - Parameter overlap: How long the present secret signs messages too. A secret of an earlier overlap ends at once.
+    /// Replaces the secret, even if the old one can no longer be opened. The webhook then counts as one that never failed.
+    /// - Parameter overlap: The time for which the old secret signs messages, too. The secret of an earlier overlap ends at once.
     func replaceSecret(
         of webhook: WebhookReference, by secret: WebhookSecret, overlap: Duration, actor: String
     ) async throws -> RegisteredWebhook
 
-    /// Its messages go first, in parts: where that ends before its time, the webhook is still there.
-    /// - Parameter check: as for a change.
-    /// - Returns: How many messages that waited went with it, up to ``RegisteredWebhook/countLimit``.
+    /// Deletes the webhook's messages first, in parts. If this is interrupted, the webhook remains.
+    /// - Parameter check: As for a change.
+    /// - Returns: The number of waiting messages that were deleted, up to ``RegisteredWebhook/countLimit``.
     func delete(
         _ webhook: WebhookReference, by actor: String,
         checking check: @Sendable (RegisteredWebhook) throws -> Void
@@ -59,9 +59,9 @@ public protocol WebhookRegistry: EventLog {
     func message(_ id: UUID, of webhook: WebhookReference) async throws -> LoggedMessage?
 
     /// Sends messages now, unchanged and with the same IDs: waiting ones before their time, all others once more. Messages in
-    /// progress, or due within a minute, stay as they are.
+    /// progress, or due within a minute, do not change.
     /// - Returns: The number of messages; at the maximum, also the last message, after which to continue.
-    /// - Throws: ``WebhookRefusal/webhookDisabled``; ``WebhookRefusal/unknownMessage`` where one is named.
+    /// - Throws: ``WebhookRefusal/webhookDisabled``; ``WebhookRefusal/unknownMessage`` if a named message does not exist.
     func replay(
         _ selection: ReplaySelection, of webhook: WebhookReference, by actor: String
     ) async throws -> (count: Int, last: UUID?)
@@ -80,14 +80,14 @@ extension WebhookRegistry {
         try await add(test, type: WebhookEvent.test, to: webhook, by: actor)
     }
 
-    /// Whatever the webhook is.
+    /// In any state of the webhook.
     public func change(
         _ webhook: WebhookReference, _ change: WebhookChange, by actor: String
     ) async throws -> RegisteredWebhook {
         try await self.change(webhook, change, by: actor, checking: { _ in })
     }
 
-    /// Whatever the webhook is.
+    /// In any state of the webhook.
     public func delete(_ webhook: WebhookReference, by actor: String) async throws -> Int {
         try await delete(webhook, by: actor, checking: { _ in })
     }
@@ -99,7 +99,7 @@ public enum ReplaySelection: Sendable, Hashable {
     /// All messages since this time, or those in one state, oldest first, up to ``limit``; only those after the named one.
     case since(Date, state: RecordedMessage.State? = nil, after: UUID? = nil)
 
-    /// How many messages are sent at a time, at most. [ours]
+    /// The maximum number of messages of one replay. [ours]
     public static let limit = 1_000
 
     /// As requests have it.

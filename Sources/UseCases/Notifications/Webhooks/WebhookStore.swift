@@ -22,9 +22,9 @@ public protocol WebhookStore: Sendable {
     /// An attempt at a URL that the webhook no longer has changes nothing about the webhook. Unless the message was taken, it
     /// is due at once, for the new URL.
     /// - Parameters:
-    ///   - url: Where the message was sent.
-    ///   - pause: After how long the message is due again; nil where it was taken, or is given up.
-    ///   - patience: How long a webhook may fail.
+    ///   - url: The URL that the message was sent to.
+    ///   - pause: The time until the message is due again; nil if it was accepted or is given up.
+    ///   - patience: The time for which a webhook may fail.
     func record(
         _ attempt: WebhookAttempt, at message: WebhookMessage, of webhook: WebhookReference,
         to url: WebhookURL, again pause: Duration?, patience: Duration

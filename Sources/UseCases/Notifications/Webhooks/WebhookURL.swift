@@ -8,7 +8,7 @@ public struct WebhookURL: Sendable, Hashable, CustomStringConvertible {
     /// The bytes a URL may have [ours].
     public static let maximumLength = 2_048
 
-    /// Why a URL is refused.
+    /// The reason why a URL is refused.
     public enum Refusal: String, Error, Sendable, Hashable, CaseIterable, CustomStringConvertible {
         case malformed = "must be a URL with a host, at most 2048 bytes"
         case unencrypted = "must begin with https://"
@@ -35,10 +35,10 @@ public struct WebhookURL: Sendable, Hashable, CustomStringConvertible {
     public static let unreachable =
         "must have a host name, a public address such as 8.8.8.8 or [2606:4700:4700::1111], or an address that --outbound-allow permits"
 
-    /// Whether messages could be delivered there: false for an address that is not public, or `localhost`, unless it is
-    /// allowed; false for an address in any form but dotted decimal or RFC 4291's, such as `127.1`. Where another name leads is
-    /// known only when a message is sent.
-    /// - Parameter allowed: what `--outbound-allow` names.
+    /// Whether messages can be delivered there. False for an address that is not public, or `localhost`, unless it is allowed. Also
+    /// false for an address that is neither in dotted decimal nor in the form of RFC 4291, such as `127.1`. The addresses of other
+    /// names are known only when a message is sent.
+    /// - Parameter allowed: The addresses in `--outbound-allow`.
     public func isReachable(allowing allowed: [AddressRange]) -> Bool {
         guard let host = URLComponents(string: text)?.host?.lowercased() else { return false }
         let literal = host.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
