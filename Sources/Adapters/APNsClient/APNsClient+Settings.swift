@@ -3,7 +3,7 @@ import NIOPosix
 import Notifications
 
 extension APNsClient {
-    /// Where APNs is, and how long to wait for it.
+    /// The addresses of APNs, time limits and other limits.
     public struct Settings: Sendable {
         public var production = Service(
             push: Address(host: "api.push.apple.com", port: 443),
@@ -31,8 +31,8 @@ extension APNsClient {
         public var silence = Duration.seconds(60)
         /// Maximum time for the response to either.
         public var pingTimeout = Duration.seconds(10)
-        /// How long to wait before a connection is tried again: this, and each time twice as long, up to the longest; of
-        /// each, a random part of the second half is left out.
+        /// The first pause before another attempt to connect. Each failure doubles the pause, up to the longest one. Each pause
+        /// is shortened by a random part of its second half.
         public var firstPause = Duration.milliseconds(250)
         public var longestPause = Duration.seconds(15)
         public var breaker = CircuitBreaker.Thresholds()

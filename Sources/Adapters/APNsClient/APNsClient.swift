@@ -12,7 +12,7 @@ public import ServiceLifecycle
 import Synchronization
 public import Tenancy
 
-/// Sends to APNs over HTTP/2, by provider tokens.
+/// Sends requests to APNs over HTTP/2, authenticated by provider tokens.
 ///
 /// Each team has its own connections to each environment, on one event loop. They are opened when needed, kept as long as APNs
 /// keeps them, and never used by another team. A topic-specific key has its own connections. Requests without room on a
@@ -44,10 +44,10 @@ public final class APNsClient: PushSender, ChannelManager, Service {
     }
 
     /// - Parameters:
-    ///   - keys: a team without one for an environment gets the outcome `.notSent(.noKey)` there.
-    ///   - group: where the connections live; it is not shut down by the client.
-    ///   - now: the time of day, for provider tokens.
-    ///   - uptime: A monotonic clock, for their age.
+    ///   - keys: A request of a team without a key for the environment gets the outcome `.notSent(.noKey)`.
+    ///   - group: The event loops of the connections. The client does not shut it down.
+    ///   - now: The time of day, for provider tokens.
+    ///   - uptime: A monotonic clock, for the age of provider tokens.
     /// - Throws: `APNsClientError.unusableAuthorities`.
     public init(
         _ settings: Settings, keys: [APNsKey],
@@ -106,14 +106,14 @@ public final class APNsClient: PushSender, ChannelManager, Service {
         }
     }
 
-    /// Gives up what would have been given up so much later, for tests: they wait for no clock.
+    /// For tests: ends the requests that would time out after this time, without waiting for it.
     func expire(after time: Duration) async {
         for pool in contents.withLock({ Array($0.pools.values) }) {
             try? await pool.eventLoop.submit { pool.value.expire(at: .now() + TimeAmount(time)) }.get()
         }
     }
 
-    /// How many requests wait for room, for tests.
+    /// The number of requests that wait for a stream. For tests.
     var waiting: Int {
         get async {
             var count = 0
@@ -263,7 +263,7 @@ public final class APNsClient: PushSender, ChannelManager, Service {
 }
 
 extension APNsClient.Address {
-    /// As a request names it; the port is left out when it is that of https (RFC 9113 §8.3.1).
+    /// The authority of a request. It omits the default port of https (RFC 9113 §8.3.1).
     fileprivate var authority: String {
         let name = host.contains(":") ? "[\(host)]" : host
         return port == 443 ? name : "\(name):\(port)"

@@ -1,6 +1,6 @@
 public import Tenancy
 
-/// What keeps a client from being made.
+/// The reason why a client could not be made.
 public enum APNsClientError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The key is not a P-256 private key in PKCS #8, or its ID is not valid.
     case unusableKey(team: TeamID)

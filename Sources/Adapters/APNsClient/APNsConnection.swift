@@ -40,7 +40,8 @@ final class APNsConnection: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
     private var lastRead = NIODeadline.now()
     /// The same on the clock of provider tokens.
     private var lastReadUptime: ContinuousClock.Instant
-    /// What requests show; a connection keeps its own, as APNs counts tokens per connection. [Apple]
+    /// The provider token of the connection's requests. Each connection has its own, because APNs counts tokens for each
+    /// connection. [Apple]
     private(set) var token: ProviderToken?
     /// When a request showed it first.
     private var tokenShownAt: ContinuousClock.Instant?
@@ -166,10 +167,11 @@ final class APNsConnection: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
         context?.flush()
     }
 
-    /// Ends the requests whose time is over, and sends a PING if there were any.
+    /// Ends the requests that have timed out, and sends a PING if there were any.
     ///
-    /// A connection that returned no response at all within the time of one of them is abandoned: some hosts keep answering
-    /// pings, but no requests. [observed]
+    ///
+    /// If the connection has returned no response at all since such a request was sent, the connection is abandoned: some hosts
+    /// keep answering pings, but no requests. [observed]
     func expire(at now: NIODeadline) {
         let expired = streams.filter { $0.value.exchange.deadline <= now }
         if expired.isEmpty { return }

@@ -1,7 +1,7 @@
 public import NIOCore
 
-/// Stops sending when so many tokens are bad that something else must be wrong: tokens of the other environment, say, or
-/// a table gone stale. APNs shortens the life of connections that see many bad tokens [observed].
+/// Stops sending if so many device tokens are bad that there must be a common cause. Examples are tokens of the other environment
+/// and an outdated table. APNs shortens the life of connections that see many bad tokens [observed].
 ///
 /// It is closed in normal operation and opens for a pause after failures. Then one request is admitted, and its response
 /// decides. All numbers are ours.
@@ -28,7 +28,7 @@ public struct CircuitBreaker: Sendable {
     /// Whether a request may be sent.
     enum Admission: Hashable {
         case admitted
-        /// As the request whose response decides.
+        /// The request is admitted as the probe: its response decides.
         case asProbe
         case refused
     }

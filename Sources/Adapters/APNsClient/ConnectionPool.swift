@@ -85,7 +85,7 @@ final class ConnectionPool {
         for connection in Array(connections.values) where connection.token == token { connection.leave() }
     }
 
-    /// Uses none of the connections that there are for anything more.
+    /// Sends no further requests on the existing connections.
     func leaveAll() {
         for connection in Array(connections.values) { connection.leave() }
     }
@@ -117,7 +117,7 @@ final class ConnectionPool {
             connections[id]?.write(exchange)
         }
         if !isFlushScheduled {
-            // Everything that the event loop has at hand goes out together.
+            // Everything that the event loop has ready is flushed together.
             isFlushScheduled = true
             eventLoop.assumeIsolated().execute { [self] in
                 isFlushScheduled = false
@@ -229,7 +229,7 @@ final class ConnectionPool {
 
     // MARK: For the connections
 
-    /// Gives the connection a provider token, or another than it has.
+    /// Gets the connection its first provider token, or a new one.
     func fetchToken(for connection: APNsConnection) {
         let bound = NIOLoopBound(connection, eventLoop: eventLoop)
         let pool = NIOLoopBound(self, eventLoop: eventLoop)
@@ -317,8 +317,8 @@ final class ConnectionPool {
     /// After this number of returned requests, the connection counts as failed.
     private static let maximumReturns = 5
 
-    /// Takes back requests that the connection was not to be used for: the first time before all others, then behind
-    /// them, as the request itself may be why APNs leaves.
+    /// Takes back requests that a connection did not accept. The first time, a request goes before all others. After that, it goes
+    /// behind them, because the request itself may be the reason why APNs closes connections.
     func returned(_ exchanges: [Exchange]) {
         var first: [Exchange] = []
         for exchange in exchanges {
@@ -391,7 +391,7 @@ final class ConnectionPool {
     }
 
     func expire(at now: NIODeadline) {
-        // Those that wait are not in the order of their deadlines: a second try has that of the first.
+        // Waiting requests are not sorted by deadline: a returned request keeps its deadline.
         let expired = waiting.filter { $0.deadline <= now }
         if !expired.isEmpty { waiting.removeAll { $0.deadline <= now } }
         for exchange in expired {

@@ -3,7 +3,7 @@ import NIOHPACK
 import Notifications
 import Tenancy
 
-/// A request that is ready to be written, but for the provider token, which the connection adds.
+/// A complete request except for the provider token, which the connection adds.
 struct OutgoingRequest: Sendable {
     let headers: HPACKHeaders
     /// Nil for a request without a body.
@@ -12,7 +12,7 @@ struct OutgoingRequest: Sendable {
     var needsToken = true
 }
 
-/// What came of a request, as it came.
+/// The outcome of a request, not yet interpreted.
 enum ExchangeOutcome: Sendable {
     case answered(Response)
     case notSent(PushFailure)
@@ -23,7 +23,7 @@ struct Response: Sendable {
     let status: Int
     let headers: HPACKHeaders
     let body: [UInt8]
-    /// Which connection of the pool it came on.
+    /// The ID of the connection in its pool.
     let connection: Int
     /// The provider token that the request was written with.
     var token: ProviderToken?

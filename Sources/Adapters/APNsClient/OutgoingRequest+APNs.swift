@@ -17,7 +17,7 @@ extension OutgoingRequest {
                 method: "POST", authority: authority, path: "/3/device/" + token.hex,
                 fields: request.headers.fields, body: request.payload)
         case .channel(let id, let bundleID):
-            // The ID goes by another name.
+            // For broadcasts, the field of the notification's ID has another name.
             let fields =
                 [("apns-channel-id", id)]
                 + request.headers.broadcastFields.map {

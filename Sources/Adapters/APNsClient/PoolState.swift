@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Which connection a request goes to, and when to open one: all that a pool decides, without doing any of it.
+/// Chooses the connection of each request, and decides when to open another. Makes a pool's decisions without carrying them out.
 ///
 /// A connection has one stream until APNs has sent its settings and taken a provider token: "never assume a specific
 /// number" [Apple].
@@ -22,7 +22,7 @@ struct PoolState {
 
     private struct Connection {
         var phase = Phase.connecting
-        /// What APNs allows.
+        /// The number of streams that APNs allows.
         var allowed = 1
         /// Whether APNs has taken a provider token on it.
         var isTrusted = false
@@ -66,7 +66,7 @@ struct PoolState {
         return max(0, limit - connection.used)
     }
 
-    /// Takes a stream on the connection that has the fewest in use, of those with room; nil when none has.
+    /// Takes a stream on the connection with the fewest streams in use; nil if no connection has room.
     mutating func takeStream() -> Int? {
         // Of equals the older, so that the same things happen each time.
         var best: (used: Int, id: Int)?
@@ -140,8 +140,8 @@ struct PoolState {
         pause(at: now, random: random)
     }
 
-    /// The connection is gone, or was never made.
-    /// - Parameter random: from 0 to 1: how much of the second half of the pause is kept.
+    /// Records that a connection was closed, or could not be opened.
+    /// - Parameter random: From 0 to 1: the part of the pause's second half that is kept.
     mutating func closed(_ id: Int, at now: NIODeadline, random: Double) {
         guard let connection = connections.removeValue(forKey: id) else { return }
         // A connection that failed before a response, also after it was made: a server that closes at once must not be called

@@ -110,13 +110,13 @@ final class ProviderTokens: Sendable {
     /// The key to sign with; nil when the team has none for the environment and topic.
     func key(at place: Place) -> APNsKey? { contents.withLock { $0.key(at: place) } }
 
-    /// Where connections for the bundle ID belong: to its own key, or to the team's.
+    /// The pool for a bundle ID: the pool of its topic-specific key, or the team's.
     func place(for bundleID: String, of team: TeamID, in environment: APNsEnvironment) -> Place {
         let own = Place(team: team, environment: environment, topic: bundleID)
         return contents.withLock { $0.keys[own] } == nil ? Place(team: team, environment: environment) : own
     }
 
-    /// A token for a connection that has shown none yet, or that is to replace its own.
+    /// Returns a token for a connection that has none yet, or whose token must be replaced.
     /// - Returns: A token less than 20 minutes old; nil if there is no key.
     func token(at place: Place) async -> ProviderToken? {
         let now = clock()

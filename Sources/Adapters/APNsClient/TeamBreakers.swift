@@ -32,10 +32,10 @@ struct TeamBreakers {
         team = CircuitBreaker(thresholds)
     }
 
-    /// How many tenants it knows something of.
+    /// The number of tenants with recent responses.
     var tenantCount: Int { tenants.count }
 
-    /// Whether a request may be sent now, and as whose probe; nil when it may not.
+    /// The breakers for which the request is the probe; nil if the request may not be sent now.
     /// - Parameter tenant: Nil for requests without a tenant's token.
     mutating func admission(of tenant: TenantID?, at now: NIODeadline) -> Probes? {
         var probes: Probes = []
@@ -55,7 +55,7 @@ struct TeamBreakers {
     }
 
     /// Counts a response.
-    /// - Returns: What this opened; the team's, where it is both.
+    /// - Returns: The breaker that this response opened; the team's if it opened both.
     mutating func note(
         isBad: Bool, of tenant: TenantID?, as probes: Probes, at now: NIODeadline
     ) -> Opening? {

@@ -36,11 +36,11 @@ extension AppStoreConnectClient {
         return id
     }
 
-    /// Writes what changes, and nothing else: a place and the texts as a whole, since Apple replaces them so.
+    /// Writes only what changes. A place and the texts are written as a whole, because Apple replaces them as a whole.
     /// - Parameters:
     ///   - content: The desired content.
-    ///   - localizations: the identifiers of the texts there are, which are kept.
-    ///   - image: the identifier of the image at App Store Connect, for where it changes.
+    ///   - localizations: The identifiers of the existing texts, which are kept.
+    ///   - image: The identifier of the new image at App Store Connect, if the image changes.
     public func updateExperience(
         _ id: String, _ changes: [FieldChange], to content: ExperienceContent,
         localizations: [CardLanguage: String], image: String?, fence: @escaping Fence = {}

@@ -5,7 +5,7 @@ import NIOHTTP1
 /// Source: "Uploading assets to App Store Connect". [Apple]
 extension AppStoreConnectClient {
     /// Reserves an image. A reservation whose response is lost stays unused at Apple: images can be neither listed nor removed.
-    /// - Parameter byteCount: of the file.
+    /// - Parameter byteCount: The size of the file.
     public func reserveImage(
         fileName: String, byteCount: Int, fence: @escaping Fence = {}
     ) async throws(AppStoreConnectError) -> ImageReservation {
@@ -37,8 +37,8 @@ extension AppStoreConnectClient {
         try await put(Array(file[operation.offset..<operation.offset + operation.length]), operation)
     }
 
-    /// Says that all parts are there.
-    /// - Parameter md5: of the file, in hexadecimal digits.
+    /// Reports that all parts are uploaded.
+    /// - Parameter md5: The MD5 of the file, in hexadecimal digits.
     public func commitImage(
         _ id: String, md5: String, fence: @escaping Fence = {}
     ) async throws(AppStoreConnectError) -> ImageState {

@@ -3,7 +3,7 @@ public import Cards
 import JSON
 
 extension AppStoreConnectClient {
-    /// The app of a bundle ID; nil where the key reaches none.
+    /// The app with a bundle ID; nil if the key has no access to such an app.
     public func app(bundleID: String) async throws(AppStoreConnectError) -> StoreApp? {
         let fields = ("fields[apps]", "bundleId,primaryLocale")
         let document = try await get("/v1/apps", [("filter[bundleId]", bundleID), fields, ("limit", "200")])
@@ -12,7 +12,7 @@ extension AppStoreConnectClient {
         return StoreApp(id: app.id, primaryLocale: locale)
     }
 
-    /// The identifier of an app's clip; nil where no build with it was uploaded yet.
+    /// The identifier of an app's clip; nil if no build with the clip was uploaded yet.
     public func clipID(
         bundleID: String, ofApp app: String
     ) async throws(AppStoreConnectError) -> String? {

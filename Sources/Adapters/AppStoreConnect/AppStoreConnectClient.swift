@@ -29,7 +29,7 @@ public final class AppStoreConnectClient: Sendable {
     private let tokens: RequestTokens
     private let latestBudget = Mutex<RequestBudget?>(nil)
 
-    /// How often a request is sent while its token is refused. [ours]
+    /// The maximum number of attempts if the token is refused. [ours]
     private static let maximumTries = 3
     /// Several times the size of a page of 200 experiences with texts in 32 languages. [ours]
     private static let responseLimit = 33_554_432

@@ -8,14 +8,14 @@ public enum AppStoreConnectError: Error, Sendable, Hashable, CustomStringConvert
     case notPaced(String)
     /// The caller may no longer send requests: nothing was sent.
     case withdrawn(String)
-    /// In a few words that hold neither URL nor body.
+    /// The reason in a few words. They contain neither URL nor body.
     case noResponse(String)
     /// The response does not match the specification, or is too long.
     case unreadableResponse(status: Int, requestID: String?)
     case refused(ServiceRefusal)
-    /// The parts do not make up the file, or lead where none may be sent.
+    /// The parts do not cover the file, or a part has an address to which nothing may be sent.
     case unusableUpload
-    /// What stores the parts of images refused one.
+    /// The storage of images refused a part.
     case partRefused(status: Int)
 
     /// A name that stays the same across versions.

@@ -8,7 +8,7 @@ public struct RequestBudget: Sendable, Hashable {
     /// All numbers by their names, such as `user-hour-rem`.
     public let values: [String: Int]
 
-    /// Nil values were missing, which does not mean that there is no limit.
+    /// A nil value was missing. That does not mean that there is no limit.
     public var hourLimit: Int? { values["user-hour-lim"] }
     public var hourRemaining: Int? { values["user-hour-rem"] }
     public var minuteLimit: Int? { values["user-minute-lim"] }
@@ -21,7 +21,7 @@ public struct RequestBudget: Sendable, Hashable {
         limit.flatMap { limit in rest.map { (limit, $0) } }
     }
 
-    /// Nil where no line has a number.
+    /// Nil if no line contains a number.
     init?(_ lines: [String]) {
         var values: [String: Int] = [:]
         for part in lines.joined(separator: ";").prefix(Self.maximumLength).split(whereSeparator: {

@@ -2,7 +2,7 @@ import Foundation
 import JWTKit
 import Synchronization
 
-/// The tokens that requests show, each used until shortly before its end.
+/// The tokens of requests. Each token is used until shortly before it expires.
 ///
 /// Source: "Generating tokens for API requests": at most 20 minutes from issue to end. [Apple] The times here are [ours].
 final class RequestTokens: Sendable {
@@ -18,7 +18,7 @@ final class RequestTokens: Sendable {
 
     /// From now to a token's end, in seconds.
     private static let lifetime = 900.0
-    /// So long before its end a token is not used any more, in seconds.
+    /// The number of seconds before its end from which a token is no longer used.
     private static let margin = 60.0
     /// The time of issue in a token is this number of seconds in the past, for clocks that differ.
     private static let setback = 30.0
@@ -46,7 +46,7 @@ final class RequestTokens: Sendable {
         return token.authorization
     }
 
-    /// Has another one made the next time.
+    /// Discards a token, so that the next request gets a new one.
     func discard(_ scope: String?) {
         tokens.withLock { $0[scope ?? ""] = nil }
     }

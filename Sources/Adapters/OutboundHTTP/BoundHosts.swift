@@ -30,7 +30,7 @@ actor BoundHosts {
     private static let lifetime = Duration.seconds(60)
     /// The maximum number of unused hosts that are kept.
     private static let maximumIdleCount = 64
-    /// How many of a host's addresses are tried.
+    /// The maximum number of a host's addresses to try.
     private static let maximumTries = 4
 
     private let settings: OutboundClient.Settings
@@ -47,7 +47,7 @@ actor BoundHosts {
     }
 
     /// Provides the client of a host, and that of its next address if the first does not respond.
-    /// - Throws: ``OutboundError`` where no address of it may be connected to.
+    /// - Throws: ``OutboundError`` if no address of the host may be connected to.
     func withClient<Result: Sendable>(
         for host: String, _ body: @Sendable (HTTPClient) async throws -> Result
     ) async throws -> Result {
@@ -71,7 +71,7 @@ actor BoundHosts {
         }
     }
 
-    /// Whether nothing was sent, since there was no connection.
+    /// Whether nothing was sent because there was no connection.
     private static func isUnreached(_ error: any Error) -> Bool {
         switch error {
         case let error as IOError:
@@ -132,7 +132,7 @@ actor BoundHosts {
 
     // MARK: Addresses
 
-    /// Those that may be connected to.
+    /// The addresses that may be connected to.
     private func addresses(of host: String) async throws -> [String] {
         if let detour = detours[host] { return [detour] }
         let literal = host.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))

@@ -23,9 +23,9 @@ public struct OutboundClient: Sendable {
         public var allowed: [AddressRange]
         /// For one response, from the lookup of the host to its last byte.
         public var timeout: Duration
-        /// How many bytes one response may have in all, whatever they are: below TLS, with a charge of 256 bytes for each interim
-        /// response and chunk. Then requests use HTTP/1.1 and event loops that serve nothing else. Nil for servers that an
-        /// operator names.
+        /// The maximum size of one response in bytes, counted below TLS. Each interim response and each chunk counts 256 bytes
+        /// more.
+        /// With a maximum, requests use HTTP/1.1 and event loops of their own. Nil for servers that an operator configured.
         public var responseBudget: Int?
 
         /// Four times as many as the longest body that is read of a tenant's site. [ours]

@@ -7,7 +7,7 @@ import NIOSSL
 
 /// The reason for the missing response.
 public struct OutboundError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// In a few words that hold neither URL nor body.
+    /// The reason in a few words. They contain neither URL nor body.
     public let reason: String
     /// The library's description, cut to 200 characters: for the user who named the server.
     public let detail: String

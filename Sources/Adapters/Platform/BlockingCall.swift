@@ -4,8 +4,8 @@ extension Thread {
     /// Runs a blocking call on its own thread, because tasks and Dispatch have few threads.
     ///
     /// A cancelled or timed-out task stops waiting; the call continues, and its thread ends with it.
-    /// - Parameter timeout: For how long to wait; nil for any time.
-    /// - Returns: nil where it was not waited for.
+    /// - Parameter timeout: The maximum wait; nil for no maximum.
+    /// - Returns: Nil after a timeout or a cancellation.
     public static func result<Value: Sendable, Failure>(
         upTo timeout: Duration? = nil, of call: @escaping @Sendable () throws(Failure) -> Value
     ) async -> Result<Value, Failure>? {

@@ -2,8 +2,8 @@ public import Glibc
 
 /// The file system's data about a file. Equal while a file has not changed.
 ///
-/// In a module that imports nothing else: the members of C structures are visible only where no other module that is
-/// imported brings their declarations along.
+/// This module imports nothing else: Swift sees the members of C structures only if no other imported module brings
+/// their declarations along.
 public struct FileStatus: Sendable, Hashable {
     private let device: dev_t
     private let number: ino_t

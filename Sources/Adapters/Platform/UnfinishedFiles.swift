@@ -1,7 +1,7 @@
 import Foundation
 
-/// Several files under names of their own until all of them are whole, then in their places: all of them or none. They are
-/// gone where they were not put in place.
+/// Several files that are written under temporary names and then put in place together: all of them or none. Files that were not
+/// put in place are deleted.
 public struct UnfinishedFiles: ~Copyable {
     private var files: [(path: String, place: String)] = []
 
@@ -26,8 +26,8 @@ public struct UnfinishedFiles: ~Copyable {
         try handle.close()
     }
 
-    /// Puts all of them in place, where no file may exist (POSIX, `link`).
-    /// - Throws: as ``write(_:for:)`` does; then none of them is in its place.
+    /// Puts all files in place. No file may exist there (POSIX, `link`).
+    /// - Throws: The errors of ``write(_:for:)``. Then no file is in place.
     public mutating func putInPlace() throws {
         for (index, file) in files.enumerated() {
             guard link(file.path, file.place) == 0 else {

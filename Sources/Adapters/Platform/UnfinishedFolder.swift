@@ -1,7 +1,7 @@
 public import Foundation
 
-/// A folder under a name of its own until it is whole, then in its place: all of it or nothing (POSIX, `rename`). It is gone
-/// where it was not put in place.
+/// A folder that is written under a temporary name and then put in place as a whole (POSIX, `rename`). A folder that was not put
+/// in place is deleted.
 public struct UnfinishedFolder: ~Copyable {
     private let path: String
     private let place: String
@@ -31,8 +31,8 @@ public struct UnfinishedFolder: ~Copyable {
         try file.close()
     }
 
-    /// Puts it in place, where nothing exists, or an empty folder.
-    /// - Throws: `ENOTEMPTY`, `EEXIST` or `ENOTDIR` where something is; other reasons as `rename` has them.
+    /// Puts the folder in place. Nothing, or an empty folder, may exist there.
+    /// - Throws: `ENOTEMPTY`, `EEXIST` or `ENOTDIR` if something else exists there; other errors of `rename`.
     public mutating func putInPlace() throws(POSIXError) {
         guard rename(path, place) == 0 else { throw Self.failure() }
         isInPlace = true

@@ -18,7 +18,7 @@ extension APIConnection {
         }
     }
 
-    /// Has the server look for the proof of a domain.
+    /// Makes the server look for the proof of a domain.
     public func verifyDomain(_ name: DomainName) async throws -> DomainVerification.Outcome {
         guard let path = DomainRecord.path(of: name) else { throw DomainRecord.unknown(name) }
         let reply = try await ask(.POST, path + "/verify", body: [:])
@@ -38,7 +38,7 @@ extension APIConnection {
     private static let tenantOfKey = TenantID(
         UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)))
 
-    /// Has the server look for the proofs of all proved domains again; a domain that is deleted meanwhile is left out.
+    /// Makes the server look again for the proofs of all proved domains. Domains that are deleted meanwhile are left out.
     public func verifyDomains() async throws -> [DomainVerification.Outcome] {
         var outcomes: [DomainVerification.Outcome] = []
         let domains = try await APIItems<DomainRecord>(self).list()
@@ -59,7 +59,8 @@ extension APIConnection {
         return reply.problem == nil
     }
 
-    /// A notification with its deliveries, or with the one that has the ID; nil where the tenant has neither.
+    /// A notification with its deliveries, or with the delivery that has the ID; nil if the tenant has no such notification or
+    /// delivery.
     public func trace(
         _ id: UUID, after last: DeliveryID?, limit: Int
     ) async throws -> JSONObject? {

@@ -117,8 +117,8 @@ public struct APIConnection: Sendable {
         return response.body
     }
 
-    /// Has something done by JSON.
-    /// - Parameter idempotencyKey: repeated with the same, it is done once.
+    /// Makes a request with a JSON body.
+    /// - Parameter idempotencyKey: Requests with the same key take effect once.
     /// - Returns: The body of the response; empty if it has none.
     public func post(
         _ path: String, _ body: JSONObject, idempotencyKey: String? = nil

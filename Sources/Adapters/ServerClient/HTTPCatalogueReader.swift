@@ -94,7 +94,7 @@ extension ExperienceRecord {
     fileprivate var urlBytes: String.UTF8View { experience.url.canonical.utf8 }
 }
 
-/// A list at a server, item by item, of which one page is in memory.
+/// Reads a list at a server item by item. One page of the list is in memory.
 private struct Pages<Item: APIItem> {
     private let items: APIItems<Item>
     private let filter: [String: String]

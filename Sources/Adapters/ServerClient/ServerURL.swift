@@ -1,8 +1,8 @@
 import Foundation
 
-/// Where a server is: `https://doorstep.example.com`, with a port or a path before its own where there is one.
+/// The URL of a server, such as `https://doorstep.example.com`. It may contain a port and a path.
 public struct ServerURL: Sendable, Hashable, CustomStringConvertible {
-    /// In one way, however it was written: scheme and host in lower case, without the scheme's own port, nor a slash at the end.
+    /// Normalized: scheme and host in lower case, no default port, no slash at the end.
     public let description: String
 
     /// - Throws: ``ServerError/invalidURL``; and ``ServerError/insecureURL`` for plain HTTP to another machine, which would

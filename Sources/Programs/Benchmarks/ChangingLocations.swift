@@ -17,7 +17,7 @@ struct ChangingLocations {
     private let size: Int
     private var made = 0
 
-    /// - Parameter size: How many locations each change is of, as far as a tenant has as many among `places`.
+    /// - Parameter size: The number of locations in each change; fewer if the tenant has fewer among `places`.
     init(_ places: [RegisteredLocation], at size: Int) {
         self.size = size
         tenants = Dictionary(grouping: places, by: \.tenant)

@@ -1,7 +1,7 @@
 import CAllocations
 import JSON
 
-/// What one call costs.
+/// The measured cost of one call.
 struct Measurement {
     let name: String
     /// Nanoseconds per call in the median batch.
@@ -11,7 +11,7 @@ struct Measurement {
     /// Heap allocations per call.
     let allocations: Double
 
-    /// Calls `body` with 0, 1, 2 … in batches of about 50 µs, long beside the clock's own cost.
+    /// Calls `body` with 0, 1, 2 … in batches of about 50 µs, which is much longer than a reading of the clock.
     ///
     /// - Throws: What `body` throws.
     @inline(__always)

@@ -35,7 +35,7 @@ struct NearbyCommand: ParsableCommand {
     }
 
     func run() throws {
-        // A URL of their own for each, or one rule for all.
+        // A URL for each location, or one rule for all.
         print(JSONValue.array(try [true, false].map { try measure(bound: $0) }).prettyPrinted())
     }
 
@@ -58,7 +58,7 @@ struct NearbyCommand: ParsableCommand {
         }
         let url = try InvocationURL(Self.generic)
         let mine = table.of(LookupIndex.tenant)
-        // Any step through the places that is no divisor of their number.
+        // Any step that does not divide the number of places visits all of them.
         let origins = try (0..<questions).map { try Self.center($0 &* 7_919 % places, aside: 0.005) }
         let found = try origins.prefix(1_000).reduce(0) {
             try $0 + mine.nearby(mine.launch(by: url), from: $1).locations.count
@@ -91,7 +91,7 @@ struct NearbyCommand: ParsableCommand {
         }
     }
 
-    /// Where a place is: towns and places in them by the golden angle, so that they spread evenly and are the same each time.
+    /// The coordinate of a place. Towns, and the places in them, are spread evenly by the golden angle, in the same way each time.
     /// - Parameter aside: degrees to the north.
     private static func center(_ number: Int, aside: Double = 0) throws -> Coordinate {
         let (town, place) = (Double(number % 2_000), number / 2_000)

@@ -12,7 +12,7 @@ import PostgreSQL
 import Synchronization
 import Tenancy
 
-/// Times what delivery asks of the database: deciding and queueing, lending and completing, and all of it with a sender that
+/// Measures the database's part of delivery: deciding and queueing, lending and completing, and all of it with a sender that
 /// answers at once.
 struct OutboxCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -186,7 +186,7 @@ private struct InstantSender: PushSender {
     func send(_ request: PushRequest) async -> PushOutcome { .answered(APNsResponse(status: 200)) }
 }
 
-/// Tells the last of so many.
+/// Reports the last of a given number of calls.
 private final class Counter: Sendable {
     private let left: Mutex<Int>
 

@@ -10,9 +10,10 @@ struct RegisteredLocation {
     /// Deeper than the registered URL and with a query, as people scan it.
     let invocation: InvocationURL
 
-    /// Places of all tenants, as many as are asked for: random ones, and the same each time.
+    /// A given number of random places of all tenants, the same each time.
     ///
-    /// Where there are fewer, they come again in the same order.
+    ///
+    /// If fewer places exist, they repeat in the same order.
     static func sample(_ count: Int, from pool: ConnectionPool) async throws -> [RegisteredLocation] {
         let rows = try await pool.withTransaction(.readOnly) { transaction in
             try await transaction.execute(

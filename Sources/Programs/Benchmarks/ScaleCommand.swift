@@ -45,7 +45,7 @@ struct ScaleCommand: AsyncParsableCommand {
     private func measure(_ pool: ConnectionPool) async throws -> ScaleReport {
         let live = LiveLookupIndex()
         let feed = IndexFeed(pool, live: live)
-        // To connect is no part of loading.
+        // Connecting must not count as loading.
         try await pool.withTransaction(.readOnly) { _ = try await $0.execute("SELECT 1") }
         let clock = ContinuousClock()
 
@@ -97,7 +97,7 @@ struct ScaleCommand: AsyncParsableCommand {
     }
 }
 
-/// Why figures would mean nothing.
+/// The reason why the figures would mean nothing.
 private enum ScaleError: String, Error, CustomStringConvertible {
     case nothingLoaded = "the database has no experiences that are bound to locations"
     case wrongResponse = "a lookup found another location than the one its experience is bound to"

@@ -1,8 +1,8 @@
 import JSON
 
-/// What a catalogue of one size costs.
+/// The costs of a catalogue of one size.
 struct ScaleReport {
-    /// What it takes to bring a change in.
+    /// The time to apply a change.
     struct Delta {
         let rows: Int
         let times: [Duration]
@@ -11,9 +11,9 @@ struct ScaleReport {
     let experiences: Int
     let locations: Int
     let load: Duration
-    /// What the table says of itself.
+    /// The size of the table, by its own account.
     let tableBytes: Int
-    /// Of the process: before the load, after it, and when what was freed had been given back.
+    /// The resident memory of the process: before the load, after the load, and after freed memory was returned.
     let residentBytes: (before: Int, loaded: Int, trimmed: Int)
     let searches: [Measurement]
     let deltas: [Delta]

@@ -15,9 +15,9 @@ public struct AppVerifier: Sendable {
     private let recorder: any AttestationRecorder
 
     /// - Parameters:
-    ///   - secrets: By which challenges and tokens are known again.
-    ///   - root: What attestations are traced back to.
-    ///   - recorder: What counts what requests bring.
+    ///   - secrets: The keys that sign challenges and tokens.
+    ///   - root: The root certificate of attestations.
+    ///   - recorder: Counts the grades of requests.
     public init(
         secrets: AttestationKeys, root: AttestationRoot, keys: any AttestedKeys,
         recordingTo recorder: any AttestationRecorder
@@ -47,8 +47,8 @@ public struct AppVerifier: Sendable {
 
     /// Verifies a device's attestation of a key, and stores the key.
     /// - Parameter keyID: As the app sent it.
-    /// - Returns: A token, and whether the key is new: the same attestation may be sent again while its challenge is good.
-    /// - Throws: An `AttestationRefusal`; `.key(.taken)` for a key that is kept otherwise, `.key(.revoked)`.
+    /// - Returns: A token, and whether the key is new. An app may send the same attestation again while its challenge is valid.
+    /// - Throws: An `AttestationRefusal`: `.key(.taken)` if the key is stored with another attestation or clip, `.key(.revoked)`.
     public func register(
         keyID: [UInt8], challenge: String, attestation: [UInt8], of clip: AttestedClip,
         in table: TenantTable, at now: Date
@@ -68,7 +68,7 @@ public struct AppVerifier: Sendable {
         }
     }
 
-    /// Gives a token for an assertion of a key that is kept.
+    /// Returns a token for an assertion of a stored key.
     /// - Throws: An `AttestationRefusal`.
     public func token(
         keyID: [UInt8], challenge: String, assertion: [UInt8], in table: TenantTable, at now: Date
@@ -158,8 +158,8 @@ extension AppVerifier {
 }
 
 extension AttestationToken {
-    /// How well the token attests a request for a clip, which may be another of the app's than the key's.
-    /// - Throws: `.token(.otherApp)` for a clip of another app, else the policy that the build does not meet.
+    /// The grade of attestation that the token gives a request for a clip. The key may belong to another clip of the same app.
+    /// - Throws: `.token(.otherApp)` for a clip of another app; the policy that the build does not meet.
     public func attestation(for clip: AttestedClip) throws(AttestationRefusal) -> RequestAttestation {
         try check(clip.appID)
         return try clip.taking(.token, by: keyID, from: build)

@@ -6,10 +6,10 @@ public import Tenancy
 ///
 /// Each function throws the store's own error if the store does not respond.
 public protocol AttestedKeys: Sendable {
-    /// Keeps a key, unless there is one of its ID.
+    /// Stores a key unless a key with its ID exists.
     /// - Parameters:
-    ///   - attestation: By which one that is sent again is known; not kept itself.
-    ///   - clip: One of the tenant's.
+    ///   - attestation: Used to recognize an attestation that is sent again. It is not stored itself.
+    ///   - clip: A clip of the tenant.
     func add(
         _ key: AttestedKey, attestedBy attestation: [UInt8], of clip: BundleID, _ tenant: TenantID,
         at now: Date
@@ -28,11 +28,11 @@ public enum KeyAddition: Sendable, Hashable {
     case repeated
     /// It is there by another attestation, or of another clip.
     case taken
-    /// The tenant does not have the clip any more.
+    /// The tenant no longer has the clip.
     case unknownClip
 }
 
-/// A key as it is kept.
+/// A stored key.
 public struct RegisteredKey: Sendable, Hashable {
     public let clip: BundleID
     public let environment: AttestationEnvironment

@@ -4,7 +4,7 @@ import Receipts
 
 extension Confirmation {
     /// The response, as JSON in UTF-8.
-    /// - Parameter receipt: As it was signed; nil where no receipts are.
+    /// - Parameter receipt: The signed receipt; nil if the server signs no receipts.
     public func response(receipt: String?) -> [UInt8] {
         var writer = JSONWriter(capacity: 1_024)
         writer.write(literal: isCertain ? #"{"certain":true,"error":"# : #"{"certain":false,"error":"#)

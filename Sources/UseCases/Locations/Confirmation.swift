@@ -87,7 +87,7 @@ public struct ActivationError: Error, Sendable, Hashable {
     public static let doesNotMatch = ActivationError(code: 2)
     public static let undetermined = ActivationError(code: -1)
 
-    /// Apple's name of the code where Apple gives one, else `undetermined` [ours].
+    /// Apple's name of the code if Apple names one; otherwise `undetermined` [ours].
     public var name: String {
         switch self {
         case .disallowed: "disallowed"

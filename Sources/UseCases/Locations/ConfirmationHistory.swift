@@ -13,13 +13,13 @@ public protocol ConfirmationHistory: Sendable {
         _ selection: ConfirmationSelection, of tenant: TenantID, after last: ConfirmationCursor?, limit: Int
     ) async throws -> [RecordedConfirmation]
 
-    /// How many of each outcome there were on each day of UTC that had any, the newest first.
+    /// The number of confirmations of each outcome on each UTC day, newest day first. Days without confirmations are omitted.
     func counts(
         _ selection: ConfirmationSelection, of tenant: TenantID
     ) async throws -> [ConfirmationCounts]
 }
 
-/// Where a confirmation stands among a tenant's.
+/// The position of a confirmation in a tenant's history.
 public struct ConfirmationCursor: Sendable, Hashable {
     public let minute: Date
     /// Distinguishes records of the same minute.

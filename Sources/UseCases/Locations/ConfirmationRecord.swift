@@ -4,19 +4,19 @@ public import Invocation
 import Lookups
 public import Tenancy
 
-/// Keeps that confirmations were given.
+/// Stores confirmations.
 public protocol ConfirmationRecorder: Sendable {
-    /// Takes a record without waiting for it to be kept.
+    /// Accepts a record and returns before it is stored.
     func record(_ record: ConfirmationRecord, of tenant: TenantID)
 }
 
 /// The stored part of a confirmation: without a person's coordinates, with a time in minutes.
 public struct ConfirmationRecord: Sendable, Hashable {
-    /// Nil if there is none, and for a location signed in the URL, whose identifier is its coordinate.
+    /// Nil if there is no location. Also nil for a location signed in the URL, because its identifier is its coordinate.
     public let location: LocationIdentifier?
     public let outcome: Confirmation.Outcome
     public let source: InvocationSource
-    /// How well it was attested, and never by which key.
+    /// The grade of attestation. The record never contains the key.
     public let attestation: RequestAttestation.Grade
     /// A whole minute.
     public let minute: Date

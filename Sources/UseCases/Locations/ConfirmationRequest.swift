@@ -20,13 +20,13 @@ public struct ConfirmationRequest: Sendable, CustomStringConvertible, CustomRefl
         case unknown
     }
 
-    /// What speaks for where the person is.
+    /// The evidence of the person's location.
     public enum Evidence: Sendable, CustomStringConvertible, CustomReflectable {
         case none
         /// A position fix. A negative accuracy means that the fix is invalid (Apple, `CLLocation.horizontalAccuracy`), so that
         /// there is no evidence; nil means unknown.
         case coordinate(Coordinate, horizontalAccuracy: Distance?)
-        /// What `confirmAcquired(in:)` gave on the device.
+        /// The result of `confirmAcquired(in:)` on the device.
         case device(DeviceResult)
 
         public var description: String { "evidence" }

@@ -1,7 +1,7 @@
 public import Foundation
 public import Invocation
 
-/// Which of a tenant's confirmations.
+/// Selects some of a tenant's confirmations.
 public struct ConfirmationSelection: Sendable, Hashable {
     /// Nil for all, including those without a location.
     public var location: LocationIdentifier?
@@ -23,7 +23,7 @@ public struct ConfirmationSelection: Sendable, Hashable {
     }
 }
 
-/// A confirmation as it was recorded.
+/// A stored confirmation.
 public struct RecordedConfirmation: Sendable, Hashable {
     public let id: UUID
     public let record: ConfirmationRecord
@@ -34,7 +34,7 @@ public struct RecordedConfirmation: Sendable, Hashable {
     }
 }
 
-/// How many confirmations of each outcome there were on a day.
+/// The number of confirmations of each outcome on one day.
 public struct ConfirmationCounts: Sendable, Hashable {
     /// The first moment of the day in UTC.
     public let day: Date

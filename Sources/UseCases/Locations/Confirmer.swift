@@ -2,7 +2,8 @@ public import AppAttest
 public import Foundation
 public import Lookups
 
-/// Tells whether a person is at the business that an invocation URL stands for, and has it recorded.
+/// Decides whether a person is at the business of an invocation URL, and records the decision.
+///
 ///
 /// Never waits; every refusal is an outcome. Safe to use from many threads; has no state.
 public struct Confirmer: Sendable {

@@ -20,48 +20,49 @@ public struct ConsoleServer: Service {
     private let logger: Logger
     private let onListening: @Sendable (Int) async -> Void
 
-    /// Where to listen, and by which names.
+    /// The console's address and names.
     public struct Settings: Sendable {
         public var host = "127.0.0.1"
         /// 0 takes any free port.
         public var port = 8081
-        /// Where browsers reach the console beside loopback's names: origins of a proxy that speaks TLS.
+        /// The console's origins besides the names of loopback, such as the origin of a proxy that serves TLS.
         public var origins: [ConsoleOrigin] = []
-        /// Proxies that are believed when they say for whom they ask, and, where ``proxySignIn`` says how, who that is.
+        /// Proxies whose statements about the client's address are believed. If ``proxySignIn`` is set, so are those about the
+        /// user.
         public var proxies: [AddressRange] = []
-        /// How they say who somebody is; nil where they do not.
+        /// How the proxies name the user; nil if they do not.
         public var proxySignIn: ProxySignIn?
-        /// Where notifications go instead of to Apple, if that is known.
+        /// Addresses that receive notifications instead of Apple, if known.
         public var apnsDetours: [String] = []
         /// The folder with Leaflet's files.
         public var leaflet: String? = Settings.usualLeaflet
 
-        /// What maps are drawn on in the place of the console's own land and borders.
+        /// The map tiles that replace the console's own land and borders.
         public var tiles: TileSource?
-        /// How long a page waits for warnings that it also shows. [ours]
+        /// The maximum wait of a page that also shows warnings. [ours]
         var patience = Duration.milliseconds(50)
 
-        /// Where Debian's package `libjs-leaflet` has them.
+        /// The folder of Debian's package `libjs-leaflet`.
         public static let usualLeaflet = "/usr/share/javascript/leaflet"
 
         public init() {}
 
-        /// Whether nobody reaches it but this machine.
+        /// Whether only this machine can reach the console.
         public var isOnLoopback: Bool {
             ConsoleNames.isLoopback(host.contains(":") ? "[\(host)]" : host)
         }
     }
 
-    /// What the console stands on.
+    /// The stores and services that the console uses.
     public struct Dependencies: Sendable {
         public var sessions: PostgresConsoleSessions
-        /// What somebody reads and changes, under their name and with their rights.
+        /// The stores of a user, with the user's name in the audit log and with the user's rights.
         public var stores: @Sendable (ConsoleAccess) -> ConsoleStores
-        /// What lookups are answered from.
+        /// The index that answers lookups.
         public var table: LiveLookupIndex
         /// The warnings about all that a tenant has registered.
         public var findings: @Sendable (Tenant) async throws -> [CatalogueFinding]
-        /// Tells what becomes of an invocation URL, as `doorstep diagnose` does; where the site is to be asked, bounded in time.
+        /// Explains the handling of an invocation URL, as `doorstep diagnose` does. If the site is asked, the time is bounded.
         public var diagnose:
             @Sendable (_ url: String, TenantTable, _ asksSite: Bool) async throws -> JSONObject
         public var sites: Sites
@@ -87,16 +88,16 @@ public struct ConsoleServer: Service {
         }
     }
 
-    /// What the server answers at tenants' hosts, and what is found there.
+    /// What the server serves at tenants' hosts, and the checks of these hosts.
     public struct Sites: Sendable {
         /// The association file of a host that is proved.
         public var association: @Sendable (LookupIndex.Site) -> [UInt8]
-        /// The page that people see at a URL of a host at which pages are shown; nil where there is none.
+        /// The landing page at a URL of a host with landing pages; nil if there is none.
         public var page: @Sendable (InvocationURL, LookupIndex.ProvedHost, LiveLookupIndex.State) -> [UInt8]?
         /// Looks for the proof of a domain, bounded in time, and keeps what comes of it.
         public var prove:
             @Sendable (DomainName, TenantID, ConsoleAccess, Date) async throws -> DomainVerification.Outcome
-        /// Judges the association file as it is served, bounded in time.
+        /// Checks the served association file, in bounded time.
         public var check: @Sendable (DomainName) async throws -> SiteCheck
 
         public init(
@@ -142,7 +143,7 @@ public struct ConsoleServer: Service {
         _ = await server.drain(within: Self.shutdownTimeout)
     }
 
-    /// How long requests under way may take when the console ends. [ours]
+    /// The maximum time for open requests when the console stops. [ours]
     private static let shutdownTimeout = Duration.seconds(25)
 
     func responder() -> ConsoleResponder {
