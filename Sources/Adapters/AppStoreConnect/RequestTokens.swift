@@ -13,7 +13,7 @@ final class RequestTokens: Sendable {
 
     private let key: AppStoreConnectKey
     private let now: @Sendable () -> Date
-    /// By scope; the empty one is of tokens that may do all that their key may.
+    /// By scope. Tokens with an empty scope have all rights of their key.
     private let tokens = Mutex<[String: Token]>([:])
 
     /// From now to a token's end, in seconds.

@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    /// What is wrong with a request, and what it is refused for.
+    /// Each change makes a request invalid for the given reason.
     private static let wrongs: [(APNsReason, Change)] = [
         (.badCollapseId, { $0.set("apns-collapse-id", String(repeating: "x", count: 65)) }),
         (.badDeviceToken, { $0.path = "/3/device/xyz" }),

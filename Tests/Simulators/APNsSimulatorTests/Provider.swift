@@ -12,9 +12,10 @@ import Tenancy
 
 @testable import APNsClient
 
-/// What a provider sends that does everything right, to be changed for the worse; and a simulator to send it to.
+/// A provider whose requests are valid until a test changes them, with a simulator.
 ///
-/// It goes by the client's connections and by nothing else of the client, which does everything right.
+///
+/// It uses the connections of the client, but no other part of the client: that part sends valid requests only.
 struct Provider {
     let simulator: APNsSimulator
     private let pool: NIOLoopBoundBox<ConnectionPool>
@@ -23,11 +24,11 @@ struct Provider {
     static let keyID = "KEY1234567"
     static let bundleID = "com.example.Coffee.Clip"
     static let key = P256.Signing.PrivateKey()
-    /// One for all, since a connection may not see many.
+    /// All tests use the same token, because a connection may use only few.
     static let ownToken = token()
     static let device = String(repeating: "0f", count: 32)
 
-    /// A request, right as it is.
+    /// A valid request.
     struct Push {
         var method = "POST"
         var path = "/3/device/\(Provider.device)"
@@ -44,7 +45,7 @@ struct Provider {
         }
     }
 
-    /// What was answered.
+    /// A response of the simulator.
     struct Answer {
         let status: Int
         let headers: HPACKHeaders
@@ -53,7 +54,7 @@ struct Provider {
         var reason: String? { body["reason"] as? String }
     }
 
-    /// Lends a simulator that knows the team, and one client with one connection.
+    /// Lends a simulator with the team, and one client with one connection.
     static func lend<Result>(
         rules: [Rule] = [], options change: (inout APNsSimulator.Options) -> Void = { _ in },
         _ body: (Provider) async throws -> Result
@@ -121,7 +122,7 @@ struct Provider {
             status: response.status, headers: response.headers, body: object as? [String: Any] ?? [:])
     }
 
-    /// Sends what was right, but for the change.
+    /// Sends a valid request with one change.
     func send(_ change: (inout Push) -> Void = { _ in }) async throws -> Answer {
         var push = Push()
         change(&push)

@@ -46,7 +46,7 @@ final class Desk {
         try #require(send(method, uri, body.map { $0.serialized() } ?? [], headers: headers))
     }
 
-    /// Nil where the connection is closed without a word.
+    /// Nil if the connection is closed without a response.
     func send(
         _ method: String, _ uri: String, _ body: [UInt8], headers: [(String, String)] = [],
         type: String? = "application/json"
@@ -182,7 +182,7 @@ final class Desk {
         }
     }
 
-    /// An image that is committed; its state goes on with the time.
+    /// Uploads and commits an image. Its state changes with time.
     func image(_ bytes: [UInt8] = HeaderPicture.png(), checksum: String? = nil) throws -> String {
         let reservation = try reserve(bytes.count)
         for part in Self.parts(reservation) {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import AppStoreConnectSimulator
 
-/// What experiences must be like, and what becomes of them.
+/// The rules for experiences, and the states of experiences.
 @Suite struct ExperienceTests {
     typealias Attempt = @Sendable (Desk, _ image: String) throws -> Desk.Answer
     typealias Text = (id: String, attributes: JSONObject)

@@ -22,7 +22,7 @@ import Testing
         let bytes = HeaderPicture.png()
         let reservation = try desk.reserve(bytes.count)
         #expect(reservation.status == 201)
-        // As it was seen: the link to itself leads to the collection.
+        // Observed at Apple: the link `self` contains the URL of the collection.
         #expect(
             reservation.json.objectValue?["links"]?.objectValue?["self"]
                 == .string("http://127.0.0.1\(Desk.images)"))

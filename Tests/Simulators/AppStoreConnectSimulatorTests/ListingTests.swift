@@ -50,7 +50,7 @@ import Testing
         let first = try desk.ask("GET", Desk.listing + "?limit=3")
         let id = try desk.create("https://example.com/new", image: image).id
         let second = try desk.ask("GET", try #require(try Self.next(first)))
-        // Wherever the new row stands, the two pages are not what a listing at one time would have been.
+        // Wherever the new row is sorted, the two pages together differ from every complete listing.
         let isBefore = id < first.rows[2]
         #expect(second.rows.contains(first.rows[2]) == isBefore)
         #expect(Self.paging(second)?["total"] == 7)

@@ -125,7 +125,8 @@ import Testing
         }
     }
 
-    /// What is changed of a creation that is right, and the errors that come of it.
+    /// Each change makes a valid creation invalid. The other values are the name, and the status, code and pointer of the expected
+    /// error.
     typealias Change = @Sendable (inout JSONObject) -> Void
     private static let wrongBodies: [(String, Int, String, String, Change)] = [
         ("a member of the document", 422, "ENTITY_UNPROCESSABLE", "/meta", { $0["meta"] = [:] }),

@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    /// What cannot be read from JSON can still be written in Swift.
+    /// These values can be made in Swift, but JSON cannot contain them.
     @Test(arguments: [
         (APS(sound: .dictionary(isCritical: true, name: "default", volume: .nan)), "aps.sound.volume"),
         (APS(alert: .body("a"), relevanceScore: .infinity), "aps.relevance-score"),

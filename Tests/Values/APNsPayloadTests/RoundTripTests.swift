@@ -3,7 +3,7 @@ import JSON
 import PropertyTesting
 import Testing
 
-/// What is written can be read, and is then written the same.
+/// A written payload can be read again, and is then written with the same bytes.
 @Suite struct RoundTripTests {
     private func roundTrip(_ aps: APS, as pushType: PushType) throws {
         let payload = try NotificationPayload(aps: aps, custom: ["order": 1234])

@@ -80,7 +80,7 @@ import Testing
         #expect(try AuthenticatorData(ofAssertion: Self.head + map).bundleVersion == "7")
     }
 
-    /// A length is never believed: reading ends where the bytes do.
+    /// The lengths are greater than the rest of the bytes. The reader must not trust them.
     @Test(
         arguments: [
             [0xBB, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01, 0x01],

@@ -4,7 +4,7 @@ import Testing
 @testable import AppAttest
 
 @Suite struct CBORReaderTests {
-    /// Those of RFC 8949, Appendix A, that the subset has.
+    /// The examples of RFC 8949, Appendix A, that belong to the supported subset.
     @Test(
         arguments: [
             ("00", .integer(0)), ("17", .integer(23)), ("1818", .integer(24)), ("1903e8", .integer(1_000)),
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    /// What costs most for its length: a long string, keys that are alike to their last byte, and many levels.
+    /// The most expensive inputs of a size: a long string, keys that differ only in their last byte, and many levels.
     private static func costly(_ size: Int) -> [[UInt8]] {
         func head(_ initial: UInt8, _ length: Int) -> [UInt8] {
             [initial, UInt8(truncatingIfNeeded: length >> 8), UInt8(truncatingIfNeeded: length)]

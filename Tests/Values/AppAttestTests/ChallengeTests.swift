@@ -23,7 +23,7 @@ import Testing
         #expect(text.utf8.count == 140)
         try challenge.check(text, signedBy: keys, at: Self.now)
         try challenge.check(text, signedBy: keys, at: Self.now + 299)
-        // Of a server whose clock is ahead.
+        // A challenge of a server whose clock is ahead.
         try challenge.check(text, signedBy: keys, at: Self.now - 299)
         for seconds in [300, 86_400, -301] as [TimeInterval] {
             #expect(throws: AttestationRefusal.challenge(.expired)) {

@@ -7,7 +7,8 @@ import Testing
 
 @testable import AppAttest
 
-/// What real devices of iOS 14 to 27 made is taken as it is, and with no bit or circumstance changed.
+/// Attestations and assertions of real devices with iOS 14 to 27 are accepted. They are rejected if one bit or circumstance
+/// changes.
 @Suite struct DeviceVectorTests {
     @Test func deviceVectorsArePresent() {
         #expect(DeviceAttestation.all.count == 6)
@@ -43,7 +44,7 @@ import Testing
         #expect(try await attestation.verify().publicKey == device.publicKey)
     }
 
-    /// One circumstance of an attestation that is not as it was.
+    /// Each change concerns one circumstance of an attestation.
     static let changes: [Change<DeviceAttestation>] = [
         Change("challenge", .nonce(.other)) { $0.clientDataHash = $0.clientDataHash.reversed() },
         Change("key ID", .keyID) { $0.keyID = $0.keyID.reversed() },
@@ -89,7 +90,7 @@ import Testing
         await #expect(throws: AttestationRefusal.category(.missing)) { try await old.verify() }
     }
 
-    /// One circumstance of an assertion that is not as it was.
+    /// Each change concerns one circumstance of an assertion.
     static let assertionChanges: [Change<DeviceAssertion>] = [
         Change("client data", .signature(.invalid)) { $0.clientDataHash = $0.clientDataHash.reversed() },
         Change("key", .signature(.invalid)) {
@@ -136,7 +137,7 @@ import Testing
         }
     }
 
-    /// 100 bits, unless `DOORSTEP_TEST_BITS` says how many, or `all`: deploy/nightly does.
+    /// 100 bits, or the number in `DOORSTEP_TEST_BITS`, or all bits if its value is `all`. deploy/nightly sets it.
     private static func sample(of bits: [Int]) -> ArraySlice<Int> {
         let wish = ProcessInfo.processInfo.environment["DOORSTEP_TEST_BITS"]
         var generator = SplitMix64(seed: 27)

@@ -3,9 +3,9 @@ import Testing
 
 @testable import AppAttest
 
-/// Bytes that nobody meant are refused by name: none of them stops the process.
+/// Randomly changed bytes are rejected with a reason. None of them crashes the process.
 @Suite struct MutationTests {
-    /// What devices made, and the authenticator data in it.
+    /// Attestations and assertions of devices, and the authenticator data in them.
     private static func seeds() throws -> [[UInt8]] {
         let attestations = DeviceAttestation.all.map(\.bytes)
         let assertions = DeviceAssertion.all.map(\.bytes)

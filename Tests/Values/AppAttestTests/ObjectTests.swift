@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    /// Zero is no component of a signature (FIPS 186-5 §6.4.2), whatever the message.
+    /// Zero is not a valid component of a signature (FIPS 186-5 §6.4.2).
     @Test func zeroSignatureIsRejected() throws {
         let key = try #require(DeviceAssertion.all.first?.publicKey)
         let verifier = try #require(AssertionVerifier(publicKey: key))

@@ -46,7 +46,7 @@ struct SoftwareDevice {
 }
 
 extension AttestationInspection {
-    /// What the first step says that refuses.
+    /// The reason of the first refused step.
     var refusal: AttestationRefusal? {
         steps.lazy.compactMap { if case .refused(let refusal) = $0.verdict { refusal } else { nil } }.first
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AppAttest
 
-/// Whatever a device can do wrong is refused for what it is, by verifying and inspecting alike.
+/// Each fault of a device is rejected with its own reason. Verification and inspection agree.
 @Suite struct SoftwareDeviceTests {
     @Test(arguments: DeviceSystem.allCases) func softwareDeviceAttestsAndAsserts(
         _ system: DeviceSystem
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    /// A root that was kept is the same; what it vouches for is nothing to whoever trusts another of the same name.
+    /// A reloaded root is the same root. A verifier that trusts another root of the same name rejects its attestations.
     @Test func reloadedRootIsSameButOtherRootOfSameNameIsRejected() async throws {
         let root = try SoftwareRoot(at: SoftwareDevice.now)
         let again = try SoftwareRoot(pem: root.pem, keyPEM: root.keyPEM)
@@ -90,13 +90,13 @@ import Testing
         await #expect(throws: AttestationRefusal.chain(.otherRoot)) { try await device.verify(attestation) }
     }
 
-    /// Each with the reason by which it is refused; those of CBOR, authenticator data, challenges and tokens are besides.
+    /// Each fault is rejected with a reason. Faults of CBOR, authenticator data, challenges and tokens are not counted here.
     @Test func faultyInputsNumberAtLeast71() {
         let objects = ObjectTests.attestations.count + ObjectTests.assertions.count
         #expect(AttestationFault.allCases.count + AssertionFault.allCases.count + objects >= 71)
     }
 
-    /// An inspection says of each step what it says, behind the first that refuses too.
+    /// An inspection reports the verdict of each step, also of the steps after the first refusal.
     @Test func inspectionReportsEachStepPastFirstRefusal() async throws {
         let device = try SoftwareDevice()
         let counted = await device.inspect(try device.attest(.counted)).steps

@@ -38,7 +38,7 @@ import Testing
         #expect(token.expiresAt == Date(timeIntervalSince1970: 1_795_003_600))
     }
 
-    /// What a device does not say stands in no token.
+    /// If the device states no category, the token contains none.
     @Test(arguments: [nil] + ValidationCategory.allCases)
     func tokenCarriesBuild(_ category: ValidationCategory?) throws {
         for environment in AttestationEnvironment.allCases {
@@ -83,7 +83,7 @@ import Testing
         #expect(throws: AttestationRefusal.token(.malformed)) { try read(text) }
     }
 
-    /// RFC 8725 §3.1: whoever sends a token has no say in how it is checked.
+    /// RFC 8725 §3.1: the sender of a token must not choose the algorithm that verifies it.
     @Test(arguments: [#"{"alg":"none"}"#, #"{"alg":"HS256","typ":"JWT"}"#]) func tokenHeaderIsNotTrusted(
         _ header: String
     ) {

@@ -60,7 +60,7 @@ import Testing
         #expect(try Self.file(links)["applinks"] == JSONValue(parsing: links.utf8).objectValue?["applinks"])
     }
 
-    /// Each by its path; what is not known stays as it is.
+    /// Each error names the path of a member. Unknown members are kept.
     @Test(
         arguments: [
             ("[]", "the content must be an object"),

@@ -106,7 +106,7 @@ import Testing
             ["https://example.com/%C3%A9/a*b"],
             [#"{"/":"/%C3%A9/a*b"}"#, #"{"/":"/%C3%A9/a*b/*"}"#]
         ),
-        // What would be a variable is any character.
+        // A `$` that would begin a variable is replaced by `?`, which matches any character.
         (["https://example.com/$(lang)"], [#"{"/":"/?(lang)"}"#, #"{"/":"/?(lang)/*"}"#]),
         (["https://example.com?a&b=$x"], [#"{"?":{"a":"*","b":"?x"}}"#]),
         (["https://example.com?a=1&a=2"], [#"{"?":{"a":"*"}}"#]),

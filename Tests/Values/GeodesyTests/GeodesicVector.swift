@@ -8,7 +8,7 @@ struct GeodesicVector {
     let end: Coordinate
     let meters: Double
 
-    /// All of the file; a line that is no vector is an error.
+    /// Returns all vectors of the file. Throws an error for a line that is not a vector.
     static func all() throws -> [GeodesicVector] {
         guard
             let file = Bundle.module.url(

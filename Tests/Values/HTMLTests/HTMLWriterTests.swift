@@ -57,7 +57,7 @@ struct HTMLWriterTests {
             Self.written { $0.void(.meta, .content(text)) } == #"<meta content="\#(escaped)">"#)
     }
 
-    /// Whatever is written, the page has the marks of its own elements and no others, and the text is read again.
+    /// A page with random text has only the markup of its own elements, and the text can be read back.
     @Test func randomTextAddsNoMarkup() {
         var generator = SplitMix64(seed: 5)
         let pieces = [
@@ -76,7 +76,7 @@ struct HTMLWriterTests {
         }
     }
 
-    /// As a browser reads the five character references.
+    /// Replaces the five character references as a browser does.
     private static func read(_ text: Substring) -> String {
         String(text).replacing(/&(lt|gt|quot|#39|amp);/) { match in
             switch match.output.1 {

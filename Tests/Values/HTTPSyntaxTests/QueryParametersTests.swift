@@ -41,7 +41,7 @@ import Testing
             ("url=%E9", .unreadable("url")), ("u%72l=%E9", .unreadable("url")),
             ("%zz=a", .unreadableName), ("%E9=a", .unreadableName),
             ("url=a&url=a", .repeated("url")), ("url&ur%6C", .repeated("url")),
-            // What comes first.
+            // The first error is reported.
             ("x=1&url=%zz", .unknown("x")), ("url=%zz&x=1", .unreadable("url")),
         ] as [(String, QueryRefusal)])
     func unknownRepeatedOrUnreadableParameterIsRejected(query: String, refusal: QueryRefusal) {

@@ -42,7 +42,7 @@ import Testing
         #expect(AddressRange(text) == nil)
     }
 
-    /// A row for each range of IANA's registries that is not globally reachable, at its ends, and what stands beside it.
+    /// Both ends of each range that IANA's registries list as not globally reachable, and the addresses beside the range.
     @Test(arguments: [
         ("0.0.0.0", false), ("0.255.255.255", false), ("1.0.0.0", true), ("9.255.255.255", true),
         ("10.0.0.0", false), ("10.255.255.255", false), ("11.0.0.0", true), ("100.63.255.255", true),
@@ -67,7 +67,7 @@ import Testing
         #expect(try #require(IPAddress(address)).isPublic == isPublic)
     }
 
-    /// What only some programs take for addresses.
+    /// Some programs accept these texts as addresses.
     @Test(arguments: ["2130706433", "0x7f.1", "127.1", "0177.0.0.1", "[::1]", "fe80::1%lo", "::1 ", "", "a"])
     func malformedAddressIsRejected(_ text: String) {
         #expect(IPAddress(text) == nil)

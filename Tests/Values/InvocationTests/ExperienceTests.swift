@@ -42,7 +42,7 @@ import Testing
         let nameless = try DefaultLink(
             InvocationURL("https://appclip.apple.com/id?=com.example.MyApp.Clip&k=v"))
         #expect(nameless == link)
-        // What is made has the name.
+        // The link itself is written with the parameter's name.
         #expect(link.text == "https://appclip.apple.com/id?p=com.example.MyApp.Clip")
         #expect(try DefaultLink(InvocationURL(link.text)) == link)
     }

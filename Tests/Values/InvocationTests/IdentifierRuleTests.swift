@@ -71,7 +71,7 @@ import Testing
                 == .identifier(LocationIdentifier("7")))
     }
 
-    /// What is found in the bytes is what stands in the arrays of components and items.
+    /// A rule reads the URL's bytes. Its result must agree with the arrays of components and items.
     @Test func readingAgreesWithURLComponentsAndItems() throws {
         let paths = ["/", "/a", "/a", "/b%C3%BC", "/%FF", "%2F", ":8443"]
         let queries = ["x", "=", "=", "&", "&", "x=1", "&x=%C3%BC", "&y=2", "x=%FF", "a"]

@@ -105,7 +105,7 @@ import Testing
         #expect(path.queryRange == 18..<18)
     }
 
-    /// RFC 3986 §3.3 to §3.5: the bytes that a part holds as they are; all others of ASCII are encoded.
+    /// RFC 3986 §3.3 to §3.5: bytes that are allowed in a part are kept. All other ASCII bytes are encoded.
     @Test(arguments: [
         ("/x", "!$&'()*+,;=:@/", "?#"), ("?x", "!$&'()*+,;=:@/?", "#"), ("#x", "!$&'()*+,;=:@/?", ""),
     ])
@@ -145,7 +145,7 @@ import Testing
         #expect((50_000...95_000).contains(accepted))
     }
 
-    /// A canonical text is copied, the same text with its scheme in upper case is written anew.
+    /// A canonical text is copied. The same text with its scheme in upper case is parsed and written anew.
     @Test func canonicalTextIsParsedLikeAnyOther() throws {
         var random = SplitMix64(seed: 2)
         for _ in 0..<20_000 {

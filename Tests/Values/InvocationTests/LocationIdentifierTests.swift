@@ -33,7 +33,7 @@ import Testing
         #expect(Set([composed, decomposed, composed]).count == 2)
     }
 
-    /// What a rule reads back, whatever the identifier is made of; in a path, but for the dots that are none.
+    /// A rule reads back the identifier from a path or a query, whatever characters it contains.
     @Test(arguments: ["a", "a b", "é", "e\u{301}", "%41", "a/b", "a?b#c&d=e", "+", "\\", "日本", "~-._"])
     func percentEncodedIdentifierIsReadBack(text: String) throws {
         let identifier = try LocationIdentifier(text)

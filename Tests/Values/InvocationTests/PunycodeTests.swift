@@ -41,9 +41,9 @@ import Testing
         #expect(try InvocationURL("https://\(label).example/a") == url)
     }
 
-    /// They decode to nothing, or to what has another A-label or none.
+    /// These labels decode to nothing, or to a text that has another A-label or none.
     @Test(arguments: [
-        // Ends within a number, or holds what is no digit.
+        // Ends within a number, or contains a character that is not a digit.
         "xn--z", "xn--bcher-kv", "xn--bcher-k_a",
         // Grows beyond U+10FFFF, or to a surrogate or a control character.
         "xn--99999999", "xn--99999999999999999999999999999999999999999999999999999999999", "xn--ib9b",
@@ -57,7 +57,7 @@ import Testing
         #expect(Self.isRefused(label))
     }
 
-    /// Whatever Foundation makes of a label decodes to what it was made from, and passes.
+    /// A label that Foundation encodes is accepted, and decodes to the original text.
     @Test func encodedLabelRoundTrips() throws {
         var random = SplitMix64(seed: 5)
         var checked = 0

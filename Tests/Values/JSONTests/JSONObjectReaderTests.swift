@@ -144,7 +144,7 @@ import Testing
                 == "The field a must be positive")
     }
 
-    /// A hostile key cannot break out of its line, nor fill a log.
+    /// A hostile key cannot add lines to a log or fill it.
     @Test func pathsAreEscapedAndShortened() {
         #expect(JSONPath.member("a", of: "") == "a")
         #expect(JSONPath.member("a-b_C9", of: "x") == "x.a-b_C9")

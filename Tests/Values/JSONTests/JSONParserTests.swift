@@ -6,7 +6,7 @@ private func parse(_ text: String) throws(JSONError) -> JSONValue {
     try JSONValue(parsing: text.utf8)
 }
 
-/// What the grammar of RFC 8259 allows and refuses, section by section.
+/// Texts that the grammar of RFC 8259 allows or forbids, section by section.
 @Suite struct JSONParserTests {
     private static let taken: [(String, JSONValue)] = [
         // §2 and §3: white space and literals

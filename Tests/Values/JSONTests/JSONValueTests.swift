@@ -126,7 +126,7 @@ import Testing
 
     // MARK: Round trip
 
-    /// Whatever is written reads back the same, byte for byte, on one line and indented.
+    /// A written value reads back the same, byte for byte, both on one line and indented.
     @Test func writtenValueRoundTrips() throws {
         var generator = RandomJSON(seed: 7159)
         for _ in 0..<20_000 {

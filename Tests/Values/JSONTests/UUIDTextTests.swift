@@ -9,7 +9,7 @@ import Testing
         #expect(UUID(text: uuid.uuidString.lowercased()) == uuid)
     }
 
-    /// Of which Foundation reads most.
+    /// Foundation accepts most of these texts.
     @Test(arguments: [
         "", "7d3c2f9a", "7d3c2f9a8b1e4c559e0f2a6d1b7c4e10", "7d3c2f9a-8b1e-4c55-9e0f-2a6d1b7c4e1",
         "7d3c2f9a-8b1e-4c55-9e0f-2a6d1b7c4e1g", "{7d3c2f9a-8b1e-4c55-9e0f-2a6d1b7c4e10}",

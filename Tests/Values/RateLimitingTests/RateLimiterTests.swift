@@ -21,7 +21,7 @@ import Testing
         #expect(!refused.isAdmitted && refused.remaining == 0)
         #expect(refused.untilNext == 100_000_000)
         #expect(refused.secondsUntilNext == 1 && refused.secondsUntilFull == 1)
-        // Refusals cost nothing: the next comes when it was said to.
+        // A refusal costs nothing: the next request is admitted at the announced time.
         #expect(!limiter.take(1, limit, at: Self.start + .milliseconds(99)).isAdmitted)
         #expect(limiter.take(1, limit, at: Self.start + .milliseconds(100)).isAdmitted)
         #expect(!limiter.take(1, limit, at: Self.start + .milliseconds(100)).isAdmitted)
@@ -46,7 +46,7 @@ import Testing
         #expect(limiter.take(1, limit, at: Self.start + .milliseconds(1_700)).isAdmitted)
     }
 
-    /// A client whose burst is used up gets as much work as its limit says, not as many requests.
+    /// After its burst, a client gets as much work as its limit allows. The number of requests does not matter.
     @Test func chargedRequestsKeepToTheLimitInTheLongRun() throws {
         let limiter = RateLimiter<Int>(from: Self.start)
         let limit = try Self.limit(50, burst: 100)
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    /// Among those that share a place because there is none of their own left, too.
+    /// If the limiter is full, keys share a counter. They also share a returned token.
     @Test func tokenGivenBackIsAvailableToAllKeysSharingIt() throws {
         let limiter = RateLimiter<Int>(capacity: 1, shards: 1, from: Self.start)
         let limit = try Self.limit(1, burst: 2)
@@ -105,7 +105,7 @@ import Testing
         #expect(limiter.take(1, narrow, at: Self.start + .seconds(1)).isAdmitted)
     }
 
-    /// What a slow limit has put days ahead does not outlive it.
+    /// A slow limit books requests for days ahead. A wider limit does not keep these bookings.
     @Test func widenedLimitAppliesImmediately() throws {
         let limiter = RateLimiter<Int>(from: Self.start)
         let slow = try Self.limit(1, burst: 100)

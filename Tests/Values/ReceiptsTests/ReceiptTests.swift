@@ -9,7 +9,7 @@ import Testing
 
 @testable import Receipts
 
-/// Receipts and their keys as whoever verifies them sees them: by the published keys, and nothing else of ours.
+/// The tests verify receipts with the published keys only, as others do.
 @Suite struct ReceiptTests {
     private static let now = Date(timeIntervalSince1970: 1_800_000_059)
 
@@ -66,8 +66,8 @@ import Testing
         #expect(throws: VerifiedToken.Refused.self) { try VerifiedToken.read(token, keys: others) }
     }
 
-    /// From the first look at the published keys to the last receipt of the old key, somebody who reads the keys every
-    /// five minutes can verify everything that is signed.
+    /// A verifier reads the published keys every five minutes. It can verify every receipt, from before the rotation until the
+    /// last receipt of the old key.
     @Test func receiptsStayVerifiableDuringKeyRotation() throws {
         let before = ReceiptKeySet(at: Self.now - 86_400)
         let during = try before.rotated(at: Self.now)
@@ -99,11 +99,11 @@ import Testing
         let third = try second.rotated(at: Self.now + 3_600)
         #expect(third.keys.map(\.id).prefix(2) == second.keys.map(\.id)[...])
         #expect(third.keys.count == 3)
-        // An hour later nobody has a receipt of the first any more.
+        // An hour later, all receipts of the first key have expired.
         let fourth = try third.rotated(at: Self.now + 7_200)
         #expect(fourth.keys.map(\.id).prefix(2) == third.keys.map(\.id).suffix(2))
         #expect(fourth.keys.count == 3)
-        // A clock that stands before all keys still signs by one.
+        // A clock that is earlier than all keys still selects a key.
         #expect(first.signing(at: Self.now - 86_400).id == first.keys[0].id)
     }
 
