@@ -48,7 +48,7 @@ enum Layer: String {
     func sources(_ name: String) -> String { "Sources/\(rawValue)/\(name)" }
 }
 
-/// What tests of several floors stand on.
+/// A module that tests of several floors use.
 func testSupport(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .target(name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: settings)
 }

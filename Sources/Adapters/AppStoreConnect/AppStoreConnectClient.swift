@@ -55,7 +55,7 @@ public final class AppStoreConnectClient: Sendable {
         try await get(settings.server + path + Self.text(query), scope: Self.scope(path, query))
     }
 
-    /// What `get` would show for its token.
+    /// The scope of the token for a GET.
     static func scope(_ path: String, _ query: [(String, String)]) -> String {
         let counted = query.filter { !["limit", "cursor", "sort"].contains($0.0) }.map { "\($0.0)=\($0.1)" }
         return "GET \(path)" + (counted.isEmpty ? "" : "?" + counted.joined(separator: "&"))

@@ -123,7 +123,7 @@ public struct AppStoreConnectService: ExperienceService {
 }
 
 extension AppStoreConnectError {
-    /// What registration is to make of it.
+    /// The failure as the sync sees it.
     var failure: ServiceFailure {
         switch self {
         case .refused(let refusal):

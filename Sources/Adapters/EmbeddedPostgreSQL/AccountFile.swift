@@ -2,14 +2,14 @@ import Foundation
 
 /// A file in a directory that belongs to the server's account.
 ///
-/// Root writes there too, and the account could have put a link to a file of root's in the way.
+/// Root writes to the file, too. The account could replace the file by a link to a file of root.
 enum AccountFile {
     /// Replaces the content of an existing file; false if it cannot, or would have to follow a link.
     static func replace(_ name: String, in directory: String, with text: String) -> Bool {
         let parent = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard parent >= 0 else { return false }
         defer { close(parent) }
-        // Not blocking: the account could have put a pipe without a reader there.
+        // Without O_NONBLOCK, opening would block if the account put a pipe without a reader there.
         let file = openat(parent, name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { return false }
         let handle = FileHandle(fileDescriptor: file, closeOnDealloc: true)

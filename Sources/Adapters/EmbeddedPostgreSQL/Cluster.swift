@@ -1,6 +1,6 @@
 import Foundation
 
-/// The server of one directory, worked by PostgreSQL's own programs. Used under the directory's lock.
+/// The server of one directory. It is controlled by PostgreSQL's own programs. The caller must hold the directory's lock.
 struct Cluster: Sendable {
     private let place: ServerAddress
     private let account: ServerAccount
@@ -25,7 +25,7 @@ struct Cluster: Sendable {
 
     func ensureRunning(_ options: EmbeddedServerOptions) throws(EmbeddedServerError) {
         try initialize()
-        // One that is there may be on its way out.
+        // A running server may be about to stop.
         while try isRunning() { if try isReady() { return } }
         try configure(options)
         let start = try control(["start", "-w", "-t", "\(Self.startTimeout)", "-l", "log"])
@@ -34,7 +34,7 @@ struct Cluster: Sendable {
         }
     }
 
-    /// Stops the server at once: sessions end, committed data is kept.
+    /// Stops the server immediately. Sessions end, and committed data is kept.
     func stop() throws(EmbeddedServerError) {
         guard try control(["status"]).status == 0 else { return }
         let stop = try control(["stop", "-w", "-m", "fast"])
@@ -44,7 +44,7 @@ struct Cluster: Sendable {
 
     // MARK: - Steps
 
-    /// Makes the cluster under another name first: one that was interrupted is never mistaken for a whole one.
+    /// Makes the cluster under a temporary name, so that an interrupted attempt is never mistaken for a complete cluster.
     private func initialize() throws(EmbeddedServerError) {
         guard access("\(place.data)/PG_VERSION", F_OK) != 0 else { return }
         try? FileManager.default.removeItem(atPath: place.unfinishedData)
@@ -52,7 +52,7 @@ struct Cluster: Sendable {
             "-D", place.unfinishedData, "--username=postgres", "--auth=trust", "--encoding=UTF8",
             "--data-checksums", "--no-instructions",
         ]
-        // Not every system has C.UTF-8; its order is that of C.
+        // Not every system has C.UTF-8. C sorts in the same order.
         let first = try account.command(binaries.path("initdb"), arguments + ["--locale=C.UTF-8"]).run()
         if first.status != 0 {
             try? FileManager.default.removeItem(atPath: place.unfinishedData)
@@ -63,7 +63,7 @@ struct Cluster: Sendable {
         }
     }
 
-    /// Writes the whole of `postgresql.conf`; anything not named has PostgreSQL's default.
+    /// Writes the whole of `postgresql.conf`. Settings that are missing in it have PostgreSQL's defaults.
     private func configure(_ options: EmbeddedServerOptions) throws(EmbeddedServerError) {
         var settings = [
             "listen_addresses": "",
@@ -109,8 +109,8 @@ struct Cluster: Sendable {
         }
     }
 
-    /// Whether a process that there is, is not the server. A server works in its data directory; of a process
-    /// that does not let us see where it works, only the name is known.
+    /// Whether an existing process is not the server. A server works in its data directory. If the working directory of a process
+    /// is not readable, its name decides.
     private func isForeign(_ process: pid_t) -> Bool {
         guard let command = FileManager.default.contents(atPath: "/proc/\(process)/cmdline") else {
             return false
@@ -128,7 +128,7 @@ struct Cluster: Sendable {
         return try control(["status"]).status == 0
     }
 
-    /// Waits until the server takes sessions; false when it has ended meanwhile.
+    /// Waits until the server accepts sessions; false if it has ended.
     private func isReady() throws(EmbeddedServerError) -> Bool {
         let deadline = ContinuousClock.now + .seconds(Self.startTimeout)
         var outcome: Command.Outcome
@@ -144,7 +144,7 @@ struct Cluster: Sendable {
     }
 
     private func control(_ arguments: [String]) throws(EmbeddedServerError) -> Command.Outcome {
-        // `pg_ctl` hands its paths to a shell between double quotes: relative ones hold nothing to misread.
+        // `pg_ctl` passes its paths to a shell between double quotes. Relative paths contain no special characters.
         var command = account.command(binaries.path("pg_ctl"), arguments + ["-s", "-D", "data"])
         command.directory = place.directory
         return try command.run()

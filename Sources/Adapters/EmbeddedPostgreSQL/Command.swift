@@ -1,27 +1,28 @@
 import Foundation
 
-/// A program that is run to its end.
+/// Runs a program and waits for its end.
 ///
-/// Not Foundation's `Process`: that waits for everyone who inherited a socket of its own, and so for ever when
-/// the program leaves a server behind, as `pg_ctl start` does.
+///
+/// Foundation's `Process` is not used: it waits until every process that inherited its socket has ended. That never happens if
+/// the program leaves a server running, as `pg_ctl start` does.
 struct Command {
     var path: String
     var arguments: [String]
     var directory = "/"
-    /// Seconds after which it is ended: above what `pg_ctl` itself waits.
+    /// After this number of seconds the program is killed. `pg_ctl` itself waits less.
     var timeout = 120
-    /// What errors call it, when it is run by way of another program.
+    /// The name in errors, if another program runs the command.
     var alias: String?
 
     private var name: String { URL(fileURLWithPath: alias ?? path).lastPathComponent }
 
     struct Outcome {
         let status: Int32
-        /// Its output and its errors.
+        /// The text of standard output and standard error.
         let text: String
     }
 
-    /// Runs and throws unless the program ends with status 0.
+    /// Runs the program, and throws an error unless its status is 0.
     @discardableResult
     func runSuccessfully() throws(EmbeddedServerError) -> String {
         let outcome = try run()
@@ -31,8 +32,8 @@ struct Command {
         return outcome.text
     }
 
-    /// Runs in a process group of its own so that Ctrl-C at the terminal does not reach it, with no
-    /// file of ours open and a small environment: nothing of the caller's `PG…` variables gets through.
+    /// Runs the program in its own process group, so that Ctrl-C at the terminal does not reach it. It inherits no open file,
+    /// and only a small environment without the caller's `PG…` variables.
     func run() throws(EmbeddedServerError) -> Outcome {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw failure(errno) }
@@ -44,7 +45,7 @@ struct Command {
         guard failed == 0 else { throw failure(failed) }
 
         let data = read(output.fileDescriptor)
-        // It is the leader of its group.
+        // The process is the leader of its group.
         if data == nil { kill(-process, SIGKILL) }
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0 {
@@ -64,7 +65,7 @@ struct Command {
         return signal == 0 ? (status >> 8) & 0xff : 128 + signal
     }
 
-    /// Reads to the end; nil when that does not come in time.
+    /// Reads to the end; nil if the end does not come in time.
     private func read(_ descriptor: Int32) -> Data? {
         let deadline = ContinuousClock.now + .seconds(timeout)
         var data = Data()
@@ -107,8 +108,9 @@ struct Command {
         posix_spawn_file_actions_adddup2(&files, output, 1)
         posix_spawn_file_actions_adddup2(&files, output, 2)
         #if !canImport(Darwin)
-            // Descriptors opened without O_CLOEXEC, and those that another thread opens before the child exists: a server left
-            // behind would keep them open. Closing one that is not open is not an error here.
+            // These descriptors were opened without O_CLOEXEC, or another thread opens them before the child exists. A server that
+            // is
+            // left running would keep them open. Closing a descriptor that is not open is not an error here.
             let open = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
             let highest = open.compactMap { Int32($0) }.max() ?? 2
             for file in 3...highest + 1_000 { posix_spawn_file_actions_addclose(&files, file) }
@@ -124,7 +126,7 @@ struct Command {
         posix_spawnattr_setflags(&attributes, Int16(Int32(flags) | closeAll))
 
         let search = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
-        // The shell only changes the directory: the caller's may not be the account's to enter.
+        // The shell only changes the directory. The account may have no access to the caller's directory.
         let words = ["/bin/sh", "-c", #"cd -- "$0" && exec "$@""#, directory, path] + arguments
         var pointers = words.map { strdup($0) }
         var environment = ["LC_ALL=C", "PATH=\(search)"].map { (text: String) in strdup(text) }

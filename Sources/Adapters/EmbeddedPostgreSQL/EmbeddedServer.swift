@@ -1,6 +1,6 @@
 import Foundation
 
-/// A PostgreSQL server of one's own in a directory, shared by every process that names the same directory.
+/// A PostgreSQL server in a directory. All processes that name the directory share the server.
 ///
 /// It listens on a Unix socket that only the directory's owner can reach, and trusts every client there. The first process
 /// starts it, others join it, and the last one to leave stops it. A server whose starter was killed runs until the next process
@@ -16,18 +16,18 @@ public struct EmbeddedServer: Sendable {
 
     /// Starts the server in a directory, or joins the one that runs there.
     ///
-    /// The directory is made if it is missing. Root is not allowed to run PostgreSQL: then the directory is given
-    /// to the account `postgres`, and the server runs as that. Takes some seconds the first time.
+    /// A missing directory is created. PostgreSQL does not run as root. For root, the directory is given to the account
+    /// `postgres`, which runs the server. The first start takes some seconds.
     ///
-    /// Removes libpq's variables, such as `PGHOSTADDR` and `PGSERVICE`, from the process's environment: `conninfo`
-    /// would lead to another server with them.
+    /// Removes libpq's variables, such as `PGHOSTADDR` and `PGSERVICE`, from the process's environment. With them,
+    /// `conninfo` would lead to another server.
     public static func startOrJoin(
         directory: String, options: EmbeddedServerOptions = EmbeddedServerOptions()
     ) async throws(EmbeddedServerError) -> EmbeddedServer {
         LibpqEnvironment.clear()
         let result: Result<EmbeddedServer, EmbeddedServerError> = await withCheckedContinuation {
             continuation in
-            // A thread: locks and programs are waited for.
+            // Runs on a thread because it waits for locks and programs.
             let thread = Thread {
                 continuation.resume(
                     returning: Result { () throws(EmbeddedServerError) in

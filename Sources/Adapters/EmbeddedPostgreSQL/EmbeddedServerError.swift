@@ -1,10 +1,10 @@
-/// Why an embedded server could not be started, joined or left.
+/// The reason why an embedded server could not be started, joined or left.
 public enum EmbeddedServerError: Error, Sendable, Hashable, CustomStringConvertible {
     /// No PostgreSQL server of a usable release is installed.
     case notInstalled(minimumVersion: Int)
-    /// The directory's data needs a release that is not installed.
+    /// The directory's data needs a PostgreSQL release that is not installed.
     case versionNotInstalled(Int)
-    /// The directory holds something else.
+    /// The directory contains other files.
     case foreignDirectory(String)
     /// The directory cannot be made, opened or locked.
     case directory(String, reason: String)
@@ -14,10 +14,10 @@ public enum EmbeddedServerError: Error, Sendable, Hashable, CustomStringConverti
     case cannotDropPrivileges
     /// PostgreSQL does not run as root, and the account for it is missing.
     case noAccount(String)
-    /// A program of PostgreSQL failed; the output is its own.
+    /// A program of PostgreSQL failed. The output comes from the program.
     case failed(program: String, output: String)
 
-    /// A stable name.
+    /// A name that is stable across versions.
     public var code: String {
         switch self {
         case .notInstalled: "not_installed"

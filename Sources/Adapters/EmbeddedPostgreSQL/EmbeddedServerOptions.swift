@@ -1,4 +1,4 @@
-/// The options of an embedded server; those of its start also apply to processes that join it.
+/// The options of an embedded server. The options of the process that starts it also apply to processes that join it.
 public struct EmbeddedServerOptions: Sendable, Hashable {
     /// Whether commits survive a crash of the machine; false is for tests.
     public var isDurable: Bool

@@ -1,11 +1,11 @@
 import Foundation
 
-/// A lock on a file that the kernel takes away when the process ends, however it ends.
+/// A lock on a file. The kernel releases it when the process ends, even after a crash.
 final class FileLock: Sendable {
     private let descriptor: Int32
 
-    /// Opens the file without locking it. It is closed on `exec`: the server must not inherit the lock. A link is
-    /// not followed: the directory may belong to another account than ours.
+    /// Opens the file without locking it. The file is closed on `exec`, because the server must not inherit the lock. Links are
+    /// not followed, because the directory may belong to another account.
     init(path: String) throws(EmbeddedServerError) {
         descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {

@@ -1,15 +1,15 @@
 import Foundation
 import Synchronization
 
-/// A command that is run in this process's place: with its terminal, input and output.
+/// A command that takes this process's place at the terminal: it has its terminal, input and output.
 ///
-/// Not Foundation's `Process`: that puts the command in a process group of its own, where Ctrl-C does not reach it
-/// and the terminal cannot be read.
+/// Foundation's `Process` is not used: it puts the command into another process group. There the command gets no Ctrl-C, and
+/// cannot read the terminal.
 public final class ForegroundCommand: Sendable {
     private enum State: Sendable {
         case waiting
         case running(pid_t)
-        /// It is not to be run any more, or has ended.
+        /// The command has ended, or must not be run any more.
         case over(status: Int32)
     }
 
@@ -21,13 +21,13 @@ public final class ForegroundCommand: Sendable {
         self.words = words
     }
 
-    /// Passes a signal on to the command, or keeps it from being run when it has not been yet.
+    /// Sends a signal to the command. If the command is not running yet, it will not be run.
     public func send(_ signal: Int32) {
         state.withLock { state in
             switch state {
             case .waiting: state = .over(status: 128 + signal)
             case .running(let process):
-                // The terminal's Ctrl-C goes to all of the foreground: the command has it already.
+                // Ctrl-C at the terminal goes to the whole foreground group, so the command already got this signal.
                 if signal != SIGINT || !Self.isInForeground { kill(process, signal) }
             case .over: break
             }
@@ -58,7 +58,7 @@ public final class ForegroundCommand: Sendable {
         }
     }
 
-    /// Finds a program as a shell does: the first program of that name in the folders of PATH, else the first file. Folders
+    /// Finds a program as a shell does: the first executable of that name in the folders of PATH; otherwise the first file. Folders
     /// that may not be searched are skipped; `env` would report that the program may not be run.
     /// - Returns: Nil if there is none. A name with a slash is returned unchanged: `env` judges it.
     static func find(_ name: String, in search: String) -> String? {
@@ -68,7 +68,7 @@ public final class ForegroundCommand: Sendable {
             let path = "\(folder.isEmpty ? "." : folder)/\(name)"
             var status = stat()
             guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
-            // `env` takes a word with an equals sign for a variable.
+            // `env` reads a word with an equals sign as a variable.
             let found = path.contains("=") ? name : path
             if access(path, X_OK) == 0 { return found }
             file = file ?? found
@@ -76,7 +76,7 @@ public final class ForegroundCommand: Sendable {
         return file
     }
 
-    /// The program does not exist.
+    /// Ends the command because its program does not exist.
     private func giveUp() -> Int32 {
         let (status, isFirst): (Int32, Bool) = state.withLock { state in
             if case .over(let status) = state { return (status, false) }
@@ -91,7 +91,7 @@ public final class ForegroundCommand: Sendable {
 
     private func wait() -> Int32 {
         if case .running(let process) = state.withLock({ $0 }) {
-            // Not reaped yet: until the state shows its end, no other process has the number.
+            // The process is not reaped yet. Until the state shows its end, no other process can have its number.
             var information = siginfo_t()
             while waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
         }
@@ -126,7 +126,7 @@ public final class ForegroundCommand: Sendable {
         #endif
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // Those that this process traps: the command has them as if it had been started without it.
+        // This process traps these signals. The command gets their original handling.
         var (none, trapped) = (sigset_t(), sigset_t())
         sigemptyset(&none)
         sigemptyset(&trapped)

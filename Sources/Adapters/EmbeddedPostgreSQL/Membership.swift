@@ -1,6 +1,6 @@
 import Synchronization
 
-/// One process's use of an embedded server.
+/// The membership of one process in an embedded server.
 final class Membership: Sendable {
     private struct State: Sendable {
         let cluster: Cluster

@@ -1,20 +1,20 @@
 import Foundation
 
-/// The account that the server runs as: the caller's own, or an unprivileged one when the caller is root.
+/// The account that runs the server: the caller's own account, or an unprivileged account if the caller is root.
 struct ServerAccount {
     private struct Unprivileged {
         let name: String
         let user: uid_t
         let group: gid_t
         let setpriv: String
-        /// Root may use a directory below one that others cannot enter; then the server needs the capability
-        /// to do so too, and nothing else of root's.
+        /// Root may use a directory below one that other accounts cannot enter. Then the server gets this one
+        /// capability of root.
         var passesDirectories = false
     }
 
     private var unprivileged: Unprivileged?
 
-    /// The account that PostgreSQL's packages make for it.
+    /// The account that PostgreSQL's packages create.
     static let usual = "postgres"
 
     /// Finds the account, makes it the directory's owner, and makes sure that it can enter the directory.
@@ -46,14 +46,14 @@ struct ServerAccount {
         return (try? command.run().status) == 0
     }
 
-    /// Gives a directory outside the server's own to the account.
+    /// Gives the account a directory outside the server's directory.
     func own(_ path: String) {
         if let unprivileged { _ = chown(path, unprivileged.user, unprivileged.group) }
     }
 
     var user: uid_t { unprivileged?.user ?? geteuid() }
 
-    /// A command run as the account.
+    /// Makes a command that runs as the account.
     func command(_ path: String, _ arguments: [String]) -> Command {
         guard let unprivileged else { return Command(path: path, arguments: arguments) }
         var options = [

@@ -10,12 +10,13 @@ struct ServerAddress: Sendable {
     var lock: String { "\(directory)/lock" }
     var users: String { "\(directory)/users" }
 
-    /// Makes the directory unless it is there, and closes it to everyone but its owner.
+    /// Creates a missing directory. Gives access to the owner alone.
     ///
-    /// An existing directory must contain an embedded server, or nothing. An empty one is accepted with any owner, because a
-    /// mounted volume is one, but not a directory that accounts share, such as `/tmp`.
+    /// An existing directory must be empty or contain an embedded server. An empty directory may belong to any owner, because a
+    /// mounted volume does. But it must not be a directory that accounts share, such as `/tmp`.
     ///
-    /// Throws `foreignDirectory` for any other, and leaves it as it was.
+    ///
+    /// Throws `foreignDirectory` for any other directory, and does not change it.
     init(directory: String) throws(EmbeddedServerError) {
         let named = URL(fileURLWithPath: directory).standardizedFileURL.path
         do {
@@ -24,7 +25,7 @@ struct ServerAddress: Sendable {
         } catch {
             throw .directory(named, reason: "it cannot be made")
         }
-        // One name for one directory: the socket's place may be made from it.
+        // A directory must have one name only, because the socket's path may be made from it.
         guard let resolved = realpath(named, nil) else {
             throw .directory(named, reason: String(cString: strerror(errno)))
         }
@@ -43,21 +44,21 @@ struct ServerAddress: Sendable {
         "data", "data.unfinished", "lock", "log", "users", ".s.PGSQL.5432", ".s.PGSQL.5432.lock",
     ]
 
-    /// Many programs have a file named `lock`: ours is empty, and has none but our own beside it.
+    /// Many programs have a file named `lock`. Ours is empty, and only our own files are beside it.
     private func holdsServer(_ contents: [String]) -> Bool {
         var status = stat()
         return Self.names.isSuperset(of: contents) && lstat(lock, &status) == 0
             && status.st_mode & S_IFMT == S_IFREG && status.st_size == 0
     }
 
-    /// Whether each account may make files there that the others may not remove.
+    /// Whether every account may create files there that other accounts may not remove.
     private var isShared: Bool {
         var status = stat()
         return stat(directory, &status) != 0 || status.st_mode & S_ISVTX != 0
     }
 
-    /// Where the socket is: the directory itself, or one below `/tmp` when its path is too long for the
-    /// kernel, or would be taken apart in a connection string.
+    /// The folder of the socket: the directory itself, or a folder below `/tmp` if the directory's path is too long for the
+    /// kernel, or if a connection string would split it.
     func socketDirectory(for account: ServerAccount) throws(EmbeddedServerError) -> String {
         // `sun_path` has 108 bytes, the last of them zero.
         if directory.utf8.count + "/.s.PGSQL.5432".utf8.count <= 107, !directory.contains(",") {

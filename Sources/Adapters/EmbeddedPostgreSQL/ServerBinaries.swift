@@ -8,7 +8,7 @@ struct ServerBinaries {
 
     static let minimumVersion = 15
 
-    /// The newest release from 15 on, or the one that made the data.
+    /// Finds the newest release from 15 on, or the release that made the data.
     static func find(for dataVersion: Int?) throws(EmbeddedServerError) -> ServerBinaries {
         let found = candidates().compactMap(Self.init(directory:))
         if let dataVersion {
@@ -39,7 +39,7 @@ struct ServerBinaries {
         self.version = version
     }
 
-    /// The directory that `pg_config` in PATH reports, then the usual directories of packages.
+    /// The directory that `pg_config` in PATH reports, and then the usual directories of packages.
     private static func candidates() -> [String] {
         let search = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(
             String.init)

@@ -1,6 +1,6 @@
 import CBuild
 
-/// What this binary was built from.
+/// The version and source of this binary.
 public struct BuildInfo: Sendable, Hashable, CustomStringConvertible {
     public let version: String
     /// "unknown" for a build without this information, such as a plain `swift build`; with "-dirty" for a changed checkout.

@@ -14,14 +14,14 @@ public struct FileStatus: Sendable, Hashable {
     public let owner: uid_t
     public let group: gid_t
 
-    /// Of the path's target, after all links; nil if it does not exist.
+    /// The status of the path's target, after all links; nil if it does not exist.
     public init?(path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         self.init(status)
     }
 
-    /// Of an open file, independent of its name.
+    /// The status of an open file. It does not depend on the file's name.
     public init?(descriptor: Int32) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return nil }

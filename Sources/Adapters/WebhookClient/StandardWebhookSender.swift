@@ -7,7 +7,7 @@ import NIOHTTP1
 public import Notifications
 public import OutboundHTTP
 
-/// Sends webhook messages signed as Standard Webhooks 1.0 has it: one POST each.
+/// Sends webhook messages with the signature of Standard Webhooks 1.0. Each message is one POST.
 ///
 /// Safe to use from many tasks.
 public struct StandardWebhookSender: WebhookSender {

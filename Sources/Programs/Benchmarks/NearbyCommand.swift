@@ -5,7 +5,7 @@ import Invocation
 import JSON
 import Lookups
 
-/// Times finding what is near among many places.
+/// Measures the search for nearby places among many places.
 struct NearbyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "nearby",

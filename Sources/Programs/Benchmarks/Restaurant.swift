@@ -11,7 +11,7 @@ struct Restaurant {
     let table: TenantTable
     /// An invocation of the clip there.
     let order: InvocationURL
-    /// What the order matches.
+    /// The experience that matches the order's URL.
     let experience: IndexedExperience
 
     init() throws {

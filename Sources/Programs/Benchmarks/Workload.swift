@@ -174,7 +174,7 @@ extension Workload {
 
     private static let path = "/restaurants/restaurant_a/order/1234"
 
-    /// What a lookup is made of, from its URL to its JSON.
+    /// A complete lookup, from the text of the URL to the JSON of the response.
     private static func lookUp() throws -> Workload {
         let restaurant = try Restaurant()
         let text = "https://example.com" + path

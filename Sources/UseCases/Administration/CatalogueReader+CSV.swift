@@ -4,7 +4,7 @@ import JSON
 /// Exports in the format of imports. If an export is imported and exported again, the file has the same bytes.
 extension CatalogueReader {
     /// Writes all locations as CSV: the columns of the fields, then of details, cards and metadata. Returns the number of rows.
-    /// - Parameter forSpreadsheets: as ``CSVWriter`` has it; an import does not take the file then.
+    /// - Parameter forSpreadsheets: See ``CSVWriter``. If true, the file cannot be imported.
     public func exportLocations(
         forSpreadsheets: Bool = false, to sink: @escaping ([UInt8]) throws -> Void
     ) async throws -> Int {
@@ -22,7 +22,7 @@ extension CatalogueReader {
     }
 
     /// Writes all experiences as CSV, with the columns of cards last. Returns the number of rows.
-    /// - Parameter forSpreadsheets: as ``CSVWriter`` has it; an import does not take the file then.
+    /// - Parameter forSpreadsheets: See ``CSVWriter``. If true, the file cannot be imported.
     public func exportExperiences(
         forSpreadsheets: Bool = false, to sink: @escaping ([UInt8]) throws -> Void
     ) async throws -> Int {

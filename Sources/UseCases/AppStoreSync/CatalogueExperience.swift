@@ -2,7 +2,7 @@ public import Cards
 public import Geodesy
 public import Invocation
 
-/// An advanced experience as the catalogue has it, its card not inherited yet.
+/// An advanced experience of the catalogue. Its card inherits no values yet.
 public struct CatalogueExperience: Sendable {
     public var url: URLPrefix
     /// The card's title and subtitle in its default language, which take precedence over ``card``.

@@ -42,7 +42,7 @@ public protocol ExperienceService: Sendable {
 /// Called before each write: records it, and throws if it may not be sent.
 public typealias Fence = @Sendable () async throws -> Void
 
-/// A clip as App Store Connect has it.
+/// A clip at App Store Connect.
 public struct RegisteredClip: Sendable, Hashable {
     public let id: String
     /// The app's primary language; each experience has a text in it. [Apple]

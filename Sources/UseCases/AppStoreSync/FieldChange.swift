@@ -2,7 +2,7 @@ public import JSON
 
 /// One value of an experience that is to change at App Store Connect.
 public struct FieldChange: Sendable, Hashable {
-    /// As ``ExperienceContent/fields`` has it.
+    /// A path of ``ExperienceContent/fields``.
     public let path: String
     /// The value at App Store Connect; nil if it has none.
     public let old: JSONValue?

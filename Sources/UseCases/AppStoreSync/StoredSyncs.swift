@@ -1,7 +1,7 @@
 public import Foundation
 public import Tenancy
 
-/// A tenant's connections, and what came of its runs.
+/// A tenant's connections, and the results of its runs.
 public struct StoredSyncs: Sendable, Hashable {
     /// By clip.
     public var connections: [StoreConnection]

@@ -37,7 +37,7 @@ public struct SyncPlan: Sendable, Hashable {
     public enum Finding: Sendable, Hashable {
         /// Other experiences have the same canonical URL.
         case duplicate(ids: [String])
-        /// It was created, and the listing has it not.
+        /// The experience was created, but Apple's listing does not contain it yet.
         case unlisted(id: String)
         /// Maps has no such place. [Apple]
         case placeNotMatched

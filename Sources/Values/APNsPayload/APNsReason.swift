@@ -1,4 +1,4 @@
-/// Why APNs refused a request, in its own words; one that is not known here is kept as it came.
+/// The reason why APNs refused a request. An unknown reason is kept unchanged.
 ///
 /// Source: Apple, "Handling notification responses from APNs" and "Sending broadcast push notification requests to
 /// APNs".

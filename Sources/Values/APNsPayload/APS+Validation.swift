@@ -12,7 +12,7 @@ extension APS {
     /// The maximum number of parts of their paths.
     private static let longestName = 4
 
-    /// Refuses what APNs or the system would reject, ignore or misread; `json` is the dictionary as it is sent.
+    /// Refuses values that APNs or the system would reject, ignore or misread. `json` is the dictionary that is sent.
     func validate(_ json: JSONObject, for pushType: PushType) throws(PayloadError) {
         try validateValues(for: pushType)
         try validateTexts(json)

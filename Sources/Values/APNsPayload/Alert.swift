@@ -31,7 +31,7 @@ public enum Alert: Sendable, Hashable {
         }
     }
 
-    /// Text as it is, or to be looked up in the App Clip's localized strings.
+    /// Plain text, or a key of the App Clip's localized strings.
     public enum Text: Sendable, Hashable {
         case plain(String)
         /// A key of `Localizable.strings`, and the values that replace each `%@` in the localized text.

@@ -50,7 +50,7 @@ public struct NotificationHeaders: Sendable, Hashable {
     /// Checks and completes the headers for an app or App Clip.
     ///
     /// - Parameters:
-    ///   - priority: Nil stands for 5 for background notifications, which allow no other above it, else 10.
+    ///   - priority: If nil, 5 for background notifications, which allow no higher one, and 10 for others.
     ///   - collapseID: 1 to 64 bytes; printable ASCII without a space at either end, since it is the value of
     ///     an HTTP field. [ours]
     ///   - id: A UUID in any case; it is sent in lower case.

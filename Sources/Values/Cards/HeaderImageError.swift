@@ -6,10 +6,10 @@ public enum HeaderImageError: String, Error, Sendable, Hashable, CaseIterable, C
     /// It ends inside a chunk or segment, or before its last one.
     case truncated = "image_truncated"
     case trailingBytes = "image_trailing_bytes"
-    /// A chunk or segment is not as its specification has it.
+    /// A chunk or segment violates its specification.
     case malformed = "image_malformed"
     case wrongChecksum = "image_wrong_checksum"
-    /// A chunk that must be understood and is not, or a way of coding that browsers and phones do not read.
+    /// A critical chunk that is unknown, or an encoding that browsers and phones do not read.
     case unsupported = "image_unsupported"
     case missingPalette = "image_missing_palette"
     case missingData = "image_missing_data"

@@ -84,7 +84,7 @@ final class MemoryChannels: ChannelManager, ChannelStore {
         }
     }
 
-    /// What is another tenant's is answered as what there is not.
+    /// A channel of another tenant gets the same response as a channel that does not exist.
     @Test func anotherTenantsChannelIsUnknown() async throws {
         let api = TestAPI()
         let other = TenantID(UUID())

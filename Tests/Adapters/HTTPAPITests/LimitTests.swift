@@ -385,7 +385,7 @@ import Testing
 
     @Test(.timeLimit(.minutes(30))) func clientWithholdingBodiesDoesNotBlockItsTenant() async throws {
         var api = TestAPI()
-        // Of these two, one client can use one.
+        // One client may use one of these two requests.
         api.settings.tenantConcurrency = 2
         let settings = api.settings
         let (publishable, secret) = (api.publishable, api.secret)

@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    /// The deletion waits, and then deletes what was imported.
+    /// The deletion waits for the import, and then also deletes the imported rows.
     @Test(.timeLimit(.minutes(30))) func deletionWaitsForImportAndDeletesItsRows() async throws {
         try await Stores.withTenant { stores, tenant in
             let (begun, begin) = AsyncStream.makeStream(of: Never.self)

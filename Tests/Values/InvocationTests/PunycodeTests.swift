@@ -50,7 +50,7 @@ import Testing
         "xn--a", "xn--abc-d", "xn--a-b-c",
         // Grows beyond what a machine's word holds, at the very first number.
         "xn--hz767205604493046e", "xn--uv767205604493046e",
-        // Enclosed, full-width and upper-case letters, and what is not composed: UTS 46 has others for them.
+        // Enclosed, full-width and upper-case letters, and decomposed characters. UTS 46 maps them to other characters.
         "xn--pokxncvks", "XN--POKXNCVKS", "xn--8i7caa", "xn--u-ccb", "xn--cafe-yvc",
     ])
     func invalidALabelIsRejected(label: String) {

@@ -17,7 +17,7 @@ import Testing
         format.line(date, "warning", "doorstep", "Doorstep", "it \"fails\"\nagain", metadata)
     }
 
-    /// What a program prints for a line at its standard input.
+    /// Runs a program with a line as its standard input, and returns its output.
     private static func output(of words: [String], reading line: String) throws -> String {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")

@@ -39,7 +39,7 @@ import Testing
         _ = try issuer.verify(token, for: TenantID(number: 1), at: Self.now)
         let parts = token.split(separator: ".").map(String.init)
         #expect(parts.count == 3)
-        // Each bit of what is encoded: of the header, the claims and the signature.
+        // Changes each bit of the header, the claims and the signature.
         for part in parts.indices {
             let original = try #require(Base64URL.bytes(parts[part]))
             for bit in 0..<8 * original.count {

@@ -94,7 +94,7 @@ public struct ConsoleServer: Service {
         public var association: @Sendable (LookupIndex.Site) -> [UInt8]
         /// The landing page at a URL of a host with landing pages; nil if there is none.
         public var page: @Sendable (InvocationURL, LookupIndex.ProvedHost, LiveLookupIndex.State) -> [UInt8]?
-        /// Looks for the proof of a domain, bounded in time, and keeps what comes of it.
+        /// Looks for the proof of a domain, in bounded time, and stores the result.
         public var prove:
             @Sendable (DomainName, TenantID, ConsoleAccess, Date) async throws -> DomainVerification.Outcome
         /// Checks the served association file, in bounded time.

@@ -34,7 +34,7 @@ public protocol InstanceStore: Sendable {
     ) async throws -> Bool
 }
 
-/// Whose an instance is.
+/// The clip and the key of an instance.
 public struct InstanceOwner: Sendable, Hashable {
     public let clip: BundleID
     /// The ID of the key of App Attest that registered the instance first, 32 bytes; nil if none did.

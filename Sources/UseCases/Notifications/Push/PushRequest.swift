@@ -3,9 +3,9 @@ public import Tenancy
 
 /// One request to APNs.
 public struct PushRequest: Sendable {
-    /// Whose notification it is; several tenants may have clips of one team.
+    /// The tenant of the notification. Several tenants may have clips of one team.
     public let tenant: TenantID
-    /// Whose key signs the provider token.
+    /// The team whose key signs the provider token.
     public let team: TeamID
     public let environment: APNsEnvironment
     public let destination: Destination

@@ -31,7 +31,7 @@ public protocol DeliveryLedger: Sendable {
         upTo limit: Int?, by actor: String?
     ) async throws -> RetryCounts
 
-    /// Whose delivery it is; nil when the tenant has none of this ID.
+    /// The notification of a delivery; nil if the tenant has no such delivery.
     func notification(of delivery: DeliveryID, of tenant: TenantID) async throws -> NotificationID?
 }
 
