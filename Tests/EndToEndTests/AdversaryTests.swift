@@ -142,10 +142,10 @@ import Testing
             ("another app's", field(token1, loot.otherAppsToken)),
             ("a revoked key's", field(token1, loot.revokedToken)),
             ("a list of tokens", field(token1, "\(loot.otherAppsToken), \(loot.othersToken)")),
-            ("no signature", field(assertion, "x")), ("an empty one", field(assertion, "key=:AA==:")),
-            ("one that was used", field(assertion, loot.signature)),
-            ("another device's", field(assertion, ofAnother)),
-            ("that by the genuine key's name", field(assertion, asOwn)),
+            ("no signature", field(assertion, "x")), ("an empty signature", field(assertion, "key=:AA==:")),
+            ("a used signature", field(assertion, loot.signature)),
+            ("another device's signature", field(assertion, ofAnother)),
+            ("another device's signature with the genuine key ID", field(assertion, asOwn)),
             (
                 "of another body",
                 field(assertion, try Attested.signature(&foreign, foreignKey, challenge, other))

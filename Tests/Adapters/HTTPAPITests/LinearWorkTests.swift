@@ -318,7 +318,7 @@ struct LinearWorkTests {
         Subject("slashes", from: 6) { url(repeated("/", $0)) },
         Subject("query items", from: 4) { url("?" + repeated("a&", $0)) },
         Subject("empty query items of a URL", from: 14) { url("?" + repeated("&", $0)) },
-        Subject("what must be encoded", from: 4) { url("/" + repeated("\"", $0)) },
+        Subject("characters to encode", from: 4) { url("/" + repeated("\"", $0)) },
         Subject("other characters than ASCII") { url("/" + repeated("ü", $0)) },
         Subject("a fragment", from: 14) { url("#" + repeated("a", $0)) },
         Subject("labels of a host") { host(repeated("a.", $0) + "example") },

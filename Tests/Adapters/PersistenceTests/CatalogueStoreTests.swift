@@ -624,7 +624,7 @@ import Testing
         let tenants = (0..<2).map { _ in TenantID(UUID()) }
         try await imports.with(tenants[0]) {
             await #expect(throws: AdministrationError.tooManyImports) {
-                try await imports.with(tenants[1]) { Issue.record("it had a turn") }
+                try await imports.with(tenants[1]) { Issue.record("the import began") }
             }
             #expect(imports.waitingCount == 0)
         }

@@ -277,7 +277,7 @@ import Testing
             }
             let options = ImportOptions(prunes: prunes, allowedRemovals: 3)
             guard case .done = try await store.importLocations(of: tenant, Self.rows(text), options) else {
-                Issue.record("it was refused")
+                Issue.record("the import was refused")
                 return
             }
             let after = try await Self.usage(stores)

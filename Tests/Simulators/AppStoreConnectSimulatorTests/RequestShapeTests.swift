@@ -24,7 +24,7 @@ import Testing
         ("no issue", Desk.token(at: start, without: ["iat"])),
         ("no end", Desk.token(at: start, without: ["exp"])),
         ("twenty minutes and a second", Desk.token(at: start, claims: ["exp": JSONValue(second + 1_201)])),
-        ("an end that has come", Desk.token(at: start - 1_200)),
+        ("an expired token", Desk.token(at: start - 1_200)),
         ("an issue in the future", Desk.token(at: start + 61)),
         (
             "an individual key with an issuer",

@@ -129,7 +129,7 @@ import Testing
         Case(
             relation: .locations, name: "an identifier of 64 KiB",
             row: with(.locations, 1, [UInt8](repeating: 0x61, count: 65_536))),
-        details("that are no JSON", "{"), details("in an array", #"["a"]"#),
+        details("that are not JSON", "{"), details("in an array", #"["a"]"#),
         details("with a number", #"{"a":1}"#), details("with an empty text", #"{"a":""}"#),
         details("without a name", #"{"":"a"}"#), details("with a NUL", #"{"a":"\u0000"}"#),
         details("of 4,097 bytes", #"{"a":"\#(String(repeating: "x", count: 4_089))"}"#),
@@ -140,8 +140,8 @@ import Testing
         experience("33 path components", "https://example.com" + String(repeating: "/a", count: 33)),
         experience(
             "17 query items", "https://example.com?" + (0..<17).map { "n\($0)" }.joined(separator: "&")),
-        experience("no bundle ID", clip: "clip"), experience("a bad rule", rule: "path:0"),
-        experience("an empty rule", rule: ""), experience("a rule of no known form", rule: "fragment:1"),
+        experience("an invalid bundle ID", clip: "clip"), experience("a bad rule", rule: "path:0"),
+        experience("an empty rule", rule: ""), experience("an unknown rule", rule: "fragment:1"),
         experience("both a location and a rule", location: "a", rule: "path:1"),
         Case(relation: .experiences, name: "a rule not UTF-8", row: with(.experiences, 5, [0xFF])),
         Case(
