@@ -21,7 +21,7 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundIn = Never
     typealias OutboundOut = HTTP2Frame
 
-    private final class Stream {
+    final class Stream {
         let request: ServerRequest
         /// Nil if a task responds.
         let respond: ((ByteBuffer) -> ServerResponse)?
@@ -61,26 +61,26 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private let responder: any ServerResponder
-    private let settings: ConnectionSettings
-    private var streams: [HTTP2StreamID: Stream] = [:]
+    let settings: ConnectionSettings
+    var streams: [HTTP2StreamID: Stream] = [:]
     /// The streams whose requests are arriving.
     private var arriving: [HTTP2StreamID] = []
     /// The streams whose requests wait until the client has read other responses.
     private var waiting = CircularBuffer<HTTP2StreamID>(initialCapacity: 1)
     /// The length of all complete responses whose streams are open, in bytes.
-    private var heldBytes = 0
-    private var lastStream = HTTP2StreamID.rootStream
-    private let idleTimeout: ReadTimeout
-    private var isUnflushed = false
+    var heldBytes = 0
+    var lastStream = HTTP2StreamID.rootStream
+    let idleTimeout: ReadTimeout
+    var isUnflushed = false
     private var isReadDelayed = false
     /// When the client stopped reading.
-    private var unwritableSince: NIODeadline?
-    private var look: Scheduled<Void>?
+    var unwritableSince: NIODeadline?
+    var look: Scheduled<Void>?
     /// Whether GOAWAY was sent.
-    private var isDraining = false
-    private var isOver = false
+    var isDraining = false
+    var isOver = false
     private var memory = ConnectionMemory(peer: nil)
-    private var context: ChannelHandlerContext?
+    var context: ChannelHandlerContext?
     /// Starts the task that responds to a request. Tests replace it.
     var start: ((ServerRequest, ServerRequestBody, HTTP2StreamID) -> Void)?
 
@@ -338,7 +338,7 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     /// Responds to requests that have waited, as far as there is room.
-    private func respondToWaiting(_ context: ChannelHandlerContext) {
+    func respondToWaiting(_ context: ChannelHandlerContext) {
         guard !waiting.isEmpty else { return }
         while heldBytes < Self.heldLength, let id = waiting.popFirst() {
             guard let stream = streams[id] else { continue }
@@ -352,7 +352,7 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     /// Fails the request body of a stream that has ended.
-    private static func abandon(_ stream: Stream) {
+    static func abandon(_ stream: Stream) {
         stream.source?.fail(ChannelError.inputClosed)
     }
 
@@ -400,254 +400,4 @@ final class HTTP2Connection: ChannelDuplexHandler, RemovableChannelHandler {
         answered(stream, id, context)
         flush(context)
     }
-
-    // MARK: Responses
-
-    private func write(
-        _ response: ServerResponse, delaying stream: Stream, _ id: HTTP2StreamID,
-        _ context: ChannelHandlerContext
-    ) {
-        guard let delay = response.delay else { return write(response, stream, id, context) }
-        context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(delay.duration)) { [weak self] in
-            // The permit is held for as long as the response is.
-            defer { withExtendedLifetime(delay) {} }
-            guard let self, let context = self.context, let stream = self.streams[id] else { return }
-            self.write(response, stream, id, context)
-            self.flush(context)
-        }
-    }
-
-    /// Writes a response, or the head of a streamed response.
-    private func write(
-        _ response: ServerResponse, _ stream: Stream, _ id: HTTP2StreamID, _ context: ChannelHandlerContext
-    ) {
-        if case .cut = response.body { return reset(id, .internalError, context) }
-        let mayHaveBody = response.status.mayHaveBody
-        let hasBody = mayHaveBody && response.body.length != 0 && stream.request.method != "HEAD"
-        if hasBody, !hold(response.body, stream) { return reset(id, .enhanceYourCalm, context) }
-        stream.hasBegunResponse = true
-        stream.lastProgress = context.eventLoop.now
-        var fields = FieldWriter(headers: HPACKHeaders())
-        fields.headers?.reserveCapacity(12)
-        fields.headers?.add(name: ":status", value: response.status.codeText)
-        if mayHaveBody, let length = response.body.length {
-            fields.headers?.add(name: "content-length", value: String(length), indexing: .nonIndexable)
-        }
-        response.write(to: &fields, server: settings.server)
-        write(
-            id, .headers(.init(headers: fields.headers ?? [:], endStream: !hasBody)),
-            hasBody ? nil : leaving(stream, context), context)
-        guard hasBody else { return answered(stream, id, context) }
-        switch response.body {
-        case .bytes(let bytes):
-            write(ByteBuffer(bytes: bytes), isEnd: true, leaving(stream, context), stream, id, context)
-        case .buffer(let bytes): write(bytes, isEnd: true, leaving(stream, context), stream, id, context)
-        // The task writes the body.
-        case .stream, .empty, .cut: return
-        }
-        answered(stream, id, context)
-    }
-
-    /// Counts the bytes of a complete body until its stream is closed.
-    /// - Returns: False if too many bytes are pending already.
-    private func hold(_ body: ServerResponse.Body, _ stream: Stream) -> Bool {
-        if case .stream = body { return true }
-        let length = body.length ?? 0
-        guard heldBytes == 0 || heldBytes + length <= Self.maximumHeldLength else { return false }
-        stream.heldBytes = length
-        heldBytes += length
-        return true
-    }
-
-    /// Writes bytes of a body. A long body is written in pieces, so that the server notices how much of it the client reads.
-    private func write(
-        _ bytes: ByteBuffer, isEnd: Bool, _ promise: EventLoopPromise<Void>?, _ stream: Stream,
-        _ id: HTTP2StreamID, _ context: ChannelHandlerContext
-    ) {
-        var rest = bytes
-        while rest.readableBytes > ByteBuffer.pieceLength, let piece = rest.readPiece() {
-            write(
-                id, .data(.init(data: .byteBuffer(piece))), progress(of: stream, nil, context), context)
-        }
-        let promise = promise == nil ? nil : progress(of: stream, promise, context)
-        write(id, .data(.init(data: .byteBuffer(rest), endStream: isEnd)), promise, context)
-    }
-
-    private func progress(
-        of stream: Stream, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext
-    ) -> EventLoopPromise<Void> {
-        let promise = promise ?? context.eventLoop.makePromise()
-        let loop = context.eventLoop
-        promise.futureResult.assumeIsolated().whenSuccess { stream.lastProgress = loop.now }
-        return promise
-    }
-
-    /// A promise for the end of a response. Nil if the request has arrived, because the end of the response then closes the stream.
-    private func leaving(_ stream: Stream, _ context: ChannelHandlerContext) -> EventLoopPromise<Void>? {
-        guard !stream.isReceived else { return nil }
-        let promise = context.eventLoop.makePromise(of: Void.self)
-        promise.futureResult.assumeIsolated().whenSuccess { stream.hasLeft = true }
-        return promise
-    }
-
-    /// The whole response is written, and leaves as the client's windows allow.
-    private func answered(_ stream: Stream, _ id: HTTP2StreamID, _ context: ChannelHandlerContext) {
-        stream.isAnswered = true
-        stream.source = nil
-        guard !stream.isReceived else { return }
-        // The client may send the rest of the body for a short time, so that it can read the response (RFC 9113 §8.1).
-        context.eventLoop.assumeIsolated().scheduleTask(in: HTTP1Connection.discardingTime) { [weak self] in
-            guard let self, let context = self.context, self.streams[id] === stream else { return }
-            self.reset(id, .noError, context)
-        }
-    }
-
-    private func write(
-        _ id: HTTP2StreamID, _ payload: HTTP2Frame.FramePayload, _ promise: EventLoopPromise<Void>?,
-        _ context: ChannelHandlerContext
-    ) {
-        isUnflushed = true
-        context.write(wrapOutboundOut(HTTP2Frame(streamID: id, payload: payload)), promise: promise)
-    }
-
-    private func flush(_ context: ChannelHandlerContext) {
-        isUnflushed = false
-        context.flush()
-    }
-
-    private func reset(_ id: HTTP2StreamID, _ code: NIOHTTP2.HTTP2ErrorCode, _ context: ChannelHandlerContext)
-    {
-        write(id, .rstStream(code), nil, context)
-        flush(context)
-    }
-
-    // MARK: Ends
-
-    private func closed(_ id: HTTP2StreamID, _ context: ChannelHandlerContext) {
-        guard let stream = streams.removeValue(forKey: id) else { return }
-        Self.abandon(stream)
-        heldBytes -= stream.heldBytes
-        idleTimeout.hasRead(at: context.eventLoop.now)
-        respondToWaiting(context)
-        if isDraining, streams.isEmpty { end(context, lingers: true) }
-    }
-
-    /// Resets streams without progress, as long as there are streams.
-    private func lookLater(_ context: ChannelHandlerContext) {
-        guard look == nil else { return }
-        let interval = min(settings.responseTimeout, settings.idleTimeout).nanoseconds / 4
-        look = context.eventLoop.assumeIsolated().scheduleTask(in: .nanoseconds(interval)) { [weak self] in
-            guard let self, let context = self.context else { return }
-            self.look = nil
-            self.resetSilent(context)
-        }
-    }
-
-    private func resetSilent(_ context: ChannelHandlerContext) {
-        let now = context.eventLoop.now
-        if let unwritableSince, now - unwritableSince >= settings.responseTimeout {
-            return context.channel.cut()
-        }
-        for (id, stream) in streams {
-            // A slow responder, or a task that reads the body slowly, is not the client's fault.
-            let limit: TimeAmount? =
-                if stream.isAnswered || stream.pendingPieces > 0 {
-                    settings.responseTimeout
-                } else if !stream.isReceived, stream.source?.isFull != true {
-                    settings.idleTimeout
-                } else { nil }
-            if let limit, now - stream.lastProgress >= limit { write(id, .rstStream(.cancel), nil, context) }
-        }
-        if isUnflushed { flush(context) }
-        if !streams.isEmpty || unwritableSince != nil { lookLater(context) }
-    }
-
-    /// Ends the connection after its streams. The library refuses further streams, and clients may repeat their requests on another
-    /// connection (RFC 9113 §6.8, §8.7).
-    private func beginDrain(_ context: ChannelHandlerContext) {
-        // The client may have sent further requests. It must read GOAWAY, to repeat them on another connection.
-        guard !streams.isEmpty else { return end(context, lingers: true) }
-        sayGoodbye(context)
-    }
-
-    /// - Parameter lingers: Whether only the output is closed at first. If the client still sends, closing both directions at once
-    ///   would discard bytes that the client has not read yet.
-    private func end(_ context: ChannelHandlerContext, lingers: Bool = false) {
-        guard !isOver else { return }
-        isOver = true
-        sayGoodbye(context)
-        // Not at once: the library may be in the middle of writing the last frames of a response.
-        context.eventLoop.assumeIsolated().execute { [weak self] in
-            guard let self, let context = self.context else { return }
-            self.flush(context)
-            guard lingers else {
-                return context.channel.cutOnceWritten(within: self.settings.responseTimeout)
-            }
-            context.close(mode: .output, promise: nil)
-            context.eventLoop.assumeIsolated().scheduleTask(in: HTTP1Connection.discardingTime) {
-                [weak self] in
-                self?.context?.channel.cut()
-            }
-        }
-    }
-
-    private func sayGoodbye(_ context: ChannelHandlerContext) {
-        guard !isDraining else { return }
-        isDraining = true
-        write(
-            .rootStream, .goAway(lastStreamID: lastStream, errorCode: .noError, opaqueData: nil), nil, context
-        )
-        flush(context)
-    }
-}
-
-/// The head of a request of HTTP/2.
-private struct HTTP2RequestHead {
-    let request: ServerRequest
-    let expectsContinue: Bool
-    let defect: RequestDefect?
-
-    init(_ headers: HPACKHeaders, from peer: IPAddress?) {
-        var (method, target, authority) = ("", "", String?.none)
-        var host: String?
-        var expectsContinue = false
-        var isMalformed = false
-        for (name, value, _) in headers {
-            isMalformed = isMalformed || !value.utf8.span.isFieldValue
-            switch name {
-            case ":method": method = value
-            case ":path": target = value
-            case ":authority": authority = value
-            case "host":
-                isMalformed = isMalformed || host != nil
-                host = value
-            case "expect": expectsContinue = value.isEqualIgnoringCase(to: "100-continue")
-            default: break
-            }
-        }
-        self.expectsContinue = expectsContinue
-        let namesHost =
-            if let host, let authority { Authority.isSame(authority, host, defaultPort: 443) } else {
-                host != nil || authority != nil
-            }
-        defect = isMalformed ? .syntax : namesHost ? nil : .host
-        request = ServerRequest(
-            method: method, target: target, authority: authority ?? host, peer: peer, .http2(headers))
-    }
-}
-
-extension Span<UInt8> {
-    /// Whether none of the bytes ends a line (RFC 9113 §8.2.1).
-    fileprivate var isFieldValue: Bool {
-        var isOther: UInt8 = 0
-        for index in indices {
-            let byte = self[index]
-            isOther |= byte == 0 || byte == 10 || byte == 13 ? 1 : 0
-        }
-        return isOther == 0
-    }
-}
-
-extension HTTPResponse.Status {
-    fileprivate var codeText: String { code == 200 ? "200" : String(code) }
 }
