@@ -172,7 +172,7 @@ public struct LookupIndex: Sendable {
     var clipIndices: [ClipName: ClipIndex] = [:]
     /// The number of experiences of each of `clips`.
     var clipUses = UseCounts()
-    var rules = RuleTable()
+    var rules: RuleTable
     var keys: [KeyDigest: KeyEntry] = [:]
     var keyDigests: [KeyName: KeyDigest] = [:]
     var revokedAttestKeys: Set<AttestKeyName> = []
@@ -205,6 +205,7 @@ public struct LookupIndex: Sendable {
 
     init(expected: Int, seed: UInt64) {
         self.seed = seed
+        rules = RuleTable(seed: seed)
         experiences = RecordTable(expectedCount: expected)
         locations = RecordTable(expectedCount: expected)
     }

@@ -397,6 +397,57 @@ import Testing
         #expect(table.hosts.count == 0 && table.rules.capacity == 0 && table.clipIndices.isEmpty)
     }
 
+    /// Otherwise each change of a rule would copy the rules of all tenants.
+    @Test func newAndRemovedRuleCopyOneChunk() throws {
+        func unshared<Element>(_ one: ChunkedArray<Element>, _ other: ChunkedArray<Element>) -> Int {
+            one.chunks.count
+                - zip(one.chunks, other.chunks).count { one, other in
+                    one.withUnsafeBufferPointer { one in
+                        other.withUnsafeBufferPointer { one.baseAddress == $0.baseAddress }
+                    }
+                }
+        }
+        var table = try Self.table()
+        for number in 0..<5_000 {
+            try table.set(
+                .experiences,
+                .experience(
+                    Self.one, "advanced", "https://example.com/\(number)", rule: "query:a\(number)"))
+        }
+        let old = table
+        #expect(old.rules.entries.chunks.count > 5)
+        try table.set(
+            .experiences, .experience(Self.two, "advanced", "https://example.com/a", rule: "query:new"))
+        #expect(unshared(table.rules.entries, old.rules.entries) == 1)
+        #expect(unshared(table.rules.uses.counts, old.rules.uses.counts) == 1)
+        let added = table
+        for number in [3, 4_000, 7] {
+            let before = table
+            table.remove(
+                .experiences, of: Self.one, key: ["advanced", "https://example.com/\(number)"])
+            #expect(unshared(table.rules.entries, before.rules.entries) == 1)
+            #expect(unshared(table.rules.uses.counts, before.rules.uses.counts) == 1)
+        }
+        // Released numbers are used again, the last one first.
+        for name in ["x", "y", "z", "more"] {
+            try table.set(
+                .experiences,
+                .experience(Self.two, "advanced", "https://example.com/\(name)", rule: "hash:\(name)"))
+        }
+        #expect(table.rules.count == 5_002 && table.rules.capacity == 5_002)
+        for (url, rule) in [
+            ("https://example.com/x", "hash:x"), ("https://example.com/z", "hash:z"),
+            ("https://example.com/more", "hash:more"), ("https://example.com/a", "query:new"),
+        ] {
+            let match = try table.of(Self.two).match(InvocationURL(url))
+            #expect(match?.experience.binding == .rule(try IdentifierRule(rule)))
+        }
+        // The copies are unchanged.
+        let third = try InvocationURL("https://example.com/3")
+        #expect(try added.of(Self.one).match(third)?.experience.binding == .rule(IdentifierRule("query:a3")))
+        #expect(old.rules.count == 5_000 && added.rules.count == 5_001)
+    }
+
     /// A changed row has the names that only the old row had, and a refused row leaves none.
     @Test func replacedAndRefusedRowsKeepNames() throws {
         var table = try Self.table()
