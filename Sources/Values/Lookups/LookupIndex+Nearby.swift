@@ -10,6 +10,9 @@ extension LookupIndex {
         var bound = OrderedPairs()
         /// A pair for each experience whose rule can make a URL for any location: its key from ``readerKeys(_:)``, and its hash.
         var readers = OrderedPairs()
+        /// Each other experience, without demos: its own hash twice. With ``bound`` and ``readers``, this lists the tenant's
+        /// experiences.
+        var others = OrderedPairs()
         /// A pair for each location and each clip with an experience that is bound to it: the location's hash, and the clip.
         var boundClips = OrderedPairs()
         /// The locations with bound experiences of a clip, in the order of ``locations``. A search for a clip uses it to skip
@@ -19,7 +22,7 @@ extension LookupIndex {
         var isGathering = false
 
         var memory: Int {
-            locations.memory + bound.memory + readers.memory + boundClips.memory
+            locations.memory + bound.memory + readers.memory + others.memory + boundClips.memory
                 + ofClips.values.reduce(0) { $0 + $1.memory }
         }
 
@@ -27,12 +30,14 @@ extension LookupIndex {
             locations.settle()
             bound.settle()
             readers.settle()
+            others.settle()
         }
 
         mutating func compact() {
             locations.compact()
             bound.compact()
             readers.compact()
+            others.compact()
             boundClips.compact()
             for clip in ofClips.keys { ofClips[clip]?.compact() }
         }
@@ -166,7 +171,7 @@ extension LookupIndex {
     ) {
         let tenant = Int(header.tenant)
         switch header.binding {
-        case .unbound: return
+        case .unbound: noteOther(header, hash, change)
         case .location:
             let location = self.hash(.location, header.tenant, location)
             let keys = boundKeys(location, header.clip)
@@ -181,7 +186,28 @@ extension LookupIndex {
                 let pair = OrderedPairs.Pair(
                     first: keys.lowerBound | header.readerRank(url), second: hash)
                 nearby[tenant].readers.make(change, pair)
-            case .path, .hash, .coordinates: return
+            case .path, .hash, .coordinates: noteOther(header, hash, change)
+            }
+        }
+    }
+
+    private mutating func noteOther(_ header: ExperienceHeader, _ hash: UInt64, _ change: NearbyChange) {
+        guard header.kind != ExperienceKind.demo.number else { return }
+        nearby[Int(header.tenant)].others.make(change, OrderedPairs.Pair(first: hash, second: hash))
+    }
+
+    /// Visits a tenant's experiences, without demos that are bound to no location, until the closure returns false. The closure may
+    /// get records of others with the same hash.
+    func forEachExperience(of tenant: TenantIndex, _ body: (ExperienceHeader, Span<UInt8>) -> Bool) {
+        let index = nearby[Int(tenant)]
+        var isOver = false
+        for list in [index.bound, index.readers, index.others] where !isOver {
+            list.forEach(in: 0...UInt64.max) { pair in
+                _ = experiences.first(pair.second) { header, text, _ -> Bool? in
+                    isOver = !body(header, text)
+                    return isOver ? true : nil
+                }
+                return !isOver
             }
         }
     }

@@ -111,6 +111,7 @@ extension LookupIndex {
             removeCards(of: tenant) { $0 != .locationCard }
             nearby[Int(tenant)].bound = OrderedPairs()
             nearby[Int(tenant)].readers = OrderedPairs()
+            nearby[Int(tenant)].others = OrderedPairs()
             nearby[Int(tenant)].boundClips = OrderedPairs()
             nearby[Int(tenant)].ofClips = [:]
             removeFromDomains(of: tenant)
