@@ -47,11 +47,12 @@ extension PostgresCatalogueStore: CollectionStore where Item: ImportedResource {
         }
         // The import's turn ends with the transaction, so that other tenants' imports do not wait until this server's lookups use
         // the rows.
-        let (outcome, transaction) = try await server.imports.with(tenant) {
+        let (outcome, transaction) = try await server.imports.with(tenant, isSmall: options.isSmall) {
             var transaction: UInt64?
             let outcome = try await ImportRefused.outcome {
                 let written = try await store.commit(
-                    tenant, by: actor.name, within: ManagingServer.importTimeout
+                    tenant, by: actor.name,
+                    within: options.isSmall ? ManagingServer.statementTimeout : ManagingServer.importTimeout
                 ) { transaction in
                     do {
                         let outcome = try await transaction.importRows(rows, options)

@@ -3,26 +3,32 @@ import Synchronization
 import Tenancy
 
 /// The imports that run in this server: at most one for each tenant, and a limited number for all tenants. Further imports wait for
-/// their turn in the order of arrival.
+/// their turn in the order of arrival. Small imports have turns of their own, so that they do not wait for large ones.
 final class RunningImports: Sendable {
+    private enum Size { case small, large }
+
     private struct State {
         /// Includes tenants whose imports wait.
         var tenants: Set<TenantID> = []
-        var waiting: [(tenant: TenantID, turn: AsyncStream<Void>.Continuation)] = []
+        var running: [Size: Int] = [:]
+        var waiting: [(tenant: TenantID, size: Size, turn: AsyncStream<Void>.Continuation)] = []
     }
 
     private let state = Mutex(State())
     private let maximum: Int
+    private let maximumSmall: Int
     private let patience: Duration
 
-    /// The maximum number of waiting imports. [ours]
+    /// The maximum number of waiting imports of a size. [ours]
     private static let maximumWaiting = 16
 
     /// - Parameters:
-    ///   - maximum: The maximum number of running imports.
+    ///   - maximum: The maximum number of running imports that are not small.
+    ///   - maximumSmall: The maximum number of running small imports; 0 if they take the turns of the others.
     ///   - patience: The time for which an import waits for its turn. [ours]
-    init(maximum: Int, patience: Duration = .seconds(60)) {
+    init(maximum: Int, maximumSmall: Int = 0, patience: Duration = .seconds(60)) {
         self.maximum = maximum
+        self.maximumSmall = maximumSmall
         self.patience = patience
     }
 
@@ -31,19 +37,27 @@ final class RunningImports: Sendable {
 
     /// - Throws: `AdministrationError.conflict` if an import of the tenant is running or waiting;
     ///   `AdministrationError.tooManyImports` if too many imports wait, or if the turn does not come in time.
-    func with<Result>(_ tenant: TenantID, _ body: () async throws -> Result) async throws -> Result {
+    func with<Result>(
+        _ tenant: TenantID, isSmall: Bool = false, _ body: () async throws -> Result
+    ) async throws -> Result {
+        let size = isSmall && maximumSmall > 0 ? Size.small : .large
+        let maximum = size == .small ? maximumSmall : self.maximum
         let turn = try state.withLock { state throws -> AsyncStream<Void>? in
             guard !state.tenants.contains(tenant) else { throw AdministrationError.conflict }
-            guard state.tenants.count < maximum + Self.maximumWaiting else {
+            guard state.running[size, default: 0] >= maximum else {
+                state.running[size, default: 0] += 1
+                state.tenants.insert(tenant)
+                return nil
+            }
+            guard state.waiting.count(where: { $0.size == size }) < Self.maximumWaiting else {
                 throw AdministrationError.tooManyImports
             }
             state.tenants.insert(tenant)
-            guard state.tenants.count > maximum else { return nil }
             let (turn, continuation) = AsyncStream<Void>.makeStream()
-            state.waiting.append((tenant, continuation))
+            state.waiting.append((tenant, size, continuation))
             return turn
         }
-        defer { leave(tenant) }
+        defer { leave(tenant, size) }
         if let turn {
             let hasTurn = await comes(turn)
             try Task.checkCancellation()
@@ -68,14 +82,16 @@ final class RunningImports: Sendable {
         }
     }
 
-    private func leave(_ tenant: TenantID) {
+    private func leave(_ tenant: TenantID, _ size: Size) {
         state.withLock { state in
             state.tenants.remove(tenant)
             if let index = state.waiting.firstIndex(where: { $0.tenant == tenant }) {
                 // The import stopped waiting before its turn came.
                 state.waiting.remove(at: index)
-            } else if !state.waiting.isEmpty {
-                state.waiting.removeFirst().turn.finish()
+            } else if let next = state.waiting.firstIndex(where: { $0.size == size }) {
+                state.waiting.remove(at: next).turn.finish()
+            } else {
+                state.running[size, default: 0] -= 1
             }
         }
     }

@@ -118,7 +118,7 @@ enum CommandError: Error, CustomStringConvertible {
         case .notConfirmed:
             "nothing was deleted: the typed text is not the tenant's slug"
         case .importRefused(let problems):
-            "nothing was imported: \(problems.count) \(problems.count == 1 ? "row is" : "rows are") refused"
+            "nothing was imported: \(problems.summary)"
         case .invalidOption(let name, let reason):
             "\(name): \(reason)"
         case .notAnObject(let name):

@@ -1,8 +1,8 @@
 /// Reads comma-separated values (RFC 4180) from chunks of bytes of any size. The separator can be another character than a comma.
 ///
-/// Also accepted: a byte order mark, and lines that end in LF or CR alone. Memory is bounded by one record; longer records are
-/// refused. After a refused record, reading continues with the next line that can be recognized. If a quote is never closed, the
-/// rest of the file belongs to its field, and the error names the line of the quote.
+/// Also accepted: a byte order mark, and lines that end in LF or CR alone. Memory is bounded by one record. After a refused record,
+/// reading continues with the next line that can be recognized. A record that is too long ends the reading, because it may have no
+/// end. If a quote is never closed, the rest of the file belongs to its field, and the error names the line of the quote.
 struct CSVParser {
     struct Record: Hashable {
         /// The line on which the record starts, from 1.
@@ -29,6 +29,8 @@ struct CSVParser {
     private var line = 1
     private var recordLine = 1
     private(set) var blankLineCount = 0
+    /// Whether a record was too long, so that the parser ignores the rest.
+    private(set) var isAtEnd = false
     private var fields: [String] = []
     private var field: [UInt8] = []
     private var recordLength = 0
@@ -46,6 +48,7 @@ struct CSVParser {
     /// Passes each record that ends in `chunk` to `emit`, in order.
     mutating func consume(_ chunk: some Sequence<UInt8>, emit: (Record) -> Void) {
         for byte in chunk {
+            guard !isAtEnd else { return }
             if let offset = markOffset {
                 if byte == Self.byteOrderMark[offset] {
                     markOffset = offset + 1 < Self.byteOrderMark.count ? offset + 1 : nil
@@ -60,6 +63,7 @@ struct CSVParser {
 
     /// Passes the last record to `emit`, if no line break follows it.
     mutating func finish(emit: (Record) -> Void) {
+        guard !isAtEnd else { return }
         if let offset = markOffset, offset > 0 {
             for held in Self.byteOrderMark.prefix(offset) { take(held, emit: emit) }
         }
@@ -79,11 +83,7 @@ struct CSVParser {
         }
 
         recordLength += 1
-        if recordLength > maximumRecordLength, refusal == nil {
-            refusal = "the row is longer than \(maximumRecordLength) bytes"
-            fields = []
-            field = []
-        }
+        guard recordLength <= maximumRecordLength else { return endReading(emit: emit) }
         switch state {
         case .fieldStart where byte == Self.quote:
             state = .quoted
@@ -128,6 +128,17 @@ struct CSVParser {
         }
         field.removeAll(keepingCapacity: true)
         state = .fieldStart
+    }
+
+    /// Refuses a record that is too long.
+    private mutating func endReading(emit: (Record) -> Void) {
+        var reason =
+            "the row is longer than \(maximumRecordLength) bytes, so the rest of the file was not read"
+        if let refusal { reason = "\(refusal); \(reason)" }
+        if state == .quoted { reason += "; check whether a closing quote is missing" }
+        emit(Record(line: recordLine, content: .refused(reason)))
+        isAtEnd = true
+        (fields, field) = ([], [])
     }
 
     private mutating func endRecord(emit: (Record) -> Void) {

@@ -11,11 +11,14 @@ struct CSVTable {
     private let columns: CSVColumns
     private let maximumRowLength: Int
 
+    /// Whether the rest of the file is ignored, because a row was too long.
+    var isAtEnd: Bool { parser?.isAtEnd ?? false }
+
     private var emptyRowCount = 0
     /// The number of lines so far that were not rows, including rows with only empty fields.
     var blankLineCount: Int { (parser?.blankLineCount ?? 0) + emptyRowCount }
 
-    /// - Parameter maximumRowLength: In bytes.
+    /// - Parameter maximumRowLength: In bytes. A longer row is refused and ends the reading.
     init(_ columns: CSVColumns, maximumRowLength: Int = CSVParser.maximumRecordLength) {
         self.columns = columns
         self.maximumRowLength = maximumRowLength

@@ -13,16 +13,19 @@ public struct ImportOptions: Sendable, Hashable {
     public var allowedRemovals: Int?
     /// The planned state (``ImportPlan/state``): if the current state differs, nothing is changed; nil for any state.
     public var expectedState: String?
+    /// Whether the file has few rows and removes none, so that the import does not wait for large imports of other tenants.
+    public var isSmall: Bool
 
     public init(
         prunes: Bool = false, replaces: Bool = false, isDryRun: Bool = false, allowedRemovals: Int? = nil,
-        expectedState: String? = nil
+        expectedState: String? = nil, isSmall: Bool = false
     ) {
         self.prunes = prunes
         self.replaces = replaces
         self.isDryRun = isDryRun
         self.allowedRemovals = allowedRemovals
         self.expectedState = expectedState
+        self.isSmall = isSmall
     }
 
     /// The default limit of removals.
@@ -195,6 +198,8 @@ public struct RemovalsInUse: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// The refused rows of an import: the first hundred by line, and their number.
+///
+/// A server stops reading after the hundredth refused row, so that the number may be too small.
 public struct ImportProblems: Sendable, Hashable {
     /// By line; at most ``limit``.
     public private(set) var first: [ImportProblem] = []
@@ -211,6 +216,11 @@ public struct ImportProblems: Sendable, Hashable {
     }
 
     public var isEmpty: Bool { count == 0 }
+
+    /// The number of refused rows in words, such as `1 row is refused`.
+    public var summary: String {
+        "\(count < Self.limit ? "" : "at least ")\(count) \(count == 1 ? "row is" : "rows are") refused"
+    }
 
     /// Counts a problem, and keeps it if it is among the first.
     public mutating func add(_ problem: ImportProblem) {

@@ -8,10 +8,10 @@ public struct JSONLineReader<Item: WritableResource>: RowReader {
     private let maximumLineLength: Int
     private var line: [UInt8] = []
     private var number = 1
-    private var isTooLong = false
+    public private(set) var isAtEnd = false
     public private(set) var blankLineCount = 0
 
-    /// - Parameter maximumLineLength: In bytes; a longer line is refused.
+    /// - Parameter maximumLineLength: In bytes; a longer line is refused and ends the reading.
     public init(maximumLineLength: Int) {
         self.maximumLineLength = maximumLineLength
     }
@@ -19,38 +19,37 @@ public struct JSONLineReader<Item: WritableResource>: RowReader {
     public mutating func rows(in chunk: [UInt8]) -> [ImportedRow<Item>] {
         var rows: [ImportedRow<Item>] = []
         var rest = chunk[...]
-        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-            take(rest[..<end])
-            if let row = endLine() { rows.append(row) }
+        while !isAtEnd, let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+            if let row = take(rest[..<end]) ?? endLine() { rows.append(row) }
             rest = rest[(end + 1)...]
         }
-        take(rest)
+        if !isAtEnd, let row = take(rest) { rows.append(row) }
         return rows
     }
 
     public mutating func finish() -> [ImportedRow<Item>] {
         // The last line feed does not begin another line.
-        guard !line.isEmpty || isTooLong else { return [] }
+        guard !line.isEmpty else { return [] }
         return endLine().map { [$0] } ?? []
     }
 
-    private mutating func take(_ bytes: ArraySlice<UInt8>) {
-        guard !isTooLong else { return }
-        if line.count + bytes.count > maximumLineLength {
-            isTooLong = true
-            line = []
-        } else {
+    /// - Returns: The refusal of a line that is too long; it ends the reading, because the line may have no end.
+    private mutating func take(_ bytes: ArraySlice<UInt8>) -> ImportedRow<Item>? {
+        guard line.count + bytes.count > maximumLineLength else {
             line += bytes
+            return nil
         }
+        isAtEnd = true
+        line = []
+        return refused(
+            "the row is longer than \(maximumLineLength) bytes, so the rest of the file was not read")
     }
 
     private mutating func endLine() -> ImportedRow<Item>? {
         defer {
             line.removeAll(keepingCapacity: true)
             number += 1
-            isTooLong = false
         }
-        guard !isTooLong else { return refused("the row is longer than \(maximumLineLength) bytes") }
         guard !line.allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\r") }) else {
             blankLineCount += 1
             return nil

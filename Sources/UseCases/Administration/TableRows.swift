@@ -1,6 +1,6 @@
 /// Reads rows of a file's format, and reports the errors of invalid rows.
 ///
-/// Reading continues after an invalid row, so that all errors can be reported together.
+/// Reading continues after an invalid row, so that many errors can be reported together. It ends with a row that is too long.
 public protocol RowReader<Row>: Sendable {
     associatedtype Row: Sendable
     /// The rows that end in `chunk`.
@@ -9,6 +9,8 @@ public protocol RowReader<Row>: Sendable {
     mutating func finish() throws -> [ImportedRow<Row>]
     /// The number of lines so far that were not rows. They count towards the limit of rows, because they cost as much as rows.
     var blankLineCount: Int { get }
+    /// Whether the rest of the file is ignored, because a row was too long.
+    var isAtEnd: Bool { get }
 }
 
 /// The rows of a file, one after another, while it is read.
@@ -19,36 +21,48 @@ where Chunks.Element == [UInt8] {
     private let chunks: Chunks
     private let reader: Reader
     private let maximum: Int
+    private let maximumRefused: Int
 
-    /// - Parameter maximum: The maximum number of rows and blank lines.
-    public init(_ chunks: Chunks, _ reader: Reader, maximum: Int = .max) {
+    /// - Parameters:
+    ///   - maximum: The maximum number of rows and blank lines.
+    ///   - maximumRefused: The number of refused rows after which the rest of the file is not read.
+    public init(_ chunks: Chunks, _ reader: Reader, maximum: Int = .max, maximumRefused: Int = .max) {
         self.chunks = chunks
         self.reader = reader
         self.maximum = maximum
+        self.maximumRefused = maximumRefused
     }
 
     public func makeAsyncIterator() -> Iterator {
-        Iterator(chunks: chunks.makeAsyncIterator(), reader: reader, maximum: maximum)
+        Iterator(
+            chunks: chunks.makeAsyncIterator(), reader: reader, maximum: maximum,
+            maximumRefused: maximumRefused)
     }
 
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate var chunks: Chunks.AsyncIterator
         fileprivate var reader: Reader
         fileprivate let maximum: Int
+        fileprivate let maximumRefused: Int
         private var rows: ArraySlice<ImportedRow<Reader.Row>> = []
         private var count = 0
+        private var refusedCount = 0
         private var isAtEnd = false
 
-        fileprivate init(chunks: Chunks.AsyncIterator, reader: Reader, maximum: Int) {
+        fileprivate init(
+            chunks: Chunks.AsyncIterator, reader: Reader, maximum: Int, maximumRefused: Int
+        ) {
             self.chunks = chunks
             self.reader = reader
             self.maximum = maximum
+            self.maximumRefused = maximumRefused
         }
 
         public mutating func next() async throws -> ImportedRow<Reader.Row>? {
             while rows.isEmpty, !isAtEnd {
                 if let chunk = try await chunks.next() {
                     rows = try reader.rows(in: chunk)[...]
+                    isAtEnd = reader.isAtEnd
                 } else {
                     isAtEnd = true
                     rows = try reader.finish()[...]
@@ -58,7 +72,12 @@ where Chunks.Element == [UInt8] {
                     throw AdministrationError.tooManyRows(limit: maximum)
                 }
             }
-            return rows.popFirst()
+            let row = rows.popFirst()
+            if case .refused = row {
+                refusedCount += 1
+                if refusedCount == maximumRefused { (rows, isAtEnd) = ([], true) }
+            }
+            return row
         }
     }
 }
@@ -103,12 +122,13 @@ public struct TableReader<Row: WritableResource>: RowReader {
     private var layout: CSVLayout?
 
     public var blankLineCount: Int { table.blankLineCount }
+    public var isAtEnd: Bool { table.isAtEnd }
 
     public init() {
         table = CSVTable(Row.csvColumns)
     }
 
-    /// - Parameter maximumRowLength: In bytes; a longer row is refused.
+    /// - Parameter maximumRowLength: In bytes; a longer row is refused and ends the reading.
     public init(maximumRowLength: Int) {
         table = CSVTable(Row.csvColumns, maximumRowLength: maximumRowLength)
     }

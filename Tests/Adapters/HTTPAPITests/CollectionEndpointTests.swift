@@ -6,6 +6,7 @@ import JSON
 import Logging
 import LookupsSupport
 import NIOCore
+import Synchronization
 import Tenancy
 import Testing
 
@@ -142,13 +143,13 @@ import Testing
             let long = #"{"code": ""# + String(repeating: "x", count: Upload.maximumRowLength) + #""}"#
             let lines = [
                 "{", "[]", #"{"code": "a"}"#, #"{"code": "a", "url": "https://example.com", "x": 1}"#,
-                #"{"code": "a", "url": "nonsense"}"#, long, "",
-                #"{"code": "\u0000", "url": "https://example.com"}"#, "\u{FEFF}{}",
+                #"{"code": "a", "url": "nonsense"}"#, "",
+                #"{"code": "\u0000", "url": "https://example.com"}"#, "\u{FEFF}{}", long, "{",
             ].joined(separator: "\n")
             let json = try await Self.send(.patch, "/v1/short-codes", lines, as: Self.jsonLines, client)
             #expect(json.status == 422 && json["count"] == 8, "\(json.text)")
             let numbers = json["rows"]?.arrayValue?.compactMap { $0.objectValue?["line"]?.numberValue?.int }
-            #expect(numbers == [1, 2, 3, 4, 5, 6, 8, 9])
+            #expect(numbers == [1, 2, 3, 4, 5, 7, 8, 9])
             #expect(json.text.contains("the row is longer than 65536 bytes"))
 
             let wide = "code,url\n" + String(repeating: "x", count: Upload.maximumRowLength) + ",\n"
@@ -157,7 +158,8 @@ import Testing
 
             let many = "code,url\n" + String(repeating: "a,b\n", count: 250)
             let first = try await Self.send(.patch, "/v1/short-codes", many, client)
-            #expect(first["count"] == 250 && first["rows"]?.arrayValue?.count == 100)
+            #expect(first["count"] == 100 && first["rows"]?.arrayValue?.count == 100)
+            #expect(first.text.contains("at least 100 rows are refused"))
             let page = try await client.send(.get, "/v1/short-codes", key: client.api.reader)
             #expect(page["data"] == [])
         }
@@ -263,6 +265,94 @@ import Testing
                     && unseen.json == [
                         "added": 0, "changed": 0, "removed": 0, "unchanged": 0, "visible": false,
                     ])
+        }
+    }
+
+    /// A file whose first piece is followed by others without end.
+    private final class EndlessFile: Sendable {
+        private let readCount = Mutex(0)
+        let first: String
+        let others: String
+
+        init(_ first: String, _ others: String) {
+            (self.first, self.others) = (first, others)
+        }
+
+        /// The number of pieces that were read.
+        var count: Int { readCount.withLock(\.self) }
+
+        var chunks: FileChunks {
+            FileChunks { [self] in
+                let number = readCount.withLock { count in
+                    count += 1
+                    return count
+                }
+                // Without an end, the test would not end if all pieces were read.
+                return number > 1_000 ? nil : Array((number == 1 ? first : others).utf8)
+            }
+        }
+    }
+
+    @Test(arguments: [("", ","), ("", "a"), ("\"", "a"), ("\"", "\n"), ("\"", ",")])
+    func rowWithoutEndEndsReading(start: String, repeated: String) async throws {
+        let piece = String(repeating: repeated, count: 4_096)
+        for header in ["", "code,url\n"] {
+            let file = EndlessFile(header + start + piece, piece)
+            var (refused, error): ([Int], AdministrationError?) = ([], nil)
+            do {
+                let reader = TableReader<ShortCode>(maximumRowLength: Upload.maximumRowLength)
+                for try await row in FileRows(file.chunks, reader) {
+                    if case .refused(let problem) = row { refused.append(problem.line) }
+                }
+            } catch let thrown as AdministrationError {
+                error = thrown
+            }
+            #expect(file.count <= Upload.maximumRowLength / 4_096 + 2)
+            #expect(refused == (header.isEmpty ? [] : [2]))
+            #expect(error?.code == (header.isEmpty ? "invalid_header" : nil))
+        }
+    }
+
+    @Test func lineWithoutEndEndsReading() async throws {
+        let piece = String(repeating: "a", count: 4_096)
+        let file = EndlessFile("{}\n" + piece, piece)
+        var refused: [Int] = []
+        let reader = JSONLineReader<ShortCode>(maximumLineLength: Upload.maximumRowLength)
+        for try await row in FileRows(file.chunks, reader) {
+            if case .refused(let problem) = row { refused.append(problem.line) }
+        }
+        #expect(refused == [1, 2] && file.count <= Upload.maximumRowLength / 4_096 + 2)
+    }
+
+    @Test func hundredthRefusedRowEndsReading() async throws {
+        let file = EndlessFile("code,url\na,https://example.com\n", "b,nonsense\n")
+        var (rows, refused) = (0, 0)
+        let all = FileRows(
+            file.chunks, TableReader<ShortCode>(), maximumRefused: CollectionLimits().refusedRows)
+        for try await row in all {
+            if case .refused = row { refused += 1 } else { rows += 1 }
+        }
+        #expect(rows == 1 && refused == 100 && file.count == 101)
+    }
+
+    @Test func importOfFewRowsWithoutRemovalsIsSmall() async throws {
+        let api = TestAPI()
+        let row = "a,https://example.com/x\n"
+        try await api.test(over: [.task]) { client in
+            func isSmall(_ method: HTTPRequest.Method, _ query: String, _ rows: Int) async throws -> Bool? {
+                let body = "code,url\n" + String(repeating: row, count: rows)
+                _ = try await Self.send(method, "/v1/short-codes\(query)", body, client)
+                return api.shortCodes.lastImport?.isSmall
+            }
+            #expect(try await isSmall(.patch, "", 1) == true)
+            #expect(try await isSmall(.patch, "", 1_000) == true)
+            #expect(try await isSmall(.patch, "", 1_001) == false)
+            #expect(try await isSmall(.patch, "?prune=true", 1) == false)
+            #expect(try await isSmall(.put, "", 1) == false)
+            let wide = "code,url,x\na,https://example.com/x," + String(repeating: "x", count: 60_000) + "\n"
+            let rows = wide + String(repeating: String(wide.dropFirst("code,url,x\n".count)), count: 20)
+            _ = try await Self.send(.patch, "/v1/short-codes", rows, client)
+            #expect(api.shortCodes.lastImport?.isSmall == false)
         }
     }
 

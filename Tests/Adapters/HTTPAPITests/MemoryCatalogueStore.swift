@@ -13,12 +13,16 @@ final class MemoryCatalogueStore<Item: Resource>: CollectionStore {
         var refusal: (any Error)?
         var doubt: (any Error)?
         var isVisible = true
+        var lastImport: ImportOptions?
     }
 
     private let state = Mutex(State())
 
     /// The actor of each change.
     var actors: [String] { state.withLock { $0.actors } }
+
+    /// The options of the last import.
+    var lastImport: ImportOptions? { state.withLock { $0.lastImport } }
 
     /// The number of items that were read for lists.
     var given: Int { state.withLock { $0.given } }
@@ -85,6 +89,7 @@ final class MemoryCatalogueStore<Item: Resource>: CollectionStore {
         _ rows: some AsyncSequence<ImportedRow<Item>, any Error>, of tenant: TenantID, by actor: Actor,
         _ options: ImportOptions
     ) async throws -> (outcome: ImportOutcome, isVisible: Bool) {
+        state.withLock { $0.lastImport = options }
         var (sent, problems): ([String: Item], ImportProblems) = ([:], ImportProblems())
         for try await row in rows {
             switch row {

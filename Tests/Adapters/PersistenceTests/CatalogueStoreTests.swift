@@ -631,6 +631,38 @@ import Testing
         try await imports.with(tenants[1]) {}
     }
 
+    @Test(.timeLimit(.minutes(30))) func smallImportDoesNotWaitForLargeImport() async throws {
+        let tenants = (0..<4).map { _ in TenantID(UUID()) }
+        let imports = RunningImports(maximum: 1, maximumSmall: 1, patience: .milliseconds(20))
+        let order = Order()
+        try await imports.with(tenants[0]) {
+            await #expect(throws: AdministrationError.conflict) {
+                try await imports.with(tenants[0], isSmall: true) {}
+            }
+            try await imports.with(tenants[1], isSmall: true) {
+                order.add(1)
+                // Neither a second small import nor a second large one has a turn.
+                for (tenant, isSmall) in [(tenants[2], true), (tenants[3], false)] {
+                    await #expect(throws: AdministrationError.tooManyImports) {
+                        try await imports.with(tenant, isSmall: isSmall) { order.add(2) }
+                    }
+                }
+            }
+            try await imports.with(tenants[2], isSmall: true) { order.add(3) }
+        }
+        #expect(order.all == [1, 3])
+        // If small imports have no turns of their own, they wait for the others.
+        let few = RunningImports(maximum: 1, patience: .milliseconds(20))
+        try await few.with(tenants[0]) {
+            await #expect(throws: AdministrationError.tooManyImports) {
+                try await few.with(tenants[1], isSmall: true) { order.add(4) }
+            }
+            #expect(few.waitingCount == 0)
+        }
+        try await few.with(tenants[1], isSmall: true) { order.add(5) }
+        #expect(order.all == [1, 3, 5])
+    }
+
     /// Records the order in which imports run.
     private final class Order: Sendable {
         private let numbers = Mutex<[Int]>([])

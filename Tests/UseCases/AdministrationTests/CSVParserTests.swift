@@ -23,7 +23,8 @@ import Testing
     private static let unterminated = "a quoted field has no closing quote"
     private static let afterQuote = "a closing quote is followed by text"
     private static let insideField = "an unquoted field contains a quote"
-    private static let tooLong = "the row is longer than 1048576 bytes"
+    private static let tooLong = "the row is longer than 1048576 bytes, so the rest of the file was not read"
+    private static let perhapsUnterminated = "\(tooLong); check whether a closing quote is missing"
 
     /// For each record its line, and its fields or the reason why it is refused.
     private static let cases: [(String, [(Int, CSVParser.Content)])] = [
@@ -98,7 +99,7 @@ import Testing
     }
 
     @Test(arguments: ["", "\n", "\r\n", "\r"])
-    func recordOverOneMegabyteIsRejected(lineBreak: String) {
+    func recordOverOneMegabyteEndsReading(lineBreak: String) {
         let limit = CSVParser.maximumRecordLength
         #expect(limit == 1_048_576)
         let field = String(repeating: "x", count: limit)
@@ -109,23 +110,25 @@ import Testing
         )
         #expect(
             Self.parse(Array((field + "x" + tail).utf8))
-                == [Record(line: 1, content: .refused(Self.tooLong))] + following)
+                == [Record(line: 1, content: .refused(Self.tooLong))])
     }
 
-    @Test func overlongQuotedRecordIsRejectedToItsEnd() {
-        let field = "\"" + String(repeating: "\n", count: CSVParser.maximumRecordLength) + "\""
-        #expect(
-            Self.parse(Array((field + ",\"b\nc\"\na").utf8)) == [
-                Record(line: 1, content: .refused(Self.tooLong)),
-                Record(line: CSVParser.maximumRecordLength + 3, content: .fields(["a"])),
-            ])
+    @Test func overlongQuotedRecordEndsReading() {
+        let field = "\"" + String(repeating: "\n", count: CSVParser.maximumRecordLength)
+        for end in ["\",\"b\nc\"\na", "\"", ""] {
+            #expect(
+                Self.parse(Array(("a\n" + field + end).utf8)) == [
+                    Record(line: 1, content: .fields(["a"])),
+                    Record(line: 2, content: .refused(Self.perhapsUnterminated)),
+                ])
+        }
     }
 
-    @Test func unterminatedQuoteIsReportedInOverlongRecord() {
-        let text = "a\n\"" + String(repeating: "x,", count: CSVParser.maximumRecordLength)
+    @Test func overlongRecordIsReportedWithItsFirstError() {
+        let text = "\"a\"b" + String(repeating: "x", count: CSVParser.maximumRecordLength) + "\na"
         #expect(
-            Self.parse(Array(text.utf8)).last
-                == Record(line: 2, content: .refused(Self.unterminated)))
+            Self.parse(Array(text.utf8))
+                == [Record(line: 1, content: .refused("\(Self.afterQuote); \(Self.tooLong)"))])
     }
 
     /// A table is written with all needed quotes and some others, and read again.

@@ -49,16 +49,16 @@ struct CollectionEndpoints<Item: WritableResource>: Sendable {
         _ request: AdmittedRequest, _ body: LongBody, _ options: ImportOptions
     ) async throws -> APIResponse {
         try await Problem.managing {
+            let isJSONLines = request.request.fields.bodyType(among: [.csv, .jsonLines]) == .jsonLines
+            var options = options
+            options.isSmall = try await isSmall(body, isJSONLines: isJSONLines) && !options.prunes
             let (outcome, isVisible) =
-                switch request.request.fields.bodyType(among: [.csv, .jsonLines]) {
-                case .jsonLines:
-                    try await writeLines(
-                        body, JSONLineReader<Item>(maximumLineLength: limits.rowLength), request,
-                        options)
-                default:
+                if isJSONLines {
                     try await write(
-                        body, TableReader<Item>(maximumRowLength: limits.rowLength), request, options
-                    )
+                        body, JSONLineReader<Item>(maximumLineLength: limits.rowLength), request, options)
+                } else {
+                    try await write(
+                        body, TableReader<Item>(maximumRowLength: limits.rowLength), request, options)
                 }
             switch outcome {
             case .done(let counts): return APIResponse(writing: counts.json, isVisible: isVisible)
@@ -68,19 +68,27 @@ struct CollectionEndpoints<Item: WritableResource>: Sendable {
         }
     }
 
-    /// Refuses a body of too many lines before the import's turn, because reading them would block other imports.
-    private func writeLines(
-        _ body: LongBody, _ reader: JSONLineReader<Item>, _ request: AdmittedRequest,
-        _ options: ImportOptions
-    ) async throws -> (outcome: ImportOutcome, isVisible: Bool) {
-        var lines = 0
+    /// Whether a body has few rows. Reads it before the import's turn, because reading would block other imports.
+    /// - Throws: `AdministrationError.tooManyRows` for a body of too many JSON lines.
+    private func isSmall(_ body: LongBody, isJSONLines: Bool) async throws -> Bool {
+        guard case .spooled(let body) = body else { return false }
+        var (length, lineFeeds, carriageReturns) = (0, 0, 0)
+        var isSmall = true
         for try await piece in body {
-            for byte in piece where byte == UInt8(ascii: "\n") { lines += 1 }
-            guard lines <= limits.rows else {
+            length += piece.count
+            for byte in piece {
+                if byte == UInt8(ascii: "\n") { lineFeeds += 1 }
+                if byte == UInt8(ascii: "\r") { carriageReturns += 1 }
+            }
+            // A header row precedes the rows of a table.
+            let rows = max(lineFeeds, carriageReturns) - (isJSONLines ? 0 : 1)
+            isSmall = length <= CollectionLimits.smallLength && rows <= CollectionLimits.smallRows
+            guard isSmall || isJSONLines else { return false }
+            guard !isJSONLines || lineFeeds <= limits.rows else {
                 throw AdministrationError.tooManyRows(limit: limits.rows)
             }
         }
-        return try await write(body, reader, request, options)
+        return isSmall
     }
 
     private func write(
@@ -89,8 +97,8 @@ struct CollectionEndpoints<Item: WritableResource>: Sendable {
     ) async throws -> (outcome: ImportOutcome, isVisible: Bool) {
         do {
             return try await store.importRows(
-                FileRows(body, reader, maximum: limits.rows), of: request.tenant,
-                by: request.actor, options)
+                FileRows(body, reader, maximum: limits.rows, maximumRefused: limits.refusedRows),
+                of: request.tenant, by: request.actor, options)
         } catch AdministrationError.keyNotActive {
             throw Problem.unauthorized
         }
@@ -102,9 +110,16 @@ struct CollectionLimits: Sendable {
     var rows = Upload.maximumRows
     /// The most bytes of a row.
     var rowLength = Upload.maximumRowLength
+    /// The number of refused rows after which the rest of a body is not read. [ours]
+    var refusedRows = ImportProblems.limit
+
+    /// The most rows of a small import, which does not wait for large imports. [ours]
+    static let smallRows = 1_000
+    /// The most bytes of a small import. [ours]
+    static let smallLength = 1 << 20
 
     /// No limits: for callers in this process, which use their own memory.
-    static let none = CollectionLimits(rows: .max, rowLength: .max)
+    static let none = CollectionLimits(rows: .max, rowLength: .max, refusedRows: .max)
 }
 
 extension APIResponse {
@@ -121,7 +136,7 @@ extension Problem {
     fileprivate init(_ problems: ImportProblems) {
         self.init(
             .unprocessableContent, "invalid_rows",
-            "\(problems.count) \(problems.count == 1 ? "row is" : "rows are") refused, and nothing was changed",
+            "\(problems.summary), and nothing was changed",
             members: [
                 "count": JSONValue(problems.count),
                 "rows": .array(

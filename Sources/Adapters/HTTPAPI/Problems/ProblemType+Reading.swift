@@ -63,7 +63,8 @@ extension ProblemType {
         title: "The server is busy with other imports",
         cause: """
             A server processes few imports at a time, each of another tenant, and queues the others. The queue is \
-            full, or the import waited for more than a minute. Nothing was changed.
+            full, or the import waited for more than a minute. Nothing was changed. Imports of at most 1,000 rows \
+            that remove nothing do not wait for large ones.
             """,
         remedy: "Send the request again after the seconds in `Retry-After`.")
     static let tooManyRows = ProblemType(
@@ -104,7 +105,8 @@ extension ProblemType {
         title: "The body has invalid rows",
         cause: """
             Rows of the body break rules, alone or together. Nothing was changed. `rows` has the first hundred by \
-            `line`, each with its `reason`, and `count` their number.
+            `line`, each with its `reason`, and `count` their number. The server stops reading at the hundredth refused \
+            row, and at a row that is too long.
             """,
         remedy: "Correct the rows and send the whole body again.")
     static let invalidJSON = ProblemType(
