@@ -57,6 +57,8 @@ struct APIResponse {
     struct Pieces {
         /// In bytes.
         let length: Int
+        /// How long the client may take to read the body. After this time, the response is cut.
+        let timeLimit: Duration
         let write: @Sendable (BodyWriter) async throws -> Void
     }
 
@@ -235,5 +237,6 @@ extension ServerResponse {
                 response.write(to: &header)
                 header.append(.requestID, requestID)
             })
+        timeLimit = response.pieces?.timeLimit
     }
 }

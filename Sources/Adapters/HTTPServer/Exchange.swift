@@ -23,6 +23,11 @@ struct Exchange: Sendable {
             let response = await responder.respond(to: request, body: body)
             loop.execute { begin(response) }
             guard let (length, stream) = response.streamedBody(for: request.method) else { return }
+            // A writer waits for the client, so it cannot end itself. To cut the response ends its wait.
+            let limit = response.timeLimit.map { limit in
+                loop.scheduleTask(in: TimeAmount(limit)) { end(false) }
+            }
+            defer { limit?.cancel() }
             let sent = Atomic(0)
             do {
                 try await stream(

@@ -12,6 +12,8 @@ package struct ServerResponse: Sendable {
     package var body: Body
     /// How long the server waits before it sends a response of an event loop.
     package var delay: Delay?
+    /// How long the client may take to read a streamed body, after which the response is cut; nil for no limit.
+    package var timeLimit: Duration?
 
     package enum Body: Sendable {
         case empty

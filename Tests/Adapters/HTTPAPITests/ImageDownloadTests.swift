@@ -107,6 +107,36 @@ import Testing
             })
     }
 
+    @Test func slowDownloadIsCutOff() async throws {
+        let desk = try await Desk()
+        let response = try await desk.response()
+        let length = try #require(response.pieces?.length)
+        let sent = ServerResponse(response, requestID: "a")
+        #expect(sent.timeLimit == ImageDownloads.timeLimit(of: length))
+        #expect(ImageDownloads.timeLimit(of: 0) == .seconds(30))
+        #expect(ImageDownloads.timeLimit(of: 10 << 20) == .seconds(670))
+    }
+
+    @Test func oneClientCannotUseTheDownloadsOfAllTenants() async throws {
+        let api = TestAPI()
+        let image = try CardImage(file: Self.file, addedAt: Date(timeIntervalSince1970: 0))
+        for number in 1...21 {
+            _ = try await api.images.change(image.key, of: TenantID(number: UInt8(number)), by: "test") { _ in
+                image
+            }
+        }
+        let downloads = ImageDownloads(api.images, MemoryImageFiles(images: api.images))
+        func response(_ tenant: UInt8, _ client: UInt8) async throws -> APIResponse {
+            try await downloads.response(
+                image.key, of: TenantID(number: tenant), to: .installation([client]), .none)
+        }
+        var running: [APIResponse] = []
+        for tenant in 1...20 { running.append(try await response(UInt8(tenant), 1)) }
+        await #expect(throws: Problem.self) { try await response(21, 1) }
+        running.append(try await response(21, 2))
+        withExtendedLifetime(running) {}
+    }
+
     @Test func downloadOfDeletedImageIsCutOff() async throws {
         let desk = try await Desk()
         let body = try #require(try await desk.response().pieces)

@@ -383,6 +383,41 @@ import Testing
         }
     }
 
+    /// However many tenants share the permits, some remain free for another one.
+    @Test func fewTenantsCannotUseAllPermits() throws {
+        for count in [1, 4, 40] {
+            let concurrency = TenantConcurrency(maximum: 100, ofAll: 400, refusalOfAll: .tooManyDownloads)
+            var permits: [TenantConcurrency.Permit] = []
+            var refusals: Set<String> = []
+            for _ in 0..<100 {
+                for tenant in 0..<count {
+                    do throws(Problem) {
+                        permits.append(try concurrency.permit(TenantID(number: UInt8(tenant + 1))))
+                    } catch {
+                        refusals.insert(error.detail)
+                    }
+                }
+            }
+            #expect(permits.count == [1: 100, 4: 320, 40: 391][count], "\(count) tenants")
+            #expect(refusals == (count == 1 ? [] : [Problem.tooManyDownloads.detail]))
+            let other = try concurrency.permit(TenantID(number: 200))
+            withExtendedLifetime((permits, other)) {}
+        }
+    }
+
+    @Test func clientHasAShareOverAllTenants() throws {
+        let concurrency = TenantConcurrency(maximum: 100, ofClient: 3, ofAll: 400)
+        let client = Client.Identity.installation([1])
+        var permits = try (1...3).map { try concurrency.permit(TenantID(number: $0), client: client) }
+        #expect(throws: Problem.self) { try concurrency.permit(TenantID(number: 4), client: client) }
+        // Neither other clients nor secret keys count.
+        _ = try concurrency.permit(TenantID(number: 4), client: .installation([2]))
+        for _ in 0..<4 { permits.append(try concurrency.permit(TenantID(number: 1))) }
+        permits.removeFirst()
+        _ = try concurrency.permit(TenantID(number: 4), client: client)
+        withExtendedLifetime(permits) {}
+    }
+
     @Test(.timeLimit(.minutes(30))) func clientWithholdingBodiesDoesNotBlockItsTenant() async throws {
         var api = TestAPI()
         // One client may use one of these two requests.

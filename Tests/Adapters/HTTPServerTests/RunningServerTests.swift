@@ -108,6 +108,30 @@ import Testing
         }
     }
 
+    @Test func streamedResponseIsCutAfterItsTimeLimit() async throws {
+        try await withServer { server, responder in
+            let response = try await send(
+                "GET /endless HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", to: server)
+            #expect(response.contains("\r\nTransfer-Encoding: chunked\r\n"))
+            #expect(!response.hasSuffix("\r\n0\r\n\r\n"))
+            while responder.worked.load(ordering: .relaxed) == 0 { await Task.yield() }
+        }
+    }
+
+    /// The writer waits for the client, which reads nothing.
+    @Test func unreadStreamedResponseIsCutAfterItsTimeLimit() async throws {
+        try await withServer { server, responder in
+            let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .channelOption(.autoRead, value: false)
+                .channelOption(.socketOption(.so_rcvbuf), value: 4_096)
+                .connect(host: "127.0.0.1", port: server.port).get()
+            try await channel.writeAndFlush(
+                ByteBuffer(string: "GET /endless HTTP/1.1\r\nHost: a\r\n\r\n"))
+            while responder.worked.load(ordering: .relaxed) == 0 { await Task.yield() }
+            try? await channel.close()
+        }
+    }
+
     @Test func streamedResponseIsChunked() async throws {
         try await withServer { server, _ in
             let response = try await send(

@@ -83,6 +83,16 @@ final class ScriptedResponder: ServerResponder {
                     for number in 0..<8 { try await writer.write(Self.piece(number)) }
                     if request.path == "/cut" { throw ChannelError.eof }
                 })
+        // A body that is never read to its end.
+        case "/endless":
+            var response = ServerResponse(
+                .ok, fields,
+                body: .stream(length: nil) { [self] writer in
+                    defer { worked.wrappingAdd(1, ordering: .relaxed) }
+                    while true { try await writer.write(Self.piece(0)) }
+                })
+            response.timeLimit = .milliseconds(20)
+            return response
         case "/large":
             return ServerResponse(.ok, fields, body: .buffer(ByteBuffer(repeating: 1, count: 1 << 20)))
         default: break

@@ -19,12 +19,16 @@ struct ImageDownloads: Sendable {
 
     init(
         _ images: any CatalogueStore<CardImage>, _ files: any ImageFiles, maximum: Int = 100,
-        ofAll total: Int = 400
+        ofClient clientMaximum: Int = 20, ofAll total: Int = 400
     ) {
         self.images = images
         self.files = files
-        underWay = TenantConcurrency(maximum: maximum, ofAll: total)
+        underWay = TenantConcurrency(
+            maximum: maximum, ofClient: clientMaximum, ofAll: total, refusalOfAll: .tooManyDownloads)
     }
+
+    /// How long a download may take. A client that reads more slowly would keep its place from others. [ours]
+    static func timeLimit(of byteCount: Int) -> Duration { .seconds(30 + byteCount / 16_384) }
 
     /// - Parameter client: The client; nil if the key is secret.
     /// - Throws: A problem: `unknown_image`, or 429 if too many downloads run.
@@ -36,7 +40,9 @@ struct ImageDownloads: Sendable {
         guard let image = try await images.item(digest, of: tenant),
             let first = try await piece(at: 0, of: image, tenant)
         else { throw Problem(.notFound, .unknownImage(digest)) }
-        let pieces = APIResponse.Pieces(length: image.byteCount) { [self] writer in
+        let pieces = APIResponse.Pieces(
+            length: image.byteCount, timeLimit: Self.timeLimit(of: image.byteCount)
+        ) { [self] writer in
             defer { withExtendedLifetime(permit) {} }
             var piece = first
             var position = 0

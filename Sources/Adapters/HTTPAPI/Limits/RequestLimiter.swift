@@ -309,4 +309,9 @@ extension Problem {
         .tooManyRequests, "rate_limited",
         "too many requests of the tenant or the client are running at once",
         members: ["limit": "concurrency", "retryAfter": 1], headers: [.retryAfter: "1"])
+
+    static let tooManyDownloads = Problem(
+        .tooManyRequests, "rate_limited",
+        "the server sends too many images at once to send another one of this tenant",
+        members: ["limit": "concurrency", "retryAfter": 1], headers: [.retryAfter: "1"])
 }

@@ -3,11 +3,13 @@ import Tenancy
 
 /// Limits the requests of each tenant that wait for their bodies or for the database at once.
 ///
-/// Responses from memory never wait, so such requests do not accumulate. Anyone can use a publishable key, so one client gets at
-/// most a tenth of its tenant's limit and cannot block other clients.
+/// Responses from memory never wait, so no other requests can accumulate. Anyone can use a publishable key, so one client has at
+/// most a tenth of its tenant's limit: it cannot block the other clients. If the requests of all tenants are limited, too, a tenant
+/// gets a further permit only while more permits are free than it has. So a few tenants cannot use all permits.
 final class TenantConcurrency: Sendable {
     fileprivate struct Holder: Hashable {
-        let tenant: TenantID
+        /// Nil for all tenants of the client.
+        let tenant: TenantID?
         /// Nil for all clients of the tenant.
         let client: Client.Identity?
     }
@@ -21,18 +23,22 @@ final class TenantConcurrency: Sendable {
     private let underWay = Mutex(State())
     private let maximum: Int
     private let refusal: Problem
+    private let clientMaximum: Int
     private let totalMaximum: Int
     private let totalRefusal: Problem
 
     /// - Parameters:
     ///   - maximum: The maximum number of running requests of a tenant.
+    ///   - clientMaximum: The maximum number of running requests of a client to all tenants together.
     ///   - total: The maximum number of running requests of all tenants together.
+    ///   - totalRefusal: The refusal if too many requests of all tenants are running for a further one of this tenant.
     init(
-        maximum: Int, refusal: Problem = .tooManyAtOnce, ofAll total: Int = .max,
-        refusalOfAll totalRefusal: Problem = .tooManyAtOnce
+        maximum: Int, refusal: Problem = .tooManyAtOnce, ofClient clientMaximum: Int = .max,
+        ofAll total: Int = .max, refusalOfAll totalRefusal: Problem = .tooManyAtOnce
     ) {
         self.maximum = maximum
         self.refusal = refusal
+        self.clientMaximum = clientMaximum
         totalMaximum = total
         self.totalRefusal = totalRefusal
     }
@@ -51,22 +57,30 @@ final class TenantConcurrency: Sendable {
     }
 
     /// - Parameter client: The client, if the key is publishable; nil for a secret key.
-    /// - Throws: The refusal if the limit of the tenant, of the client or of all tenants is reached; 429 by default.
+    /// - Throws: A refusal if a limit of the tenant, of the client or of all tenants is reached; 429 by default.
     func permit(_ tenant: TenantID, client: Client.Identity? = nil) throws(Problem) -> Permit {
         var holders = [Holder(tenant: tenant, client: nil)]
-        if client != nil { holders.append(Holder(tenant: tenant, client: client)) }
+        if client != nil {
+            holders.append(Holder(tenant: tenant, client: client))
+            if clientMaximum < .max { holders.append(Holder(tenant: nil, client: client)) }
+        }
         let refused: Problem? = underWay.withLock { underWay in
             for holder in holders {
-                let limit = holder.client == nil ? maximum : max(1, maximum / 10)
-                guard underWay.counts[holder, default: 0] < limit else { return refusal }
+                guard underWay.counts[holder, default: 0] < limit(of: holder) else { return refusal }
             }
-            guard underWay.total < totalMaximum else { return totalRefusal }
+            let free = totalMaximum - underWay.total
+            guard underWay.counts[holders[0], default: 0] < free else { return totalRefusal }
             for holder in holders { underWay.counts[holder, default: 0] += 1 }
             underWay.total += 1
             return nil
         }
         if let refused { throw refused }
         return Permit(self, holders)
+    }
+
+    private func limit(of holder: Holder) -> Int {
+        if holder.tenant == nil { return clientMaximum }
+        return holder.client == nil ? maximum : max(1, maximum / 10)
     }
 
     private func end(_ holders: [Holder]) {
