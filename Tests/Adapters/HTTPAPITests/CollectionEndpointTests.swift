@@ -504,6 +504,31 @@ import Testing
         #expect(!progress.isOverdue)
     }
 
+    /// One byte now and then is no progress: it would keep one of few places.
+    @Test func slowUploadTimesOut() throws {
+        let limit = Duration.seconds(10)
+        func rest(_ pieces: Int, of length: Int, every interval: Duration) -> Duration {
+            let start = ContinuousClock.now
+            let progress = Upload.Progress(start: start)
+            var now = start
+            for _ in 0..<pieces {
+                progress.waits(at: now)
+                now += interval
+                progress.received(length, at: now)
+                // The server's own work does not count.
+                now += .milliseconds(100)
+            }
+            progress.waits(at: now)
+            return progress.rest(within: limit, at: now)
+        }
+        #expect(rest(56, of: 1, every: .milliseconds(500)) == .seconds(2))
+        #expect(rest(60, of: 1, every: .milliseconds(500)) == .zero)
+        #expect(rest(60, of: Upload.leastRate, every: .seconds(1)) == limit)
+        #expect(rest(600, of: Upload.leastRate, every: .seconds(1)) == limit)
+        #expect(rest(62, of: Upload.leastRate / 2, every: .seconds(1)) <= .zero)
+        #expect(rest(20, of: 1, every: .seconds(1)) == limit)
+    }
+
     @Test func uploadPieceAfterDeadlineIsRejected() throws {
         let start = ContinuousClock.now
         for silence in [Duration.seconds(10), .seconds(900)] {

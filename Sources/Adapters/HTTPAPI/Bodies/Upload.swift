@@ -23,6 +23,11 @@ struct Upload: AsyncSequence, Sendable {
     static let maximumAtOnce = 8
     /// The longest time in which the whole body may arrive. [ours]
     static let timeout = Duration.seconds(900)
+    /// The time that a client may take before it must keep the least rate, for example to begin. [ours]
+    static let startTime = Duration.seconds(30)
+    /// The least rate of a client, in bytes per second while the server waits for it. A slower upload would take the place of those
+    /// of other tenants. [ours]
+    static let leastRate = 8_192
 
     func makeAsyncIterator() -> Iterator {
         Iterator(body: body.makeAsyncIterator(), coding: coding, progress: progress)
@@ -67,6 +72,7 @@ struct Upload: AsyncSequence, Sendable {
                 throw progress.isOverdue ? Problem.bodyTooSlow : Problem.bodyCutOff
             }
             let length = part?.readableBytes
+            progress.received(length ?? 0)
             // A cancelled upload is too slow, even if its last piece has arrived.
             guard !Task.isCancelled, try progress.takes(length, isEncoded: isEncoded) else {
                 throw Problem.bodyTooSlow
@@ -80,8 +86,12 @@ struct Upload: AsyncSequence, Sendable {
         private struct State {
             var length = 0
             var encodedLength = 0
+            /// The bytes as they were sent, coded or not.
+            var receivedLength = 0
             /// Nil while the server works on a received piece.
             var waitsSince: ContinuousClock.Instant?
+            /// The time for which the server has waited for the client, up to the last piece.
+            var waited = Duration.zero
             var isOverdue = false
             var isOver = false
         }
@@ -100,6 +110,16 @@ struct Upload: AsyncSequence, Sendable {
 
         func waits(at now: ContinuousClock.Instant = .now) {
             state.withLock { $0.waitsSince = now }
+        }
+
+        /// Ends a wait for the client.
+        /// - Parameter length: The length of the received piece in bytes.
+        func received(_ length: Int, at now: ContinuousClock.Instant = .now) {
+            state.withLock { state in
+                if let start = state.waitsSince { state.waited += start.duration(to: now) }
+                state.waitsSince = nil
+                state.receivedLength += length
+            }
         }
 
         /// - Parameters:
@@ -121,12 +141,16 @@ struct Upload: AsyncSequence, Sendable {
             return !isOverdue
         }
 
-        /// The time within which the next piece must arrive; zero or less if it is late.
+        /// The time within which the next piece must arrive; zero or less if it is late. Silence, a rate below
+        /// ``Upload/leastRate`` and a long upload make it late.
         func rest(within limit: Duration, at now: ContinuousClock.Instant = .now) -> Duration {
             state.withLock { state in
                 guard !state.isOver else { return Upload.timeout }
-                let silence = state.waitsSince.map { limit - $0.duration(to: now) } ?? limit
-                let rest = Swift.min(silence, Upload.timeout - start.duration(to: now))
+                let waiting = state.waitsSince.map { $0.duration(to: now) } ?? .zero
+                let allowed = Upload.startTime + .seconds(state.receivedLength / Upload.leastRate)
+                let rest = Swift.min(
+                    limit - waiting, allowed - state.waited - waiting,
+                    Upload.timeout - start.duration(to: now))
                 state.isOverdue = rest <= .zero
                 return rest
             }
