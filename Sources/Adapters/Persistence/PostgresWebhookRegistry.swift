@@ -81,7 +81,7 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
     public func create(
         _ webhook: Webhook, events: Set<WebhookEvent>, of tenant: TenantID, by actor: String
     ) async throws -> RegisteredWebhook {
-        try requireReachable(webhook.url)
+        try webhook.url.check(allowing: allowed)
         let id = WebhookID(.timeOrdered(at: Date()))
         return try await write(tenant, by: actor) { transaction in
             // Another transaction that creates a webhook waits, so that both see the right count.
@@ -105,7 +105,7 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
         _ webhook: WebhookReference, _ change: WebhookChange, by actor: String,
         checking check: @Sendable (RegisteredWebhook) throws -> Void
     ) async throws -> RegisteredWebhook {
-        if let url = change.url { try requireReachable(url) }
+        if let url = change.url { try url.check(allowing: allowed) }
         return try await write(webhook.tenant, by: actor) { transaction in
             try check(try await transaction.locked(webhook.id, for: "NO KEY UPDATE"))
             try await transaction.execute(
@@ -137,10 +137,6 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
             }
             return try await transaction.known(webhook.id)
         }
-    }
-
-    private func requireReachable(_ url: WebhookURL) throws(WebhookRefusal) {
-        guard url.isReachable(allowing: allowed) else { throw .addressNotPublic }
     }
 
     public func replaceSecret(

@@ -110,7 +110,7 @@ final class MemoryWebhookRegistry: WebhookRegistry {
     func create(
         _ webhook: Webhook, events: Set<WebhookEvent>, of tenant: TenantID, by actor: String
     ) async throws -> RegisteredWebhook {
-        guard webhook.url.isReachable(allowing: []) else { throw WebhookRefusal.addressNotPublic }
+        try webhook.url.check(allowing: [])
         return try state.withLock { state in
             guard state.webhooks.count(where: { $0.key.tenant == tenant }) < RegisteredWebhook.limit else {
                 throw WebhookRefusal.tooManyWebhooks
@@ -131,7 +131,7 @@ final class MemoryWebhookRegistry: WebhookRegistry {
         checking check: @Sendable (RegisteredWebhook) throws -> Void
     ) async throws -> RegisteredWebhook {
         try state.withLock { state in
-            if change.url?.isReachable(allowing: []) == false { throw WebhookRefusal.addressNotPublic }
+            try change.url?.check(allowing: [])
             let old = try Self.known(webhook, in: state)
             try check(old)
             let isEnabled = change.isEnabled ?? (old.switchOff == nil)

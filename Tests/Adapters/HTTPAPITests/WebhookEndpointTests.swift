@@ -344,6 +344,7 @@ import Testing
             for (body, field) in [
                 ([:], "url"), (["url": "http://example.com/"], "url"),
                 (["url": "https://user:x@example.com/"], "url"), (["url": "https://10.0.0.1/x"], "url"),
+                (["url": "https://example.com:25/"], "url"),
                 (["url": Self.url, "events": []], "events"),
                 (["url": Self.url, "events": ["other"]], "events"),
                 (["url": Self.url, "events": ["key.revoked", "key.revoked"]], "events"),
@@ -358,6 +359,8 @@ import Testing
             #expect(response.status == 400 && response.field == "enabled")
             let inside = try await Self.patch(client, path, ["url": "https://[fd00::1]/"])
             #expect(inside.status == 400 && inside.field == "url" && inside.text.contains("--outbound-allow"))
+            let port = try await Self.patch(client, path, ["url": "https://example.com:22/"])
+            #expect(port.status == 400 && port.field == "url" && port.text.contains("port 443"))
             for path in ["/v1/webhooks/x", "/v1/webhooks/wh_x", path.uppercased()] {
                 #expect(try await client.send(.get, path, key: api.reader).status == 404)
             }

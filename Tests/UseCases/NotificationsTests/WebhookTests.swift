@@ -67,6 +67,35 @@ import Testing
         #expect(try WebhookURL(text).isReachable(allowing: []))
     }
 
+    @Test(arguments: [
+        ("https://example.com/", true), ("https://example.com:443/", true),
+        ("https://example.com:1024/", true),
+        ("https://example.com:65535/", true), ("https://example.com:22/", false),
+        ("https://example.com:80/", false), ("https://example.com:1023/", false),
+        ("https://example.com:0/", false), ("https://8.8.8.8:25/", false),
+        ("https://[2606:4700:4700::1111]:25/", false),
+    ])
+    func portOfAnotherServiceIsRejectedUnlessAddressIsAllowed(text: String, isAllowed: Bool) throws {
+        let url = try WebhookURL(text)
+        func refusal(_ allowed: [AddressRange]) -> WebhookRefusal? {
+            do throws(WebhookRefusal) {
+                try url.check(allowing: allowed)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        #expect(refusal([]) == (isAllowed ? nil : .portNotAllowed))
+        let everywhere = try ["0.0.0.0/0", "::/0"].map { try #require(AddressRange($0)) }
+        // A name may lead to any address, so it is never allowed.
+        let isName = text.contains("example.com")
+        #expect(refusal(everywhere) == (isAllowed || !isName ? nil : .portNotAllowed))
+        #expect(throws: WebhookRefusal.addressNotPublic) {
+            try WebhookURL("http://localhost:9/").check(allowing: [])
+        }
+        try WebhookURL("http://localhost:9/").check(allowing: [try #require(AddressRange("127.0.0.1"))])
+    }
+
     @Test func pauseFollowsRetryAfterUpToOneDay() {
         func pause(_ wish: Duration?) -> Duration? {
             WebhookSchedule.pause(afterAttempt: 2, random: 0, wish: wish)

@@ -219,6 +219,8 @@ struct WebhookEndpoints: Sendable {
             throw Problem(error)
         } catch WebhookRefusal.addressNotPublic {
             throw Problem(JSONFieldError.invalid(path: "url", reason: WebhookURL.unreachable))
+        } catch WebhookRefusal.portNotAllowed {
+            throw Problem(JSONFieldError.invalid(path: "url", reason: WebhookURL.forbiddenPort))
         } catch let refusal as WebhookRefusal {
             throw Problem(refusal.status, refusal.code, refusal.description)
         }
@@ -230,7 +232,7 @@ extension WebhookRefusal {
         switch self {
         case .unknownWebhook: .notFound
         case .tooManyWebhooks, .webhookDisabled: .conflict
-        case .unknownMessage, .addressNotPublic: .unprocessableContent
+        case .unknownMessage, .addressNotPublic, .portNotAllowed: .unprocessableContent
         }
     }
 }

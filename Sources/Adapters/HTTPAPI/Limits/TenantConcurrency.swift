@@ -3,8 +3,8 @@ import Tenancy
 
 /// Limits the requests of each tenant that wait for their bodies or for the database at once.
 ///
-/// Responses from memory never wait, so no other requests can accumulate. Anyone can use a publishable key, so one client has at
-/// most a tenth of its tenant's limit: it cannot block the other clients. If the requests of all tenants are limited, too, a tenant
+/// Responses from memory never wait, so such requests do not accumulate. Anyone can use a publishable key, so one client gets at
+/// most a tenth of its tenant's limit and cannot block other clients. If the requests of all tenants are limited, too, a tenant
 /// gets a further permit only while more permits are free than it has. So a few tenants cannot use all permits.
 final class TenantConcurrency: Sendable {
     fileprivate struct Holder: Hashable {

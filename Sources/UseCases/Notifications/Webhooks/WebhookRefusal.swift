@@ -6,6 +6,8 @@ public enum WebhookRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     case webhookDisabled
     /// Nothing can be delivered there, as this server connects to public addresses only.
     case addressNotPublic
+    /// The port belongs to another service than a web server.
+    case portNotAllowed
 
     /// A name that stays the same across versions.
     public var code: String {
@@ -14,7 +16,7 @@ public enum WebhookRefusal: Error, Sendable, Hashable, CustomStringConvertible {
         case .tooManyWebhooks: "too_many_webhooks"
         case .unknownMessage: "unknown_message"
         case .webhookDisabled: "webhook_disabled"
-        case .addressNotPublic: "invalid_field"
+        case .addressNotPublic, .portNotAllowed: "invalid_field"
         }
     }
 
@@ -25,6 +27,7 @@ public enum WebhookRefusal: Error, Sendable, Hashable, CustomStringConvertible {
         case .unknownMessage: "the webhook's log of the last seven days has no message with this ID"
         case .webhookDisabled: "the webhook is disabled: enable it first"
         case .addressNotPublic: "the URL \(WebhookURL.unreachable)"
+        case .portNotAllowed: "the URL \(WebhookURL.forbiddenPort)"
         }
     }
 }

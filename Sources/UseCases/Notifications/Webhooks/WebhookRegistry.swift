@@ -13,7 +13,7 @@ public protocol WebhookRegistry: EventLog {
     /// Nil if the webhook does not exist.
     func webhook(_ webhook: WebhookReference) async throws -> RegisteredWebhook?
 
-    /// - Throws: ``WebhookRefusal/tooManyWebhooks``, ``WebhookRefusal/addressNotPublic``.
+    /// - Throws: ``WebhookRefusal/tooManyWebhooks``, ``WebhookRefusal/addressNotPublic``, ``WebhookRefusal/portNotAllowed``.
     func create(
         _ webhook: Webhook, events: Set<WebhookEvent>, of tenant: TenantID, by actor: String
     ) async throws -> RegisteredWebhook
@@ -23,7 +23,7 @@ public protocol WebhookRegistry: EventLog {
     ///
     /// For one that is switched off what waits is given up: a thousand messages at once, and the rest by the servers, soon after.
     /// - Parameter check: Called with the webhook before the change; throws to refuse it.
-    /// - Throws: ``WebhookRefusal/addressNotPublic``.
+    /// - Throws: ``WebhookRefusal/addressNotPublic``, ``WebhookRefusal/portNotAllowed``.
     func change(
         _ webhook: WebhookReference, _ change: WebhookChange, by actor: String,
         checking check: @Sendable (RegisteredWebhook) throws -> Void

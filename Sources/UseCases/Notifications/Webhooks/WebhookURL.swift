@@ -35,16 +35,43 @@ public struct WebhookURL: Sendable, Hashable, CustomStringConvertible {
     public static let unreachable =
         "must have a host name, a public address such as 8.8.8.8 or [2606:4700:4700::1111], or an address that --outbound-allow permits"
 
+    /// The error of a port that is not allowed (``hasAllowedPort(allowing:)``).
+    public static let forbiddenPort =
+        "must have port 443 or a port from 1024 to 65535, or an address that --outbound-allow permits"
+
+    /// - Parameter allowed: The addresses in `--outbound-allow`.
+    /// - Throws: ``WebhookRefusal/addressNotPublic``, ``WebhookRefusal/portNotAllowed``.
+    public func check(allowing allowed: [AddressRange]) throws(WebhookRefusal) {
+        guard isReachable(allowing: allowed) else { throw .addressNotPublic }
+        guard hasAllowedPort(allowing: allowed) else { throw .portNotAllowed }
+    }
+
+    /// Whether the port is one of a web server: 443, or one without privileges. Other ports belong to other services, and a tenant
+    /// could search for these by test messages. An allowed address may have any port.
+    private func hasAllowedPort(allowing allowed: [AddressRange]) -> Bool {
+        guard let parts = URLComponents(string: text) else { return false }
+        guard let port = parts.port, port != 443, !(1_024...65_535).contains(port) else { return true }
+        return addresses.contains { address in allowed.contains { $0.contains(address) } }
+    }
+
+    /// The addresses that the URL names: those of `localhost`, or an address; none for another name.
+    private var addresses: [IPAddress] {
+        let literal = self.literal
+        return (literal == "localhost" ? ["127.0.0.1", "::1"] : [literal]).compactMap { IPAddress($0) }
+    }
+
+    /// The host in lower case, without the brackets of an IPv6 address.
+    private var literal: String {
+        (URLComponents(string: text)?.host?.lowercased() ?? "")
+            .trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
+    }
+
     /// Whether messages can be delivered there. False for an address that is not public, or `localhost`, unless it is allowed. Also
     /// false for an address that is neither in dotted decimal nor in the form of RFC 4291, such as `127.1`. The addresses of other
     /// names are known only when a message is sent.
     /// - Parameter allowed: The addresses in `--outbound-allow`.
     public func isReachable(allowing allowed: [AddressRange]) -> Bool {
-        guard let host = URLComponents(string: text)?.host?.lowercased() else { return false }
-        let literal = host.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
-        let addresses = (literal == "localhost" ? ["127.0.0.1", "::1"] : [literal]).compactMap {
-            IPAddress($0)
-        }
+        let addresses = self.addresses
         guard !addresses.isEmpty else { return !Self.isNumeric(literal) }
         return addresses.contains { address in
             address.isPublic || allowed.contains { $0.contains(address) }
