@@ -40,6 +40,20 @@ extension APIResponse {
         place: (Item) -> Place,
         name: (Place) -> String, _ read: (Place?, Int) async throws -> [Item]
     ) async throws -> APIResponse {
+        try await searchPage(head: head, after: after, limit: limit, json, place: place, name: name) {
+            (items: try await read($0, $1), stoppedAt: nil)
+        }
+    }
+
+    /// A page of a list whose items are searched.
+    /// - Parameter search: Finds at most a number of items after a position. Also returns the position where the search stopped, if it
+    ///   stopped before it found that many items and before the end of the list. The page then ends there.
+    static func searchPage<Item, Place>(
+        head: JSONObject = [:], after: Place?, limit: Int, _ json: (Item) -> JSONObject,
+        place: (Item) -> Place,
+        name: (Place) -> String,
+        _ search: (Place?, Int) async throws -> (items: [Item], stoppedAt: Place?)
+    ) async throws -> APIResponse {
         var bytes = [UInt8(ascii: "{")]
         for (name, value) in head {
             bytes += JSONValue.string(name).serialized() + [UInt8(ascii: ":")] + value.serialized()
@@ -47,19 +61,23 @@ extension APIResponse {
         }
         bytes += Array(#""data":["#.utf8)
         var (count, last, hasMore) = (0, after, true)
-        while hasMore, count < limit, bytes.count < pageSize {
+        parts: while hasMore, count < limit, bytes.count < pageSize {
             let room = min(limit - count, partLength)
-            let items = try await read(last, room + 1)
+            let (items, stoppedAt) = try await search(last, room + 1)
             hasMore = items.count > room
             for item in items.prefix(room) {
                 guard bytes.count < pageSize else {
                     hasMore = true
-                    break
+                    break parts
                 }
                 if count > 0 { bytes.append(UInt8(ascii: ",")) }
                 bytes += JSONValue.object(json(item)).serialized()
                 count += 1
                 last = place(item)
+            }
+            if !hasMore, let stoppedAt {
+                (last, hasMore) = (stoppedAt, true)
+                break
             }
         }
         let next = hasMore ? last.map { JSONValue.string(PageCursor.text(of: name($0))) } : nil

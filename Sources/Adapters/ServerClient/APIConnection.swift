@@ -89,9 +89,9 @@ public struct APIConnection: Sendable {
                     return members
                 })
             count += page.count
-            // A page may end before its limit.
+            // A page may end before its limit, and a page of a search may be empty.
             let next = reply.json["next"]?.stringValue
-            cursor = page.isEmpty || next == cursor ? nil : next
+            cursor = next == cursor ? nil : next
         } while cursor != nil && count < limit
     }
 

@@ -127,8 +127,9 @@ import Testing
                     "TooManyRequests"))
             #expect(try await console.get("/t/acme/retry?state=delivered", cookie).status == .badRequest)
             // The audit log names the person once. Retries without an effect are not in it.
-            let entries = try await console.store.auditLog.entries(
-                of: console.acme.id, before: nil, limit: 10, where: ["relation": "deliveries"])
+            let entries = try await console.store.auditLog.page(
+                of: console.acme.id, before: nil, limit: 10, where: ["relation": "deliveries"]
+            ).entries
             #expect(entries.map(\.actor) == ["console:ada"] && entries.first?.after?["count"] == 2)
             #expect(entries.first?.before?["reason"] == "TooManyRequests")
             #expect(try await console.get("/t/acme/audit", cookie).text.contains("update deliveries"))

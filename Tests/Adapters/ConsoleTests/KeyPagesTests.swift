@@ -50,8 +50,9 @@ import Testing
             }
             let events = try await console.sessions.events(before: nil, limit: 1)
             #expect(events.first?.kind == .keyShown && events.first?.name == "ada")
-            let entries = try await console.store.auditLog.entries(
-                of: console.acme.id, before: nil, limit: 1, where: [:])
+            let entries = try await console.store.auditLog.page(
+                of: console.acme.id, before: nil, limit: 1, where: [:]
+            ).entries
             #expect(entries.first?.actor == "console:ada" && entries.first?.relation == "api_keys")
         }
     }

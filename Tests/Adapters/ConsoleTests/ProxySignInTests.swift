@@ -119,8 +119,9 @@ import Testing
                 "/tenants/acme/limits", ["key": "5", "seen": "- - - -"], nil,
                 [.secFetchSite: "same-origin", user: "ada", groups: "operators"])
             #expect(limits.status == .seeOther)
-            let entries = try await console.store.auditLog.entries(
-                of: console.acme.id, before: nil, limit: 1, where: [:])
+            let entries = try await console.store.auditLog.page(
+                of: console.acme.id, before: nil, limit: 1, where: [:]
+            ).entries
             #expect(entries.first?.actor == "console:ada")
             // One event for each person, for any number of requests.
             let events = try await console.sessions.events(before: nil, limit: 10)

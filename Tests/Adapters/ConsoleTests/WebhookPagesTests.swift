@@ -124,8 +124,9 @@ import Testing
             #expect(fields.count == 3)
             let second = try await console.post("\(path)/replay", fields, cookie)
             #expect(second.headers[.location] == "\(path)?done=replayed&count=1")
-            let entries = try await console.store.auditLog.entries(
-                of: console.acme.id, before: nil, limit: 10, where: ["relation": "webhook_messages"])
+            let entries = try await console.store.auditLog.page(
+                of: console.acme.id, before: nil, limit: 10, where: ["relation": "webhook_messages"]
+            ).entries
             #expect(entries.map { $0.after?["count"] } == [1, 1_000])
             #expect(entries.allSatisfy { $0.actor == "console:ada" })
         }
@@ -150,8 +151,9 @@ import Testing
                 #expect(
                     try await console.post("\(path)/replay", ["hours": hours], cookie).status == .badRequest)
             }
-            let entries = try await console.store.auditLog.entries(
-                of: console.acme.id, before: nil, limit: 1, where: [:])
+            let entries = try await console.store.auditLog.page(
+                of: console.acme.id, before: nil, limit: 1, where: [:]
+            ).entries
             #expect(entries.first?.actor == "console:ada" && entries.first?.relation == "webhooks")
         }
     }

@@ -282,4 +282,28 @@ import Testing
             #expect(wrong.status == 400 && wrong.field == "action")
         }
     }
+
+    /// A page examines a limited number of entries, so that a filter without matches does not read the whole log.
+    @Test func auditLogPageWithoutMatchesHasNext() async throws {
+        var api = Self.api()
+        api.auditLog = MemoryAuditLog(examined: 3)
+        for id in 1...7 {
+            api.auditLog.add(
+                AuditEntry(
+                    id: id, at: Date(timeIntervalSince1970: 0), actor: id == 2 || id == 6 ? "key:2" : "key:1",
+                    login: "l", action: .insert, relation: "locations", before: nil, after: [:]),
+                of: Self.tenant)
+        }
+        try await api.test(over: [.task]) { [api] client in
+            var (pages, after) = ([[Int]](), "")
+            repeat {
+                let page = try await client.send(
+                    .get, "/v1/audit-log?actor=key%3A2\(after)", key: api.reader)
+                pages.append(
+                    (page["data"]?.arrayValue ?? []).compactMap { $0.objectValue?["id"]?.numberValue?.int })
+                after = page["next"]?.stringValue.map { "&after=\($0)" } ?? ""
+            } while !after.isEmpty && pages.count < 9
+            #expect(pages == [[6], [2], []])
+        }
+    }
 }

@@ -99,18 +99,28 @@ final class MemoryKeyStore: KeyStore {
 /// An audit log with the entries of a test.
 final class MemoryAuditLog: AuditLog {
     private let entries = Mutex<[TenantID: [AuditEntry]]>([:])
+    /// How many entries a page examines at most.
+    let examined: Int
+
+    init(examined: Int = .max) {
+        self.examined = examined
+    }
 
     func add(_ entry: AuditEntry, of tenant: TenantID) {
         entries.withLock { $0[tenant, default: []].append(entry) }
     }
 
-    func entries(
+    func page(
         of tenant: TenantID, before: Int?, limit: Int, where filter: [String: String]
-    ) async throws -> [AuditEntry] {
+    ) async throws -> AuditLogPage {
         entries.withLock { entries in
-            (entries[tenant] ?? []).reversed().filter { entry in
-                entry.id < before ?? .max && filter.allSatisfy { entry.json[$0.key] == .string($0.value) }
-            }.prefix(limit).map(\.self)
+            let older = (entries[tenant] ?? []).reversed().filter { $0.id < before ?? .max }
+            let examined = older.prefix(self.examined)
+            let found = examined.filter { entry in
+                filter.allSatisfy { entry.json[$0.key] == .string($0.value) }
+            }.prefix(limit)
+            let isStopped = found.count < limit && examined.count < older.count
+            return AuditLogPage(entries: Array(found), stoppedAt: isStopped ? examined.last?.id : nil)
         }
     }
 }

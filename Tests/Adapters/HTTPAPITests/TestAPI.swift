@@ -66,7 +66,7 @@ struct TestAPI: Sendable {
     let records = MemoryTextRecords()
     let keys = MemoryKeyStore()
     let attestKeys = MemoryAttestKeyStore()
-    let auditLog = MemoryAuditLog()
+    var auditLog = MemoryAuditLog()
     let diagnoses = ScriptedDiagnoses()
     let confirmations = MemoryConfirmationHistory()
     let appStore = MemoryLatestChecks()

@@ -373,8 +373,9 @@ import Testing
             }
             for relation in ["deliveries", "webhook_messages"] { try await record(relation) }
             await #expect(throws: PostgreSQLError.self) { try await record("locations") }
-            let entries = try await PostgresAdministrationStore(stores.adminPool, actor: "").auditLog.entries(
-                of: tenant, before: nil, limit: 2, where: ["actor": "console:ada"])
+            let entries = try await PostgresAdministrationStore(stores.adminPool, actor: "").auditLog.page(
+                of: tenant, before: nil, limit: 2, where: ["actor": "console:ada"]
+            ).entries
             #expect(entries.map(\.relation) == ["webhook_messages", "deliveries"])
         }
     }

@@ -121,8 +121,9 @@ import Testing
                     RetryCounts(queued: 0, tooLate: 0, tokenDead: 1),
                 ])
             // The audit log has an entry of the key for each retry that queued deliveries.
-            let entries = try await restaurants.stores.administration.auditLog.entries(
-                of: restaurants.tenant, before: nil, limit: 10, where: ["relation": "deliveries"])
+            let entries = try await restaurants.stores.administration.auditLog.page(
+                of: restaurants.tenant, before: nil, limit: 10, where: ["relation": "deliveries"]
+            ).entries
             #expect(entries.map(\.actor) == ["key:test", "key:test"])
         }
     }

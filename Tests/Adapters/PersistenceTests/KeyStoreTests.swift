@@ -1,6 +1,7 @@
 import Administration
 import Foundation
 import Lookups
+import PostgreSQL
 import Tenancy
 import TestSupport
 import Testing
@@ -27,6 +28,35 @@ import Testing
         }
     }
 
+    /// A filter reads no more of a long log than a page may, and the pages together have all matches.
+    @Test(arguments: ["actor", "relation"]) func auditLogPageExaminesBoundedEntries(
+        filter: String
+    ) async throws {
+        try await Stores.withTenant { stores, tenant in
+            let log = stores.administration.auditLog
+            let examined = PostgresAuditLog.examined
+            try await stores.database.withSuperuser { pool in
+                try await pool.withConnection {
+                    _ = try await $0.execute(
+                        """
+                        INSERT INTO doorstep.audit_log (tenant_id, actor, action, relation, after)
+                        SELECT \(tenant.uuid), CASE n WHEN 1 THEN 'wanted' ELSE 'other' END, 'insert',
+                            CASE n WHEN 1 THEN 'wanted' ELSE 'other' END, '{}'
+                        FROM generate_series(1, \(examined + 1)) AS n
+                        """)
+                }
+            }
+            let first = try await log.page(of: tenant, before: nil, limit: 5, where: [filter: "wanted"])
+            #expect(first.entries.isEmpty && first.stoppedAt != nil)
+            let second = try await log.page(
+                of: tenant, before: first.stoppedAt, limit: 5, where: [filter: "wanted"])
+            #expect(second.entries.map(\.actor) == ["wanted"] && second.stoppedAt == nil)
+            // A page that has found enough entries has not stopped.
+            let full = try await log.page(of: tenant, before: nil, limit: 5, where: [filter: "other"])
+            #expect(full.entries.count == 5 && full.stoppedAt == nil)
+        }
+    }
+
     @Test(.timeLimit(.minutes(30))) func createdKeyIsUsableWhenReturned() async throws {
         try await Self.withKeys { catalogue, stores, tenant, maker, live in
             let keys = catalogue.keys
@@ -48,16 +78,18 @@ import Testing
             #expect(
                 try await keys.keys(of: tenant, after: ids[0], limit: 9).map(\.id) == Array(ids.dropFirst()))
 
-            let entries = try await catalogue.auditLog.entries(
-                of: tenant, before: nil, limit: 9, where: ["relation": "api_keys", "actor": maker.id.actor])
+            let entries = try await catalogue.auditLog.page(
+                of: tenant, before: nil, limit: 9, where: ["relation": "api_keys", "actor": maker.id.actor]
+            ).entries
             #expect(entries.map(\.action) == [.update, .insert, .update, .insert])
             #expect(entries.map(\.id) == entries.map(\.id).sorted(by: >))
-            let older = try await catalogue.auditLog.entries(
-                of: tenant, before: entries[1].id, limit: 1, where: [:])
+            let older = try await catalogue.auditLog.page(
+                of: tenant, before: entries[1].id, limit: 1, where: [:]
+            ).entries
             #expect(older == [entries[2]])
             let other = try await stores.createTenant("other")
             #expect(
-                try await catalogue.auditLog.entries(of: other, before: nil, limit: 9, where: [:])
+                try await catalogue.auditLog.page(of: other, before: nil, limit: 9, where: [:]).entries
                     .allSatisfy { $0.relation == "tenants" })
         }
     }

@@ -674,8 +674,9 @@ import Testing
                 by: "operator:ada")
             #expect(second.count == 1 && second.last == nil)
             let entries = try await PostgresAdministrationStore(fixture.stores.adminPool, actor: "").auditLog
-                .entries(
-                    of: fixture.tenant, before: nil, limit: 10, where: ["relation": "webhook_messages"])
+                .page(
+                    of: fixture.tenant, before: nil, limit: 10, where: ["relation": "webhook_messages"]
+                ).entries
             #expect(entries.map { $0.after?["count"] } == [1, 1_000])
             #expect(entries.allSatisfy { $0.actor == "operator:ada" && $0.action == .update })
             #expect(entries.first?.before?["after"] != nil && entries.last?.before?["after"] == nil)

@@ -42,6 +42,25 @@ import Testing
         #expect(sent == ["Bearer \(Self.key)"])
     }
 
+    @Test func listContinuesAfterAnEmptyPage() async throws {
+        let asked = Mutex(0)
+        let items = try await LocalWebServer.lend({ _ in
+            let isFirst = asked.withLock { count in
+                count += 1
+                return count == 1
+            }
+            return .init(
+                isFirst ? #"{"data":[],"next":"Nw"}"# : #"{"data":[{"id":1}],"next":null}"#,
+                headers: [("Content-Type", "application/json")])
+        }) { server in
+            try await APIConnection.with(try ServerURL("http://127.0.0.1:\(server.port)/"), key: Self.key) {
+                try await $0.list("/v1/audit-log", where: [("actor", "key:1")])
+            }
+        }
+        #expect(items.map { $0["id"] } == [1])
+        #expect(asked.withLock { $0 } == 2)
+    }
+
     @Test func redirectIsNotFollowed() async throws {
         let asked = Mutex(0)
         try await LocalWebServer.lend({ _ in

@@ -15,15 +15,17 @@ enum AuditPage {
         var filter: [String: String] = [:]
         for name in AuditEntry.filters { filter[name] = request.query[name] }
         let before = request.query["before"].flatMap { Int($0) }
-        let entries = try await request.stores.administration.auditLog.entries(
+        let found = try await request.stores.administration.auditLog.page(
             of: tenant.id, before: before, limit: pageLength + 1, where: filter)
-        return .page(page(tenant, filter, entries, isFirst: before == nil))
+        return .page(page(tenant, filter, found, isFirst: before == nil))
     }
 
     private static func page(
-        _ tenant: Tenant, _ filter: [String: String], _ entries: [AuditEntry], isFirst: Bool
+        _ tenant: Tenant, _ filter: [String: String], _ found: AuditLogPage, isFirst: Bool
     ) -> Page {
-        Page(
+        let shown = Array(found.entries.prefix(pageLength))
+        let next = found.entries.count > pageLength ? shown.last?.id : found.stoppedAt
+        return Page(
             title: "Audit log", tenant: tenant, section: .audit,
             commands: [
                 (["doorstep audit --tenant \(tenant.slug)"]
@@ -43,17 +45,21 @@ enum AuditPage {
                 }
                 form.element(.button, text: "Filter")
             }
-            guard !entries.isEmpty else { return main.element(.p, text: "No entries match.") }
-            let shown = entries.prefix(pageLength)
-            main.entries(Array(shown), caption: "Changes, newest first")
+            if !shown.isEmpty {
+                main.entries(shown, caption: "Changes, newest first")
+            } else if let next {
+                main.element(.p, text: "No entries match down to entry \(next). Older entries may match.")
+            } else {
+                main.element(.p, text: "No entries match.")
+            }
             let query = AuditEntry.filters.map { ($0, filter[$0]) }
             main.element(.p, .class("paging")) { p in
                 if !isFirst {
                     p.element(.a, .href(HTMLLink(.audit, of: tenant, query: query)), text: "Newest")
                 }
-                if entries.count > pageLength, let last = shown.last {
+                if let next {
                     p.element(
-                        .a, .href(HTMLLink(.audit, of: tenant, query: query + [("before", "\(last.id)")])),
+                        .a, .href(HTMLLink(.audit, of: tenant, query: query + [("before", "\(next)")])),
                         text: "Older")
                 }
             }

@@ -22,8 +22,11 @@ struct AuditLogEndpoints: Sendable {
             }
             filter[name] = text
         }
-        return try await APIResponse.page(
+        return try await APIResponse.searchPage(
             after: before, limit: limit, \.json, place: \.id, name: { String($0) }
-        ) { try await log.entries(of: request.tenant, before: $0, limit: $1, where: filter) }
+        ) {
+            let page = try await log.page(of: request.tenant, before: $0, limit: $1, where: filter)
+            return (items: page.entries, stoppedAt: page.stoppedAt)
+        }
     }
 }
