@@ -117,6 +117,28 @@ $$;
 ALTER FUNCTION doorstep.add_notification_days() OWNER TO doorstep_owner;
 
 --
+-- Name: add_usage(text, bigint, bigint); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE FUNCTION doorstep.add_usage(of_kind text, added_rows bigint, added_bytes bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    counted jsonb := nullif(current_setting('doorstep.counted_usage', true), '')::jsonb;
+BEGIN
+    IF counted IS NULL THEN
+        counted := '{}';
+        INSERT INTO doorstep.usage_settlements DEFAULT VALUES;
+    END IF;
+    PERFORM set_config('doorstep.counted_usage', (counted || jsonb_build_object(of_kind, jsonb_build_array(
+        coalesce((counted -> of_kind ->> 0)::bigint, 0) + added_rows,
+        coalesce((counted -> of_kind ->> 1)::bigint, 0) + added_bytes)))::text, true);
+END
+$$;
+
+ALTER FUNCTION doorstep.add_usage(of_kind text, added_rows bigint, added_bytes bigint) OWNER TO doorstep_owner;
+
+--
 -- Name: begin_usage(); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -148,6 +170,61 @@ CREATE FUNCTION doorstep.confirmation_days() RETURNS TABLE(day date, partition t
 ALTER FUNCTION doorstep.confirmation_days() OWNER TO doorstep_owner;
 
 --
+-- Name: count_rows(); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE FUNCTION doorstep.count_rows() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+DECLARE
+    tenant uuid := doorstep.current_tenant_id();
+    counted_kind text := TG_TABLE_NAME;
+    change bigint;
+    used bigint;
+    maximum bigint;
+BEGIN
+    IF TG_OP = 'DELETE' THEN
+        SELECT -count(*) INTO change FROM old_rows;
+    ELSE
+        SELECT count(*) INTO change FROM new_rows;
+    END IF;
+    -- Rows that a superuser writes for no tenant do not count.
+    IF change = 0 OR tenant IS NULL THEN
+        RETURN NULL;
+    END IF;
+    IF TG_TABLE_NAME = 'deliveries' THEN
+        INSERT INTO doorstep.row_counts AS c (tenant_id, kind, counted_on, shard, row_count)
+        SELECT tenant, counted_kind, (created_at AT TIME ZONE 'UTC')::date, pg_backend_pid() % 8, count(*)
+        FROM new_rows GROUP BY 3
+        ON CONFLICT ON CONSTRAINT row_counts_pkey DO UPDATE SET row_count = c.row_count + excluded.row_count;
+    ELSE
+        -- Rows that are deleted with their tenant are not counted. Deletions have shards of their own, because a registration that has
+        -- counted its row may wait for a row that is being deleted.
+        INSERT INTO doorstep.row_counts AS c (tenant_id, kind, counted_on, shard, row_count)
+        SELECT tenant, counted_kind, date '-infinity', pg_backend_pid() % 8 + CASE TG_OP WHEN 'DELETE' THEN 8 ELSE 0 END, change
+        WHERE EXISTS (SELECT FROM doorstep.tenants AS t WHERE t.tenant_id = tenant)
+        ON CONFLICT ON CONSTRAINT row_counts_pkey DO UPDATE SET row_count = c.row_count + excluded.row_count;
+    END IF;
+    IF change < 0 THEN
+        RETURN NULL;
+    END IF;
+    SELECT coalesce((t.quotas -> counted_kind ->> 'rows')::bigint, d.maximum_rows) INTO maximum
+    FROM doorstep.tenants AS t, doorstep.quota_defaults AS d
+    WHERE t.tenant_id = tenant AND d.kind = counted_kind;
+    SELECT sum(c.row_count) INTO used FROM doorstep.row_counts AS c WHERE c.tenant_id = tenant AND c.kind = counted_kind;
+    IF used > maximum THEN
+        RAISE EXCEPTION USING ERRCODE = 'DQ001', MESSAGE = 'a quota of the tenant is exceeded',
+            DETAIL = jsonb_build_object(
+                'kind', counted_kind, 'unit', 'rows', 'limit', maximum, 'current', used - change, 'wouldBe', used)::text;
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION doorstep.count_rows() OWNER TO doorstep_owner;
+
+--
 -- Name: count_usage(); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -156,7 +233,6 @@ CREATE FUNCTION doorstep.count_usage() RETURNS trigger
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 DECLARE
-    counted jsonb := nullif(current_setting('doorstep.counted_usage', true), '')::jsonb;
     added bigint[] := '{0,0}';
     removed bigint[] := '{0,0}';
 BEGIN
@@ -168,16 +244,9 @@ BEGIN
         EXECUTE format('SELECT ARRAY[count(*) FILTER (WHERE %s), coalesce(sum(%s), 0)::bigint] FROM old_rows',
             TG_ARGV[2], TG_ARGV[1]) INTO removed;
     END IF;
-    IF added = removed THEN
-        RETURN NULL;
+    IF added <> removed THEN
+        PERFORM doorstep.add_usage(TG_ARGV[0], added[1] - removed[1], added[2] - removed[2]);
     END IF;
-    IF counted IS NULL THEN
-        counted := '{}';
-        INSERT INTO doorstep.usage_settlements DEFAULT VALUES;
-    END IF;
-    PERFORM set_config('doorstep.counted_usage', (counted || jsonb_build_object(TG_ARGV[0], jsonb_build_array(
-        coalesce((counted -> TG_ARGV[0] ->> 0)::bigint, 0) + added[1] - removed[1],
-        coalesce((counted -> TG_ARGV[0] ->> 1)::bigint, 0) + added[2] - removed[2])))::text, true);
     RETURN NULL;
 END
 $$;
@@ -305,6 +374,7 @@ BEGIN
             CONTINUE WHEN is_needed;
         END IF;
         EXECUTE format('DROP TABLE doorstep.%I, doorstep.%I', 'notifications_' || day, 'deliveries_' || day);
+        DELETE FROM doorstep.row_counts WHERE kind = 'deliveries' AND counted_on = to_date(day, 'YYYYMMDD');
         RETURN 1;
     END LOOP;
     RETURN 0;
@@ -376,7 +446,8 @@ CREATE FUNCTION doorstep.prune_audit_log(retention integer) RETURNS integer
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 DECLARE
-    pruned integer;
+    pruned integer := 0;
+    part record;
 BEGIN
     IF retention IS NULL OR retention NOT BETWEEN 7 AND 36500 THEN
         RAISE invalid_parameter_value USING MESSAGE = 'the audit log is kept for 7 to 36500 days';
@@ -386,12 +457,24 @@ BEGIN
         RETURN 0;
     END IF;
     GRANT DELETE ON doorstep.audit_log TO doorstep_owner;
-    DELETE FROM doorstep.audit_log
-    WHERE at < now() - make_interval(days => retention) AND ctid = ANY (ARRAY(
-        SELECT ctid FROM doorstep.audit_log
-        WHERE at < now() - make_interval(days => retention)
-        ORDER BY at LIMIT 1000));
-    GET DIAGNOSTICS pruned = ROW_COUNT;
+    FOR part IN
+        WITH deleted AS (
+            DELETE FROM doorstep.audit_log
+            WHERE at < now() - make_interval(days => retention) AND ctid = ANY (ARRAY(
+                SELECT ctid FROM doorstep.audit_log
+                WHERE at < now() - make_interval(days => retention)
+                ORDER BY at LIMIT 1000))
+            RETURNING audit_log.tenant_id, audit_log.byte_count)
+        SELECT d.tenant_id, count(*) AS entries, count(d.byte_count) AS counted, coalesce(sum(d.byte_count), 0) AS bytes
+        FROM deleted AS d GROUP BY d.tenant_id
+    LOOP
+        pruned := pruned + part.entries;
+        CONTINUE WHEN part.counted = 0;
+        PERFORM set_config('doorstep.tenant_id', part.tenant_id::text, true);
+        UPDATE doorstep.tenant_usage AS u SET row_count = u.row_count - part.counted, byte_count = u.byte_count - part.bytes
+        WHERE u.tenant_id = part.tenant_id AND u.kind = 'audit_log';
+    END LOOP;
+    PERFORM set_config('doorstep.tenant_id', '', true);
     REVOKE DELETE ON doorstep.audit_log FROM doorstep_owner;
     RETURN pruned;
 END
@@ -485,20 +568,43 @@ DECLARE
     actor text := coalesce(nullif(current_setting('doorstep.actor', true), ''), session_user);
     hidden text[] := ARRAY[
         'digest', 'last_used_on', 'sealed_secret', 'previous_sealed_secret', 'failing_since', 'checked_at'];
+    -- The server's own changes have no actor, or `server`.
+    is_counted boolean := coalesce(current_setting('doorstep.actor', true), '') NOT IN ('', 'server')
+        AND TG_TABLE_NAME NOT IN ('tenants', 'revoked_attest_keys')
+        AND coalesce(current_setting('doorstep.deleting', true), '') = '';
+    added bigint[];
 BEGIN
-    IF TG_OP = 'INSERT' THEN
-        INSERT INTO doorstep.audit_log (tenant_id, actor, login, action, relation, after)
-        SELECT n.tenant_id, actor, session_user, 'insert', TG_TABLE_NAME, to_jsonb(n) - hidden FROM new_rows n;
-    ELSIF TG_OP = 'DELETE' THEN
+    IF TG_OP = 'DELETE' THEN
         INSERT INTO doorstep.audit_log (tenant_id, actor, login, action, relation, before)
         SELECT o.tenant_id, actor, session_user, 'delete', TG_TABLE_NAME, to_jsonb(o) - hidden FROM old_rows o;
+        RETURN NULL;
+    END IF;
+    -- OFFSET 0, so that each row is converted once.
+    IF TG_OP = 'INSERT' THEN
+        WITH entries AS (
+            INSERT INTO doorstep.audit_log (tenant_id, actor, login, action, relation, after, byte_count)
+            SELECT e.tenant_id, actor, session_user, 'insert', TG_TABLE_NAME, e.after,
+                CASE WHEN is_counted THEN pg_column_size(e.after) END
+            FROM (SELECT n.tenant_id, to_jsonb(n) - hidden AS after FROM new_rows n OFFSET 0) AS e
+            RETURNING audit_log.byte_count)
+        SELECT ARRAY[count(e.byte_count), sum(e.byte_count)] INTO added FROM entries AS e;
     ELSE
         EXECUTE format(
-            'INSERT INTO doorstep.audit_log (tenant_id, actor, login, action, relation, before, after)
-             SELECT tenant_id, $1, session_user, ''update'', $2, to_jsonb(o) - $3, to_jsonb(n) - $3
-             FROM old_rows o JOIN new_rows n USING (%s)
-             WHERE to_jsonb(o) - $3 IS DISTINCT FROM to_jsonb(n) - $3', TG_ARGV[0])
-        USING actor, TG_TABLE_NAME, hidden;
+            'WITH entries AS (
+                INSERT INTO doorstep.audit_log (tenant_id, actor, login, action, relation, before, after, byte_count)
+                SELECT e.tenant_id, $1, session_user, ''update'', $2, e.before, e.after,
+                    CASE WHEN $4 AND e.before -> ''revoked_at'' IS NOT DISTINCT FROM e.after -> ''revoked_at''
+                        THEN pg_column_size(e.before) + pg_column_size(e.after) END
+                FROM (
+                    SELECT tenant_id, to_jsonb(o) - $3 AS before, to_jsonb(n) - $3 AS after
+                    FROM old_rows o JOIN new_rows n USING (%s) OFFSET 0) AS e
+                WHERE e.before IS DISTINCT FROM e.after
+                RETURNING audit_log.byte_count)
+             SELECT ARRAY[count(e.byte_count), sum(e.byte_count)] FROM entries AS e', TG_ARGV[0])
+        INTO added USING actor, TG_TABLE_NAME, hidden, is_counted;
+    END IF;
+    IF added[1] > 0 THEN
+        PERFORM doorstep.add_usage('audit_log', added[1], added[2]);
     END IF;
     RETURN NULL;
 END
@@ -618,8 +724,9 @@ DECLARE
 BEGIN
     DELETE FROM doorstep.usage_settlements WHERE settlement_id = NEW.settlement_id;
     counted := counted || (
-        SELECT jsonb_build_object('total', jsonb_build_array(sum((value ->> 0)::bigint), sum((value ->> 1)::bigint)))
-        FROM jsonb_each(counted));
+        SELECT jsonb_build_object('total', jsonb_build_array(
+            coalesce(sum((value ->> 0)::bigint), 0), coalesce(sum((value ->> 1)::bigint), 0)))
+        FROM jsonb_each(counted) WHERE key <> 'audit_log');
     -- This row first: whoever has it has all of the tenant's.
     UPDATE doorstep.tenant_usage
     SET row_count = row_count + (counted #>> '{total,0}')::bigint, byte_count = byte_count + (counted #>> '{total,1}')::bigint
@@ -727,7 +834,12 @@ CREATE FUNCTION doorstep.tenant_quotas(of_tenant uuid) RETURNS TABLE(kind text, 
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-    SELECT u.kind, u.row_count, u.byte_count,
+    SELECT u.kind,
+        CASE WHEN u.kind IN ('deliveries', 'instances') THEN (
+            SELECT coalesce(sum(c.row_count), 0)::bigint FROM doorstep.row_counts c
+            WHERE c.tenant_id = of_tenant AND c.kind = u.kind)
+        ELSE u.row_count END,
+        u.byte_count,
         coalesce((t.quotas -> u.kind ->> 'rows')::bigint, d.maximum_rows),
         coalesce((t.quotas -> u.kind ->> 'bytes')::bigint, d.maximum_bytes)
     FROM doorstep.tenant_usage u JOIN doorstep.tenants t USING (tenant_id) JOIN doorstep.quota_defaults d ON d.kind = u.kind
@@ -735,6 +847,44 @@ CREATE FUNCTION doorstep.tenant_quotas(of_tenant uuid) RETURNS TABLE(kind text, 
 $$;
 
 ALTER FUNCTION doorstep.tenant_quotas(of_tenant uuid) OWNER TO doorstep_owner;
+
+--
+-- Name: trim_audit_log(uuid); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE FUNCTION doorstep.trim_audit_log(of_tenant uuid) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+DECLARE
+    trimmed record;
+BEGIN
+    IF NOT pg_try_advisory_xact_lock(hashtextextended('doorstep.prune_audit_log', 0)) THEN
+        RETURN 0;
+    END IF;
+    PERFORM set_config('doorstep.tenant_id', of_tenant::text, true);
+    IF NOT EXISTS (
+        SELECT FROM doorstep.tenant_quotas(of_tenant) AS q
+        WHERE q.kind = 'audit_log' AND (q.row_count > 0.8 * q.maximum_rows OR q.byte_count > 0.8 * q.maximum_bytes)) THEN
+        RETURN 0;
+    END IF;
+    GRANT DELETE ON doorstep.audit_log TO doorstep_owner;
+    WITH deleted AS (
+        DELETE FROM doorstep.audit_log
+        WHERE tenant_id = of_tenant AND at < now() - interval '7 days' AND entry_id IN (
+            SELECT entry_id FROM doorstep.audit_log
+            WHERE tenant_id = of_tenant AND byte_count IS NOT NULL ORDER BY entry_id LIMIT 1000)
+        RETURNING audit_log.byte_count)
+    SELECT count(*) AS entries, count(d.byte_count) AS counted, coalesce(sum(d.byte_count), 0) AS bytes INTO trimmed
+    FROM deleted AS d;
+    UPDATE doorstep.tenant_usage AS u SET row_count = u.row_count - trimmed.counted, byte_count = u.byte_count - trimmed.bytes
+    WHERE u.tenant_id = of_tenant AND u.kind = 'audit_log';
+    REVOKE DELETE ON doorstep.audit_log FROM doorstep_owner;
+    RETURN trimmed.entries;
+END
+$$;
+
+ALTER FUNCTION doorstep.trim_audit_log(of_tenant uuid) OWNER TO doorstep_owner;
 
 --
 -- Name: api_keys; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
@@ -1037,6 +1187,7 @@ CREATE TABLE doorstep.audit_log (
     relation text NOT NULL COLLATE pg_catalog."C",
     before jsonb,
     after jsonb,
+    byte_count integer,
     CONSTRAINT audit_log_action CHECK ((action = ANY (ARRAY['insert'::text, 'update'::text, 'delete'::text]))),
     CONSTRAINT audit_log_states CHECK ((((action <> 'insert'::text) = (before IS NOT NULL)) AND ((action <> 'delete'::text) = (after IS NOT NULL))))
 );
@@ -1643,6 +1794,23 @@ ALTER TABLE ONLY doorstep.revoked_attest_keys FORCE ROW LEVEL SECURITY;
 ALTER TABLE doorstep.revoked_attest_keys OWNER TO doorstep_owner;
 
 --
+-- Name: row_counts; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.row_counts (
+    tenant_id uuid NOT NULL,
+    kind text NOT NULL COLLATE pg_catalog."C",
+    counted_on date NOT NULL,
+    shard smallint NOT NULL,
+    row_count bigint NOT NULL
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY doorstep.row_counts FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE doorstep.row_counts OWNER TO doorstep_owner;
+
+--
 -- Name: schema_migrations; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -2176,6 +2344,13 @@ ALTER TABLE ONLY doorstep.revoked_attest_keys
     ADD CONSTRAINT revoked_attest_keys_pkey PRIMARY KEY (tenant_id, key_id);
 
 --
+-- Name: row_counts row_counts_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.row_counts
+    ADD CONSTRAINT row_counts_pkey PRIMARY KEY (tenant_id, kind, counted_on, shard);
+
+--
 -- Name: schema_migrations schema_migrations_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -2252,6 +2427,12 @@ ALTER TABLE ONLY doorstep.webhooks
 CREATE INDEX api_keys_digest ON doorstep.api_keys USING btree (digest);
 
 --
+-- Name: api_keys_revoked_at; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE INDEX api_keys_revoked_at ON doorstep.api_keys USING btree (tenant_id, revoked_at) WHERE (revoked_at IS NOT NULL);
+
+--
 -- Name: app_store_runs_clip; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -2280,6 +2461,12 @@ CREATE INDEX attestation_days_day ON doorstep.attestation_days USING btree (tena
 --
 
 CREATE INDEX audit_log_at ON doorstep.audit_log USING btree (at);
+
+--
+-- Name: audit_log_counted; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE INDEX audit_log_counted ON doorstep.audit_log USING btree (tenant_id, entry_id) WHERE (byte_count IS NOT NULL);
 
 --
 -- Name: changes_xid; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
@@ -2322,6 +2509,12 @@ CREATE UNIQUE INDEX domains_proved_host ON doorstep.domains USING btree (host) W
 --
 
 CREATE INDEX experiences_card_image ON doorstep.experiences USING btree (tenant_id, card_image) WHERE (card_image IS NOT NULL);
+
+--
+-- Name: experiences_clip; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE INDEX experiences_clip ON doorstep.experiences USING btree (tenant_id, bundle_id);
 
 --
 -- Name: experiences_location; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
@@ -2438,10 +2631,28 @@ ALTER INDEX doorstep.confirmations_pkey ATTACH PARTITION doorstep.confirmations_
 CREATE TRIGGER begin_usage AFTER INSERT ON doorstep.tenants FOR EACH ROW EXECUTE FUNCTION doorstep.begin_usage();
 
 --
+-- Name: instances count_rows_delete; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER count_rows_delete AFTER DELETE ON doorstep.instances REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.count_rows();
+
+--
+-- Name: deliveries count_rows_insert; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER count_rows_insert AFTER INSERT ON doorstep.deliveries REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.count_rows();
+
+--
+-- Name: instances count_rows_insert; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER count_rows_insert AFTER INSERT ON doorstep.instances REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.count_rows();
+
+--
 -- Name: api_keys count_usage_delete; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
 --
 
-CREATE TRIGGER count_usage_delete AFTER DELETE ON doorstep.api_keys REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.count_usage('keys', 'octet_length(concat(kind, hint, scopes, locations))', 'revoked_at IS NULL');
+CREATE TRIGGER count_usage_delete AFTER DELETE ON doorstep.api_keys REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.count_usage('keys', 'CASE WHEN revoked_at IS NULL THEN octet_length(concat(kind, hint, scopes, locations)) ELSE 0 END', 'revoked_at IS NULL');
 
 --
 -- Name: card_images count_usage_delete; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
@@ -2489,7 +2700,7 @@ CREATE TRIGGER count_usage_delete AFTER DELETE ON doorstep.short_codes REFERENCI
 -- Name: api_keys count_usage_insert; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
 --
 
-CREATE TRIGGER count_usage_insert AFTER INSERT ON doorstep.api_keys REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.count_usage('keys', 'octet_length(concat(kind, hint, scopes, locations))', 'revoked_at IS NULL');
+CREATE TRIGGER count_usage_insert AFTER INSERT ON doorstep.api_keys REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.count_usage('keys', 'CASE WHEN revoked_at IS NULL THEN octet_length(concat(kind, hint, scopes, locations)) ELSE 0 END', 'revoked_at IS NULL');
 
 --
 -- Name: card_images count_usage_insert; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
@@ -2537,7 +2748,7 @@ CREATE TRIGGER count_usage_insert AFTER INSERT ON doorstep.short_codes REFERENCI
 -- Name: api_keys count_usage_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
 --
 
-CREATE TRIGGER count_usage_update AFTER UPDATE ON doorstep.api_keys REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.count_usage('keys', 'octet_length(concat(kind, hint, scopes, locations))', 'revoked_at IS NULL');
+CREATE TRIGGER count_usage_update AFTER UPDATE ON doorstep.api_keys REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.count_usage('keys', 'CASE WHEN revoked_at IS NULL THEN octet_length(concat(kind, hint, scopes, locations)) ELSE 0 END', 'revoked_at IS NULL');
 
 --
 -- Name: card_images count_usage_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
@@ -3276,6 +3487,13 @@ ALTER TABLE ONLY doorstep.revoked_attest_keys
     ADD CONSTRAINT revoked_attest_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES doorstep.tenants(tenant_id);
 
 --
+-- Name: row_counts row_counts_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.row_counts
+    ADD CONSTRAINT row_counts_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES doorstep.tenants(tenant_id) ON DELETE CASCADE;
+
+--
 -- Name: short_codes short_codes_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -3317,6 +3535,12 @@ ALTER TABLE ONLY doorstep.webhooks
 CREATE POLICY admin_lists_tenants ON doorstep.tenants FOR SELECT TO doorstep_admin USING (true);
 
 --
+-- Name: row_counts admin_lists_usage; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY admin_lists_usage ON doorstep.row_counts FOR SELECT TO doorstep_admin USING (true);
+
+--
 -- Name: tenant_usage admin_lists_usage; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -3327,6 +3551,12 @@ CREATE POLICY admin_lists_usage ON doorstep.tenant_usage FOR SELECT TO doorstep_
 --
 
 ALTER TABLE doorstep.api_keys ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: api_keys app_prunes; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY app_prunes ON doorstep.api_keys AS RESTRICTIVE FOR DELETE TO doorstep_app USING ((revoked_at < (now() - '30 days'::interval)));
 
 --
 -- Name: app_store_budget; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
@@ -3533,6 +3763,12 @@ CREATE POLICY owner_finds_what_to_prune ON doorstep.audit_log FOR SELECT TO door
 CREATE POLICY owner_finds_what_to_prune ON doorstep.changes FOR SELECT TO doorstep_owner USING ((at < (now() - '01:00:00'::interval)));
 
 --
+-- Name: row_counts owner_finds_what_to_prune; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY owner_finds_what_to_prune ON doorstep.row_counts FOR SELECT TO doorstep_owner USING (((kind = 'deliveries'::text) AND (counted_on < CURRENT_DATE)));
+
+--
 -- Name: confirmations_default owner_moves; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -3549,6 +3785,12 @@ CREATE POLICY owner_prunes ON doorstep.audit_log FOR DELETE TO doorstep_owner US
 --
 
 CREATE POLICY owner_prunes ON doorstep.changes FOR DELETE TO doorstep_owner USING ((at < (now() - '01:00:00'::interval)));
+
+--
+-- Name: row_counts owner_prunes; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY owner_prunes ON doorstep.row_counts FOR DELETE TO doorstep_owner USING (((kind = 'deliveries'::text) AND (counted_on < CURRENT_DATE)));
 
 --
 -- Name: push_tokens; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
@@ -3671,6 +3913,12 @@ CREATE POLICY router_reads ON doorstep.push_tokens FOR SELECT TO doorstep_router
 CREATE POLICY router_reads ON doorstep.revoked_attest_keys FOR SELECT TO doorstep_router USING (true);
 
 --
+-- Name: row_counts router_reads; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY router_reads ON doorstep.row_counts FOR SELECT TO doorstep_router USING (true);
+
+--
 -- Name: short_codes router_reads; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -3693,6 +3941,12 @@ CREATE POLICY router_reads ON doorstep.tenants FOR SELECT TO doorstep_router USI
 --
 
 CREATE POLICY router_reads ON doorstep.webhook_messages FOR SELECT TO doorstep_router USING (true);
+
+--
+-- Name: row_counts; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.row_counts ENABLE ROW LEVEL SECURITY;
 
 --
 -- Name: short_codes; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
@@ -3905,6 +4159,12 @@ CREATE POLICY tenant_isolation ON doorstep.push_tokens USING ((tenant_id = ( SEL
 CREATE POLICY tenant_isolation ON doorstep.revoked_attest_keys USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
 
 --
+-- Name: row_counts tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY tenant_isolation ON doorstep.row_counts USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
+
+--
 -- Name: short_codes tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -3994,6 +4254,12 @@ REVOKE ALL ON FUNCTION doorstep.add_notification_days() FROM PUBLIC;
 GRANT ALL ON FUNCTION doorstep.add_notification_days() TO doorstep_router;
 
 --
+-- Name: FUNCTION add_usage(of_kind text, added_rows bigint, added_bytes bigint); Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+REVOKE ALL ON FUNCTION doorstep.add_usage(of_kind text, added_rows bigint, added_bytes bigint) FROM PUBLIC;
+
+--
 -- Name: FUNCTION begin_usage(); Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -4004,6 +4270,12 @@ REVOKE ALL ON FUNCTION doorstep.begin_usage() FROM PUBLIC;
 --
 
 REVOKE ALL ON FUNCTION doorstep.confirmation_days() FROM PUBLIC;
+
+--
+-- Name: FUNCTION count_rows(); Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+REVOKE ALL ON FUNCTION doorstep.count_rows() FROM PUBLIC;
 
 --
 -- Name: FUNCTION count_usage(); Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -4131,6 +4403,13 @@ GRANT ALL ON FUNCTION doorstep.tenant_quotas(of_tenant uuid) TO doorstep_manager
 GRANT ALL ON FUNCTION doorstep.tenant_quotas(of_tenant uuid) TO doorstep_router;
 
 --
+-- Name: FUNCTION trim_audit_log(of_tenant uuid); Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+REVOKE ALL ON FUNCTION doorstep.trim_audit_log(of_tenant uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION doorstep.trim_audit_log(of_tenant uuid) TO doorstep_router;
+
+--
 -- Name: TABLE api_keys; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -4138,6 +4417,7 @@ REVOKE ALL ON TABLE doorstep.api_keys FROM doorstep_owner;
 GRANT SELECT,INSERT,REFERENCES,DELETE,TRIGGER,UPDATE ON TABLE doorstep.api_keys TO doorstep_owner;
 GRANT SELECT,INSERT,DELETE ON TABLE doorstep.api_keys TO doorstep_admin;
 GRANT INSERT ON TABLE doorstep.api_keys TO doorstep_manager;
+GRANT DELETE ON TABLE doorstep.api_keys TO doorstep_app;
 
 --
 -- Name: COLUMN api_keys.tenant_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -4195,6 +4475,7 @@ GRANT SELECT(expires_at),UPDATE(expires_at) ON TABLE doorstep.api_keys TO doorst
 GRANT UPDATE(revoked_at) ON TABLE doorstep.api_keys TO doorstep_admin;
 GRANT SELECT(revoked_at) ON TABLE doorstep.api_keys TO doorstep_router;
 GRANT SELECT(revoked_at),UPDATE(revoked_at) ON TABLE doorstep.api_keys TO doorstep_manager;
+GRANT SELECT(revoked_at) ON TABLE doorstep.api_keys TO doorstep_app;
 
 --
 -- Name: COLUMN api_keys.last_used_on; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -5583,6 +5864,14 @@ GRANT SELECT(key_id) ON TABLE doorstep.revoked_attest_keys TO doorstep_router;
 --
 
 GRANT SELECT(revoked_at) ON TABLE doorstep.revoked_attest_keys TO doorstep_router;
+
+--
+-- Name: TABLE row_counts; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT ON TABLE doorstep.row_counts TO doorstep_admin;
+GRANT SELECT ON TABLE doorstep.row_counts TO doorstep_manager;
+GRANT SELECT ON TABLE doorstep.row_counts TO doorstep_router;
 
 --
 -- Name: TABLE schema_migrations; Type: ACL; Schema: doorstep; Owner: doorstep_owner

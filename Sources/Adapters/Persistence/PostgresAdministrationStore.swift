@@ -118,7 +118,7 @@ struct ManagingServer: Sendable {
         self.feed = feed
         // Each import uses a connection that other requests may need. A small import uses it for as long as other changes do.
         let connections = pool.configuration.maximumConnections
-        imports = RunningImports(maximum: max(1, connections - 2), maximumSmall: connections > 1 ? 1 : 0)
+        imports = RunningImports(maximum: max(1, connections - 2), maximumSmall: connections > 2 ? 1 : 0)
     }
 
     /// The statement timeout, also of a statement that waits for an import. [ours]

@@ -14,7 +14,7 @@ struct PostgresAuditLog: AuditLog {
     func page(
         of tenant: TenantID, before: Int?, limit: Int, where filter: [String: String]
     ) async throws -> AuditLogPage {
-        try await store.read(tenant) { transaction in
+        try await store.read(tenant, .snapshot) { transaction in
             let entries = try await transaction.execute(
                 """
                 SELECT \(unsafeSQL: AuditEntry.columns) FROM (

@@ -17,6 +17,8 @@ public struct PostgresNotificationStore: NotificationStore {
 
     /// The pause after a part that cannot be stored, so that it does not block other audiences of the tenant.
     private static let pause = Duration.seconds(30)
+    /// The pause of an audience that has no room: the database makes room once a day. [ours]
+    private static let pauseAtQuota = Duration.seconds(900)
 
     public init(_ pool: ConnectionPool, partSize: AudiencePartSize = AudiencePartSize()) {
         self.pool = pool
@@ -139,7 +141,8 @@ public struct PostgresNotificationStore: NotificationStore {
             // Otherwise this audience would be the first again, and its error would block all others.
             if let notification = current.withLock({ $0 }) {
                 try await pool.withTenantTransaction(tenant, as: .app) {
-                    try await $0.postpone(notification, by: Self.pause)
+                    try await $0.postpone(
+                        notification, by: error is QuotaExceeded ? Self.pauseAtQuota : Self.pause)
                 }
             }
             throw error

@@ -29,9 +29,12 @@ public struct PostgresQuotaUsage: Sendable {
                 """
                 SELECT u.tenant_id, u.kind, a.unit, a.used / a.maximum::double precision
                 FROM doorstep.tenant_usage u
-                    JOIN doorstep.tenants t USING (tenant_id) JOIN doorstep.quota_defaults d ON d.kind = u.kind,
+                    JOIN doorstep.tenants t USING (tenant_id) JOIN doorstep.quota_defaults d ON d.kind = u.kind
+                    LEFT JOIN (
+                        SELECT tenant_id, kind, sum(row_count) AS row_count FROM doorstep.row_counts
+                        GROUP BY tenant_id, kind) AS c ON c.tenant_id = u.tenant_id AND c.kind = u.kind,
                 LATERAL (VALUES
-                    ('rows', u.row_count, coalesce((t.quotas -> u.kind ->> 'rows')::bigint, d.maximum_rows)),
+                    ('rows', coalesce(c.row_count, u.row_count), coalesce((t.quotas -> u.kind ->> 'rows')::bigint, d.maximum_rows)),
                     ('bytes', u.byte_count, coalesce((t.quotas -> u.kind ->> 'bytes')::bigint, d.maximum_bytes))
                 ) AS a (unit, used, maximum)
                 WHERE a.used > 0 AND a.maximum > 0

@@ -80,6 +80,9 @@ public enum Schema {
         Migration(
             version: 33, name: "token_secrets", sql: text(PackageResources._033_token_secrets_sql),
             compatibleFrom: 25),
+        Migration(
+            version: 34, name: "more_quotas", sql: text(PackageResources._034_more_quotas_sql),
+            compatibleFrom: 25),
     ]
 
     /// Creates missing roles and the schema, then applies pending migrations as `doorstep_owner`.

@@ -1,16 +1,17 @@
 /// The kind of rows that a quota counts. The raw value is its name in the API, in the database and in
 /// commands.
 public enum QuotaKind: String, Sendable, CaseIterable {
-    case channels, clips, domains, experiences, images, keys, locations
+    case auditLog = "audit_log"
+    case channels, clips, deliveries, domains, experiences, images, instances, keys, locations
     case shortCodes = "short_codes"
-    /// All kinds together.
+    /// All kinds of the catalogue together: without the audit log, deliveries and instances.
     case total
 }
 
 /// A tenant's limits for a kind: the number of rows and the number of bytes.
 ///
 /// The bytes of a row are the UTF-8 bytes of its texts, with JSON as PostgreSQL writes it; those of an
-/// image are its file's. [ours]
+/// image are its file's. Instances and deliveries count as rows only. [ours]
 public struct Quota: Sendable, Hashable, CustomStringConvertible {
     /// The limit in rows. Nil means the default; in a default, no limit.
     public var rows: Int?
@@ -125,8 +126,19 @@ public struct QuotaExceeded: Error, Sendable, Hashable, CustomStringConvertible 
     public var description: String {
         """
         the quota of \(forecast.kind.rawValue) is \(forecast.limit) \(forecast.unit.rawValue); the change would raise the \
-        tenant's usage from \(forecast.current) to \(forecast.wouldBe): delete rows, or have an operator raise the \
+        tenant's usage from \(forecast.current) to \(forecast.wouldBe): \(forecast.kind.remedy), or have an operator raise the \
         quota ('doorstep tenant limit --quota')
         """
+    }
+}
+
+extension QuotaKind {
+    /// How a tenant gets below its quota.
+    fileprivate var remedy: String {
+        switch self {
+        case .auditLog: "wait until entries are older than 7 days and deleted"
+        case .deliveries: "wait until old notifications are deleted"
+        default: "delete rows"
+        }
     }
 }

@@ -114,7 +114,7 @@ import Testing
         let sent = ServerResponse(response, requestID: "a")
         #expect(sent.timeLimit == ImageDownloads.timeLimit(of: length))
         #expect(ImageDownloads.timeLimit(of: 0) == .seconds(30))
-        #expect(ImageDownloads.timeLimit(of: 10 << 20) == .seconds(670))
+        #expect(ImageDownloads.timeLimit(of: 10 << 20) == .seconds(2_590))
     }
 
     @Test func oneClientCannotUseTheDownloadsOfAllTenants() async throws {

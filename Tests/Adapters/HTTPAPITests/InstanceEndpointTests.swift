@@ -1,4 +1,5 @@
 import APNsPayload
+import Administration
 import Encodings
 import Foundation
 import HTTPTypes
@@ -381,6 +382,17 @@ import Testing
         (.put, path), (.get, path), (.delete, path), (.put, path + "/activities/a"),
         (.delete, path + "/activities/a"),
     ]
+
+    @Test func registrationBeyondAQuotaIsRefusedWithItsFigures() async throws {
+        let api = TestAPI()
+        let forecast = QuotaForecast(kind: .instances, unit: .rows, limit: 5, current: 5, wouldBe: 6)
+        api.instances.refuse(QuotaExceeded(forecast))
+        try await api.test { client in
+            let response = try await Self.put(client, Self.report([:]))
+            #expect(response.status == 409 && response.code == "quota_exceeded")
+            for (name, value) in forecast.json { #expect(response[name] == value) }
+        }
+    }
 
     @Test(arguments: [true, false]) func endpointsWithoutSecretOrDatabaseAreUnavailable(
         hasSecret: Bool

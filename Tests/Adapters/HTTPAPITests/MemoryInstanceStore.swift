@@ -17,6 +17,7 @@ final class MemoryInstanceStore: InstanceStore {
         var attestKeys: [Key: [UInt8]] = [:]
         var registrations: [InstanceRegistration] = []
         var isAway = false
+        var quota: QuotaExceeded?
     }
 
     private let state = Mutex(State())
@@ -31,9 +32,13 @@ final class MemoryInstanceStore: InstanceStore {
         state.withLock { $0.isAway = true }
     }
 
+    /// From now on the tenant has a full quota.
+    func refuse(_ quota: QuotaExceeded) { state.withLock { $0.quota = quota } }
+
     private func change<R: Sendable>(_ body: (inout State) -> sending R) throws -> R {
         try state.withLock { state in
             guard !state.isAway else { throw StoreUnavailable() }
+            if let quota = state.quota { throw quota }
             return body(&state)
         }
     }

@@ -18,6 +18,7 @@ final class MemoryNotifications: NotificationStore {
         var traces: [Key: NotificationTrace] = [:]
         var keys: [Key: (request: [UInt8], trace: NotificationTrace)] = [:]
         var isAway = false
+        var quota: QuotaExceeded?
         /// Notifications whose audience is not complete yet.
         var incomplete: [(tenant: TenantID, notification: NotificationID)] = []
         var partSize = Int.max
@@ -37,6 +38,9 @@ final class MemoryNotifications: NotificationStore {
 
     /// Makes the store unavailable.
     func goAway() { state.withLock { $0.isAway = true } }
+
+    /// Makes the tenant exceed a quota.
+    func refuse(_ quota: QuotaExceeded) { state.withLock { $0.quota = quota } }
 
     /// Changes the deliveries of a notification, as responses of APNs do.
     func response(_ id: NotificationID, of tenant: TenantID, _ change: (RecordedDelivery) -> RecordedDelivery)
@@ -80,6 +84,7 @@ final class MemoryNotifications: NotificationStore {
     ) async throws -> Addition {
         try state.withLock { state in
             guard !state.isAway else { throw StoreUnavailable() }
+            if let quota = state.quota { throw quota }
             if let key, let known = state.keys[Key(tenant: tenant, text: key.text, locations: key.locations)]
             {
                 return known.request == key.request ? .repeated(known.trace) : .keyReused

@@ -1,3 +1,4 @@
+import Administration
 import Foundation
 import HTTPTypes
 import JSON
@@ -287,6 +288,17 @@ import Testing
             #expect(
                 try await client.send(.get, "/v1/notifications/\(id)", key: api.publishable).status == 403)
             #expect(try await Self.send(key: api.publishable, to: client).status == 403)
+        }
+    }
+
+    @Test func notificationBeyondAQuotaIsRefusedWithItsFigures() async throws {
+        let api = TestAPI()
+        let forecast = QuotaForecast(kind: .deliveries, unit: .rows, limit: 5, current: 4, wouldBe: 6)
+        api.notifications.refuse(QuotaExceeded(forecast))
+        try await api.test(over: [.task]) { client in
+            let response = try await Self.send(to: client)
+            #expect(response.status == 409 && response.code == "quota_exceeded")
+            for (name, value) in forecast.json { #expect(response[name] == value) }
         }
     }
 

@@ -1,3 +1,4 @@
+import Administration
 import Foundation
 import Persistence
 import PostgreSQL
@@ -57,6 +58,52 @@ import Testing
             // After the job, the owner no longer has the right to delete.
             let owner = "SELECT has_table_privilege('doorstep_owner', 'doorstep.audit_log', 'DELETE')::int"
             #expect(try await stores.count("SELECT (\(unsafeSQL: owner))::bigint") == 0)
+        }
+    }
+
+    /// Entries of the last week stay, whatever the quota is.
+    @Test func nearlyFullLogLosesItsOldestEntries() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let other = try await stores.createTenant("other")
+            for tenant in [tenant, other] {
+                for number in 0..<10 {
+                    try await stores.administration.createLocation(.sample("l\(number)"), of: tenant)
+                }
+            }
+            try await stores.database.withSuperuser { pool in
+                try await pool.withConnection {
+                    // Four entries of each tenant are old.
+                    try await $0.execute(
+                        script: """
+                            UPDATE doorstep.audit_log SET at = now() - interval '8 days', actor = 'x'
+                            WHERE after ->> 'identifier' IN ('l0', 'l1', 'l2', 'l3')
+                            """)
+                }
+            }
+            let usage = try await stores.administration.tenant(TenantSlug("acme")).usage
+            let full = try #require(usage[.auditLog])
+            #expect(full.rows == 10)
+            try await stores.database.withPool(as: .serve) { pool in
+                let retention = AuditLogRetention(pool, retention: nil)
+                for (bytes, deleted, left) in [(2 * full.bytes, 0, 4), (full.bytes, 4, 0), (1, 0, 0)] {
+                    _ = try await stores.administration.changeQuotas(of: TenantSlug("acme")) {
+                        $0 = [.auditLog: Quota(bytes: bytes)]
+                    }
+                    #expect(try await retention.maintain() == deleted)
+                    #expect(
+                        try await stores.count(
+                            "SELECT count(*) FROM doorstep.audit_log WHERE actor = 'x' AND tenant_id = \(tenant.uuid)"
+                        )
+                            == left)
+                }
+                let less = try await stores.administration.tenant(TenantSlug("acme")).usage[.auditLog]
+                #expect(less?.rows == 6 && (full.bytes / 2..<full.bytes * 7 / 10).contains(less?.bytes ?? 0))
+                // The quota of another tenant deletes nothing; its retention does.
+                #expect(try await Self.ages(stores) == [8, 8, 8, 8])
+                #expect(try await AuditLogRetention(pool, retention: 7).maintain() == 4)
+                #expect(
+                    try await stores.administration.tenant(TenantSlug("other")).usage[.auditLog]?.rows == 6)
+            }
         }
     }
 

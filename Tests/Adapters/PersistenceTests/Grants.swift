@@ -106,6 +106,7 @@ enum Grants {
         doorstep_admin SELECT push_tokens (instance_id, kind, name, registered_at, retired_at, tenant_id)
         doorstep_admin SELECT quota_defaults
         doorstep_admin SELECT revoked_attest_keys
+        doorstep_admin SELECT row_counts
         doorstep_admin SELECT schema_migrations
         doorstep_admin SELECT short_codes
         doorstep_admin SELECT tenant_usage
@@ -135,6 +136,7 @@ enum Grants {
         doorstep_admin UPDATE webhook_messages (attempt, due_at, queued_at, state)
         doorstep_admin UPDATE webhooks (disabled_at, disabled_reason, events, failing_since, previous_sealed_secret, previous_secret_ends_at, sealed_secret, secret_changed_at, url)
         doorstep_admin USAGE doorstep
+        doorstep_app DELETE api_keys
         doorstep_app DELETE app_store_budget
         doorstep_app DELETE app_store_check_rows
         doorstep_app DELETE attest_keys
@@ -167,7 +169,7 @@ enum Grants {
         doorstep_app INSERT push_tokens
         doorstep_app INSERT webhook_messages
         doorstep_app INSERT webhook_responses
-        doorstep_app SELECT api_keys (key_id, last_used_on, tenant_id)
+        doorstep_app SELECT api_keys (key_id, last_used_on, revoked_at, tenant_id)
         doorstep_app SELECT app_store_budget
         doorstep_app SELECT app_store_check_rows
         doorstep_app SELECT app_store_checks
@@ -274,6 +276,7 @@ enum Grants {
         doorstep_manager SELECT push_tokens (instance_id, kind, name, registered_at, retired_at, tenant_id)
         doorstep_manager SELECT quota_defaults
         doorstep_manager SELECT revoked_attest_keys
+        doorstep_manager SELECT row_counts
         doorstep_manager SELECT short_codes
         doorstep_manager SELECT tenant_usage
         doorstep_manager SELECT tenants
@@ -301,6 +304,7 @@ enum Grants {
         doorstep_router EXECUTE prune_audit_log(integer)
         doorstep_router EXECUTE prune_changes()
         doorstep_router EXECUTE tenant_quotas(uuid)
+        doorstep_router EXECUTE trim_audit_log(uuid)
         doorstep_router SELECT api_keys (digest, expires_at, key_id, kind, locations, revoked_at, scopes, tenant_id)
         doorstep_router SELECT app_store_checks (bundle_id, checked_at, counts, due_at, failure, tenant_id)
         doorstep_router SELECT app_store_connections (bundle_id, tenant_id)
@@ -321,6 +325,7 @@ enum Grants {
         doorstep_router SELECT push_tokens (kind, registered_at, tenant_id)
         doorstep_router SELECT quota_defaults
         doorstep_router SELECT revoked_attest_keys (key_id, revoked_at, tenant_id)
+        doorstep_router SELECT row_counts
         doorstep_router SELECT short_codes (code, tenant_id, url)
         doorstep_router SELECT tenant_usage
         doorstep_router SELECT tenants (client_burst, client_new_instance_burst, client_new_instance_rate, client_rate, cors_origins, key_burst, key_rate, name, new_instance_burst, new_instance_rate, quotas, slug, suspended_at, tenant_id)

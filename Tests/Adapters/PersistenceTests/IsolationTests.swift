@@ -92,7 +92,7 @@ import Testing
                 }
             }
             // An operator sees the list of tenants and their usage.
-            #expect(Set(visible) == (login == .admin ? ["tenants", "tenant_usage"] : []))
+            #expect(Set(visible) == (login == .admin ? ["tenants", "tenant_usage", "row_counts"] : []))
         }
     }
 
@@ -101,8 +101,10 @@ import Testing
         try await Self.withTwoTenants { database in
             let tables: [TestLogin: [String]] = [
                 .app: SampleRows.tables.map(\.name).filter {
-                    !["card_image_bytes", "confirmations", "audit_log", "changes", "tenant_usage"].contains(
-                        $0)
+                    ![
+                        "card_image_bytes", "confirmations", "audit_log", "changes", "tenant_usage",
+                        "row_counts",
+                    ].contains($0)
                 },
                 .admin: SampleRows.tables.map(\.name).filter { $0 != "changes" },
                 .manager: SampleRows.tables.map(\.name).filter {
@@ -134,7 +136,7 @@ import Testing
                 if let change = table.change {
                     statements.append("UPDATE \(name) SET \(change) WHERE \(ofB)")
                 }
-                if login != .admin || !["tenants", "tenant_usage"].contains(table.name) {
+                if login != .admin || !["tenants", "tenant_usage", "row_counts"].contains(table.name) {
                     statements.append("SELECT count(*) FROM \(name) WHERE \(ofB)")
                     statements.append("SELECT count(*) FROM \(name) WHERE tenant_id <> '\(Self.a)'")
                 }
@@ -254,7 +256,7 @@ import Testing
         try await Self.withTwoTenants([.app, .admin, .manager]) { login, pool in
             for setting in settings {
                 for table in SampleRows.tables.map(\.name)
-                where login != .admin || !["tenants", "tenant_usage"].contains(table) {
+                where login != .admin || !["tenants", "tenant_usage", "row_counts"].contains(table) {
                     let state = try await sqlState {
                         let rows = try await Self.rows(
                             pool, tenant: setting, "SELECT count(*) FROM doorstep.\(table)")
@@ -275,6 +277,7 @@ import Testing
             ],
             "token_secrets": ["secret_id", "first_used_at"],
             "tenant_usage": ["tenant_id", "kind", "row_count", "byte_count"],
+            "row_counts": ["tenant_id", "kind", "counted_on", "shard", "row_count"],
             "quota_defaults": ["kind", "maximum_rows", "maximum_bytes"],
             "clips": [
                 "tenant_id", "bundle_id", "multi_business", "team_id", "parent_bundle_id", "app_id_prefix",
@@ -315,7 +318,8 @@ import Testing
         ]
         // `changes`: for each of the two tenants, eight rows from triggers and the sample row.
         let counts = [
-            "changes": 18, "change_horizon": 1, "tenant_usage": 20, "quota_defaults": 9, "token_secrets": 0,
+            "changes": 18, "change_horizon": 1, "tenant_usage": 26, "row_counts": 6, "quota_defaults": 12,
+            "token_secrets": 0,
         ]
         try await Self.withTwoTenants { database in
             let all = try await database.withSuperuser { pool in

@@ -1,5 +1,6 @@
 import Administration
 import Foundation
+import JSON
 import Lookups
 import PostgreSQL
 import Synchronization
@@ -31,6 +32,45 @@ import Testing
             #expect(revoked.id == first.id && revoked.revokedAt != nil)
             #expect(try await store.revokeKey(first.id, of: tenant) == revoked)
             #expect(try await store.keys(of: tenant) == [revoked, second])
+        }
+    }
+
+    @Test func keyIsDeletedLongAfterItsRevocation() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let store = stores.administration
+            var records: [KeyRecord] = []
+            for number in 1...4 {
+                records.append(
+                    try await store.createKey(
+                        Self.key(number: UInt32(number)), scopes: nil, expiresAt: nil, of: tenant))
+            }
+            for (record, days) in zip(records, [KeyRetention.retention + 1, KeyRetention.retention - 1, 1]) {
+                _ = try await store.revokeKey(record.id, of: tenant)
+                try await stores.administer(
+                    tenant,
+                    """
+                    UPDATE doorstep.api_keys SET revoked_at = now() - make_interval(days => \(days))
+                    WHERE key_id = '\(record.id)'
+                    """)
+            }
+            try await stores.database.withPool(as: .serve) { pool in
+                for expected in [1, 0] {
+                    let deleted = try await KeyRetention(pool).maintain()
+                    #expect(deleted == expected)
+                }
+            }
+            #expect(try await store.keys(of: tenant).map(\.id) == records.dropFirst().map(\.id))
+            let entry = try await store.auditLog.page(
+                of: tenant, before: nil, limit: 1, where: ["relation": "api_keys"]
+            ).entries.first
+            #expect(entry?.action == .delete && entry?.before?["hint"] == .string(records[0].hint))
+            // A server's role can delete no key that is valid, or was revoked recently.
+            let deleted = try await stores.appPool.withTransaction { transaction in
+                try await transaction.setTenant(tenant.description)
+                return try await transaction.execute("DELETE FROM doorstep.api_keys").affectedRows
+            }
+            #expect(deleted == 1)
+            #expect(try await store.keys(of: tenant).map(\.id) == records.dropFirst(2).map(\.id))
         }
     }
 

@@ -109,6 +109,76 @@ import Testing
         }
     }
 
+    @Test func keysAndInstancesAreCountedAgainByTheMigration() async throws {
+        let tenants = (0..<2).map { _ in TenantID(UUID()) }
+        try await MigratedDatabase.withEmptyDatabase { database in
+            // Migration 25 shortens a scope.
+            try await database.withPool(as: .migrate) { try await Self.migrate($0, upTo: 24) }
+            try await database.withPool(as: .admin) { pool in
+                for (number, tenant) in tenants.enumerated() {
+                    try await pool.withTransaction { transaction in
+                        try await transaction.setTenant(tenant.description)
+                        try await transaction.execute(
+                            script: """
+                                INSERT INTO doorstep.tenants (tenant_id, slug, name) VALUES ('\(tenant)', 't\(number)', 'T');
+                                INSERT INTO doorstep.clips (tenant_id, bundle_id, parent_bundle_id, team_id, app_id_prefix)
+                                VALUES ('\(tenant)', 'com.example.A.Clip', 'com.example.A', 'TEAM123456', 'TEAM123456');
+                                INSERT INTO doorstep.api_keys (tenant_id, key_id, kind, digest, hint, scopes)
+                                SELECT '\(tenant)', gen_random_uuid(), 'secret', sha256(n::text::bytea), n, '{look_up,read}'
+                                FROM generate_series(1, 3) AS n;
+                                UPDATE doorstep.api_keys SET revoked_at = now() WHERE hint = '1'
+                                """)
+                    }
+                }
+            }
+            try await database.withPool(as: .app) { pool in
+                for (number, tenant) in tenants.enumerated() {
+                    try await pool.withTransaction { transaction in
+                        try await transaction.setTenant(tenant.description)
+                        _ = try await transaction.execute(
+                            """
+                            INSERT INTO doorstep.instances
+                                (tenant_id, instance_id, bundle_id, app, environment, permission, launched_at)
+                            SELECT \(tenant.uuid), gen_random_uuid(), 'com.example.A.Clip', 'clip', 'production', 'denied', now()
+                            FROM generate_series(1, \(number + 4))
+                            """)
+                    }
+                }
+            }
+            try await database.withPool(as: .migrate) { _ = try await Schema.migrate($0) }
+            try await database.withPool(as: .admin) { pool in
+                let usage = try await PostgresAdministrationStore(pool, actor: "t").tenants().map(\.usage)
+                #expect(usage.map { $0[.instances]?.rows } == [4, 5])
+                #expect(usage.map { $0[.deliveries]?.rows } == [0, 0])
+                #expect(usage.map { $0[.auditLog]?.bytes } == [0, 0])
+                for usage in usage {
+                    // Two keys, each of 6 bytes, a hint of 1 and "{lookup,read}".
+                    #expect(usage[.keys]?.rows == 2 && usage[.keys]?.bytes == 40)
+                    #expect(usage[.total]?.rows == 3)
+                    #expect(usage[.total]?.bytes == 40 + (usage[.clips]?.bytes ?? 0))
+                }
+                // The counts go on from there.
+                for tenant in tenants {
+                    try await pool.withTransaction { transaction in
+                        try await transaction.setTenant(tenant.description)
+                        try await transaction.execute(
+                            script: """
+                                DELETE FROM doorstep.instances; DELETE FROM doorstep.clips; DELETE FROM doorstep.api_keys
+                                """)
+                    }
+                }
+                let empty = try await PostgresAdministrationStore(pool, actor: "t").tenants().map(\.usage)
+                #expect(empty.allSatisfy { $0.values.allSatisfy { $0.rows == 0 && $0.bytes == 0 } })
+            }
+            try await database.withSuperuser { pool in
+                let violations = try await pool.withTransaction(.readOnly) {
+                    try await SchemaWalker.violations($0)
+                }
+                #expect(violations == [])
+            }
+        }
+    }
+
     @Test func secretsOfExistingDataAreStoredByTheMigration() async throws {
         let version = try #require(Schema.migrations.first { $0.name == "token_secrets" }).version
         let secrets = ["a", "b"].map { String(repeating: $0, count: 32) }

@@ -158,6 +158,10 @@ import Testing
             // The day that is too young, and the day with a delivery that may still be sent, remain.
             #expect(try await stores.count(Self.days) == 18 + 4)
             #expect(try await stores.count("SELECT count(*) FROM doorstep.deliveries") == 2)
+            // The counts of the quota end with their days.
+            #expect(
+                try await stores.count(
+                    "SELECT sum(row_count)::bigint FROM doorstep.row_counts WHERE kind = 'deliveries'") == 2)
             try await instances.execute(
                 """
                 UPDATE doorstep.deliveries SET state = 'expired', due_at = NULL, finished_at = now()

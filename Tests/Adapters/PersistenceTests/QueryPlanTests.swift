@@ -1,5 +1,6 @@
 import Administration
 import Foundation
+import Invocation
 import Persistence
 import PostgreSQL
 import Synchronization
@@ -73,6 +74,35 @@ import Testing
                 for plan in later {
                     #expect(plan.contains(#/Index Cond: [^\n]* > /#), "\(plan)")
                 }
+            }
+        }
+    }
+
+    /// The foreign key's check, and a list of one clip.
+    @Test func experiencesOfAClipAreFoundByIndex() async throws {
+        try await Stores.withTenant { stores, tenant in
+            try await Self.fill(stores, tenant)
+            try await stores.createClip("com.example.Other.Clip", of: tenant)
+            let plans = Mutex<[String]>([])
+            try await stores.database.explainEverything(planCacheMode: "auto")
+            try await stores.database.withPool(
+                as: .admin, { $0.onNotice = { notice in plans.withLock { $0.append(notice.message) } } }
+            ) { pool in
+                let items = PostgresAdministrationStore(pool, actor: "t").items
+                let found = try await items.experiences.items(
+                    of: tenant, after: nil, limit: 10, where: ["clip": "com.example.Other.Clip"])
+                #expect(found.isEmpty)
+                _ = try await items.clips.delete(
+                    BundleID("com.example.Other.Clip"), of: tenant, by: "t", cascade: false
+                ) { _ in }
+            }
+            let about = plans.withLock { plans in
+                plans.filter { $0.contains(" on experiences") && $0.contains("bundle_id") }
+            }
+            #expect(about.count >= 2)
+            for plan in about {
+                #expect(
+                    plan.contains("experiences_clip") && !plan.contains("Seq Scan on experiences"), "\(plan)")
             }
         }
     }

@@ -38,6 +38,11 @@ import Testing
         try await usage(stores)[kind]?.rows
     }
 
+    /// The kinds of items that the total includes.
+    private static let catalogue = QuotaKind.allCases.filter {
+        ![.auditLog, .deliveries, .instances, .total].contains($0)
+    }
+
     /// Adds item `number` of a kind with the store that requests use.
     private static func add(
         _ kind: QuotaKind, _ number: Int, _ stores: Stores, _ tenant: TenantID
@@ -62,12 +67,13 @@ import Testing
         case .keys:
             _ = try await store.createKey(
                 KeyTests.key(number: UInt32(number) + 1), scopes: nil, expiresAt: nil, of: tenant)
+        case .auditLog, .deliveries, .instances: Issue.record("\(kind) is no kind of items")
         case .locations, .total: try await store.createLocation(.sample("l\(number)"), of: tenant)
         case .shortCodes: try await store.createShortCode(.sample("c\(number)"), of: tenant)
         }
     }
 
-    @Test(arguments: QuotaKind.allCases)
+    @Test(arguments: catalogue + [.total])
     func writeBeyondAQuotaIsRefusedWithItsFigures(_ kind: QuotaKind) async throws {
         // Channels and experiences need a clip.
         try await Self.withTenant { stores, tenant in
@@ -135,7 +141,7 @@ import Testing
             #expect(Set(empty.keys) == Set(QuotaKind.allCases))
             #expect(empty.values.allSatisfy { $0.rows == 0 && $0.bytes == 0 })
             try await stores.createClip(of: tenant)
-            for kind in QuotaKind.allCases where kind != .total {
+            for kind in Self.catalogue {
                 for number in 0..<2 { try await Self.add(kind, number, stores, tenant) }
             }
             let image = try CardImage(file: HeaderPicture.png(seed: 0), addedAt: Date())
@@ -146,8 +152,8 @@ import Testing
             }
             let full = try await Self.usage(stores)
             #expect(full[.images]?.bytes == 2 * image.byteCount)
-            #expect(full[.total]?.rows == full.values.reduce(0) { $0 + $1.rows } / 2)
-            #expect(full[.total]?.bytes == full.values.reduce(0) { $0 + $1.bytes } / 2)
+            #expect(full[.total]?.rows == Self.catalogue.reduce(0) { $0 + (full[$1]?.rows ?? 0) })
+            #expect(full[.total]?.bytes == Self.catalogue.reduce(0) { $0 + (full[$1]?.bytes ?? 0) })
             try await stores.administer(
                 tenant,
                 """
@@ -157,7 +163,10 @@ import Testing
                 DELETE FROM doorstep.clips; DELETE FROM doorstep.card_image_bytes; DELETE FROM doorstep.card_images;
                 DELETE FROM doorstep.api_keys
                 """)
-            #expect(try await Self.usage(stores) == empty)
+            // The audit log stays.
+            #expect(
+                try await Self.usage(stores).filter { $0.key != .auditLog }
+                    == empty.filter { $0.key != .auditLog })
             #expect(try await stores.count("SELECT count(*) FROM doorstep.usage_settlements") == 0)
         }
     }
@@ -168,8 +177,144 @@ import Testing
             await #expect(throws: QuotaExceeded.self) { try await Self.add(.keys, 1, stores, tenant) }
             let key = try #require(try await stores.administration.keys(of: tenant).first)
             _ = try await stores.administration.revokeKey(key.id, of: tenant)
-            #expect(try await Self.used(.keys, stores) == 0)
+            let usage = try await Self.usage(stores)
+            #expect(usage[.keys]?.rows == 0 && usage[.keys]?.bytes == 0 && usage[.total]?.bytes == 0)
             try await Self.add(.keys, 1, stores, tenant)
+        }
+    }
+
+    // MARK: Instances and deliveries
+
+    private static func withRestaurants(
+        _ quotas: [QuotaKind: Quota], _ body: (Restaurants) async throws -> Void
+    ) async throws {
+        try await Restaurants.withRestaurants { restaurants in
+            try await set(quotas, restaurants.stores)
+            try await body(restaurants)
+        }
+    }
+
+    @Test func newInstanceBeyondTheQuotaIsRefused() async throws {
+        try await RegisteredInstances.with { instances in
+            let stores = instances.stores
+            try await Self.set([.instances: Quota(rows: 2)], stores)
+            let ids = (0..<3).map { _ in InstanceID(UUID()) }
+            for id in ids[..<2] {
+                try await instances.register(RegisteredInstances.registration(id))
+            }
+            let forecast = QuotaForecast(kind: .instances, unit: .rows, limit: 2, current: 2, wouldBe: 3)
+            await #expect(throws: QuotaExceeded(forecast)) {
+                try await instances.register(RegisteredInstances.registration(ids[2]))
+            }
+            #expect(try await Self.used(.instances, stores) == 2)
+            // A launch of a known instance adds no row.
+            try await instances.register(
+                RegisteredInstances.registration(
+                    ids[0], at: RegisteredInstances.now.addingTimeInterval(60)))
+            #expect(try await instances.store.delete(ids[1], of: instances.tenant))
+            #expect(try await Self.used(.instances, stores) == 1)
+            try await instances.register(RegisteredInstances.registration(ids[2]))
+            let usage = try await Self.usage(stores)
+            #expect(usage[.instances]?.rows == 2 && usage[.instances]?.limit.rows == 2)
+            // Instances are no part of the catalogue.
+            #expect(usage[.total]?.rows == 1)
+            let shares = try await PostgresQuotaUsage(stores.routerPool).fullest(limit: 1)
+            #expect(
+                shares.map(\.quota) == [.init(tenant: instances.tenant, kind: .instances, unit: .rows)]
+                    && shares.map(\.used) == [1])
+            try await stores.administer(instances.tenant, "DELETE FROM doorstep.instances")
+            #expect(try await Self.used(.instances, stores) == 0)
+        }
+    }
+
+    @Test func notificationBeyondTheQuotaOfDeliveriesStoresNothing() async throws {
+        try await Self.withRestaurants([.deliveries: Quota(rows: 5)]) { restaurants in
+            let stores = restaurants.stores
+            try await restaurants.registerMany(3)
+            try await restaurants.send()
+            #expect(try await Self.used(.deliveries, stores) == 3)
+            let forecast = QuotaForecast(kind: .deliveries, unit: .rows, limit: 5, current: 3, wouldBe: 6)
+            let key = IdempotencyKey("again", for: ["request": 1], of: restaurants.tenant)
+            let submission = try restaurants.submission(key: key)
+            await #expect(throws: QuotaExceeded(forecast)) { try await restaurants.accept(submission) }
+            #expect(try await stores.count("SELECT count(*) FROM doorstep.notifications") == 1)
+            #expect(try await stores.count("SELECT count(*) FROM doorstep.idempotency_keys") == 0)
+            try await Self.set([.deliveries: Quota(rows: 6)], stores)
+            #expect(try await restaurants.accept(submission).trace?.counts.first?.count == 3)
+            #expect(try await Self.used(.deliveries, stores) == 6)
+        }
+    }
+
+    /// The audience waits, and its first part is sent.
+    @Test func audienceBeyondTheQuotaOfDeliveriesContinuesWhenThereIsRoom() async throws {
+        try await Self.withRestaurants([.deliveries: Quota(rows: 15)]) { restaurants in
+            var size = AudiencePartSize()
+            size.reachable = 10
+            let restaurants = restaurants.takingIn(size)
+            try await restaurants.registerMany(25)
+            let trace = try await restaurants.send()
+            #expect(!trace.isComplete)
+            await #expect(throws: QuotaExceeded.self) { try await restaurants.continueAudiences() }
+            #expect(try await Self.used(.deliveries, restaurants.stores) == 10)
+            try await Self.set([.deliveries: Quota(rows: 25)], restaurants.stores)
+            // The audience waits until there is room.
+            try await restaurants.stores.database.withSuperuser { pool in
+                try await pool.withConnection {
+                    try await $0.execute(script: "UPDATE doorstep.audience_cursors SET due_at = now()")
+                }
+            }
+            try await restaurants.continueAudiences()
+            #expect(try await restaurants.trace(trace).isComplete)
+            #expect(try await Self.used(.deliveries, restaurants.stores) == 25)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(30))) func concurrentNotificationsAreAllCounted() async throws {
+        try await Self.withRestaurants([:]) { restaurants in
+            try await restaurants.registerMany(2)
+            try await withThrowingTaskGroup { group in
+                for _ in 0..<20 { group.addTask { _ = try await restaurants.send() } }
+                try await group.waitForAll()
+            }
+            #expect(try await Self.used(.deliveries, restaurants.stores) == 40)
+        }
+    }
+
+    // MARK: Audit log
+
+    @Test func changeBeyondTheQuotaOfTheAuditLogIsRefused() async throws {
+        try await Self.withTenant { stores, tenant in
+            let store = stores.administration
+            for number in 0..<2 { try await Self.add(.keys, number, stores, tenant) }
+            let images = TenantItems(store.items.images, of: tenant, by: "t")
+            let image = try CardImage(file: HeaderPicture.png(seed: 0), addedAt: Date())
+            _ = try await images.add(image)
+            try await store.createLocation(
+                .sample("l0", card: Card(action: .open, image: image.key)), of: tenant)
+            let first = try #require(try await Self.usage(stores)[.auditLog])
+            #expect(first.rows == 4 && (400..<4_000).contains(first.bytes))
+            try await Self.set([.auditLog: Quota(bytes: first.bytes + 1)], stores)
+            let error = await #expect(throws: QuotaExceeded.self) {
+                try await Self.add(.locations, 1, stores, tenant)
+            }
+            #expect(error?.forecast.kind == .auditLog && error?.forecast.current == first.bytes)
+            await #expect(throws: QuotaExceeded.self) {
+                _ = try await store.updateLocation(LocationIdentifier("l0"), of: tenant) { _ in
+                    try .sample("l0", name: "B")
+                }
+            }
+            #expect(try await Self.usage(stores)[.auditLog]?.bytes == first.bytes)
+            await #expect(throws: QuotaExceeded.self) { try await Self.add(.keys, 2, stores, tenant) }
+            // Keys can be revoked, and items deleted.
+            let key = try #require(try await store.keys(of: tenant).first)
+            _ = try await store.revokeKey(key.id, of: tenant)
+            _ = try await images.delete(image.key, cascade: true)
+            _ = try await store.deleteLocation(LocationIdentifier("l0"), of: tenant, cascade: false)
+            let entries = try await store.auditLog.page(of: tenant, before: nil, limit: 3, where: [:]).entries
+            #expect(
+                entries.map { "\($0.action) \($0.relation)" } == [
+                    "delete locations", "delete card_images", "update locations",
+                ])
         }
     }
 
@@ -324,11 +469,14 @@ import Testing
             let store = stores.administration
             let defaults = try await store.defaultQuotas()
             #expect(defaults[.locations] == Quota(rows: 1_000_000, bytes: 1 << 30))
+            #expect(defaults[.auditLog]?.bytes == 10 << 30)
+            #expect(defaults[.instances]?.rows == 1_000_000 && defaults[.deliveries]?.rows == 100_000_000)
             // The default permits thousands of locations with an image each.
             #expect(defaults[.images]?.rows ?? 0 >= 10_000)
             #expect(defaults[.total]?.rows == nil)
             #expect(
-                defaults.allSatisfy { $0.value.bytes != nil && ($0.key == .total || $0.value.rows != nil) })
+                Self.catalogue.allSatisfy { defaults[$0]?.rows != nil && defaults[$0]?.bytes != nil })
+            #expect(defaults[.total]?.bytes != nil)
             #expect(defaults[.keys]?.bytes == 64 << 20)
             let changed = try await store.changeDefaultQuotas([
                 .locations: Quota(rows: 1), .images: Quota(rows: Quota.off),

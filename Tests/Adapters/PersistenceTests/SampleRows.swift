@@ -261,6 +261,10 @@ enum SampleRows {
             name: "tenant_usage", login: .migrate, row: ["kind": "'sample'"], change: nil,
             key: "kind = 'sample'"),
         Table(
+            name: "row_counts", login: .migrate,
+            row: ["kind": "'sample'", "counted_on": "current_date", "shard": "0", "row_count": "1"],
+            change: nil, key: "kind = 'sample'"),
+        Table(
             name: "changes", login: .migrate, row: ["relation": "'x'", "key": "'{a}'"], change: nil,
             key: "relation = 'x'"),
     ]

@@ -101,6 +101,8 @@ struct SchemaWalker {
                     ('tenants', 'router_reads', '{doorstep_router}'),
                     ('tenant_usage', 'admin_lists_usage', '{doorstep_admin}'),
                     ('tenant_usage', 'router_reads', '{doorstep_router}'),
+                    ('row_counts', 'admin_lists_usage', '{doorstep_admin}'),
+                    ('row_counts', 'router_reads', '{doorstep_router}'),
                     ('clips', 'router_reads', '{doorstep_router}'),
                     ('domains', 'router_reads', '{doorstep_router}'),
                     ('domain_checks', 'router_reads', '{doorstep_router}'),
@@ -130,6 +132,10 @@ struct SchemaWalker {
                     AND (p.policyname::text, p.cmd) IN
                         (('owner_prunes', 'DELETE'), ('owner_finds_what_to_prune', 'SELECT'))
                     AND p.qual = '(at < (now() - ''7 days''::interval))')
+                AND NOT (p.tablename = 'row_counts' AND p.roles = '{doorstep_owner}' AND p.with_check IS NULL
+                    AND (p.policyname::text, p.cmd) IN
+                        (('owner_prunes', 'DELETE'), ('owner_finds_what_to_prune', 'SELECT'))
+                    AND p.qual = '((kind = ''deliveries''::text) AND (counted_on < CURRENT_DATE))')
                 -- What came before its day had a partition, and is moved there.
                 AND NOT (p.tablename = 'confirmations_default' AND p.roles = '{doorstep_owner}'
                     AND p.with_check IS NULL AND p.qual = 'true'
@@ -178,7 +184,7 @@ struct SchemaWalker {
                         'doorstep.tell_webhooks()', 'doorstep.prune_console_events(integer)',
                         'doorstep.record_act(text,text,jsonb,jsonb)', 'doorstep.begin_usage()',
                         'doorstep.count_usage()', 'doorstep.settle_usage()',
-                        'doorstep.note_token_secret()')
+                        'doorstep.note_token_secret()', 'doorstep.count_rows()', 'doorstep.trim_audit_log(uuid)')
                     AND coalesce('search_path=pg_catalog, pg_temp' = ANY (p.proconfig), false))
             """
         ),

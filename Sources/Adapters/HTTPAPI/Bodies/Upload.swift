@@ -159,7 +159,7 @@ struct Upload: AsyncSequence, Sendable {
         /// Returns when the body is late. Never returns after the whole body has arrived.
         func watch(_ limit: Duration) async throws {
             while !isOverdue {
-                try await Task.sleep(for: Swift.max(rest(within: limit), .zero))
+                try await Task.sleep(for: Swift.max(rest(within: limit), .milliseconds(10)))
             }
         }
     }

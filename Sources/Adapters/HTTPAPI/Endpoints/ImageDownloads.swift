@@ -28,7 +28,7 @@ struct ImageDownloads: Sendable {
     }
 
     /// How long a download may take. A client that reads more slowly would keep its place from others. [ours]
-    static func timeLimit(of byteCount: Int) -> Duration { .seconds(30 + byteCount / 16_384) }
+    static func timeLimit(of byteCount: Int) -> Duration { .seconds(30 + byteCount / 4_096) }
 
     /// - Parameter client: The client; nil if the key is secret.
     /// - Throws: A problem: `unknown_image`, or 429 if too many downloads run.

@@ -34,7 +34,7 @@ struct InstanceEndpoints: Sendable {
                 .put, "/v1/instances/{id}", .stored(.register, register),
                 problems: .attested + [
                     .invalidURL, .doesNotMatch, .unknownClip, .otherClip, .unknownInstance, .invalidReceipt,
-                    .instanceOfOtherKey, .tooManyInstances, .notificationsNotConfigured,
+                    .instanceOfOtherKey, .tooManyInstances, .quotaExceeded, .notificationsNotConfigured,
                 ]),
             Endpoint(
                 .get, "/v1/instances/{id}", .storedWithin(.notify, instance),

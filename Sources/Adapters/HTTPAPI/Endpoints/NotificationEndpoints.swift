@@ -23,7 +23,8 @@ struct NotificationEndpoints: Sendable {
             .post, "/v1/notifications", .storedWithin(.notify, send), idempotency: .ofHandler,
             problems: [
                 .invalidURL, .doesNotMatch, .unknownChannel, .notBusinessSpecific, .invalidNotification,
-                .payloadTooLarge, .wrongAudience, .unknownInstance, .notificationsNotConfigured,
+                .payloadTooLarge, .wrongAudience, .unknownInstance, .quotaExceeded,
+                .notificationsNotConfigured,
             ])
     }
 

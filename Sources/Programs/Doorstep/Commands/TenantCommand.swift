@@ -126,7 +126,8 @@ struct TenantCommand: AsyncParsableCommand {
                 defaults ('doorstep settings'), and all quotas to the default quotas; limits that you name as well are then set.
 
                 --quota limits the rows and bytes that a tenant may store of a kind: \
-                \(QuotaKind.allCases.map(\.rawValue).joined(separator: ", ")) (all kinds together). Name rows, rows:bytes or :bytes, \
+                \(QuotaKind.allCases.map(\.rawValue).joined(separator: ", ")) (all kinds of the \
+                catalogue together). Instances and deliveries count as rows only. Name rows, rows:bytes or :bytes, \
                 such as locations=5000, images=20000:20GiB or total=:50GiB; 'off' removes a limit, and 'default' returns the kind to \
                 the default. A tenant above its quota keeps its rows, and can delete and shorten them. --defaults changes the \
                 quotas of all tenants that have none of their own, or lists them.

@@ -44,6 +44,10 @@ struct RetentionService: Service {
         }
     }
 
+    init(_ keys: KeyRetention, logger: Logger) {
+        self.init("revoked keys", logger) { [("keys_pruned", try await keys.maintain())] }
+    }
+
     init(_ auditLog: AuditLogRetention, logger: Logger) {
         self.init("old entries of the audit log", logger) {
             [("entries_pruned", try await auditLog.maintain())]

@@ -176,6 +176,8 @@ struct Server {
                         pool, instanceRetention: instanceRetention,
                         notificationRetention: notificationRetention), logger: logger),
                 RetentionService(AttestationRetention(pool), logger: logger),
+                RetentionService(KeyRetention(pool), logger: logger),
+                RetentionService(AuditLogRetention(pool, retention: auditRetention), logger: logger),
                 RecordingService(confirmations, logger: logger), GatheringService(usage),
                 GatheringService(attestations),
             ]
@@ -185,10 +187,6 @@ struct Server {
                     interval: domainCheckInterval > 0 ? .seconds(domainCheckInterval * 3_600) : nil,
                     verify: { try await verifyDomain($0.name, $0.tenant, "server", $0.rivalry, $1) },
                     logger: logger))
-            if let auditRetention {
-                services.append(
-                    RetentionService(AuditLogRetention(pool, retention: auditRetention), logger: logger))
-            }
             services.append(MemoryService(table: routing.table, logger: logger))
             services.append(QuotaService(usage: PostgresQuotaUsage(pool), logger: logger))
             services.append(QueueService(installation: PostgresInstallation(pool), logger: logger))
