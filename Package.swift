@@ -70,6 +70,7 @@ let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
 let swiftASN1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
+let tracing = Target.Dependency.product(name: "Tracing", package: "swift-distributed-tracing")
 let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let serviceLifecycle = Target.Dependency.product(
     name: "ServiceLifecycle", package: "swift-service-lifecycle")
@@ -90,6 +91,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-asn1.git", exact: "1.7.4"),
         .package(url: "https://github.com/apple/swift-certificates.git", exact: "1.21.1"),
         .package(url: "https://github.com/apple/swift-crypto.git", exact: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing.git", exact: "1.7.3"),
         .package(url: "https://github.com/apple/swift-http-types.git", exact: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log.git", exact: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics.git", exact: "2.13.0"),
@@ -169,7 +171,14 @@ let package = Package(
             ]),
         Layer.adapters.systemLibrary("CResolv", package: "libc6-dev"),
         Layer.adapters.library(
-            "OutboundHTTP", ["IPAddresses", "Platform", asyncHTTPClient, nioCore, nioHTTP1, nioPosix, nioSSL]),
+            "OutboundHTTP",
+            ["IPAddresses", "Platform", asyncHTTPClient, nioCore, nioHTTP1, nioPosix, nioSSL, tracing]),
+        Layer.adapters.library(
+            "TraceExport",
+            [
+                "HTTPSyntax", "JSON", "OutboundHTTP", asyncHTTPClient, logging, nioHTTP1, serviceLifecycle,
+                tracing,
+            ]),
         Layer.adapters.library("DNSClient", ["Administration", "CResolv", "Platform"]),
         Layer.adapters.library("DomainProof", ["Administration", "OutboundHTTP", asyncHTTPClient, nioHTTP1]),
         Layer.adapters.library(
@@ -201,7 +210,7 @@ let package = Package(
             "APNsClient",
             [
                 "APNsPayload", "JSON", "Notifications", "Tenancy", coreMetrics, jwtKit, logging, metrics,
-                nioCore, nioHPACK, nioHTTP2, nioPosix, nioSSL, nioTLS, serviceLifecycle,
+                nioCore, nioHPACK, nioHTTP2, nioPosix, nioSSL, nioTLS, serviceLifecycle, tracing,
             ]),
         Layer.simulators.library(
             "APNsSimulator",
@@ -225,7 +234,7 @@ let package = Package(
                 "IPAddresses", "Invocation", "JSON", "Locations", "Notifications", "Platform", "RateLimiting",
                 "Receipts",
                 "AppStoreSync", "Lookups", "Tenancy", crypto, httpTypes, logging, metrics, nioCore,
-                serviceLifecycle,
+                serviceLifecycle, tracing,
             ],
             excluding: ["OpenAPI"]),
         Layer.adapters.library(
@@ -257,9 +266,9 @@ let package = Package(
                 "OutboundHTTP",
                 "Persistence", "Platform", "PostgreSQL", "QRCode", "RateLimiting", "Receipts", "AppStoreSync",
                 "LogLines", "Lookups", "ServerClient",
-                "Tenancy", "WebhookClient",
+                "Tenancy", "TraceExport", "WebhookClient",
                 argumentParser,
-                crypto, logging, metrics, serviceLifecycle, unixSignals,
+                crypto, logging, metrics, serviceLifecycle, tracing, unixSignals,
             ]),
         .target(name: "CAllocations", path: Layer.programs.sources("CAllocations")),
         Layer.programs.program(
@@ -369,6 +378,12 @@ let package = Package(
                 "IPAddresses", "LocalServers", "OutboundHTTP", "Platform", asyncHTTPClient, nioCore, nioHTTP1,
                 nioPosix, nioSSL,
             ]),
+        Layer.adapters.tests(
+            "TraceExportTests",
+            [
+                "HTTPSyntax", "IPAddresses", "JSON", "LocalServers", "OutboundHTTP", "TraceExport", logging,
+                tracing,
+            ]),
         Layer.adapters.tests("DNSClientTests", ["Administration", "DNSClient", "LocalServers"]),
         Layer.adapters.tests(
             "DomainProofTests",
@@ -384,7 +399,8 @@ let package = Package(
             [
                 "AppStoreConnect", "AppStoreConnectSimulator", "Cards", "Geodesy", "IPAddresses",
                 "Invocation",
-                "JSON", "LocalServers", "OutboundHTTP", "AppStoreSync", "StoreSupport", crypto,
+                "JSON", "LocalServers", "OutboundHTTP", "AppStoreSync", "StoreSupport", "TraceExport", crypto,
+                tracing,
             ]),
         Layer.adapters.tests(
             "ServerClientTests", ["Administration", "JSON", "LocalServers", "ServerClient", "Tenancy"]),

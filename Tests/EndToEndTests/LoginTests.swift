@@ -15,7 +15,7 @@ import Testing
         let start = try #require(text.range(of: "\n  postgres:\n"))
         let end = try #require(text[start.upperBound...].firstMatch(of: /\n  (#|[a-z]+:\n)/)).range.lowerBound
         let names = text[start.upperBound..<end].matches(of: /\$\{([A-Z_]+)/).map { String($0.1) }
-        #expect(names == ["POSTGRES_PASSWORD"])
+        #expect(names == ["POSTGRES_IMAGE", "POSTGRES_PASSWORD"])
     }
 
     @Test func everyCommandRunsWithItsOwnLogin() async throws {

@@ -1,6 +1,7 @@
 import APNsPayload
 import NIOPosix
 import Notifications
+public import Tracing
 
 extension APNsClient {
     /// The addresses of APNs, time limits and other limits.
@@ -36,6 +37,8 @@ extension APNsClient {
         public var firstPause = Duration.milliseconds(250)
         public var longestPause = Duration.seconds(15)
         public var breaker = CircuitBreaker.Thresholds()
+        /// Records a span for each notification; nil for none.
+        public var tracer: (any Tracer)?
         /// Looks up hosts; nil for the system's lookup. For tests.
         var resolver: (any Resolver & Sendable)?
 

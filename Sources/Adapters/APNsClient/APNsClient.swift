@@ -11,6 +11,7 @@ public import Notifications
 public import ServiceLifecycle
 import Synchronization
 public import Tenancy
+import Tracing
 
 /// Sends requests to APNs over HTTP/2, authenticated by provider tokens.
 ///
@@ -130,6 +131,27 @@ public final class APNsClient: PushSender, ChannelManager, Service {
     ///
     /// A cancelled task changes nothing: a written request cannot be recalled, and its result counts.
     public func send(_ request: PushRequest) async -> PushOutcome {
+        guard let tracer = settings.tracer else { return await sendUntraced(request) }
+        let span = tracer.startSpan("APNs POST", ofKind: .client)
+        defer { span.end() }
+        span.attributes["server.address"] =
+            settings.address(request.environment, isForChannels: false).host
+        let outcome = await sendUntraced(request)
+        let failure: String?
+        switch outcome {
+        case .answered(let response):
+            span.attributes["http.response.status_code"] = response.status
+            failure = response.status == 200 ? nil : response.reason?.rawValue ?? "\(response.status)"
+        case .notSent(let reason), .unanswered(let reason): failure = reason.rawValue
+        }
+        if let failure {
+            span.attributes["error.type"] = failure
+            span.setStatus(.init(code: .error))
+        }
+        return outcome
+    }
+
+    private func sendUntraced(_ request: PushRequest) async -> PushOutcome {
         let outcome: PushOutcome
         let key = tokens.place(
             for: request.headers.bundleID, of: request.team, in: request.environment)

@@ -33,6 +33,7 @@ public final class AppStoreConnectClient: Sendable {
     private static let maximumTries = 3
     /// Several times the size of a page of 200 experiences with texts in 32 languages. [ours]
     private static let responseLimit = 33_554_432
+    private static let operation = OutboundOperation("App Store Connect")
 
     public init(
         _ key: AppStoreConnectKey, _ http: OutboundClient, _ settings: Settings = Settings(),
@@ -174,7 +175,8 @@ public final class AppStoreConnectClient: Sendable {
     private func execute(_ request: HTTPClientRequest) async throws(AppStoreConnectError) -> OutboundResponse
     {
         do throws(OutboundError) {
-            return try await http.execute(request, limit: Self.responseLimit, timeout: settings.timeout)
+            return try await http.execute(
+                request, limit: Self.responseLimit, timeout: settings.timeout, operation: Self.operation)
         } catch {
             throw .noResponse(error.reason)
         }

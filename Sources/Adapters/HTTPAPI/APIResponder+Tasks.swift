@@ -8,6 +8,7 @@ import Lookups
 import Metrics
 import NIOCore
 import Tenancy
+import Tracing
 
 /// Responses from tasks. A request passes these steps in order: observation, problems, landing pages, hidden paths, and its endpoint.
 extension APIResponder {
@@ -34,7 +35,8 @@ extension APIResponder {
             parameters: endpoint.flatMap { match?.parameters(in: $0.path) } ?? [:],
             authority: request.authority, target: request.target, fields: fields)
         let requestID = RequestID.of(received.fields.requestID)
-        let trace = received.fields.trace
+        let span = tracer.map { RequestSpan(by: $0, in: received.fields.trace) }
+        let trace = span?.trace ?? received.fields.trace
         var observed = Observed(endpoint: match?.path ?? "none")
         let response: ServerResponse
         do {
@@ -46,8 +48,10 @@ extension APIResponder {
                 var found: APIResponse
                 if let endpoint {
                     found = try await TraceContext.$current.withValue(trace) {
-                        try await self.response(
-                            to: received, method, body, from: request.peer, by: endpoint, &observed)
+                        try await ServiceContext.$current.withValue(span?.context) {
+                            try await self.response(
+                                to: received, method, body, from: request.peer, by: endpoint, &observed)
+                        }
                     }
                     found.compress(for: received.fields)
                     found.allowedOrigin = allowedOrigin(received, endpoint, observed)
@@ -70,6 +74,9 @@ extension APIResponder {
             limit: observed.limit, client: client.address.source,
             bytes: method == .head ? 0 : response.body.length, requestID: requestID, trace: trace,
             duration: start.duration(to: .now), logger)
+        span?.end(
+            response.status, method, endpoint: observed.endpoint, caller: observed.caller,
+            cause: observed.limit)
         return response
     }
 

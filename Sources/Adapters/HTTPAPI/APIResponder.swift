@@ -7,6 +7,7 @@ import Lookups
 import Metrics
 import NIOCore
 import Tenancy
+import Tracing
 
 /// Responds to requests with their endpoints: from memory on the event loop where a request arrives, or from a task.
 ///
@@ -31,6 +32,8 @@ final class APIResponder: ServerResponder {
     let limitsReaders: Bool
     let tree: PathTree<Endpoint>
     let active = Meter(label: "doorstep_http_active_requests")
+    /// Nil if no spans are recorded.
+    let tracer: (any Tracer)?
     /// The endpoints that respond on the event loop.
     private let memoryEndpoints: [MemoryEndpoint]
 
@@ -50,6 +53,7 @@ final class APIResponder: ServerResponder {
         proxies = TrustedProxies(settings.trustedProxies)
         bodyTimeout = settings.bodyTimeout
         concurrency = TenantConcurrency(maximum: settings.tenantConcurrency)
+        tracer = settings.tracer
         tree = PathTree<Endpoint>(endpoints)
         memoryEndpoints = endpoints.compactMap { MemoryEndpoint($0, observer) }
     }
@@ -110,6 +114,7 @@ final class APIResponder: ServerResponder {
     ) -> ServerResponse {
         let start = ContinuousClock.now
         let requestID = RequestID.of(request.fields.requestID)
+        let span = tracer.map { RequestSpan(by: $0, in: request.fields.trace) }
         let endpoint = memoryEndpoint.endpoint
         var caller: KeyHolder?
         var response: APIResponse
@@ -131,7 +136,11 @@ final class APIResponder: ServerResponder {
             response.status, endpoint.method, endpoint: endpoint.path,
             responses: response.status == .ok ? memoryEndpoint.successes : nil, caller: caller,
             limit: response.problem?.limit, client: request.client.address.source, bytes: sent.body.length,
-            requestID: requestID, trace: request.fields.trace, duration: start.duration(to: .now), logger)
+            requestID: requestID, trace: span?.trace ?? request.fields.trace,
+            duration: start.duration(to: .now), logger)
+        span?.end(
+            response.status, endpoint.method, endpoint: endpoint.path, caller: caller,
+            cause: response.problem?.limit)
         let delay = response.problem?.pause.map { ServerResponse.Delay($0.duration, holding: $0) }
         sent.delay = delay
         return sent

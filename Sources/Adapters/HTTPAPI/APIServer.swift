@@ -14,6 +14,7 @@ public import Notifications
 public import RateLimiting
 public import ServiceLifecycle
 public import Tenancy
+public import Tracing
 
 /// The HTTP API as a service: it listens until its service group shuts it down gracefully.
 public struct APIServer: Service {
@@ -58,6 +59,8 @@ public struct APIServer: Service {
         public var tenantConcurrency = 1_000
         /// Nil if the server logs only at its logger's level.
         public var accessLog: AccessLog?
+        /// Records a span for each request; nil for none.
+        public var tracer: (any Tracer)?
 
         public init() {}
     }

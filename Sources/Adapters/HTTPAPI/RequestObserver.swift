@@ -161,7 +161,7 @@ final class RequestObserver: Sendable {
         }
     }
 
-    private static func name(of method: HTTPRequest.Method) -> String {
+    static func name(of method: HTTPRequest.Method) -> String {
         knownMethods.contains(method.rawValue) ? method.rawValue : "other"
     }
 }

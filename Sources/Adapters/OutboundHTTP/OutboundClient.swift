@@ -5,6 +5,7 @@ import NIOCore
 import NIOHTTP1
 import NIOSSL
 import Synchronization
+public import Tracing
 
 /// Sends requests to servers that tenants name, with async-http-client: without redirects or cookies, with TLS 1.2 or later,
 /// with limits of size and time, and only to public addresses, unless others are allowed.
@@ -14,6 +15,7 @@ public struct OutboundClient: Sendable {
     private let hosts: BoundHosts
     private let detour: Detour?
     private let timeout: Duration
+    private let tracer: (any Tracer)?
 
     /// The settings of the client.
     public struct Settings: Sendable {
@@ -27,6 +29,8 @@ public struct OutboundClient: Sendable {
         /// more.
         /// With a maximum, requests use HTTP/1.1 and event loops of their own. Nil for servers that an operator configured.
         public var responseBudget: Int?
+        /// Records a span for each request with an operation; nil for none.
+        public var tracer: (any Tracer)?
 
         /// Four times as many as the longest body that is read of a tenant's site. [ours]
         public static let standardBudget = 4_194_304
@@ -77,7 +81,9 @@ public struct OutboundClient: Sendable {
         let result: Swift.Result<Result, any Error>
         do {
             result = .success(
-                try await body(OutboundClient(hosts: hosts, detour: detour, timeout: settings.timeout)))
+                try await body(
+                    OutboundClient(
+                        hosts: hosts, detour: detour, timeout: settings.timeout, tracer: settings.tracer)))
         } catch {
             result = .failure(error)
         }
@@ -90,8 +96,31 @@ public struct OutboundClient: Sendable {
     ///   - limit: Maximum number of bytes of the body.
     ///   - timeout: another one than that of the settings.
     ///   - needsBody: false if only the status matters: then an incomplete body is not an error.
+    ///   - operation: The purpose, for the request's span; nil for no span.
     public func execute(
-        _ request: HTTPClientRequest, limit: Int, timeout: Duration? = nil, needsBody: Bool = true
+        _ request: HTTPClientRequest, limit: Int, timeout: Duration? = nil, needsBody: Bool = true,
+        operation: OutboundOperation? = nil
+    ) async throws(OutboundError) -> OutboundResponse {
+        guard let tracer, let operation else {
+            return try await execute(request, limit: limit, timeout: timeout, needsBody: needsBody)
+        }
+        var request = request
+        let span = operation.span(of: &request, by: tracer)
+        defer { span.end() }
+        do throws(OutboundError) {
+            let response = try await execute(request, limit: limit, timeout: timeout, needsBody: needsBody)
+            span.attributes["http.response.status_code"] = response.status
+            if response.status >= 400 { span.setStatus(.init(code: .error)) }
+            return response
+        } catch {
+            span.attributes["error.type"] = error.reason
+            span.setStatus(.init(code: .error))
+            throw error
+        }
+    }
+
+    private func execute(
+        _ request: HTTPClientRequest, limit: Int, timeout: Duration?, needsBody: Bool
     ) async throws(OutboundError) -> OutboundResponse {
         let timeout = timeout ?? self.timeout
         let head = Head()

@@ -1,5 +1,6 @@
 import APNsPayload
 import Foundation
+import HTTPSyntax
 import JSON
 public import Notifications
 public import PostgreSQL
@@ -149,7 +150,7 @@ extension TenantTransaction {
         let found = try await execute(
             """
             SELECT n.notification_id, n.created_at, c.team_id, c.bundle_id, c.parent_bundle_id, n.push_type,
-                n.priority, n.collapse_id, n.expiration, n.payload
+                n.priority, n.collapse_id, n.expiration, n.payload, n.trace_context
             FROM doorstep.notifications n
             JOIN doorstep.clips c ON c.tenant_id = n.tenant_id AND c.bundle_id = n.bundle_id
             WHERE n.tenant_id = \(tenant.uuid) AND n.notification_id = ANY(\(Array(Set(rows.map(\.notification)))))
@@ -281,10 +282,10 @@ extension [Date] {
 extension ClaimedNotification {
     fileprivate static func read(_ row: Row) throws -> ClaimedNotification {
         let (
-            id, createdAt, team, clip, parent, pushType, priority, collapseID, expiration, payload
+            id, createdAt, team, clip, parent, pushType, priority, collapseID, expiration, payload, trace
         ) = try row.decode(
             UUID.self, Date.self, String.self, String.self, String.self, String.self, Int16.self,
-            String?.self, Int?.self, [UInt8].self)
+            String?.self, Int?.self, [UInt8].self, String?.self)
         return try PersistenceError.reading("notifications") {
             ClaimedNotification(
                 id: NotificationID(id), createdAt: createdAt, team: try TeamID(team),
@@ -292,7 +293,7 @@ extension ClaimedNotification {
                 headers: try NotificationHeaders(
                     storedPushType: pushType, bundleID: clip, priority: priority, expiration: expiration,
                     collapseID: collapseID),
-                payload: payload)
+                payload: payload, trace: trace.flatMap(TraceContext.init(stored:)))
         }
     }
 }

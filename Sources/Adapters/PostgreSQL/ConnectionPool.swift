@@ -165,13 +165,14 @@ public final class ConnectionPool: Sendable {
         let (leased, waiter) = shared.withLock { shared in
             shared.nextWaiter += 1
             let leased = shared.machine.lendIdle().flatMap { id in
-                shared.workers[id].map { Lease(connection: id, worker: $0) }
+                shared.workers[id].map { lease(id, $0) }
             }
             return (leased, shared.nextWaiter)
         }
         if let leased { return leased }
 
         let start = ContinuousClock.now
+        let endOfWait = configuration.observer?(.waitForConnection)
         defer {
             let wait = start.duration(to: .now)
             shared.withLock { $0.waits.add(wait) }
@@ -198,7 +199,18 @@ public final class ConnectionPool: Sendable {
         } onCancel: {
             giveUp(waiter, .cancelled)
         }
-        return try acquired.get()
+        do throws(PostgreSQLError) {
+            let lease = try acquired.get()
+            endOfWait?(nil)
+            return lease
+        } catch {
+            endOfWait?(error)
+            throw error
+        }
+    }
+
+    private func lease(_ id: PoolStateMachine.ConnectionID, _ worker: ConnectionWorker) -> Lease {
+        Lease(connection: id, worker: worker, observer: configuration.observer)
     }
 
     private func giveUp(_ waiter: PoolStateMachine.WaiterID, _ error: PostgreSQLError) {
@@ -274,7 +286,7 @@ public final class ConnectionPool: Sendable {
                     (shared.waiters.removeValue(forKey: waiter), shared.workers[id])
                 }
                 if let worker {
-                    continuation?.resume(returning: .success(Lease(connection: id, worker: worker)))
+                    continuation?.resume(returning: .success(lease(id, worker)))
                 } else {
                     // `closeBusy` came in between.
                     handle { $0.release(id, isReusable: false) }

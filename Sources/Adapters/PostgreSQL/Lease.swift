@@ -5,6 +5,7 @@ final class Lease: Sendable {
     let connection: PoolStateMachine.ConnectionID
     private let worker: ConnectionWorker
     private let id: ConnectionWorker.LeaseID
+    private let observer: PoolConfiguration.Observer?
     private let state = Mutex(State())
 
     private struct State {
@@ -13,9 +14,13 @@ final class Lease: Sendable {
         var isSpent = false
     }
 
-    init(connection: PoolStateMachine.ConnectionID, worker: ConnectionWorker) {
+    init(
+        connection: PoolStateMachine.ConnectionID, worker: ConnectionWorker,
+        observer: PoolConfiguration.Observer?
+    ) {
         self.connection = connection
         self.worker = worker
+        self.observer = observer
         id = worker.beginLease()
     }
 
@@ -30,12 +35,34 @@ final class Lease: Sendable {
     }
 
     func execute(_ query: Query) async throws(PostgreSQLError) -> QueryResult {
-        try await perform { session, limits throws(PostgreSQLError) in try session.execute(query, limits) }
+        try await observing(.statement(query)) { () throws(PostgreSQLError) in
+            try await perform { session, limits throws(PostgreSQLError) in
+                try session.execute(query, limits)
+            }
+        }
     }
 
     func execute(script: String) async throws(PostgreSQLError) {
-        try await perform { session, limits throws(PostgreSQLError) in
-            try session.execute(script: script, limits)
+        try await observing(.script) { () throws(PostgreSQLError) in
+            try await perform { session, limits throws(PostgreSQLError) in
+                try session.execute(script: script, limits)
+            }
+        }
+    }
+
+    /// Runs an operation, and tells the observer of its begin and end.
+    func observing<R: Sendable>(
+        _ operation: @autoclosure () -> PoolConfiguration.Operation,
+        _ body: () async throws(PostgreSQLError) -> R
+    ) async throws(PostgreSQLError) -> R {
+        guard let observer, let end = observer(operation()) else { return try await body() }
+        do throws(PostgreSQLError) {
+            let result = try await body()
+            end(nil)
+            return result
+        } catch {
+            end(error)
+            throw error
         }
     }
 
@@ -58,10 +85,13 @@ final class Lease: Sendable {
 
     /// Commits; returns whether the connection can be leased again.
     func commit() async throws(PostgreSQLError) -> Bool {
-        try await perform(endsLease: true, isCancellable: false) { session, limits throws(PostgreSQLError) in
-            try session.commit(limits)
-            session.settle()
-            return !session.isBroken
+        try await observing(.commit) { () throws(PostgreSQLError) in
+            try await perform(endsLease: true, isCancellable: false) {
+                session, limits throws(PostgreSQLError) in
+                try session.commit(limits)
+                session.settle()
+                return !session.isBroken
+            }
         }
     }
 

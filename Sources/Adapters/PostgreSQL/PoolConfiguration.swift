@@ -23,6 +23,20 @@ public struct PoolConfiguration: Sendable {
     /// Called once, on a connection's own thread, when the pool stops preparing statements because a prepared statement was
     /// missing.
     public var onUnprepared: @Sendable () -> Void
+    /// Observes statements and waits for a connection, in the task that runs them; nil for no observation.
+    public var observer: Observer?
+
+    /// Called when an operation begins. The returned closure, if any, is called when the operation ends, with its error.
+    public typealias Observer = @Sendable (Operation) -> (@Sendable (PostgreSQLError?) -> Void)?
+
+    /// An observed operation.
+    public enum Operation: Sendable {
+        case waitForConnection
+        /// A statement; `Query.summary` names it without its values.
+        case statement(Query)
+        case script
+        case commit
+    }
 
     public init(
         conninfo: String, maximumConnections: Int = 8, maximumWaiters: Int = 1024,
@@ -30,7 +44,7 @@ public struct PoolConfiguration: Sendable {
         statementTimeout: Duration = .seconds(30), idleTimeout: Duration = .seconds(300),
         preparedStatements: Int = 256, applicationName: String = "",
         onNotice: @escaping @Sendable (ServerError) -> Void = { _ in },
-        onUnprepared: @escaping @Sendable () -> Void = {}
+        onUnprepared: @escaping @Sendable () -> Void = {}, observer: Observer? = nil
     ) {
         self.conninfo = conninfo
         self.maximumConnections = maximumConnections
@@ -43,6 +57,7 @@ public struct PoolConfiguration: Sendable {
         self.applicationName = applicationName
         self.onNotice = onNotice
         self.onUnprepared = onUnprepared
+        self.observer = observer
     }
 }
 

@@ -81,6 +81,23 @@ public struct Query: Sendable, ExpressibleByStringInterpolation {
         }
     }
 
+    /// The name of the statement without its values: the operation and its first table, such as `UPDATE doorstep.locations`.
+    ///
+    /// Only a table that the statement names with its schema counts. At most 80 characters.
+    public var summary: String {
+        let words = sql.split { $0.isWhitespace || "(,;".contains($0) }
+        guard let operation = words.first?.uppercased() else { return "" }
+        let table = words.indices.dropFirst().first { index in
+            let word = words[index]
+            return ["FROM", "INTO", "UPDATE", "COPY"].contains(words[index - 1].uppercased())
+                // `extract(epoch FROM d.due_at …)` names no table.
+                && (index < 3 || words[index - 3].uppercased() != "EXTRACT")
+                && word.contains(".")
+                && word.allSatisfy { $0.isLetter || $0.isNumber || "._\"".contains($0) }
+        }
+        return String((table.map { "\(operation) \(words[$0])" } ?? operation).prefix(80))
+    }
+
     static func quoted(_ name: String) -> String {
         "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
     }

@@ -15,6 +15,7 @@ public struct StandardWebhookSender: WebhookSender {
 
     /// The maximum length of a response body that is read so that the connection can be used again; longer ones close it.
     private static let responseLimit = 65_536
+    private static let operation = OutboundOperation("webhook", passesTraceOn: true)
 
     public init(_ client: OutboundClient) {
         self.client = client
@@ -37,10 +38,21 @@ public struct StandardWebhookSender: WebhookSender {
                 }.joined(separator: " ")
             ),
         ])
+        // A span's own field replaces this one.
         if let trace = message.trace { request.headers.add(name: "traceparent", value: trace.traceparent()) }
         request.body = .bytes(message.body)
+        // The request's span joins the trace of the event.
+        return await TraceContext.$current.withValue(message.trace) { [request] in
+            await reply(to: request)
+        }
+    }
+
+    private func reply(
+        to request: HTTPClientRequest
+    ) async -> (reply: WebhookReply, response: [UInt8]) {
         do throws(OutboundError) {
-            let response = try await client.execute(request, limit: Self.responseLimit, needsBody: false)
+            let response = try await client.execute(
+                request, limit: Self.responseLimit, needsBody: false, operation: Self.operation)
             let retryAfter = response.values(of: "Retry-After").first.flatMap { Self.pause($0, at: Date()) }
             return (
                 .status(response.status, retryAfter: retryAfter),

@@ -1,16 +1,31 @@
-/// The trace of a request, as its caller named it in `traceparent`, without the caller's span (W3C Trace Context, level 1).
+/// The trace of a request, as `traceparent` names it (W3C Trace Context, level 1).
 ///
-/// Doorstep starts no traces and records no spans.
+/// Two values are equal if they name the same trace, whatever their spans.
 public struct TraceContext: Sendable, Hashable {
     /// 32 lower-case hexadecimal digits.
     public let id: String
     /// Whether the caller records the trace.
     public let isSampled: Bool
+    /// The caller's span: 16 lower-case hexadecimal digits. Nil for a stored trace, which keeps no span.
+    public let span: String?
 
     /// The trace of the request that this task carries out.
     ///
     /// A task-local value, so that each transaction stores it with the events that it causes, without a parameter in every store.
     @TaskLocal public static var current: TraceContext?
+
+    /// - Parameters:
+    ///   - id: 32 lower-case hexadecimal digits, not all 0.
+    ///   - span: 16 lower-case hexadecimal digits, not all 0.
+    public init(id: String, span: String, isSampled: Bool) {
+        self.id = id
+        self.span = span
+        self.isSampled = isSampled
+    }
+
+    public static func == (one: TraceContext, other: TraceContext) -> Bool { one.stored == other.stored }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(stored) }
 
     /// Reads `traceparent`. An invalid value is no trace (§3.2.2): the field must occur once and in lower case, and IDs are not 0.
     /// Fields of a later version may be longer.
@@ -25,6 +40,7 @@ public struct TraceContext: Sendable, Hashable {
             let flags = bytes.hexadecimal(53..<55)
         else { return nil }
         id = bytes.text(3..<35)
+        span = bytes.text(36..<52)
         isSampled = flags & 1 == 1
     }
 
@@ -35,6 +51,7 @@ public struct TraceContext: Sendable, Hashable {
             let flags = bytes.hexadecimal(33..<35)
         else { return nil }
         id = bytes.text(0..<32)
+        span = nil
         isSampled = flags & 1 == 1
     }
 
@@ -47,6 +64,9 @@ public struct TraceContext: Sendable, Hashable {
         let digits = String(max(span, 1), radix: 16)
         return "00-\(id)-\(String(repeating: "0", count: 16 - digits.utf8.count))\(digits)-\(flags)"
     }
+
+    /// `traceparent` with the span of this context; nil without a span.
+    public var traceparent: String? { span.map { "00-\(id)-\($0)-\(flags)" } }
 
     private var flags: String { isSampled ? "01" : "00" }
 }

@@ -8,8 +8,10 @@ import LocalServers
 import StoreSupport
 import Synchronization
 import Testing
+import Tracing
 
 @testable import AppStoreConnect
+@testable import TraceExport
 
 /// Tokens, budgets, images, and other servers than Apple's.
 @Suite(.timeLimit(.minutes(30))) struct RequestTests {
@@ -28,6 +30,22 @@ import Testing
         tokens.discard(nil)
         now.withLock { $0 += 1 }
         #expect(try await tokens.authorization(for: nil) != second)
+    }
+
+    /// Neither the path nor the token is recorded.
+    @Test func requestHasASpan() async throws {
+        let tracer = OTLPTracer(sampling: 1)
+        try await Store.lend(tracer: tracer) { store in
+            _ = try await store.client.app(bundleID: "com.example.app")
+        }
+        let spans = tracer.take(upTo: 10)
+        #expect(spans.map(\.name) == ["App Store Connect GET"])
+        #expect(spans.first?.kind == .client && spans.first?.status == nil)
+        var attributes: [String: String] = [:]
+        spans.first?.attributes.forEach { attributes[$0] = "\($1)" }
+        #expect(
+            Set(attributes.keys) == ["http.request.method", "server.address", "http.response.status_code"])
+        #expect(!"\(attributes)".contains("com.example.app"))
     }
 
     /// The simulator refuses a scope that does not match the request exactly.

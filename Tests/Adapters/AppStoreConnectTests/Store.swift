@@ -8,6 +8,7 @@ import Geodesy
 import IPAddresses
 import OutboundHTTP
 import StoreSupport
+import Tracing
 
 /// A simulator and its client.
 struct Store {
@@ -16,7 +17,7 @@ struct Store {
 
     /// Runs the closure with a simulator and a client.
     static func lend<Result: Sendable>(
-        isIndividual: Bool = false, readsOnly: Bool = false,
+        isIndividual: Bool = false, readsOnly: Bool = false, tracer: (any Tracer)? = nil,
         _ change: (inout AppStoreConnectSimulator.Options) -> Void = { _ in },
         _ body: @Sendable (Store) async throws -> Result
     ) async throws -> Result {
@@ -24,7 +25,8 @@ struct Store {
         change(&options)
         return try await AppStoreConnectSimulator.withSimulator(options) { simulator in
             try await client(
-                of: simulator.host, isIndividual: isIndividual, readsOnly: readsOnly, now: options.now
+                of: simulator.host, isIndividual: isIndividual, readsOnly: readsOnly, tracer: tracer,
+                now: options.now
             ) { client in
                 try await body(Store(simulator: simulator, client: client))
             }
@@ -33,11 +35,12 @@ struct Store {
 
     static func client<Result: Sendable>(
         of server: String, isIndividual: Bool = false, readsOnly: Bool = false,
-        now: @escaping @Sendable () -> Date = { Date() },
+        tracer: (any Tracer)? = nil, now: @escaping @Sendable () -> Date = { Date() },
         _ body: @Sendable (AppStoreConnectClient) async throws -> Result
     ) async throws -> Result {
         let key = try key(isIndividual: isIndividual)
-        let allowed = OutboundClient.Settings(allowed: ["127.0.0.0/8"].compactMap { AddressRange($0) })
+        var allowed = OutboundClient.Settings(allowed: ["127.0.0.0/8"].compactMap { AddressRange($0) })
+        allowed.tracer = tracer
         return try await OutboundClient.withClient(allowed) { http in
             var settings = AppStoreConnectClient.Settings()
             settings.server = server

@@ -22,6 +22,28 @@ import Testing
         #expect(query.isPreparable)
     }
 
+    @Test(arguments: [
+        ("SELECT name FROM doorstep.locations WHERE id = $1", "SELECT doorstep.locations"),
+        ("insert into doorstep.confirmations(id)\nSELECT 1", "INSERT doorstep.confirmations"),
+        ("UPDATE doorstep.tenants SET name = $1", "UPDATE doorstep.tenants"),
+        ("WITH due AS (SELECT FROM doorstep.deliveries d) SELECT * FROM due", "WITH doorstep.deliveries"),
+        ("SELECT extract(epoch FROM d.due_at ) FROM doorstep.deliveries d", "SELECT doorstep.deliveries"),
+        ("SELECT id FROM unnest($1) AS r (id)", "SELECT"), ("DELETE FROM t", "DELETE"), ("", ""),
+        (
+            "COPY \(String(repeating: "a", count: 99)).b FROM STDIN",
+            "COPY \(String(repeating: "a", count: 75))"
+        ),
+    ])
+    func summaryNamesOperationAndTable(sql: String, summary: String) {
+        let query: Query = "\(unsafeSQL: sql)"
+        #expect(query.summary == summary)
+    }
+
+    @Test func summaryHasNoValues() {
+        let query: Query = "SELECT \("secret") FROM doorstep.keys WHERE id = \("other.secret")"
+        #expect(query.summary == "SELECT doorstep.keys")
+    }
+
     @Test func unsafeTextIsNotPrepared() {
         let query: Query = "SELECT 1 ORDER BY \(unsafeSQL: "1 DESC")"
         #expect(query.sql == "SELECT 1 ORDER BY 1 DESC")

@@ -178,6 +178,9 @@ extension MetricDescription {
             "doorstep_tokens_unreadable_total", .counter,
             "Deliveries that were put off, because no secret in DOORSTEP_TOKEN_SECRET opens the push token"),
         .init(
+            "doorstep_trace_spans_dropped_total", .counter, labels: ["reason"],
+            "Spans that were not exported, by reason"),
+        .init(
             "doorstep_webhook_attempts_total", .counter, labels: ["result"],
             "Attempts to deliver webhook messages, by result"),
         .init(

@@ -57,6 +57,8 @@ struct Server {
     let outbound: OutboundClient.Settings
     /// The DNS server for domain proofs, instead of those of /etc/resolv.conf.
     let resolver: NameServer?
+    /// Nil for a server without traces.
+    let traces: TraceDestination?
     let logger: Logger
 
     /// One connection finds and leases due deliveries, one stores their results, and one is for webhooks.
@@ -67,14 +69,21 @@ struct Server {
         let registry = PrometheusRegistry()
         MetricsSystem.bootstrap(registry)
         tellWhatIsOff()
-        let sender = try apns.map { try APNsClient($0.settings, keys: $0.keys.keys(), logger: logger) }
+        let tracer = traces.map(Traces.tracer)
+        let sender = try apns.map {
+            var settings = $0.settings
+            settings.tracer = tracer
+            return try APNsClient(settings, keys: $0.keys.keys(), logger: logger)
+        }
+        let outbound = outbound.traced(by: tracer)
         // A separate pool, so that accepted deliveries are sent even if many requests wait for the database.
         try await database.withPools(
             maximumConnections: (poolSize, sender == nil ? 1 : Self.deliveryConnections, managementPoolSize),
             trapsSignals: false,
             onUnprepared: { [logger] in
                 logger.notice("the database is behind a pooler: prepared statements are turned off")
-            }
+            },
+            observer: tracer.map(Traces.observer)
         ) { pool, deliveryPool, managementPool in
             let routing = IndexService(
                 pool, trusting: .signed(signatures), file: tableFile, logger: logger)
@@ -105,7 +114,7 @@ struct Server {
                     pool, sendingBy: deliveryPool, keys: keys, sender: sender,
                     timeout: apns?.settings.requestTimeout ?? .zero, logger: logger)
             }
-            let settings = limitedByOpenFiles()
+            let settings = limitedByOpenFiles().traced(by: tracer)
             Meter(label: "doorstep_http_connections_limit").set(settings.maximumConnections)
             let catalogue = ManagedCatalogue(managementPool, followedBy: routing.feed)
             let checks = PostgresSyncChecks(managing: managementPool)
@@ -168,7 +177,11 @@ struct Server {
                     if listener == .api { ServiceManager.tellReady() }
                 })
             // Services end in the opposite order, so that the queue still accepts the confirmation of the last request.
-            var services: [any Service] = [
+            var services: [any Service] = []
+            if let tracer, let traces {
+                services.append(Traces.exporter(tracer, to: traces, by: outbound, logger: logger))
+            }
+            services += [
                 routing,
                 RetentionService(ConfirmationDays(pool, retention: confirmationRetention), logger: logger),
                 RetentionService(

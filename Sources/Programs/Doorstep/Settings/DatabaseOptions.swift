@@ -58,18 +58,24 @@ struct DatabaseOptions: ParsableArguments {
     private static let patienceOfCommands = Duration.seconds(30)
 
     /// Runs the closure with three pools, so that requests that wait for one pool do not block the others.
-    /// - Parameter onUnprepared: Called once for each pool that finds a pooler before its database.
+    /// - Parameters:
+    ///   - onUnprepared: Called once for each pool that finds a pooler before its database.
+    ///   - observer: Observes the statements; nil for no observation.
     func withPools<Result: Sendable>(
         maximumConnections: (Int, Int, Int), trapsSignals: Bool, onUnprepared: @escaping @Sendable () -> Void,
+        observer: PoolConfiguration.Observer?,
         _ body: (ConnectionPool, ConnectionPool, ConnectionPool) async throws -> Result
     ) async throws -> Result {
         try await withConnectionString(trapsSignals: trapsSignals) { conninfo in
-            try await Self.withPool(conninfo, maximumConnections.0, onUnprepared: onUnprepared) { first in
-                try await Self.withPool(conninfo, maximumConnections.1, onUnprepared: onUnprepared) {
-                    second in
-                    try await Self.withPool(conninfo, maximumConnections.2, onUnprepared: onUnprepared) {
-                        try await body(first, second, $0)
-                    }
+            func withPool(
+                _ maximumConnections: Int, _ body: (ConnectionPool) async throws -> Result
+            ) async throws -> Result {
+                try await Self.withPool(
+                    conninfo, maximumConnections, onUnprepared: onUnprepared, observer: observer, body)
+            }
+            return try await withPool(maximumConnections.0) { first in
+                try await withPool(maximumConnections.1) { second in
+                    try await withPool(maximumConnections.2) { try await body(first, second, $0) }
                 }
             }
         }
@@ -77,13 +83,14 @@ struct DatabaseOptions: ParsableArguments {
 
     private static func withPool<Result: Sendable>(
         _ conninfo: String, _ maximumConnections: Int, patience: Duration = .seconds(5),
-        onUnprepared: @escaping @Sendable () -> Void = {},
+        onUnprepared: @escaping @Sendable () -> Void = {}, observer: PoolConfiguration.Observer? = nil,
         _ body: (ConnectionPool) async throws -> Result
     ) async throws -> Result {
         try await ConnectionPool.withPool(
             PoolConfiguration(
                 conninfo: conninfo, maximumConnections: maximumConnections, acquireTimeout: patience,
-                connectTimeout: patience, applicationName: "doorstep", onUnprepared: onUnprepared), body)
+                connectTimeout: patience, applicationName: "doorstep", onUnprepared: onUnprepared,
+                observer: observer), body)
     }
 
     private func withConnectionString<Result: Sendable>(

@@ -20,6 +20,7 @@ struct ServeOptions: ParsableArguments {
     @Option(Settings.logLevel) var logLevel: Logger.Level?
     @Option(Settings.logFormat) var logFormat: LogFormat?
     @Option(Settings.accessLog) var accessLog: AccessLogMode?
+    @OptionGroup(title: "Traces") var traces: TraceOptions
     @OptionGroup var receipts: ReceiptOptions
     @OptionGroup(title: "App Attest") var attestation: AttestationOptions
     @OptionGroup(title: "Limits") var limits: LimitOptions
@@ -65,6 +66,7 @@ struct ServeOptions: ParsableArguments {
             appStore: try Settings.appStore.value(appStore)?.text,
             driftInterval: try Settings.driftInterval.value(driftInterval),
             domainCheckInterval: try Settings.domainCheckInterval.value(domainCheckInterval),
-            outbound: try proof.outbound.settings(), resolver: try proof.resolver(), logger: logger)
+            outbound: try proof.outbound.settings(), resolver: try proof.resolver(),
+            traces: try traces.destination(), logger: logger)
     }
 }

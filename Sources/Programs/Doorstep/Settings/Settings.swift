@@ -348,6 +348,16 @@ enum Settings {
         A log line for each request: with the client's network (a /24 of IPv4 or a /64 of IPv6) for 'cut', with the \
         client's address for 'full'
         """, show: \.rawValue, parse: { AccessLogMode(rawValue: $0) })
+    static let otlpEndpoint = Setting<CollectorURL, Void>(
+        "otlp-endpoint", "DOORSTEP_OTLP_ENDPOINT", value: "url", otherwise: "no traces",
+        """
+        OpenTelemetry collector that receives traces by OTLP/HTTP in JSON, such as http://127.0.0.1:4318; /v1/traces is \
+        added to the path
+        """)
+    static let traceSample = Setting(
+        "trace-sample", "DOORSTEP_TRACE_SAMPLE", default: 1.0, value: "ratio", range: "0 to 1",
+        "Share of traces to record", show: { $0 == 1 ? "1" : "\($0)" },
+        parse: { text in Double(text).flatMap { (0...1).contains($0) ? $0 : nil } })
     static let tokenSecret = Setting<String, Void>(
         nil, "DOORSTEP_TOKEN_SECRET", isSecret: true,
         """
@@ -387,7 +397,7 @@ enum Settings {
         apnsProduction.description, apnsSandbox.description, apnsAuthorities.description,
         driftInterval.description, appStore.description, domainCheckInterval.description,
         authorities.description, outboundAllow.description, resolver.description, logLevel.description,
-        logFormat.description, accessLog.description,
+        logFormat.description, accessLog.description, otlpEndpoint.description, traceSample.description,
         tokenSecret.description,
         signingSecret.description,
     ]

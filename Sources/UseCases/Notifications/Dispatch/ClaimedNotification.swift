@@ -1,5 +1,6 @@
 public import APNsPayload
 public import Foundation
+public import HTTPSyntax
 public import Tenancy
 
 /// The data that deliveries of one notification share. All deliveries refer to one object.
@@ -12,10 +13,12 @@ public final class ClaimedNotification: Sendable {
     public let fullApp: BundleID
     public let headers: NotificationHeaders
     public let payload: [UInt8]
+    /// The trace of the request that created it.
+    public let trace: TraceContext?
 
     public init(
         id: NotificationID, createdAt: Date, team: TeamID, clip: BundleID, fullApp: BundleID,
-        headers: NotificationHeaders, payload: [UInt8]
+        headers: NotificationHeaders, payload: [UInt8], trace: TraceContext? = nil
     ) {
         self.id = id
         self.createdAt = createdAt
@@ -24,5 +27,6 @@ public final class ClaimedNotification: Sendable {
         self.fullApp = fullApp
         self.headers = headers
         self.payload = payload
+        self.trace = trace
     }
 }

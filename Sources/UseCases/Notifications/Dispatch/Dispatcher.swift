@@ -1,5 +1,6 @@
 import APNsPayload
 public import Foundation
+import HTTPSyntax
 import Synchronization
 import Tenancy
 
@@ -122,7 +123,9 @@ extension Dispatcher: LeasedWork {
         }
         // A delivery without a request has its verdict above.
         guard let request else { return givenBack }
-        let outcome = await sender.send(request)
+        let outcome = await TraceContext.$current.withValue(delivery.notification.trace) {
+            await sender.send(request)
+        }
         let end = now()
         let verdict = DeliveryVerdict(
             on: outcome, of: delivery, at: end, random: Double.random(in: 0..<1))
