@@ -182,6 +182,54 @@ import Testing
         }
     }
 
+    /// The second start finds the file again, as after a crash between the commit and the deletion of the file.
+    @Test func confirmationsOfStopDuringOutageAreRecordedOnce() async throws {
+        try await withServer { postgres, directory in
+            let installation = try await Installation.make(postgres.conninfo)
+            var binary = installation.binary
+            binary.environment["DOORSTEP_TABLE_FILE"] = directory.path("table")
+            let file = URL(fileURLWithPath: directory.path("table.confirmations"))
+            let (log, status) = try await RunningServer.lend(binary) { server in
+                try kill(directory)
+                for _ in 0..<53 {
+                    let answer = try await server.post(
+                        "/v1/confirmations", key: installation.publishable,
+                        [
+                            "url": .string(MainPathTests.order), "source": "nfc", "locationAccess": "allowed",
+                            "coordinate": [
+                                "latitude": 37.33475, "longitude": -122.0089, "horizontalAccuracy": 12,
+                            ],
+                        ])
+                    #expect(answer.status == 200, "\(answer)")
+                }
+                return server.log
+            }
+            #expect(status == 0)
+            #expect(log.text.contains("confirmations wait in a file for the next start"), "\(log.text)")
+            let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions]
+            #expect(mode as? Int == 0o600)
+            let saved = try Data(contentsOf: file)
+            let text = String(decoding: saved, as: UTF8.self)
+            #expect(text.split(separator: "\n").count == 53)
+            #expect(!text.contains("37.33") && !text.contains("122.0") && !text.contains(MainPathTests.order))
+
+            let again = try await start(directory)
+            for _ in 1...2 {
+                try saved.write(to: file)
+                _ = try await RunningServer.lend(binary) { server in
+                    try await server.log.line(saying: "confirmations of an earlier run are recorded")
+                }
+                #expect(!FileManager.default.fileExists(atPath: file.path))
+                let listed = try await installation.binary.succeed(
+                    "confirmation", "list", "--tenant", Installation.tenant, "--limit", "100", "--format",
+                    "json"
+                ).json()
+                #expect(listed.arrayValue?.count == 53)
+            }
+            try again.leave()
+        }
+    }
+
     @Test func serverDoesNotStartWithoutDatabaseAndFile() async throws {
         let directory = try TemporaryDirectory()
         var binary = DoorstepBinary(databaseURL: "host=127.0.0.1 port=1 dbname=none")

@@ -15,14 +15,11 @@ public import Tenancy
 /// share, the newest records are dropped and counted. If webhooks of a tenant receive confirmations, its records are written every
 /// two seconds, or when there are a hundred, so that the webhooks receive few messages. A record gets its ID before it is written,
 /// so that a repetition after a lost COMMIT does not write it twice.
+/// For the same reason, a file can keep the waiting records when the server ends, for the next start (``ConfirmationSpool``).
 ///
 /// Safe to use from many threads.
 public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
-    private struct Entry {
-        let id: UUID
-        let tenant: TenantID
-        let record: ConfirmationRecord
-    }
+    private typealias Entry = ConfirmationSpool.Entry
 
     private struct Waiting {
         /// The ID from an earlier attempt with an unknown result.
@@ -39,12 +36,15 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
         var dropped = 0
         /// The times until which records of a tenant wait for further records, so that its webhooks receive few messages.
         var gatheringUntil: [TenantID: ContinuousClock.Instant] = [:]
+        /// The unwritten records of the file.
+        var restored: Set<UUID> = []
 
         var count: Int { waiting.count + makingCount + underWay.count }
     }
 
     private let pool: ConnectionPool
     private let limit: Int
+    private let spool: ConfirmationSpool?
     private let state = Mutex(State())
     private let wakeups: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
@@ -60,14 +60,16 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
 
     /// - Parameters:
     ///   - limit: The maximum number of waiting records. A record takes about 100 bytes.
+    ///   - spool: The file for records that wait at the end; nil for none.
     ///   - onFailure: Called for each failed attempt.
     public init(
-        _ pool: ConnectionPool, limit: Int = 100_000,
+        _ pool: ConnectionPool, limit: Int = 100_000, spool: ConfirmationSpool? = nil,
         onFailure: @escaping @Sendable (any Error) -> Void = { _ in },
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
         self.pool = pool
         self.limit = limit
+        self.spool = spool
         self.now = now
         self.onFailure = onFailure
         (wakeups, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
@@ -87,6 +89,64 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
             return wasEmpty && state.waiting.count > 0
         }
         if isFirst { wake.yield() }
+    }
+
+    /// Reads the records of an earlier run, which wait then like new ones. The file remains until they are written. An unreadable
+    /// file is renamed to end in `.unreadable`.
+    /// - Returns: The number of records.
+    public func restore() throws -> Int {
+        guard let spool else { return 0 }
+        let entries: [Entry]
+        do {
+            entries = try spool.read()
+        } catch {
+            try spool.setAside()
+            throw error
+        }
+        let count = state.withLock { state in
+            var count = 0
+            for entry in entries {
+                let waiting = Waiting(id: entry.id, record: entry.record)
+                let room = limit - state.makingCount - state.underWay.count
+                guard state.waiting.append(waiting, of: entry.tenant, room: room) else {
+                    state.dropped += 1
+                    continue
+                }
+                state.restored.insert(entry.id)
+                count += 1
+            }
+            return count
+        }
+        if count > 0 { wake.yield() }
+        return count
+    }
+
+    /// Writes the waiting records to the file, for the next start. To be called at the end, after the last ``flush()``. Records that
+    /// another process has left in the file in the meantime remain in it, as far as there is room.
+    /// - Returns: The number of waiting records; 0 without a file.
+    public func save() throws -> Int {
+        guard let spool else { return 0 }
+        let (taken, underWay, restored) = state.withLock { state in
+            (state.waiting.removeFirst(upTo: .max), state.underWay, state.restored)
+        }
+        guard !taken.isEmpty || !underWay.isEmpty else { return 0 }
+        let now = Date()
+        let entries =
+            underWay
+            + taken.map {
+                Entry(
+                    id: $0.element.id ?? .timeOrdered(at: now), tenant: $0.tenant, record: $0.element.record)
+            }
+        state.withLock { $0.underWay = entries }
+        let known = restored.union(entries.map(\.id))
+        var others: [Entry] = []
+        do {
+            others = try spool.read().filter { !known.contains($0.id) }
+        } catch {
+            try? spool.setAside()
+        }
+        try spool.write(entries + others.prefix(max(0, limit - entries.count)))
+        return entries.count
     }
 
     /// Writes records until the task is cancelled. ``flush()`` writes the records that wait then.
@@ -170,10 +230,15 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
 
     private func finish(_ entries: [Entry], isWritten: Bool) {
         let ids = Set(entries.map(\.id))
-        state.withLock { state in
+        let isRestored = state.withLock { state in
             state.underWay.removeAll { ids.contains($0.id) }
             if !isWritten { state.dropped += entries.count }
+            guard !state.restored.isEmpty else { return false }
+            state.restored.subtract(ids)
+            return state.restored.isEmpty
         }
+        // If this fails, the next start writes the records again, which changes nothing.
+        if isRestored { try? spool?.remove() }
     }
 
     /// - Parameter entries: Records of one tenant.

@@ -20,6 +20,9 @@ public struct TableFile: Sendable {
         self.maximumAge = maximumAge
     }
 
+    /// The file of unrecorded confirmations beside this file.
+    public var confirmations: ConfirmationSpool { ConfirmationSpool(besideTableFile: path) }
+
     /// Reads the index; nil if there is no file yet.
     /// - Throws: `PersistenceError` if the file belongs to another account, if other accounts may write it, or if it is too old;
     ///   `LookupIndexError` if it is invalid; and errors of the file system.

@@ -93,7 +93,7 @@ struct Server {
                 TokenSecretService(stored: PostgresTokenSecrets(pool), keys: $0, logger: logger)
             }
             try await tokenSecrets?.start(allowingNewSecret: allowsNewTokenSecret)
-            let confirmations = ConfirmationQueue(pool) { [logger] error in
+            let confirmations = ConfirmationQueue(pool, spool: tableFile?.confirmations) { [logger] error in
                 logger.warning(
                     "confirmations cannot be recorded: trying again", metadata: ["error": "\(error)"])
             }
