@@ -17,12 +17,6 @@ public struct TenantItems<Item: Resource>: Sendable {
         self.actor = actor
     }
 
-    public init(_ store: any CollectionStore<Item>, of tenant: TenantID, by actor: String) {
-        self.store = store
-        self.tenant = tenant
-        self.actor = actor
-    }
-
     /// At most `limit` items, sorted by key, after a given one.
     public func list(after: Item.Key? = nil, limit: Int = .max) async throws -> [Item] {
         var items: [Item] = []
@@ -59,6 +53,21 @@ public struct TenantItems<Item: Resource>: Sendable {
     /// - Returns: The number of deleted rows by relation. The item's own relation is last.
     public func delete(_ key: Item.Key, cascade: Bool = false) async throws -> [RowCount] {
         try await store.delete(key, of: tenant, by: actor, cascade: cascade) { _ in }.rows
+    }
+}
+
+extension TenantItems where Item: CollectionResource {
+    public init(_ store: any CollectionStore<Item>, of tenant: TenantID, by actor: String) {
+        self.store = store
+        self.tenant = tenant
+        self.actor = actor
+    }
+}
+
+extension CatalogueStores {
+    /// The store of short codes, which is one of ``plainCollections``.
+    public var shortCodes: any CollectionStore<ShortCode> {
+        plainCollections.lazy.compactMap { $0 as? any CollectionStore<ShortCode> }.first!
     }
 }
 

@@ -284,6 +284,7 @@ public struct APIServer: Service {
         _ parts: ManagementParts, limits: CollectionLimits = CollectionLimits()
     ) -> [Endpoint] {
         let items = parts.catalogue.items
+        let plainCollections = items.plainCollections.flatMap { store in endpoints(of: store, limits) }
         return NotificationHistoryEndpoints(history: parts.history).endpoints
             + DeliveryEndpoints(ledger: parts.deliveries).endpoints
             + CatalogueEndpoints<LocationRecord>(
@@ -299,10 +300,9 @@ public struct APIServer: Service {
                 "id", items.experiences, namesItself: true, unknown: .unknownExperience,
                 writing: [.unknownClip, .unknownLocation, .unknownImage, .secondDefaultExperience]
             ).endpoints
-            + CatalogueEndpoints<ShortCode>("code", items.shortCodes, unknown: .unknownShortCode).endpoints
             + CollectionEndpoints(store: items.locations, limits: limits).endpoints
             + CollectionEndpoints(store: items.experiences, limits: limits).endpoints
-            + CollectionEndpoints(store: items.shortCodes, limits: limits).endpoints
+            + plainCollections
             + DomainEndpoints(items.domains, provingBy: parts.proveDomain).endpoints
             + TenantEndpoints(store: parts.catalogue.tenant).endpoints
             + KeyEndpoints(store: parts.catalogue.keys).endpoints
@@ -311,6 +311,17 @@ public struct APIServer: Service {
             + EventEndpoints(parts.webhooks, parts.readiness).endpoints
             + ConfirmationEndpoints(history: parts.confirmations).endpoints
             + AuditLogEndpoints(log: parts.catalogue.auditLog).endpoints
+    }
+
+    private static func endpoints<Store: CollectionStore>(
+        of store: Store, _ limits: CollectionLimits
+    ) -> [Endpoint] {
+        CatalogueEndpoints<Store.Item>(
+            Store.Item.keyField?.name ?? "id", store, unknown: .unknownItem(of: Store.Item.self),
+            writing: Store.Item.fields.compactMap { field in
+                field.references.flatMap { ProblemType.byCode["unknown_\($0)"] }
+            }
+        ).endpoints + CollectionEndpoints<Store.Item>(store: store, limits: limits).endpoints
     }
 }
 

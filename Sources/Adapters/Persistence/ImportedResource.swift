@@ -6,11 +6,11 @@ import Tenancy
 
 /// A resource whose items are imported from whole files. COPY writes the rows into a temporary table, where SQL finds problems
 /// between rows. Then one statement each removes, adds and changes items.
-protocol ImportedResource: StoredResource, WritableResource {
-    /// The quota that counts the items.
+protocol ImportedResource: StoredResource, CollectionResource {
+    /// The quota that counts the items; ``QuotaKind/total`` if the kind has none of its own.
     static var quota: QuotaKind { get }
-    /// The relation whose rows refer to an item by the first column of the item's key.
-    static var reference: Reference? { get }
+    /// The columns by which exports are sorted.
+    static var exportOrder: String { get }
     /// Statements that find rows which cannot be merged, and add their lines with the reasons to `pg_temp.refused`, unless a line is
     /// there already.
     /// - Parameter prunes: Whether items without a staged row are removed.
@@ -20,9 +20,51 @@ protocol ImportedResource: StoredResource, WritableResource {
 }
 
 extension ImportedResource {
-    static var reference: Reference? { nil }
+    static var quota: QuotaKind { .total }
+    /// All quotas that count the items.
+    static var quotas: [QuotaKind] { quota == .total ? [.total] : [quota, .total] }
+    static var exportOrder: String { keyList() }
     static var hasCard: Bool { fields.contains { $0.type == .card } }
-    static func problems(of tenant: TenantID, prunes: Bool) -> [Query] { [] }
+    static var canBeReferredTo: Bool { !dependents.isEmpty }
+    static func problems(of tenant: TenantID, prunes: Bool) -> [Query] { unknownReferences(of: tenant) }
+
+    func refusal(_ error: PostgreSQLError) -> any Error {
+        guard error.isForeignKeyViolation(), !error.isOfTenantThatIsGone else { return error }
+        for field in Self.fields {
+            guard let type = field.references, let name = field.cell(of: self) else { continue }
+            return AdministrationError.unknownItem(of: type, named: name)
+        }
+        return error
+    }
+
+    /// The rows of all kinds that refer to an item by the first column of its key.
+    static var dependents: [Reference] {
+        PostgresAdministrationStore.collections.flatMap { $0.references(to: typeName) }
+    }
+
+    private static func references(to type: String) -> [Reference] {
+        fields.filter { $0.references == type }.compactMap(\.column).map { column in
+            Reference(relation: relation, column: column, name: keyColumns.joined(separator: " || ' ' || "))
+        }
+    }
+
+    /// Refuses rows that refer to an item that the tenant does not have.
+    static func unknownReferences(of tenant: TenantID) -> [Query] {
+        fields.compactMap { field -> Query? in
+            guard let column = field.column,
+                let kind = PostgresAdministrationStore.collections.first(where: {
+                    $0.typeName == field.references
+                }), let key = kind.keyColumns.first
+            else { return nil }
+            return """
+                INSERT INTO pg_temp.refused
+                SELECT line, \("\(field.cell): the tenant has no \(kind.noun) ") || \(unsafeSQL: column) FROM pg_temp.staged s
+                WHERE \(unsafeSQL: column) IS NOT NULL AND NOT EXISTS (SELECT FROM doorstep.\(identifier: kind.relation) l
+                    WHERE l.tenant_id = \(tenant.uuid) AND l.\(unsafeSQL: key) = s.\(unsafeSQL: column))
+                ON CONFLICT DO NOTHING
+                """
+        }
+    }
 
     static func key(from columns: [String]) throws -> Key {
         guard columns.count == 1, let key = key(named: columns[0]) else {

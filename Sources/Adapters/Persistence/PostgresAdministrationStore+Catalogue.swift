@@ -62,15 +62,18 @@ extension PostgresAdministrationStore {
 
     /// The relations with a tenant's rows, dependents first. The audit log stays, because it records the deletion. The log of
     /// changes expires within about an hour.
-    static let relations = [
-        "experiences", "short_codes", "locations", "domains", "push_tokens", "launches", "instances",
-        "channels", "audience_cursors", "deliveries", "notifications", "idempotency_keys", "webhook_messages",
-        "webhooks", "app_store_check_rows", "app_store_checks", "app_store_connections",
-        "app_store_experiences", "app_store_removals",
-        "app_store_refusals", "app_store_images", "app_store_runs", "app_store_budget", "revoked_attest_keys",
-        "clips", "card_image_bytes",
-        "card_images", "api_keys", "confirmations", "tenants",
-    ]
+    static let relations =
+        ["experiences"] + plainCollections.reversed().map { $0.relation } + [
+            "locations", "domains", "push_tokens", "launches", "instances",
+            "channels", "audience_cursors", "deliveries", "notifications", "idempotency_keys",
+            "webhook_messages",
+            "webhooks", "app_store_check_rows", "app_store_checks", "app_store_connections",
+            "app_store_experiences", "app_store_removals",
+            "app_store_refusals", "app_store_images", "app_store_runs", "app_store_budget",
+            "revoked_attest_keys",
+            "clips", "card_image_bytes",
+            "card_images", "api_keys", "confirmations", "tenants",
+        ]
 }
 
 extension PostgresAdministrationStore {
@@ -139,9 +142,7 @@ private struct ArchiveLoad {
         try await addImages()
         try await addClips()
         try await addDomains()
-        try await load(\.location)
-        try await load(\.experience)
-        try await load(\.shortCode)
+        for kind in PostgresAdministrationStore.collections { try await load(kind) }
         try refuse()
         return counts
     }
@@ -189,10 +190,10 @@ private struct ArchiveLoad {
         counts.append(RowCount(relation: "domains", count: count))
     }
 
-    private mutating func load<Item: ImportedResource>(_ row: (ArchiveRecord) -> Item?) async throws {
+    private mutating func load<Item: ImportedResource>(_: Item.Type) async throws {
         var archive = archive
         let (count, _) = try await transaction.copy(Item.self) {
-            try archive.next(row).map { ImportedRow.row($0.value, line: $0.line) }
+            try archive.next { $0.item(Item.self) }.map { ImportedRow.row($0.value, line: $0.line) }
         }
         archive.problems.add(try await transaction.problems(Item.self))
         self.archive = archive

@@ -8,6 +8,7 @@ extension ExperienceRecord: ImportedResource {
     static let relation = "experiences"
     static let quota = QuotaKind.experiences
     static let keyColumns = ["kind", "url"]
+    static let exportOrder = "url, kind"
 
     static func keyTexts(_ id: ExperienceID) -> [String] { [id.kind.rawValue, id.url.canonical] }
 
@@ -57,14 +58,8 @@ extension ExperienceRecord: ImportedResource {
             WHERE NOT EXISTS (SELECT FROM doorstep.clips c
                 WHERE c.tenant_id = \(tenant.uuid) AND c.bundle_id = s.bundle_id)
             ON CONFLICT DO NOTHING
-            """,
             """
-            INSERT INTO pg_temp.refused
-            SELECT line, 'location: the tenant has no location ' || location_identifier FROM pg_temp.staged s
-            WHERE location_identifier IS NOT NULL AND NOT EXISTS (SELECT FROM doorstep.locations l
-                WHERE l.tenant_id = \(tenant.uuid) AND l.identifier = s.location_identifier)
-            ON CONFLICT DO NOTHING
-            """,
+        ] + unknownReferences(of: tenant) + [
             """
             INSERT INTO pg_temp.refused
             SELECT s.line, 'kind: the clip ' || s.bundle_id || ' has a default experience already'

@@ -229,7 +229,19 @@ extension TenantTransaction {
     }
 
     private func removalsInUse<Item: ImportedResource>(_: Item.Type) async throws -> RemovalsInUse {
-        guard let reference = Item.reference else { return RemovalsInUse() }
+        var inUse = RemovalsInUse()
+        for reference in Item.dependents {
+            let found = try await removalsInUse(Item.self, by: reference)
+            inUse = RemovalsInUse(
+                count: inUse.count + found.count,
+                first: Array((inUse.first + found.first).prefix(ImportPlan.limit)))
+        }
+        return inUse
+    }
+
+    private func removalsInUse<Item: ImportedResource>(
+        _: Item.Type, by reference: Reference
+    ) async throws -> RemovalsInUse {
         var total = 0
         let first = try await execute(Item.removalsInUse(of: tenant, by: reference)).map { row in
             let (key, count, names, all) = try row.decode([String].self, Int.self, [String].self, Int.self)
@@ -245,7 +257,7 @@ extension TenantTransaction {
         let usage = try await usage()
         let bytes = try await execute(Item.stagedBytes).one().decode(at: 0, as: Int.self)
         // An upper limit for the added rows, without reading existing rows.
-        let isNear = [Item.quota, .total].flatMap { kind in
+        let isNear = Item.quotas.flatMap { kind in
             usage[kind].map { [($0.rows + count, $0.limit.rows), ($0.bytes + bytes, $0.limit.bytes)] } ?? []
         }.contains { $0.0 > $0.1 ?? .max }
         guard isNear else { return }
@@ -261,7 +273,7 @@ extension TenantTransaction {
     ) async throws -> [QuotaForecast] {
         let (rows, bytes) = try await execute(Item.growth(of: tenant, prunes: prunes)).one()
             .decode(Int.self, Int.self)
-        return [Item.quota, .total].flatMap { kind -> [QuotaForecast] in
+        return Item.quotas.flatMap { kind -> [QuotaForecast] in
             guard let usage = usage[kind] else { return [] }
             let amounts: [(QuotaForecast.Unit, Int, Int, Int?)] = [
                 (.rows, usage.rows, rows, usage.limit.rows), (.bytes, usage.bytes, bytes, usage.limit.bytes),

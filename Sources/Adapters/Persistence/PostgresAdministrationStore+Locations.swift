@@ -16,12 +16,6 @@ extension PostgresAdministrationStore {
 extension LocationRecord: ImportedResource {
     static let relation = "locations"
     static let quota = QuotaKind.locations
-    static let reference: Reference? = experiences
-    static let canBeReferredTo = true
-
-    /// The experiences of a location.
-    private static let experiences = Reference(
-        relation: "experiences", column: "location_identifier", name: "kind || ' ' || url")
 
     static func problems(of tenant: TenantID, prunes: Bool) -> [Query] {
         [longDetails(of: tenant), Card.unknownImages(of: tenant)]
@@ -36,7 +30,7 @@ extension LocationRecord: ImportedResource {
     ) async throws -> [RowCount] {
         try await transaction.delete(
             "location '\(identifier)'", from: relation, where: "identifier", is: identifier.text,
-            dependents: [experiences], cascade: cascade)
+            dependents: dependents, cascade: cascade)
     }
 }
 

@@ -42,8 +42,18 @@ struct PostgresCatalogueReader: CatalogueReader {
         try await transaction.domains()
     }
 
-    func furtherLocationColumns() async throws -> [String] {
-        let columns = try await transaction.execute(
+    func furtherColumns<Item: CollectionResource>(of _: Item.Type) async throws -> [String] {
+        var columns: Set<String> = []
+        if Item.fields.contains(where: { $0.type == .texts }) { columns.formUnion(try await textColumns()) }
+        if Item.fields.contains(where: { $0.type == .card }) {
+            columns.formUnion(try await cardColumns(of: try Self.stored(Item.self).relation))
+        }
+        return columns.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+
+    /// The columns of the metadata and details of all locations, in any order. No other kind has fields of texts.
+    private func textColumns() async throws -> [String] {
+        try await transaction.execute(
             """
             SELECT DISTINCT key COLLATE "C", is_metadata
             FROM doorstep.locations, LATERAL (
@@ -55,15 +65,6 @@ struct PostgresCatalogueReader: CatalogueReader {
         ).map { row in
             let (name, isMetadata) = try row.decode(String.self, Bool.self)
             return isMetadata ? LocationRecord.column(ofMetadata: name) : name
-        }
-        return (columns + (try await cardColumns(of: LocationRecord.relation))).sorted {
-            $0.utf8.lexicographicallyPrecedes($1.utf8)
-        }
-    }
-
-    func furtherExperienceColumns() async throws -> [String] {
-        try await cardColumns(of: ExperienceRecord.relation).sorted {
-            $0.utf8.lexicographicallyPrecedes($1.utf8)
         }
     }
 
@@ -83,24 +84,38 @@ struct PostgresCatalogueReader: CatalogueReader {
         return columns
     }
 
-    func eachLocation(_ body: (LocationRecord) throws -> Void) async throws {
-        try await each("identifier", body)
+    func each<Item: CollectionResource>(_: Item.Type, _ body: (Item) throws -> Void) async throws {
+        try await eachStored(try Self.stored(Item.self), body)
     }
 
-    func eachExperience(_ body: (ExperienceRecord) throws -> Void) async throws {
-        try await each("url, kind", body)
+    /// The kind with its table.
+    private static func stored<Item: CollectionResource>(
+        _: Item.Type
+    ) throws -> any ImportedResource.Type {
+        guard
+            let stored = PostgresAdministrationStore.collections.first(where: {
+                $0.collection == Item.collection
+            })
+        else { throw PersistenceError.unreadable(Item.collection) }
+        return stored
     }
 
-    func eachShortCode(_ body: (ShortCode) throws -> Void) async throws { try await each("code", body) }
-
-    private func each<Item: StoredResource>(_ order: String, _ body: (Item) throws -> Void) async throws {
+    /// - Parameter body: takes the same type of items, which the compiler does not know.
+    private func eachStored<Stored: ImportedResource, Item: CollectionResource>(
+        _: Stored.Type, _ body: (Item) throws -> Void
+    ) async throws {
         try await eachPart(
             """
             DECLARE catalogue NO SCROLL CURSOR FOR
-            SELECT \(unsafeSQL: Item.columnList) FROM doorstep.\(identifier: Item.relation)
-            WHERE tenant_id = \(tenant.id.uuid) ORDER BY \(unsafeSQL: order)
+            SELECT \(unsafeSQL: Stored.columnList) FROM doorstep.\(identifier: Stored.relation)
+            WHERE tenant_id = \(tenant.id.uuid) ORDER BY \(unsafeSQL: Stored.exportOrder)
             """
-        ) { for item in try Item.items(in: $0) { try body(item) } }
+        ) { rows in
+            for stored in try Stored.items(in: rows) {
+                guard let item = stored as? Item else { throw PersistenceError.unreadable(Stored.relation) }
+                try body(item)
+            }
+        }
     }
 
     private func eachRow(_ declaration: Query, _ body: (Row) throws -> Void) async throws {

@@ -116,8 +116,12 @@ extension PostgresAdministrationStore {
             images: PostgresCatalogueStore<CardImage>(store: self),
             locations: PostgresCatalogueStore<LocationRecord>(store: self),
             experiences: PostgresCatalogueStore<ExperienceRecord>(store: self),
-            shortCodes: PostgresCatalogueStore<ShortCode>(store: self),
-            domains: PostgresCatalogueStore<DomainRecord>(store: self))
+            domains: PostgresCatalogueStore<DomainRecord>(store: self),
+            plainCollections: Self.plainCollections.map { collection($0) })
+    }
+
+    private func collection<Item: ImportedResource>(_: Item.Type) -> any CollectionStore {
+        PostgresCatalogueStore<Item>(store: self)
     }
 
     /// The files of images of any tenant.

@@ -205,13 +205,6 @@ public struct APIConnection: Sendable {
     }
 }
 
-extension JSONObject {
-    /// Its members without null ones, which a reader would refuse as the wrong type.
-    var withoutNulls: JSONObject {
-        reduce(into: [:]) { if $1.value != .null { $0[$1.key] = $1.value } }
-    }
-}
-
 extension CharacterSet {
     fileprivate static let alphanumericASCII = CharacterSet(
         charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")

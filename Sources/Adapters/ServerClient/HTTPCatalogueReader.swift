@@ -1,6 +1,7 @@
 import Administration
 import Cards
 import Invocation
+import JSON
 import Synchronization
 import Tenancy
 
@@ -10,9 +11,8 @@ import Tenancy
 final class HTTPCatalogueReader: CatalogueReader {
     let tenant: Tenant
     private let server: APIConnection
-    /// The columns from an earlier response, so that they need not be requested again.
-    private let locationColumns = Mutex<Set<String>?>(nil)
-    private let experienceColumns = Mutex<Set<String>?>(nil)
+    /// The columns from an earlier response by the collection, so that they need not be requested again.
+    private let columns = Mutex<[String: Set<String>]>([:])
 
     init(_ server: APIConnection, _ tenant: Tenant) {
         self.server = server
@@ -32,35 +32,37 @@ final class HTTPCatalogueReader: CatalogueReader {
 
     func domains() async throws -> [DomainRecord] { try await all() }
 
-    func furtherLocationColumns() async throws -> [String] {
-        var columns: Set<String> = []
-        try await eachLocation { columns.formUnion($0.furtherFields.map(\.key)) }
-        locationColumns.withLock { [columns] in $0 = columns }
-        return columns.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-    }
-
-    func furtherExperienceColumns() async throws -> [String] {
-        var columns: Set<String> = []
-        try await eachExperience { columns.formUnion($0.furtherFields.keys) }
-        experienceColumns.withLock { [columns] in $0 = columns }
-        return columns.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    func furtherColumns<Item: CollectionResource>(of _: Item.Type) async throws -> [String] {
+        var names: Set<String> = []
+        try await each(Item.self) { names.formUnion($0.furtherFields.map(\.key)) }
+        columns.withLock { [names] in $0[Item.collection] = names }
+        return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
     /// - Throws: ``ServerError/contended`` for a column that was added since the columns were read: it would be lost.
-    func eachLocation(_ body: (LocationRecord) throws -> Void) async throws {
-        let known = locationColumns.withLock { $0 }
-        var pages = Pages<LocationRecord>(server)
-        while let location = try await pages.next() {
-            guard known?.isSuperset(of: location.furtherFields.map(\.key)) != false else {
+    func each<Item: CollectionResource>(_: Item.Type, _ body: (Item) throws -> Void) async throws {
+        let known = columns.withLock { $0[Item.collection] }
+        try await eachInOrder(Item.self) { item in
+            guard known?.isSuperset(of: item.furtherFields.map(\.key)) != false else {
                 throw ServerError.contended
             }
-            try body(location)
+            try body(item)
         }
     }
 
-    /// - Throws: as ``eachLocation(_:)`` does.
-    func eachExperience(_ body: (ExperienceRecord) throws -> Void) async throws {
-        let known = experienceColumns.withLock { $0 }
+    private func eachInOrder<Item: CollectionResource>(
+        _: Item.Type, _ body: (Item) throws -> Void
+    ) async throws {
+        guard Item.self == ExperienceRecord.self else {
+            var pages = Pages<Item>(server)
+            while let item = try await pages.next() { try body(item) }
+            return
+        }
+        try await eachExperience { if let item = $0 as? Item { try body(item) } }
+    }
+
+    /// Special: by URL, then by kind. The server lists experiences by kind.
+    private func eachExperience(_ body: (ExperienceRecord) throws -> Void) async throws {
         // Each kind is ordered by URL: the kinds are merged.
         var lists: [(next: ExperienceRecord, rest: Pages<ExperienceRecord>)] = []
         for kind in ExperienceKind.allCases.map(\.rawValue).sorted() {
@@ -70,9 +72,6 @@ final class HTTPCatalogueReader: CatalogueReader {
         while let index = lists.indices.min(by: {
             lists[$0].next.urlBytes.lexicographicallyPrecedes(lists[$1].next.urlBytes)
         }) {
-            guard known?.isSuperset(of: lists[index].next.furtherFields.keys) != false else {
-                throw ServerError.contended
-            }
             try body(lists[index].next)
             if let next = try await lists[index].rest.next() {
                 lists[index].next = next
@@ -80,11 +79,6 @@ final class HTTPCatalogueReader: CatalogueReader {
                 lists.remove(at: index)
             }
         }
-    }
-
-    func eachShortCode(_ body: (ShortCode) throws -> Void) async throws {
-        var pages = Pages<ShortCode>(server)
-        while let code = try await pages.next() { try body(code) }
     }
 
     private func all<Item: APIItem>() async throws -> [Item] { try await APIItems<Item>(server).list() }

@@ -30,8 +30,9 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
     case invalidImage(HeaderImageError)
     /// The file has another digest than the request names; the value is the file's digest.
     case otherImage(ImageDigest)
-    case shortCodeExists(String)
-    case unknownShortCode(String)
+    /// The type is ``CollectionResource/typeName``.
+    case itemExists(of: String, named: String)
+    case unknownItem(of: String, named: String)
     /// The item cannot be deleted because other rows refer to it.
     case inUse(String, by: [Dependents])
     /// The import cannot remove items because other rows refer to them.
@@ -89,8 +90,8 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
         case .unknownLocation: "unknown_location"
         case .unknownImage: "unknown_image"
         case .invalidImage, .otherImage: "invalid_image"
-        case .shortCodeExists: "short_code_exists"
-        case .unknownShortCode: "unknown_short_code"
+        case .itemExists(let type, _): "\(type)_exists"
+        case .unknownItem(let type, _): "unknown_\(type)"
         case .inUse, .removalsInUse: "in_use"
         case .tooManyRemovals: "too_many_removals"
         case .tooManyRows: "too_many_rows"
@@ -140,8 +141,9 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
         case .unknownImage(let digest): "the tenant has no image \(digest)"
         case .invalidImage(let error): "\(error)"
         case .otherImage(let digest): "the SHA-256 of the file is \(digest)"
-        case .shortCodeExists(let code): "the tenant has a short code '\(code)' already"
-        case .unknownShortCode(let code): "the tenant has no short code '\(code)'"
+        case .itemExists(let type, let name):
+            "the tenant has a \(type.replacing("_", with: " ")) '\(name)' already"
+        case .unknownItem(let type, let name): "the tenant has no \(type.replacing("_", with: " ")) '\(name)'"
         case .inUse(let subject, let dependents):
             """
             the \(subject) is in use by \(dependents.map(\.description).joined(separator: " and ")): \

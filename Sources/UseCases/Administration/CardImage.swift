@@ -43,7 +43,7 @@ public struct CardImage: Resource {
     public static let fields: [Field<CardImage>] = [
         Field(
             "sha256", .identifier(64...64, pattern: "^[0-9a-f]{64}$"), .key,
-            "The SHA-256 of the file; cards name it."
+            "The SHA-256 of the file. Cards refer to the image by it."
         ) {
             .text($0.key.description)
         },

@@ -90,15 +90,15 @@ public struct CatalogueLint: Sendable {
         var (experiences, places, codes): ([Experience], [Place], [ShortCode]) = ([], [], [])
         let clips = try await catalogue.clips()
         var pages = Pages(at: try await catalogue.domains(), of: clips)
-        try await catalogue.eachExperience { record in
+        try await catalogue.each(ExperienceRecord.self) { record in
             experiences.append(record.experience)
             pages.note(record)
         }
-        try await catalogue.eachLocation { record in
+        try await catalogue.each(LocationRecord.self) { record in
             places.append(Place(record))
             pages.note(record)
         }
-        try await catalogue.eachShortCode { codes.append($0) }
+        try await catalogue.each(ShortCode.self) { codes.append($0) }
         self.init(
             clips: clips, experiences: experiences, places: places, codes: codes, pages: pages,
             unpublished: unpublished, table: table)

@@ -10,14 +10,8 @@ public protocol CatalogueReader: Sendable {
     func eachImage(_ body: (CardImage) throws -> Void) async throws
     /// Sorted by host.
     func domains() async throws -> [DomainRecord]
-    /// All columns of locations' ``LocationRecord/furtherFields``, in byte order.
-    func furtherLocationColumns() async throws -> [String]
-    /// All columns of experiences' ``ExperienceRecord/furtherFields``, in byte order.
-    func furtherExperienceColumns() async throws -> [String]
-    /// Sorted by identifier.
-    func eachLocation(_ body: (LocationRecord) throws -> Void) async throws
-    /// Sorted by URL, then by kind.
-    func eachExperience(_ body: (ExperienceRecord) throws -> Void) async throws
-    /// Sorted by code.
-    func eachShortCode(_ body: (ShortCode) throws -> Void) async throws
+    /// All columns of the items' ``CollectionResource/furtherFields``, in byte order.
+    func furtherColumns<Item: CollectionResource>(of: Item.Type) async throws -> [String]
+    /// Sorted by key; experiences by URL, then by kind.
+    func each<Item: CollectionResource>(_: Item.Type, _ body: (Item) throws -> Void) async throws
 }

@@ -73,7 +73,7 @@ public struct CatalogueDeletion: Sendable, Hashable {
 }
 
 /// A store that also writes many items at once, as an import does.
-public protocol CollectionStore<Item>: CatalogueStore {
+public protocol CollectionStore<Item>: CatalogueStore where Item: CollectionResource {
     /// Adds and changes items by rows, and removes the other items if the options request it. All of this happens, or nothing.
     ///
     /// Existing items are read and locked only after the last row has arrived.
@@ -117,21 +117,21 @@ public struct CatalogueStores: Sendable {
     public let images: any CatalogueStore<CardImage>
     public let locations: any CollectionStore<LocationRecord>
     public let experiences: any CollectionStore<ExperienceRecord>
-    public let shortCodes: any CollectionStore<ShortCode>
     public let domains: any CatalogueStore<DomainRecord>
+    /// The other stores of ``TenantArchive/collections``. The endpoints of their items follow from ``CollectionResource`` alone.
+    public let plainCollections: [any CollectionStore]
 
     public init(
         clips: any CatalogueStore<Clip>, images: any CatalogueStore<CardImage>,
-        locations: any CollectionStore<LocationRecord>,
-        experiences: any CollectionStore<ExperienceRecord>, shortCodes: any CollectionStore<ShortCode>,
-        domains: any CatalogueStore<DomainRecord>
+        locations: any CollectionStore<LocationRecord>, experiences: any CollectionStore<ExperienceRecord>,
+        domains: any CatalogueStore<DomainRecord>, plainCollections: [any CollectionStore]
     ) {
         self.clips = clips
         self.images = images
         self.locations = locations
         self.experiences = experiences
-        self.shortCodes = shortCodes
         self.domains = domains
+        self.plainCollections = plainCollections
     }
 }
 

@@ -5,45 +5,54 @@ import Lookups
 
 extension DomainRecord: Resource {
     public static let fields: [Field<DomainRecord>] = [
-        Field("host", .identifier(1...253), .key, "The domain name in lower-case ASCII.") {
-            .text($0.name.text)
-        },
+        Field(
+            "host", .identifier(1...253, pattern: #"^[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})+$"#), .key,
+            "The domain name in lower-case ASCII."
+        ) { .text($0.name.text) },
         Field(
             "status", .choice(["claimed", "proved", "lapsed", "withdrawn"]), .readOnly,
-            "`lapsed`: the proof is missing; the domain is served until `withdrawnFrom`.", isStored: false
+            "`lapsed`: the proof is missing. The domain is served until `withdrawnFrom`.", isStored: false
         ) { .text($0.status.rawValue) },
         Field(
-            "method", .choice(ProofMethod.allCases.map(\.rawValue)), .readOnly, "How the domain is proved."
+            "method", .choice(ProofMethod.allCases.map(\.rawValue)), .readOnly, "The method of the proof.",
+            isNullable: true
         ) { FieldValue($0.proof?.method.rawValue) },
         Field("claimedAt", .date, .readOnly, "When the tenant claimed the domain.", column: "claimed_at") {
             .date($0.claimedAt)
         },
-        Field("provedAt", .date, .readOnly, "When the domain was proved.", column: "proved_at") {
-            FieldValue($0.proof?.provedAt)
-        },
-        Field("checkedAt", .date, .readOnly, "The last check that got a response.", column: "checked_at") {
-            FieldValue($0.checkedAt)
-        },
-        Field("lapsedAt", .date, .readOnly, "Since when the proof is missing.", column: "lapsed_at") {
-            FieldValue($0.lapsedAt)
-        },
         Field(
-            "withdrawnFrom", .date, .readOnly, "When a check withdraws a proof that is still missing.",
-            isStored: false
+            "provedAt", .date, .readOnly, "When the domain was proved.", column: "proved_at",
+            isNullable: true
+        ) { FieldValue($0.proof?.provedAt) },
+        Field(
+            "checkedAt", .date, .readOnly, "When the proof was last checked with a response.",
+            column: "checked_at", isNullable: true
+        ) { FieldValue($0.checkedAt) },
+        Field(
+            "lapsedAt", .date, .readOnly, "Since when the proof is missing.", column: "lapsed_at",
+            isNullable: true
+        ) { FieldValue($0.lapsedAt) },
+        Field(
+            "withdrawnFrom", .date, .readOnly,
+            "From this time, a check withdraws the domain if the proof is still missing.",
+            isStored: false, isNullable: true
         ) { FieldValue($0.withdrawnFrom) },
         Field(
             "contestedAt", .date, .readOnly,
             """
-            Proved domain: since when another tenant has a proof too. Claim: since when its proof is found although another tenant \
-            holds the domain.
-            """, column: "contested_at"
+            For a verified domain: when another tenant first had a proof, too. For a claim: when its proof was first found although \
+            another tenant holds the domain.
+            """, column: "contested_at", isNullable: true
         ) { FieldValue($0.contestedAt) },
         Field("content", .object(""), .optional, "The content that is merged into the association file.") {
             FieldValue($0.content?.json)
         },
         Field(
             "pages", .choice(DomainPages.allCases.map(\.rawValue)), .optional,
-            "Which pages people see at the domain once it is proved.",
+            """
+            Whether the verified domain shows pages to people. `redirecting_short_codes` also redirects the URL of a short code to \
+            its target, if the tenant has verified the target's host, too.
+            """,
             default: .string(DomainPages.off.rawValue)
         ) { .text($0.pages.rawValue) },
         Field(

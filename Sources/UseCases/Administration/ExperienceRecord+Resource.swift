@@ -2,7 +2,7 @@ public import Invocation
 public import JSON
 import Tenancy
 
-extension ExperienceRecord: WritableResource {
+extension ExperienceRecord: CollectionResource {
     public static let fields: [Field<ExperienceRecord>] = [
         Field(
             "id", .identifier(1...2_727, pattern: "^exp_[A-Za-z0-9_-]+$"), .readOnly,
@@ -22,7 +22,7 @@ extension ExperienceRecord: WritableResource {
         Field(
             "location", .identifier(1...128), .optional,
             "The identifier of the location that the experience is bound to. Excludes `identifierRule`.",
-            column: "location_identifier", alternative: "identifierRule"
+            column: "location_identifier", alternative: "identifierRule", references: LocationRecord.typeName
         ) { FieldValue($0.experience.binding.location?.text) },
         Field(
             "identifierRule", .identifier(1...2_048), .optional,
@@ -73,6 +73,14 @@ extension ExperienceRecord: WritableResource {
     }
     public static func existing(_ key: ExperienceID) -> AdministrationError { .experienceExists }
     public static let collection = "experiences"
+    public static let noun = "experience"
+    public static let example: JSONObject = [
+        "clip": "com.example.MyApp.Clip", "url": "https://appclip.example.com/shop/42", "kind": "advanced",
+    ]
+    public static let fileNotes = """
+        Only clip and url are required; location and identifier_rule exclude each other. Columns card.PATH are fields of the card. \
+        If the file lacks a column, that field keeps its value; an empty cell clears it.
+        """
     public static let filters: [String: @Sendable (String) -> String?] = [
         "kind": { ExperienceKind(rawValue: $0)?.rawValue }, "url": { try? URLPrefix($0).canonical },
         "clip": { try? BundleID($0).text }, "location": { try? LocationIdentifier($0).text },
@@ -80,7 +88,9 @@ extension ExperienceRecord: WritableResource {
     public var key: ExperienceID { ExperienceID(experience.kind, experience.url) }
 
     /// The values of the card by column. In CSV, these columns follow the columns of the fields.
-    public var furtherFields: [String: String] { card.furtherFields }
+    public var furtherFields: JSONObject {
+        card.furtherFields.reduce(into: [:]) { $0[$1.key] = .string($1.value) }
+    }
 }
 
 extension LocationBinding {

@@ -29,8 +29,12 @@ public struct Field<Item>: Sendable {
     public let defaultValue: JSONValue?
     /// Whether JSON leaves the field out when it has no value, instead of writing null.
     public let isOmitted: Bool
+    /// Whether JSON can show null although the field is ``Kind/readOnly``.
+    public let isNullable: Bool
     /// The name of another field, which is cleared when this one is set.
     public let alternative: String?
+    /// The kind of item whose key is the value, as ``CollectionResource/typeName``.
+    public let references: String?
     let value: @Sendable (Item) -> FieldValue?
     /// The value in JSON if it differs from the stored one.
     let shown: (@Sendable (Item) -> FieldValue?)?
@@ -38,7 +42,8 @@ public struct Field<Item>: Sendable {
     public init(
         _ name: String, _ type: FieldType, _ kind: Kind, _ documentation: String, column: String? = nil,
         isStored: Bool = true, cell: String? = nil, default defaultValue: JSONValue? = nil,
-        isOmitted: Bool = false, alternative: String? = nil,
+        isOmitted: Bool = false, isNullable: Bool = false, alternative: String? = nil,
+        references: String? = nil,
         shown: (@Sendable (Item) -> FieldValue?)? = nil, _ value: @escaping @Sendable (Item) -> FieldValue?
     ) {
         self.name = name
@@ -49,7 +54,9 @@ public struct Field<Item>: Sendable {
         self.cell = cell ?? name
         self.defaultValue = defaultValue
         self.isOmitted = isOmitted
+        self.isNullable = isNullable
         self.alternative = alternative
+        self.references = references
         self.shown = shown
         self.value = value
     }

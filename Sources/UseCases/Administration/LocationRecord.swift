@@ -29,7 +29,7 @@ public struct LocationRecord: Sendable, Hashable {
     }
 }
 
-extension LocationRecord: WritableResource {
+extension LocationRecord: CollectionResource {
     public static let fields: [Field<LocationRecord>] = [
         Field("identifier", .identifier(1...128), .key, "The location's identifier.") {
             .text($0.identifier.text)
@@ -87,6 +87,16 @@ extension LocationRecord: WritableResource {
     public static func unknown(_ key: LocationIdentifier) -> AdministrationError { .unknownLocation(key) }
     public static func existing(_ key: LocationIdentifier) -> AdministrationError { .locationExists(key) }
     public static let collection = "locations"
+    public static let noun = "location"
+    public static let example: JSONObject = [
+        "identifier": "store-42", "name": "Donuts", "latitude": 37.33, "longitude": -122.01, "radius": 100,
+        "metadata": [:],
+    ]
+    public static let fileNotes = """
+        The radius is in metres, at most 500. Columns details.NAME are texts that lookups return, at most 4,096 bytes of a \
+        location as JSON. Columns card.PATH are fields of the card. Others are stored as metadata. If the file lacks a column, \
+        that field keeps its value; an empty cell clears it.
+        """
     public var key: LocationIdentifier { identifier }
 }
 

@@ -66,7 +66,7 @@ extension Resource {
 }
 
 /// A resource whose items clients write as a whole: as JSON, or as CSV if all its fields have columns.
-public protocol WritableResource: Resource {
+public protocol WritableResource: APIItem {
     /// The error if an item already has the key.
     static func existing(_ key: Key) -> AdministrationError
     /// The members of an item's JSON that name its key.

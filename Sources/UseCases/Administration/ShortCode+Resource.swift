@@ -1,7 +1,7 @@
 import Invocation
 public import JSON
 
-extension ShortCode: WritableResource {
+extension ShortCode: CollectionResource {
     public static let fields: [Field<ShortCode>] = [
         Field("code", .identifier(1...128), .key, "The short code.") { .text($0.code) },
         Field("url", .url, .required, "The URL that the short code stands for.") { .text($0.url.canonical) },
@@ -18,10 +18,11 @@ extension ShortCode: WritableResource {
     }
 
     public static func key(named text: String) -> String? { (try? LocationIdentifier(text))?.text }
-    public static func name(of key: String) -> String { key }
-    public static func members(of key: String) -> JSONObject { ["code": .string(key)] }
-    public static func unknown(_ key: String) -> AdministrationError { .unknownShortCode(key) }
-    public static func existing(_ key: String) -> AdministrationError { .shortCodeExists(key) }
     public static let collection = "short-codes"
+    public static let noun = "short code"
+    public static let commandName = "code"
+    public static let example: JSONObject = [
+        "code": "lunch", "url": "https://example.com/restaurants/restaurant_d",
+    ]
     public var key: String { code }
 }

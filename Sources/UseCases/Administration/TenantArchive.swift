@@ -7,25 +7,20 @@ public import Tenancy
 /// A tenant as one portable file, for an import at another deployment: JSON Lines (one JSON object per line, UTF-8).
 ///
 /// The first line names the format and its version. Each other line is a record: its kind under `type`, and the members that the
-/// item has in lists. The tenant is first, then the kinds follow in the order of ``Kind``, and the last line contains the number of
+/// item has in lists. The tenant is first, then the kinds follow in the order of ``types``, and the last line contains the number of
 /// records. Keys, proofs of domains, confirmations and the audit log are not exported: holders get new keys, domains are proved
 /// again, and the history belongs to the old deployment.
 public enum TenantArchive {
     static let format = "doorstep-tenant"
     public static let version = 2
 
-    enum Kind: String, CaseIterable {
-        case tenant
-        case image
-        case clip
-        case domain
-        case location
-        case experience
-        case shortCode = "short_code"
-        case end
+    /// The kinds of items that are imported from files, in the order of an archive: items come after the items to which they refer.
+    public static let collections: [any CollectionResource.Type] = [
+        LocationRecord.self, ExperienceRecord.self, ShortCode.self,
+    ]
 
-        var position: Int { Self.allCases.firstIndex(of: self) ?? 0 }
-    }
+    /// The types of records, in the order of an archive.
+    static let types = ["tenant", "image", "clip", "domain"] + collections.map { $0.typeName } + ["end"]
 }
 
 /// The tenant's record in an archive.
@@ -59,31 +54,31 @@ public enum ArchiveRecord: Sendable {
     case image(ArchivedImage)
     case clip(Clip)
     case domain(ArchivedDomain)
-    case location(LocationRecord)
-    case experience(ExperienceRecord)
-    case shortCode(ShortCode)
+    /// An item of one of ``TenantArchive/collections``.
+    case item(any CollectionResource)
     /// The number of records, without this one.
     case end(Int)
 
-    var kind: TenantArchive.Kind {
+    var type: String {
         switch self {
-        case .tenant: .tenant
-        case .image: .image
-        case .clip: .clip
-        case .domain: .domain
-        case .location: .location
-        case .experience: .experience
-        case .shortCode: .shortCode
-        case .end: .end
+        case .tenant: "tenant"
+        case .image: "image"
+        case .clip: "clip"
+        case .domain: "domain"
+        case .item(let item): Swift.type(of: item).typeName
+        case .end: "end"
         }
     }
+
+    /// The position of the type in an archive.
+    var position: Int { TenantArchive.types.firstIndex(of: type) ?? 0 }
 
     public var image: ArchivedImage? { if case .image(let image) = self { image } else { nil } }
     public var clip: Clip? { if case .clip(let clip) = self { clip } else { nil } }
     public var domain: ArchivedDomain? { if case .domain(let domain) = self { domain } else { nil } }
-    public var location: LocationRecord? { if case .location(let location) = self { location } else { nil } }
-    public var experience: ExperienceRecord? {
-        if case .experience(let record) = self { record } else { nil }
+
+    /// The item, if it is of this kind.
+    public func item<Item: CollectionResource>(_: Item.Type) -> Item? {
+        if case .item(let item) = self { item as? Item } else { nil }
     }
-    public var shortCode: ShortCode? { if case .shortCode(let code) = self { code } else { nil } }
 }

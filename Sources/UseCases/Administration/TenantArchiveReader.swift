@@ -15,7 +15,8 @@ public struct TenantArchiveReader: Sendable {
 
     private var lines: LineReader
     private var ahead: (record: ArchiveRecord, line: Int)?
-    private var last = TenantArchive.Kind.tenant
+    /// The type of the last record.
+    private var last = "tenant"
     private var count = 0
     /// Finds duplicates of kinds with few rows. The database finds duplicates of the other kinds.
     private var bundleIDs: Set<BundleID> = []
@@ -69,12 +70,12 @@ public struct TenantArchiveReader: Sendable {
 
     /// The next valid record; nil after the last line.
     private mutating func readRecord() throws -> (ArchiveRecord, Int)? {
-        while last != .end {
+        while last != "end" {
             guard let line = try lines.next() else { throw refusal("the archive is incomplete", after: true) }
             do {
                 let record = try Self.record(line)
                 try check(record)
-                last = record.kind
+                last = record.type
                 if case .end(let expected) = record {
                     guard expected == count else {
                         throw RowRefusal("records", "must be the number of lines, \(count); got \(expected)")
@@ -84,7 +85,7 @@ public struct TenantArchiveReader: Sendable {
                 count += 1
                 return (record, lines.number)
             } catch {
-                if last != .end { count += 1 }
+                if last != "end" { count += 1 }
                 problems.add(line: lines.number, Self.reason(error))
             }
         }
@@ -93,8 +94,8 @@ public struct TenantArchiveReader: Sendable {
     }
 
     private mutating func check(_ record: ArchiveRecord) throws(RowRefusal) {
-        guard record.kind.position >= last.position, record.kind != .tenant else {
-            throw RowRefusal("type", "\(record.kind.rawValue) comes after \(last.rawValue)")
+        guard record.position >= TenantArchive.types.firstIndex(of: last) ?? 0, record.type != "tenant" else {
+            throw RowRefusal("type", "\(record.type) comes after \(last)")
         }
         if let clip = record.clip, !bundleIDs.insert(clip.bundleID).inserted {
             throw RowRefusal("bundleID", "an earlier line has it already")

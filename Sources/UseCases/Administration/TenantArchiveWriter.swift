@@ -18,10 +18,14 @@ extension CatalogueReader {
             try writer.append(
                 .domain(ArchivedDomain(name: domain.name, content: domain.content, pages: domain.pages)))
         }
-        try await eachLocation { try writer.append(.location($0)) }
-        try await eachExperience { try writer.append(.experience($0)) }
-        try await eachShortCode { try writer.append(.shortCode($0)) }
+        for kind in TenantArchive.collections { try await append(kind, to: &writer) }
         return try writer.finish()
+    }
+
+    private func append<Item: CollectionResource>(
+        _: Item.Type, to writer: inout TenantArchiveWriter
+    ) async throws {
+        try await each(Item.self) { try writer.append(.item($0)) }
     }
 }
 

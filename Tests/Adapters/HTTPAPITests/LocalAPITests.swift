@@ -21,8 +21,8 @@ import Testing
         let catalogue = ManagedCatalogue(
             items: CatalogueStores(
                 clips: MemoryCatalogueStore<Clip>(), images: images, locations: locations,
-                experiences: experiences, shortCodes: shortCodes,
-                domains: MemoryCatalogueStore<DomainRecord>()),
+                experiences: experiences, domains: MemoryCatalogueStore<DomainRecord>(),
+                plainCollections: [shortCodes]),
             imageFiles: MemoryImageFiles(images: images), tenant: MemoryTenantStore(), keys: MemoryKeyStore(),
             attestKeys: MemoryAttestKeyStore(), auditLog: MemoryAuditLog())
         api = LocalAPI(

@@ -5,7 +5,7 @@ import Synchronization
 import Tenancy
 
 /// Stores items of the catalogue in memory.
-final class MemoryCatalogueStore<Item: Resource>: CollectionStore {
+final class MemoryCatalogueStore<Item: Resource>: CatalogueStore {
     private struct State {
         var items: [TenantID: [String: Item]] = [:]
         var actors: [String] = []
@@ -131,6 +131,8 @@ final class MemoryCatalogueStore<Item: Resource>: CollectionStore {
         }
     }
 }
+
+extension MemoryCatalogueStore: CollectionStore where Item: CollectionResource {}
 
 /// Reads the files of images in memory.
 struct MemoryImageFiles: ImageFiles {

@@ -148,8 +148,7 @@ struct TestAPI: Sendable {
             catalogue: ManagedCatalogue(
                 items: CatalogueStores(
                     clips: clips, images: images, locations: locations, experiences: experiences,
-                    shortCodes: shortCodes,
-                    domains: domains),
+                    domains: domains, plainCollections: [shortCodes]),
                 imageFiles: MemoryImageFiles(images: images), tenant: tenants, keys: keys,
                 attestKeys: attestKeys, auditLog: auditLog),
             proveDomain: { [domains, records] name, tenant, actor, now in

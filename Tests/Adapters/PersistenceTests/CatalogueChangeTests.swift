@@ -121,7 +121,7 @@ import Testing
             await #expect(throws: AdministrationError.locationExists(a)) {
                 try await store.createLocation(.sample("a", name: "Other"), of: tenant)
             }
-            await #expect(throws: AdministrationError.shortCodeExists("c")) {
+            await #expect(throws: AdministrationError.itemExists(of: "short_code", named: "c")) {
                 try await store.createShortCode(.sample("c", "https://example.com/other"), of: tenant)
             }
             #expect(try await Self.rows(stores, tenant) == before)
@@ -340,9 +340,18 @@ import Testing
                     .unknownExperience(.advanced, url),
                     { try await store.deleteExperience(.advanced, url, of: tenant) }
                 ),
-                (.unknownShortCode("c"), { _ = try await store.shortCode("c", of: tenant) }),
-                (.unknownShortCode("c"), { try await store.updateShortCode(code, of: tenant) }),
-                (.unknownShortCode("c"), { try await store.deleteShortCode("c", of: tenant) }),
+                (
+                    .unknownItem(of: "short_code", named: "c"),
+                    { _ = try await store.shortCode("c", of: tenant) }
+                ),
+                (
+                    .unknownItem(of: "short_code", named: "c"),
+                    { try await store.updateShortCode(code, of: tenant) }
+                ),
+                (
+                    .unknownItem(of: "short_code", named: "c"),
+                    { try await store.deleteShortCode("c", of: tenant) }
+                ),
             ]
             for (refusal, call) in unknown { await #expect(throws: refusal) { try await call() } }
         }

@@ -54,9 +54,9 @@ import Testing
                     try await expectEachColumnHasField(Clip.self, transaction)
                     try await expectEachColumnHasField(CardImage.self, transaction)
                     try await expectEachColumnHasField(DomainRecord.self, transaction)
-                    try await expectEachColumnHasField(LocationRecord.self, transaction)
-                    try await expectEachColumnHasField(ExperienceRecord.self, transaction)
-                    try await expectEachColumnHasField(ShortCode.self, transaction)
+                    for kind in PostgresAdministrationStore.collections {
+                        try await expectEachColumnHasField(kind, transaction)
+                    }
                 }
             }
         }
@@ -66,11 +66,24 @@ import Testing
         try await MigratedDatabase.withDatabase { database in
             try await database.withSuperuser { pool in
                 try await pool.withTransaction { transaction in
-                    try await expectStagedColumnsHaveTypesOfTable(LocationRecord.self, transaction)
-                    try await expectStagedColumnsHaveTypesOfTable(ExperienceRecord.self, transaction)
-                    try await expectStagedColumnsHaveTypesOfTable(ShortCode.self, transaction)
+                    for kind in PostgresAdministrationStore.collections {
+                        try await expectStagedColumnsHaveTypesOfTable(kind, transaction)
+                    }
                 }
             }
         }
+    }
+
+    @Test func collectionsHaveTablesInOrderOfArchive() {
+        #expect(
+            PostgresAdministrationStore.collections.map { $0.typeName }
+                == TenantArchive.collections.map { $0.typeName })
+    }
+
+    @Test func dependentsFollowFromReferencesOfFields() {
+        #expect(
+            LocationRecord.dependents.map { "\($0.relation) \($0.column) \($0.name)" }
+                == ["experiences location_identifier kind || ' ' || url"])
+        #expect(ExperienceRecord.dependents.isEmpty && ShortCode.dependents.isEmpty)
     }
 }

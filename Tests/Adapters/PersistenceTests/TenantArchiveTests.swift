@@ -280,8 +280,8 @@ import Testing
                 try await stores.importExperiences(
                     [.sample("https://example.com/b", location: "b")], of: tenant)
                 var counts = (0, 0)
-                try await catalogue.eachLocation { _ in counts.0 += 1 }
-                try await catalogue.eachExperience { _ in counts.1 += 1 }
+                try await catalogue.each(LocationRecord.self) { _ in counts.0 += 1 }
+                try await catalogue.each(ExperienceRecord.self) { _ in counts.1 += 1 }
                 return counts
             }
             #expect(locations == 1 && experiences == 0)

@@ -91,7 +91,7 @@ import Testing
                 "a", metadata: JSONObject(uniqueKeysWithValues: names.map { ($0, .string("v")) }))
         ]
         let written = Written()
-        #expect(try await catalogue.exportLocations(to: written.append) == 1)
+        #expect(try await catalogue.export(LocationRecord.self, to: written.append) == 1)
         let header = try #require(written.text.split(separator: "\r\n").first)
         #expect(header.contains(",metadata.card.action,") && !header.contains(",card.action"))
         let read = try Self.locations(written.text)
@@ -118,8 +118,8 @@ import Testing
             catalogue.experiences[index + 1].card = card
         }
         let (locations, experiences) = (Written(), Written())
-        _ = try await catalogue.exportLocations(to: locations.append)
-        _ = try await catalogue.exportExperiences(to: experiences.append)
+        _ = try await catalogue.export(LocationRecord.self, to: locations.append)
+        _ = try await catalogue.export(ExperienceRecord.self, to: experiences.append)
         #expect(
             try Self.locations(locations.text).map { $0.card }
                 == catalogue.locations.map { $0.card })

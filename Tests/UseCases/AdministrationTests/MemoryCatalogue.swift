@@ -30,20 +30,19 @@ struct MemoryCatalogue: CatalogueReader {
     func eachImage(_ body: (CardImage) throws -> Void) throws { try images.forEach(body) }
     func domains() -> [DomainRecord] { domainList }
 
-    func furtherLocationColumns() -> [String] {
-        let names = Set(locations.flatMap { $0.furtherFields.map { Array($0.key.utf8) } })
+    func furtherColumns<Item: CollectionResource>(of _: Item.Type) -> [String] {
+        let names = Set(items(Item.self).flatMap { $0.furtherFields.map { Array($0.key.utf8) } })
         return names.sorted { $0.lexicographicallyPrecedes($1) }.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    func furtherExperienceColumns() -> [String] {
-        Set(experiences.flatMap(\.furtherFields.keys)).sorted {
-            $0.utf8.lexicographicallyPrecedes($1.utf8)
-        }
+    func each<Item: CollectionResource>(_: Item.Type, _ body: (Item) throws -> Void) throws {
+        try items(Item.self).forEach(body)
     }
 
-    func eachLocation(_ body: (LocationRecord) throws -> Void) throws { try locations.forEach(body) }
-    func eachExperience(_ body: (ExperienceRecord) throws -> Void) throws { try experiences.forEach(body) }
-    func eachShortCode(_ body: (ShortCode) throws -> Void) throws { try codes.forEach(body) }
+    private func items<Item: CollectionResource>(_: Item.Type) -> [Item] {
+        let all: [any CollectionResource] = locations + experiences + codes
+        return all.compactMap { $0 as? Item }
+    }
 
     /// One item of each kind, with texts that are difficult for a format.
     static func sample() throws -> MemoryCatalogue {

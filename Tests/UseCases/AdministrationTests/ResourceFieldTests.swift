@@ -22,10 +22,24 @@ import Testing
         expectConsistentFields(Clip.self)
         expectConsistentFields(CardImage.self)
         expectConsistentFields(DomainRecord.self)
-        expectConsistentFields(ExperienceRecord.self)
-        expectConsistentFields(LocationRecord.self)
-        expectConsistentFields(ShortCode.self)
         expectConsistentFields(Tenant.self)
+        for kind in TenantArchive.collections { expectConsistentFields(kind) }
+    }
+
+    @Test func referencesNameEarlierKindsOfArchive() {
+        var earlier: Set<String> = []
+        func check<Item: CollectionResource>(_: Item.Type) {
+            for type in Item.fields.compactMap(\.references) { #expect(earlier.contains(type), "\(type)") }
+            earlier.insert(Item.typeName)
+        }
+        for kind in TenantArchive.collections { check(kind) }
+    }
+
+    @Test func exampleOfEachCollectionIsItem() throws {
+        func check<Item: CollectionResource>(_: Item.Type) throws {
+            #expect(try Item.read(Item.example).patchable.withoutNulls == Item.example)
+        }
+        for kind in TenantArchive.collections { try check(kind) }
     }
 
     @Test func csvColumnsFollowFromFields() {

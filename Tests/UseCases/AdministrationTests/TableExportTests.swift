@@ -29,7 +29,8 @@ import Testing
         var catalogue = try MemoryCatalogue.sample()
         catalogue.locations.append(try MemoryCatalogue.location("plain"))
         let first = Written()
-        #expect(try await catalogue.exportLocations(to: first.append) == catalogue.locations.count)
+        #expect(
+            try await catalogue.export(LocationRecord.self, to: first.append) == catalogue.locations.count)
         #expect(
             first.text.hasPrefix(
                 "identifier,name,latitude,longitude,radius,details.e\u{301}.x,details.phone,details.é,e\u{301},note,é\r\na,a,"
@@ -41,14 +42,14 @@ import Testing
         #expect(records.map(\.json) == catalogue.locations.map(\.json))
         catalogue.locations = records
         let second = Written()
-        _ = try await catalogue.exportLocations(to: second.append)
+        _ = try await catalogue.export(LocationRecord.self, to: second.append)
         #expect(first.bytes == second.bytes)
     }
 
     @Test func exportedExperiencesRoundTrip() async throws {
         let catalogue = try MemoryCatalogue.sample()
         let first = Written()
-        #expect(try await catalogue.exportExperiences(to: first.append) == 4)
+        #expect(try await catalogue.export(ExperienceRecord.self, to: first.append) == 4)
         #expect(
             first.text.hasPrefix(
                 "clip,url,kind,location,identifier_rule,title,subtitle\r\n"

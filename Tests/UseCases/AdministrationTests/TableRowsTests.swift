@@ -25,8 +25,8 @@ import Testing
         static func key(named text: String) -> String? { text }
         static func name(of key: String) -> String { key }
         static func members(of key: String) -> JSONObject { ["value": .string(key)] }
-        static func unknown(_ key: String) -> AdministrationError { .unknownShortCode(key) }
-        static func existing(_ key: String) -> AdministrationError { .shortCodeExists(key) }
+        static func unknown(_ key: String) -> AdministrationError { .unknownItem(of: "word", named: key) }
+        static func existing(_ key: String) -> AdministrationError { .itemExists(of: "word", named: key) }
     }
 
     /// Returns chunks one by one. If requested, throws after the last one.

@@ -50,12 +50,14 @@ import Testing
         var read = try MemoryCatalogue()
         while let (clip, _) = try reader.next(\.clip) { read.clipList.append(clip) }
         #expect(try reader.next(\.domain)?.value.name.text == "example.com")
-        while let (location, line) = try reader.next(\.location) {
+        while let (location, line) = try reader.next({ $0.item(LocationRecord.self) }) {
             #expect(line == read.locations.count + 5)
             read.locations.append(location)
         }
-        while let (experience, _) = try reader.next(\.experience) { read.experiences.append(experience) }
-        while let (code, _) = try reader.next(\.shortCode) { read.codes.append(code) }
+        while let (experience, _) = try reader.next({ $0.item(ExperienceRecord.self) }) {
+            read.experiences.append(experience)
+        }
+        while let (code, _) = try reader.next({ $0.item(ShortCode.self) }) { read.codes.append(code) }
         try reader.readRest()
         #expect(reader.problems.isEmpty)
         #expect(read.clipList == catalogue.clipList && read.locations == catalogue.locations)

@@ -8,7 +8,7 @@ import Tenancy
 ///
 /// `PUT` replaces the collection: it removes items and clears fields that are not sent. `PATCH` adds and changes items and keeps
 /// the fields that a row does not name; with `prune` it also removes the items that are not sent.
-struct CollectionEndpoints<Item: WritableResource>: Sendable {
+struct CollectionEndpoints<Item: CollectionResource>: Sendable {
     let store: any CollectionStore<Item>
     let limits: CollectionLimits
 

@@ -1,15 +1,24 @@
+import Administration
 import HTTPTypes
 import Notifications
 
 extension ProblemType {
     /// Resources that a tenant manages.
-    static let catalogue = [
-        unknownLocation, unknownImage, invalidImage, quotaExceeded, notConnected, unknownExperience,
-        unknownShortCode, unknownDomain, domainTaken, unknownKey, unknownAttestKey, exists, inUse,
-        tooManyRemovals, idempotencyKeyInUse, idempotencyResponseLost, tooManyIdempotencyKeys, conflict,
-        preconditionFailed, secondDefaultExperience, keyNotActive, keyRotated, widerKey, unknownWebhook,
-        tooManyWebhooks, webhookDisabled, unknownMessage,
-    ]
+    static let catalogue =
+        [
+            unknownLocation, unknownImage, invalidImage, quotaExceeded, notConnected, unknownExperience,
+        ] + unknownItems + [
+            unknownDomain, domainTaken, unknownKey, unknownAttestKey, exists, inUse,
+            tooManyRemovals, idempotencyKeyInUse, idempotencyResponseLost, tooManyIdempotencyKeys, conflict,
+            preconditionFailed, secondDefaultExperience, keyNotActive, keyRotated, widerKey, unknownWebhook,
+            tooManyWebhooks, webhookDisabled, unknownMessage,
+        ]
+
+    /// The problems of keys that no item has. Locations and experiences have problems with their own texts.
+    private static var unknownItems: [ProblemType] {
+        let special = Set([unknownLocation, unknownExperience].map(\.code))
+        return TenantArchive.collections.map { unknownItem(of: $0) }.filter { !special.contains($0.code) }
+    }
 
     static let unknownLocation = ProblemType(
         "unknown_location", .notFound,
@@ -53,11 +62,15 @@ extension ProblemType {
         title: "The experience does not exist",
         cause: "The tenant has no experience with this ID. The ID is derived from the kind and the URL.",
         remedy: "Find it by its URL with `GET /v1/experiences?url=`.")
-    static let unknownShortCode = ProblemType(
-        "unknown_short_code", .notFound,
-        title: "The short code does not exist",
-        cause: "The tenant has no such short code.",
-        remedy: "Create it with `PUT /v1/short-codes/{code}`, or correct the code.")
+    /// The problem of a key that no item of a kind has.
+    static func unknownItem<Item: CollectionResource>(of _: Item.Type) -> ProblemType {
+        let key = Item.keyField?.name ?? "id"
+        return ProblemType(
+            "unknown_\(Item.typeName)", .notFound,
+            title: "The \(Item.noun) does not exist",
+            cause: "The tenant has no such \(Item.noun).",
+            remedy: "Create it with `PUT \(Item.path)/{\(key)}`, or correct the \(key).")
+    }
     static let unknownDomain = ProblemType(
         "unknown_domain", .notFound,
         title: "The domain is not claimed",

@@ -135,19 +135,19 @@ extension CodeCommand {
                     var list = CodeList(table, format == .qr ? .qr : .appClip, try scope(in: table))
                     if let template {
                         if let colorColumn,
-                            try await !catalogue.furtherLocationColumns().contains(colorColumn)
+                            try await !catalogue.furtherColumns(of: LocationRecord.self).contains(colorColumn)
                         {
                             throw CommandError.invalidOption(
                                 "--color-column", "no location has such a column")
                         }
-                        try await catalogue.eachLocation { location in
+                        try await catalogue.each(LocationRecord.self) { location in
                             let colors = colorColumn.flatMap { location.furtherFields[$0]?.stringValue }
                             list.append(
                                 location.identifier, name: location.name.text, by: template,
                                 hostBits: hostBits, colors: colors ?? "")
                         }
                     } else {
-                        try await catalogue.eachExperience { list.append($0.experience) }
+                        try await catalogue.each(ExperienceRecord.self) { list.append($0.experience) }
                     }
                     return list
                 }

@@ -44,7 +44,7 @@ extension ExperienceCommand {
         func run() async throws {
             let id = try experience.id()
             let record = try await tenant.withItems(ExperienceRecord.self) { try await $0.show(id) }
-            output.print(record.json, columns: columns)
+            output.print(record.json, columns: ExperienceRecord.tableColumns)
         }
     }
 

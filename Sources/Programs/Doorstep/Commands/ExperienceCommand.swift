@@ -10,63 +10,14 @@ import Tenancy
 
 struct ExperienceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "experience",
+        commandName: ExperienceRecord.commandName,
         abstract: "Manage a tenant's App Clip experiences.",
         discussion: "Example: doorstep experience list",
         subcommands: [
-            Create.self, List.self, Show.self, Update.self, Delete.self, Import.self, Export.self, Lint.self,
+            Create.self, List.self, Show.self, Update.self, Delete.self,
+            CollectionCommand<ExperienceRecord>.Import.self, CollectionCommand<ExperienceRecord>.Export.self,
+            Lint.self,
         ])
-
-    static let columns = ["url", "kind", "clip", "location", "identifierRule"]
-
-    struct Import: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Import experiences: all rows or none.",
-            discussion: """
-                The first line names the columns: clip, url; optionally kind, location or identifier_rule, title, \
-                subtitle, and card.PATH for the card. If the file lacks a column, that field keeps its value; an \
-                empty cell clears it.
-
-                Example: doorstep experience import experiences.csv --dry-run
-                """)
-
-        @OptionGroup var tenant: TenantOptions
-        @OptionGroup var output: OutputOptions
-        @OptionGroup var file: ImportFile
-
-        func run() async throws {
-            let outcome = try await file.reading { chunks, options in
-                try await tenant.withItems(ExperienceRecord.self) {
-                    try await $0.importTable(chunks, options)
-                }
-            }
-            try file.report(outcome, output)
-        }
-    }
-
-    struct Export: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Export a tenant's experiences as CSV for an import.",
-            discussion: """
-                Rows are sorted by URL, then kind. Columns: clip, url, kind, location, identifier_rule, title, \
-                subtitle, then the cards' fields. A file that is imported and exported again is the same byte by \
-                byte.
-
-                Example: doorstep experience export --output experiences.csv
-                """)
-
-        @OptionGroup var tenant: TenantOptions
-        @OptionGroup var file: ExportFile
-        @OptionGroup var spreadsheet: SpreadsheetOptions
-
-        func run() async throws {
-            let count = try await tenant.export(to: file) { [spreadsheet] catalogue, sink in
-                try await catalogue.exportExperiences(
-                    forSpreadsheets: spreadsheet.isForSpreadsheets, to: sink)
-            }
-            file.note(count, "experience")
-        }
-    }
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -78,7 +29,7 @@ struct ExperienceCommand: AsyncParsableCommand {
 
         func run() async throws {
             let records = try await tenant.experiences()
-            output.print(records.map(\.json), columns: columns)
+            output.print(records.map(\.json), columns: ExperienceRecord.tableColumns)
         }
     }
 

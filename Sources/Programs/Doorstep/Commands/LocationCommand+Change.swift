@@ -41,21 +41,6 @@ extension LocationCommand {
         }
     }
 
-    struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Show a location.",
-            discussion: "Example: doorstep location show store-42")
-
-        @OptionGroup var tenant: TenantOptions
-        @OptionGroup var output: OutputOptions
-        @Argument(help: "Identifier of the location.") var identifier: LocationIdentifier
-
-        func run() async throws {
-            let record = try await tenant.withItems(LocationRecord.self) { try await $0.show(identifier) }
-            output.print(record.json, columns: LocationRecord.tableColumns)
-        }
-    }
-
     struct Update: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Change a location; omitted options keep their values.",

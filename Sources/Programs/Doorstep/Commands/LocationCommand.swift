@@ -10,84 +10,15 @@ import Tenancy
 
 struct LocationCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "location",
+        commandName: LocationRecord.commandName,
         abstract: "Manage a tenant's locations, show their history, and sign URLs.",
         discussion: "Example: doorstep location list",
         subcommands: [
-            Create.self, List.self, Show.self, Update.self, Delete.self, Import.self, Export.self,
-            History.self, Sign.self,
+            Create.self, CollectionCommand<LocationRecord>.List.self,
+            CollectionCommand<LocationRecord>.Show.self,
+            Update.self, Delete.self, CollectionCommand<LocationRecord>.Import.self,
+            CollectionCommand<LocationRecord>.Export.self, History.self, Sign.self,
         ])
-
-    private static let columnNames = LocationRecord.fields.filter(\.isCell).map(\.cell).joined(
-        separator: ", ")
-
-    struct Import: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Import locations: all rows or none.",
-            discussion: """
-                The first line names the columns: \(columnNames). The radius is in metres, at most 500. Columns details.NAME are texts that lookups return, at most 4,096 bytes of a location as JSON. \
-                Columns card.PATH are fields of the card. Others are stored as metadata. If the file lacks a column, \
-                that field keeps its value; an empty cell clears it.
-
-                Example: doorstep location import locations.csv --dry-run
-                """)
-
-        @OptionGroup var tenant: TenantOptions
-        @OptionGroup var output: OutputOptions
-        @OptionGroup var file: ImportFile
-
-        func run() async throws {
-            let outcome = try await file.reading { chunks, options in
-                try await tenant.withItems(LocationRecord.self) { try await $0.importTable(chunks, options) }
-            }
-            try file.report(outcome, output)
-        }
-    }
-
-    struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "List a tenant's locations by identifier.",
-            discussion: "Example: doorstep location list --limit 20")
-
-        @OptionGroup var tenant: TenantOptions
-        @OptionGroup var output: OutputOptions
-        @Option(help: "Only locations after this identifier.") var after: LocationIdentifier?
-        @Option(help: "Maximum number of locations.") var limit = 1_000
-
-        func validate() throws {
-            guard limit > 0 else { throw ValidationError("--limit must be 1 or more") }
-        }
-
-        func run() async throws {
-            let locations = try await tenant.withItems(LocationRecord.self) {
-                try await $0.list(after: after, limit: limit)
-            }
-            output.print(locations.map(\.json), columns: LocationRecord.tableColumns)
-        }
-    }
-
-    struct Export: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Export a tenant's locations as CSV for an import.",
-            discussion: """
-                Rows are sorted by identifier. Columns: \(columnNames), then details, \
-                metadata and cards by name. A file that is imported and exported again is the same byte by byte.
-
-                Example: doorstep location export --output locations.csv
-                """)
-
-        @OptionGroup var tenant: TenantOptions
-        @OptionGroup var file: ExportFile
-        @OptionGroup var spreadsheet: SpreadsheetOptions
-
-        func run() async throws {
-            let count = try await tenant.export(to: file) { [spreadsheet] catalogue, sink in
-                try await catalogue.exportLocations(
-                    forSpreadsheets: spreadsheet.isForSpreadsheets, to: sink)
-            }
-            file.note(count, "location")
-        }
-    }
 
     struct History: AsyncParsableCommand {
         static let configuration = CommandConfiguration(

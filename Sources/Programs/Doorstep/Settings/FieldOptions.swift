@@ -158,6 +158,9 @@ extension Resource {
         }
     }
 
-    /// The columns of tables: fields with a single value that each item has.
-    static var tableColumns: [String] { fields.filter { $0.isCell && !$0.isOmitted }.map(\.name) }
+    /// The columns of tables: the key, then the other fields with a single value that each item has.
+    static var tableColumns: [String] {
+        let columns = fields.filter { $0.isCell && !$0.isOmitted }
+        return (columns.filter { $0.kind == .key } + columns.filter { $0.kind != .key }).map(\.name)
+    }
 }

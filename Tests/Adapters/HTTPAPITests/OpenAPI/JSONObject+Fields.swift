@@ -31,16 +31,20 @@ extension JSONObject {
             if isRequired { required.append(.string(field.name)) }
         }
         self["properties"] = .object(properties)
-        if !required.isEmpty { self["required"] = .array(required) }
+        if !required.isEmpty { self["required"] = .array(required + (self["required"]?.arrayValue ?? [])) }
     }
+}
+
+extension JSONObject {
+    mutating func add<Item: Resource>(_: Item.Type, as form: SchemaForm) { add(Item.fields, as: form) }
 }
 
 extension Field {
     /// Nil if the type has no fixed schema, so that a fragment must contain it.
-    fileprivate func schema(_ form: SchemaForm) -> JSONObject? {
+    func schema(_ form: SchemaForm) -> JSONObject? {
         let isNullable =
             switch form {
-            case .shown: kind == .optional && !isOmitted && defaultValue == nil
+            case .shown: isNullable || kind == .optional && !isOmitted && defaultValue == nil
             case .created: kind == .optional || defaultValue != nil
             case .written, .patched: kind == .optional
             case .omitted: false
@@ -58,6 +62,12 @@ extension Field {
                 "type": "number", "minimum": JSONValue(finite: range.lowerBound),
                 "maximum": JSONValue(finite: range.upperBound),
             ]
+        case .integer(let range):
+            schema = [
+                "type": "integer", "minimum": JSONValue(range.lowerBound),
+                "maximum": JSONValue(range.upperBound),
+            ]
+        case .date: schema = ["type": "string", "format": "date-time"]
         case .flag: schema = ["type": "boolean"]
         case .object(let name): return ["$ref": .string("#/components/schemas/\(name)")]
         case .card:
@@ -65,7 +75,7 @@ extension Field {
                 "$ref": .string("#/components/schemas/\(form == .patched ? "CardPatch" : "Card")")
             ]
             return isNullable ? ["oneOf": [card, ["type": "null"]]] : card.objectValue
-        case .integer, .date, .texts: return nil
+        case .texts: return nil
         }
         if isNullable, let type = schema["type"] { schema["type"] = .array([type, "null"]) }
         schema["description"] = .string(documentation)

@@ -3,6 +3,7 @@ import Foundation
 import HTTPTypes
 import JSON
 import Notifications
+import Tenancy
 
 @testable import HTTPAPI
 @testable import Lookups
@@ -39,8 +40,15 @@ struct OpenAPIGenerator {
     /// - Throws: If two fragments describe the same operation or schema.
     init(fragments folder: URL) throws {
         var files: [String: JSONObject] = [:]
-        for url in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil) {
+        for url in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+        where url.lastPathComponent != "Collection.json" {
             files[url.lastPathComponent] = try Self.object(JSONValue(parsing: [UInt8](Data(contentsOf: url))))
+        }
+        let template = try String(contentsOf: folder.appending(path: "Collection.json"), encoding: .utf8)
+        for kind in TenantArchive.collections {
+            let fragment = CollectionFragment(kind, template)
+            guard files[fragment.name] == nil else { continue }
+            files[fragment.name] = try Self.object(JSONValue(parsing: [UInt8](fragment.text.utf8)))
         }
         document = files.removeValue(forKey: "Document.json") ?? [:]
         problems = files.removeValue(forKey: "Problems.json") ?? [:]
@@ -73,21 +81,34 @@ struct OpenAPIGenerator {
         }
     }
 
-    /// Adds the properties of a resource's fields to a schema with the member `fields`.
+    /// Adds to a schema with the member `fields` the properties that follow from fields of a resource, or the values of an enumeration,
+    /// and to a schema with the member `extends` the members of the schema that it names.
     private func completed(_ schema: JSONValue) throws -> JSONValue {
-        guard var object = schema.objectValue, let name = object["fields"]?.stringValue else { return schema }
+        if let array = schema.arrayValue { return .array(try array.map(completed)) }
+        guard var object = schema.objectValue else { return schema }
+        for (key, member) in object { object[key] = try completed(member) }
+        if let name = object["extends"]?.stringValue { try extend(&object, by: name) }
+        guard let name = object["fields"]?.stringValue else { return .object(object) }
         object["fields"] = nil
         let words = name.split(separator: " ")
         switch (words[0], SchemaForm(rawValue: String(words.last ?? ""))) {
-        case ("location", let form?): object.add(LocationRecord.fields, as: form)
-        case ("clip", let form?): object.add(Clip.fields, as: form)
-        case ("experience", let form?): object.add(ExperienceRecord.fields, as: form)
-        case ("shortCode", let form?): object.add(ShortCode.fields, as: form)
+        case ("clip", let form?): object.add(Clip.self, as: form)
+        case ("domain", let form?): object.add(DomainRecord.self, as: form)
+        case ("image", let form?): object.add(CardImage.self, as: form)
         case ("webhook", nil) where name == "webhook events":
             object["enum"] = .array(WebhookEvent.allCases.map { .string($0.rawValue) })
+        case ("key", nil) where name == "key scopes":
+            object["enum"] = .array(Scope.allCases.map { .string($0.rawValue) })
+        case ("key", nil) where name == "key kinds":
+            object["enum"] = .array(KeyKind.allCases.map { .string($0.rawValue) })
         case ("location", nil) where name == "location in lookups":
             let texts = Set(LocationColumn.texts.map { "\($0)" })
             object.add(LocationRecord.fields.filter { texts.contains($0.name) }, as: .omitted)
+        case (let word, let form?):
+            guard let kind = TenantArchive.collections.first(where: { $0.typeName == word }) else {
+                throw Failure(description: "no resource is named \(word)")
+            }
+            object.add(kind, as: form)
         default: throw Failure(description: "no fields are named \(name)")
         }
         // Metadata cannot have the name of a field.
@@ -101,6 +122,17 @@ struct OpenAPIGenerator {
             object["properties"] = .object(properties)
         }
         return .object(object)
+    }
+
+    private func extend(_ object: inout JSONObject, by name: String) throws {
+        let base = try Self.object(completed(schemas[name] ?? .null))
+        object["extends"] = nil
+        for (key, member) in base where object[key] == nil { object[key] = member }
+        var properties = base["properties"]?.objectValue ?? [:]
+        for (key, member) in object["properties"]?.objectValue ?? [:] { properties[key] = member }
+        object["properties"] = .object(properties)
+        object["required"] = .array(
+            (base["required"]?.arrayValue ?? []) + (object["required"]?.arrayValue ?? []))
     }
 
     private static func object(_ value: JSONValue?) throws -> JSONObject {
