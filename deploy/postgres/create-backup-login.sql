@@ -6,7 +6,8 @@
 --   (set -a; . /root/doorstep-backup-password; runuser -u postgres -- \
 --       psql --dbname=doorstep --file=deploy/postgres/create-backup-login.sql)
 --
--- /root/doorstep-backup-password sets the variable BACKUP_PASSWORD, so that the password is not on a command line.
+-- /root/doorstep-backup-password sets the variable BACKUP_PASSWORD, so that the password is not on a command line. If `log_statement` is
+-- ddl, mod or all, PostgreSQL's log contains it.
 
 \set ON_ERROR_STOP on
 \getenv backup_password BACKUP_PASSWORD

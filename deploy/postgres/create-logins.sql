@@ -7,7 +7,7 @@
 --       psql --dbname=doorstep --file=sql/roles.sql --file=deploy/postgres/create-logins.sql)
 --
 -- /root/doorstep-passwords sets the variables MIGRATE_PASSWORD, ADMIN_PASSWORD and SERVE_PASSWORD, so that no password is on a
--- command line. If it also sets CONSOLE_PASSWORD, this script creates the console's login too.
+-- command line. If `log_statement` is ddl, mod or all, PostgreSQL's log contains them. If the file also sets CONSOLE_PASSWORD, this script creates the console's login too.
 
 \set ON_ERROR_STOP on
 \getenv migrate_password MIGRATE_PASSWORD
