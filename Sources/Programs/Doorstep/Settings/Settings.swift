@@ -179,7 +179,7 @@ enum Settings {
             """,
         """
         Rights of a group's users. The first group that matches the user decides; without a match, the user cannot \
-        sign in. Can be repeated
+        sign in. Can be repeated; each value is one of these
         """,
         show: { $0.isEmpty ? "none" : $0.map(\.description).joined(separator: ",") },
         parse: { text in
@@ -237,8 +237,8 @@ enum Settings {
     static let clientLimit = limit(
         "client-limit", "DOORSTEP_CLIENT_LIMIT", \.client,
         """
-        Requests per second and burst of one client address. Applies to requests with publishable keys, to requests \
-        with invalid keys, and to endpoints that need no key
+        For requests with publishable keys, requests with invalid keys, and endpoints that need no key: requests per \
+        second and burst of one client address
         """
     )
     static let newInstanceLimit = limit(
@@ -331,14 +331,14 @@ enum Settings {
         range: Logger.Level.allCases.map(\.rawValue).joined(separator: ", "),
         """
         Minimum level of log messages. Successful requests, and refusals without a valid key, are logged at debug. For \
-        other refusals, the log has the first of each kind, and then their number
+        other refusals, the log has the first of each kind, and then their number. The level is one of these
         """, show: \.rawValue, parse: { Logger.Level(rawValue: $0) })
     static let logFormat = Setting<LogFormat, Void>(
         "log-format", "DOORSTEP_LOG_FORMAT", value: "format", otherwise: "json; text at a terminal",
         range: LogFormat.allCases.map(\.rawValue).joined(separator: ", "),
         """
         Format of log lines. If a warning or error repeats, the log has it again after 10 seconds to 5 minutes, with \
-        the number of repetitions
+        the number of repetitions. The format is one of these
         """
     )
     static let accessLog = Setting(
@@ -346,7 +346,7 @@ enum Settings {
         range: AccessLogMode.allCases.map(\.rawValue).joined(separator: ", "),
         """
         A log line for each request: with the client's network (a /24 of IPv4 or a /64 of IPv6) for 'cut', with the \
-        client's address for 'full'
+        client's address for 'full'. The mode is one of these
         """, show: \.rawValue, parse: { AccessLogMode(rawValue: $0) })
     static let otlpEndpoint = Setting<CollectorURL, Void>(
         "otlp-endpoint", "DOORSTEP_OTLP_ENDPOINT", value: "url", otherwise: "no traces",
