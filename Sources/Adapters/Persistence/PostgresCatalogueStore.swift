@@ -2,7 +2,7 @@ public import Administration
 public import PostgreSQL
 import Tenancy
 
-/// A tenant's items of one kind, for keys and for operators.
+/// A tenant's items of one kind. The caller is an API key or an operator.
 struct PostgresCatalogueStore<Item: StoredResource>: CatalogueStore {
     let store: PostgresAdministrationStore
 

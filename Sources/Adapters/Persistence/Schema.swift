@@ -7,7 +7,6 @@ public enum Schema {
     /// 15 has no `compatibleFrom`, because older programs cannot read the webhook event that it adds.
     ///
     /// SwiftPM names the constant of `0034_x.sql` `_034_x_sql`: it replaces the first digit by an underscore.
-    /// has no `compatibleFrom`, because older programs cannot read the webhook event that it adds.
     public static let migrations = [
         Migration(version: 1, name: "schema", sql: text(PackageResources._001_schema_sql)),
         Migration(version: 2, name: "management", sql: text(PackageResources._002_management_sql)),

@@ -4,8 +4,8 @@ public import JSON
 
 /// The values from which an item is made: a JSON object, a row of CSV or a row of the database.
 ///
-/// An item's initializer reads each of its fields once, by its name in JSON. The error for a wrong value has the field's name in the
-/// source.
+/// An item's initializer reads each of its fields once, by its name in JSON. The error for a wrong value names the
+/// field as its source does: the JSON member, the CSV column or the column of the database.
 public protocol FieldValues {
     /// The values of fields; nil if the source does not have the field.
     mutating func optionalText(_ field: String) throws -> String?

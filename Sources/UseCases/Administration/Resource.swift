@@ -74,7 +74,8 @@ public protocol WritableResource: APIItem {
     /// For a CSV column that sets a part of a field: the field, and the name of the part. Nil for an unknown column.
     static func place(ofColumn column: String) -> (field: String, name: String)?
 
-    /// The item with the current values of fields that change only if a client names them.
+    /// Returns the item. Some fields change only if the client sends them: if it did not, the item gets their current values.
+    ///
     /// - Parameters:
     ///   - current: the item that this one replaces.
     ///   - json: the members that the client sent.

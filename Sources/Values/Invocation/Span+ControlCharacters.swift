@@ -1,6 +1,6 @@
 extension Span<UInt8> {
-    /// Whether a control character of UTF-8 text begins at an index: U+0000 to U+001F and U+007F to U+009F,
-    /// which are all that Unicode has (general category Cc, which its stability policy keeps as it is).
+    /// Whether a control character of UTF-8 text begins at an index: U+0000 to U+001F and U+007F to U+009F.
+    /// Unicode has no other control characters (general category Cc), and will not add any (stability policy).
     func isControlCharacter(at index: Int) -> Bool {
         switch self[index] {
         case 0x00...0x1F, 0x7F: true

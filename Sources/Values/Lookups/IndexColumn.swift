@@ -1,6 +1,7 @@
 /// A column of an index relation; its raw value is the position of its field in a row.
 ///
-/// A field is in the binary form of its PostgreSQL type. The columns of the key follow the tenant's ID.
+/// A field is in the binary form of its PostgreSQL type. The first column is the tenant's ID.
+/// The other columns of the primary key follow.
 public protocol IndexColumn: CaseIterable, RawRepresentable<Int>, Sendable {
     /// The number of columns of the primary key besides the tenant's ID.
     static var keyLength: Int { get }

@@ -82,7 +82,7 @@ public struct IndexRow: Sendable {
         return bytes.bigEndianWord(at: range.lowerBound + offset)
     }
 
-    /// Whether the row has a field of the column, NULL or not.
+    /// Whether the row is long enough to have a field of the column, NULL or not.
     @inline(__always)
     func isWhole(to column: some IndexColumn) -> Bool { column.rawValue < fields.count }
 

@@ -4,11 +4,11 @@ public import Invocation
 /// A location of a tenant.
 public struct Location: Sendable, Hashable {
     public let identifier: LocationIdentifier
-    /// 1 to 128 characters; nil if the URL contains the signed coordinates. Such a location has no name.
+    /// 1 to 128 characters; nil if the URL contains the location, as signed coordinates. Such a location has no name.
     public let name: String?
     public let region: CircularRegion
     public let details: LocationDetails
-    /// Further texts to show; see ``LocationColumn/texts``.
+    /// Optional texts to show; see ``LocationColumn/texts``.
     let texts: LocationTexts
 
     public init(
@@ -38,11 +38,11 @@ public struct Location: Sendable, Hashable {
         self.init(identifier: place.identifier, name: nil, region: region)
     }
 
-    /// Whether the URL contains the signed coordinates. The identifier is then the latitude and longitude.
+    /// Whether the URL contains the location, as signed coordinates. The identifier is then the latitude and longitude.
     public var isEncodedInURL: Bool { name == nil }
 
-    /// The identifier to store for a launch: the identifier that the tenant registered. Nil if the URL contains the signed
-    /// coordinates, because the identifier would be a coordinate.
+    /// The identifier to store for a launch: the identifier that the tenant registered. Nil if the URL contains the location,
+    /// as signed coordinates, because the identifier would be a coordinate.
     public var registeredIdentifier: LocationIdentifier? { isEncodedInURL ? nil : identifier }
 
     /// The radius in metres if a signed URL contains none [ours].

@@ -51,7 +51,8 @@ extension NearbySearch {
     }
 }
 
-/// The objects in responses. Members are in alphabetical order; the further texts of a location follow its details.
+/// The objects in responses. Members are in alphabetical order, except the optional texts of a location (``LocationColumn/texts``),
+/// which follow its details.
 extension JSONWriter {
     package mutating func write(_ experience: IndexedExperience) {
         write(literal: #"{"clip":"#)

@@ -240,6 +240,7 @@ extension LookupIndex {
             let details = row.isNull(LocationColumn.details)
                 ? LocationDetails.none
                 : row.withField(LocationColumn.details, { LocationDetails(stored: $0) }) ?? nil,
+            // `LocationTexts` has checked the columns after `cardImage`.
             let texts = LocationTexts(row), row.isWhole(to: LocationColumn.cardImage)
         else { return false }
         let tenant = intern(id)

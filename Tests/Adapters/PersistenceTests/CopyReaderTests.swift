@@ -94,7 +94,7 @@ import Testing
         return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] * 16 + digits[$0 + 1]) }
     }
 
-    /// The rows as a file of the fuzzer's target `table` holds them: each relation ends with the trailer, and there are no headers.
+    /// The rows in the format of the fuzzer's target `table`: each relation ends with the trailer, and there are no headers.
     private static var seedOfFuzzer: [UInt8] {
         IndexRelation.allCases.flatMap { bytes(((rows[$0] ?? []) + [trailer]).joined()) }
     }

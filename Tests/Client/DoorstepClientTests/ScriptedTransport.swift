@@ -10,7 +10,7 @@ final class ScriptedTransport: HTTPTransport {
     private let requests = Mutex<[TransportRequest]>([])
     private let response: @Sendable (TransportRequest, Int) async -> Response
 
-    /// - Parameter answer: Receives the request, and the number of earlier requests.
+    /// - Parameter response: Receives the request, and the number of earlier requests.
     init(_ response: @escaping @Sendable (TransportRequest, Int) async -> Response) {
         self.response = response
     }
