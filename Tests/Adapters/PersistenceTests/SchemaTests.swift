@@ -196,7 +196,7 @@ import Testing
         }
     }
 
-    /// The router may read exactly the declared columns of a relation, and of tenants also the slug. A change is recorded with the key, unless no
+    /// The router may read exactly the declared columns of a relation and the columns in `others`. A change is recorded with the key, unless no
     /// role may make changes.
     @Test(arguments: IndexRelation.allCases)
     func grantsAndTriggersMatchTheRoutingRelation(relation: IndexRelation) async throws {
