@@ -36,8 +36,10 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
         var dropped = 0
         /// The times until which records of a tenant wait for further records, so that its webhooks receive few messages.
         var gatheringUntil: [TenantID: ContinuousClock.Instant] = [:]
-        /// The unwritten records of the file.
+        /// The records that were read from the file.
         var restored: Set<UUID> = []
+        /// Those of them that are not written yet.
+        var unwritten: Set<UUID> = []
 
         var count: Int { waiting.count + makingCount + underWay.count }
     }
@@ -99,7 +101,7 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
         let entries: [Entry]
         do {
             entries = try spool.read()
-        } catch {
+        } catch let error as PersistenceError {
             try spool.setAside()
             throw error
         }
@@ -113,6 +115,7 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
                     continue
                 }
                 state.restored.insert(entry.id)
+                state.unwritten.insert(entry.id)
                 count += 1
             }
             return count
@@ -230,15 +233,15 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
 
     private func finish(_ entries: [Entry], isWritten: Bool) {
         let ids = Set(entries.map(\.id))
-        let isRestored = state.withLock { state in
+        let restored: Set<UUID>? = state.withLock { state in
             state.underWay.removeAll { ids.contains($0.id) }
             if !isWritten { state.dropped += entries.count }
-            guard !state.restored.isEmpty else { return false }
-            state.restored.subtract(ids)
-            return state.restored.isEmpty
+            guard !state.unwritten.isEmpty else { return nil }
+            state.unwritten.subtract(ids)
+            return state.unwritten.isEmpty ? state.restored : nil
         }
         // If this fails, the next start writes the records again, which changes nothing.
-        if isRestored { try? spool?.remove() }
+        if let restored { try? spool?.remove(restored) }
     }
 
     /// - Parameter entries: Records of one tenant.
@@ -250,8 +253,23 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
         }
     }
 
+    /// An earlier attempt has written some of the records and not the others. It belonged to another batch, before a restart.
+    private struct PartlyWritten: Error {}
+
     /// - Returns: Whether webhooks receive the records.
     private func write(_ entries: [Entry], of tenant: TenantID) async throws -> Bool {
+        do {
+            return try await writeTogether(entries, of: tenant)
+        } catch is PartlyWritten {
+            // The halves are divided until all records of each are new, or none is.
+            let middle = entries.count / 2
+            let first = try await write(Array(entries[..<middle]), of: tenant)
+            return try await write(Array(entries[middle...]), of: tenant) || first
+        }
+    }
+
+    /// Writes records in one transaction. If webhooks receive them, either all are new or none is.
+    private func writeTogether(_ entries: [Entry], of tenant: TenantID) async throws -> Bool {
         try await pool.withTenantTransaction(tenant, as: .app) { transaction in
             // While a tenant is being deleted, its row is locked.
             let isWanted = try await transaction.execute(
@@ -271,6 +289,7 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
             ).affectedRows
             // If an earlier attempt has written the records, it has created the messages, too.
             guard isWanted, count > 0 else { return isWanted }
+            guard count == entries.count else { throw PartlyWritten() }
             let confirmations = entries.map { RecordedConfirmation(id: $0.id, record: $0.record).json }
             try await transaction.tell(
                 .confirmationRecorded,

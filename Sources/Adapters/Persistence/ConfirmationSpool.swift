@@ -48,9 +48,15 @@ public struct ConfirmationSpool: Sendable {
         try file.putInPlace()
     }
 
-    func remove() throws {
+    /// Removes records from the file. The file is deleted if none is left: another process may have added some.
+    func remove(_ ids: Set<UUID>) throws {
         guard FileManager.default.fileExists(atPath: path) else { return }
-        try FileManager.default.removeItem(atPath: path)
+        let others = try read().filter { !ids.contains($0.id) }
+        if others.isEmpty {
+            try FileManager.default.removeItem(atPath: path)
+        } else {
+            try write(others)
+        }
     }
 
     /// Renames the file, so that a later ``write(_:)`` does not replace it.

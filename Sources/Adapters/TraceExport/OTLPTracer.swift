@@ -4,9 +4,10 @@ public import Tracing
 
 /// Records spans in a bounded queue, from which ``TraceExporter`` sends them.
 ///
-/// The trace ID decides whether a trace is recorded, so that several servers with the same ratio record the same traces. A caller
-/// can exclude its trace (`traceparent` without the sampled flag), and cannot include it beyond the ratio. If the queue is full,
-/// further spans are dropped and counted: no request waits.
+/// The span of a request decides at random whether its trace is recorded. The other spans of the trace follow this decision, also
+/// on other servers, which read it from the stored trace. A caller can exclude its trace (`traceparent` without the sampled flag).
+/// It cannot raise the recorded share, because the decision does not depend on the trace ID. If the queue is full, further spans are
+/// dropped and counted: no request waits.
 public final class OTLPTracer: Tracer {
     public typealias Span = OTLPSpan
 
@@ -16,8 +17,8 @@ public final class OTLPTracer: Tracer {
         case exportFailed = "export_failed"
     }
 
-    /// The smallest 56 bits at the end of a trace ID that is recorded: the `T` of consistent probability sampling (OpenTelemetry).
-    private let threshold: UInt64
+    /// The recorded share of traces, 0 to 1.
+    private let ratio: Double
     private let limit: Int
     private let onDrop: @Sendable (Int, DropReason) -> Void
     private let finished = Mutex<[SpanRecord]>([])
@@ -33,7 +34,7 @@ public final class OTLPTracer: Tracer {
         sampling ratio: Double, limit: Int = standardLimit,
         onDrop: @escaping @Sendable (Int, DropReason) -> Void = { _, _ in }
     ) {
-        threshold = UInt64((1 - min(max(ratio, 0), 1)) * Double(1 << 56))
+        self.ratio = min(max(ratio, 0), 1)
         self.limit = limit
         self.onDrop = onDrop
     }
@@ -47,9 +48,11 @@ public final class OTLPTracer: Tracer {
     ) -> OTLPSpan {
         var context = context()
         let parent = context.trace ?? TraceContext.current
-        let id = parent?.id ?? Self.digits() + Self.digits()
+        // The parent of a request's span is the caller's, which does not decide.
+        let isDecided = parent != nil && kind != .server && ratio > 0
         let own = TraceContext(
-            id: id, span: Self.digits(), isSampled: parent?.isSampled != false && isChosen(id))
+            id: parent?.id ?? Self.digits() + Self.digits(), span: Self.digits(),
+            isSampled: parent?.isSampled != false && (isDecided || isChosen()))
         context.trace = own
         guard own.isSampled else { return OTLPSpan(context, nil, of: self) }
         return OTLPSpan(
@@ -77,9 +80,7 @@ public final class OTLPTracer: Tracer {
     /// Does nothing: ``TraceExporter`` sends the waiting spans every second and when the server ends.
     public func forceFlush() {}
 
-    private func isChosen(_ id: String) -> Bool {
-        (UInt64(id.suffix(14), radix: 16) ?? 0) >= threshold
-    }
+    private func isChosen() -> Bool { .random(in: 0..<1) < ratio }
 
     /// 16 hexadecimal digits, not all 0.
     private static func digits() -> String {
@@ -117,7 +118,9 @@ public final class OTLPTracer: Tracer {
         if dropped > 0 { onDrop(dropped, .queueFull) }
     }
 
-    func drop(_ spans: [SpanRecord]) { onDrop(spans.count, .exportFailed) }
+    func drop(_ spans: [SpanRecord]) {
+        if !spans.isEmpty { onDrop(spans.count, .exportFailed) }
+    }
 }
 
 extension ServiceContext {

@@ -15,6 +15,8 @@ public struct TraceExporter: Service {
 
     /// The interval between two exports. [ours]
     private static let interval = Duration.seconds(1)
+    /// The maximum duration of the last export, after which the remaining spans are dropped. [ours]
+    private static let lastExport = Duration.seconds(5)
     /// The maximum number of spans in one request: the default of OpenTelemetry's batch processor.
     static let batch = 512
     private static let responseLimit = 65_536
@@ -35,8 +37,11 @@ public struct TraceExporter: Service {
 
     public func run() async throws {
         try await OutboundClient.withClient(client) { client in
-            while await hasSlept() { await export(by: client) }
-            await export(by: client)
+            while await hasSlept() {
+                await cancelWhenGracefulShutdown { await export(by: client) }
+            }
+            await export(by: client, until: .now + Self.lastExport)
+            tracer.drop(tracer.take(upTo: .max))
         }
     }
 
@@ -47,8 +52,9 @@ public struct TraceExporter: Service {
 
     /// Sends the waiting spans in batches until one fails. If the collector can accept the batch later, its spans wait for the
     /// next export.
-    func export(by client: OutboundClient) async {
-        while true {
+    /// - Parameter end: The time at which the export ends; nil for no limit.
+    func export(by client: OutboundClient, until end: ContinuousClock.Instant? = nil) async {
+        while end.map({ $0 > .now }) != false {
             let spans = tracer.take(upTo: Self.batch)
             guard !spans.isEmpty else { return }
             var request = HTTPClientRequest(url: endpoint)
@@ -57,7 +63,9 @@ public struct TraceExporter: Service {
             request.body = .bytes(OTLPDocument.json(spans, of: resource).serialized())
             let failure: String
             do throws(OutboundError) {
-                let response = try await client.execute(request, limit: Self.responseLimit)
+                let response = try await client.execute(
+                    request, limit: Self.responseLimit,
+                    timeout: end.map { ContinuousClock.now.duration(to: $0) })
                 if (200..<300).contains(response.status) { continue }
                 failure = "status \(response.status)"
                 // The statuses that OTLP/HTTP lets a client repeat.
@@ -69,6 +77,8 @@ public struct TraceExporter: Service {
             } catch {
                 failure = error.reason
                 tracer.putBack(spans)
+                // The server is ending, and the last export follows.
+                guard !Task.isCancelled else { return }
             }
             logger.warning(
                 "trace spans cannot be exported",

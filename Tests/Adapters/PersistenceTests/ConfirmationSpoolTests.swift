@@ -97,7 +97,25 @@ import Testing
         #expect(queue.count == 0 && FileManager.default.fileExists(atPath: file + ".unreadable"))
     }
 
-    /// The webhook messages are created once, too.
+    /// The file of a server that stops after this one has read its file.
+    @Test func recordsOfAnotherProcessStayInTheFile() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let directory = try Folder()
+            let path = directory.path("table")
+            let spool = ConfirmationSpool(besideTableFile: path)
+            let lost = Self.queue(path)
+            lost.record(try Self.record(), of: tenant)
+            #expect(try lost.save() == 1)
+            let queue = ConfirmationQueue(stores.appPool, spool: spool)
+            #expect(try queue.restore() == 1)
+            let other = Self.queue(path)
+            other.record(try Self.record(.qrCode), of: tenant)
+            #expect(try other.save() == 1)
+            try await queue.flush()
+            #expect(try spool.read().map(\.record.source) == [.qrCode])
+        }
+    }
+
     @Test func restoredRecordsAreWrittenOnce() async throws {
         try await Stores.withTenant { stores, tenant in
             let directory = try Folder()

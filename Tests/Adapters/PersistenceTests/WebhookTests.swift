@@ -1065,6 +1065,38 @@ import Testing
         }
     }
 
+    /// A batch after a restart can have records that were written before it.
+    @Test func recordsOfPartlyWrittenBatchAreToldOnce() async throws {
+        try await Self.withFixture { fixture in
+            let webhook = try await fixture.create(events: [.confirmationRecorded])
+            let path = FileManager.default.temporaryDirectory.appendingPathComponent("doorstep-\(UUID())")
+                .path
+            let file = URL(fileURLWithPath: path + ".confirmations")
+            let spool = ConfirmationSpool(besideTableFile: path)
+            defer { try? FileManager.default.removeItem(at: file) }
+            let lost = ConfirmationQueue(
+                ConnectionPool(PoolConfiguration(conninfo: "host=127.0.0.1 port=1")), spool: spool)
+            let record = ConfirmationRecord(
+                location: try LocationIdentifier("a"), outcome: .inRegion, source: .nfc,
+                minute: Date(timeIntervalSince1970: 1_772_368_200))
+            for _ in 1...7 { lost.record(record, of: fixture.tenant) }
+            #expect(try lost.save() == 7)
+            let newline = UInt8(ascii: "\n")
+            let saved = try Data(contentsOf: file).split(separator: newline)
+            // The first run writes two of the records.
+            for lines in [[saved[1], saved[4]], saved] {
+                try Data(lines.joined(separator: [newline])).write(to: file)
+                let queue = ConfirmationQueue(fixture.serverPool, spool: spool)
+                #expect(try queue.restore() == lines.count)
+                try await queue.flush()
+            }
+            let ids = try await Self.told(fixture, webhook).flatMap {
+                $0["data"]?.objectValue?["confirmations"]?.arrayValue ?? []
+            }.map { $0.objectValue?["id"] }
+            #expect(ids.count == 7 && Set(ids).count == 7)
+        }
+    }
+
     /// While a batch is written, further confirmations are collected.
     @Test(.timeLimit(.minutes(30))) func confirmationsAreBatchedPerTenant() async throws {
         try await Self.withFixture { fixture in

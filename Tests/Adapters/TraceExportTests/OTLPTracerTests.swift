@@ -51,7 +51,7 @@ import Tracing
         }
         let none = OTLPTracer(sampling: 0)
         try TraceContext.$current.withValue(Self.context(sampled: true)) {
-            none.withSpan("request") { span in
+            none.withSpan("request", ofKind: .server) { span in
                 #expect(!span.isRecording)
                 none.withSpan("statement") { #expect(!$0.isRecording) }
             }
@@ -59,7 +59,7 @@ import Tracing
         #expect(all.take(upTo: 10).isEmpty && none.take(upTo: 10).isEmpty)
     }
 
-    /// The trace ID alone decides, so that servers with the same ratio record the same traces.
+    /// Other spans of a trace follow the span of the request, also on another server.
     @Test func ratioIsTheShareOfRecordedTraces() {
         let (one, other) = (OTLPTracer(sampling: 0.25), OTLPTracer(sampling: 0.25))
         var count = 0
@@ -68,6 +68,19 @@ import Tracing
             if span.isRecording { count += 1 }
             let child = other.startSpan("statement", context: span.context, ofKind: .client)
             #expect(child.isRecording == span.isRecording)
+        }
+        // More than six standard deviations on both sides.
+        #expect((800...1_200).contains(count), "\(count)")
+    }
+
+    @Test(arguments: ["00000000000000000000000000000001", "ffffffffffffffffffffffffffffffff"])
+    func callerCannotRaiseTheShareByItsTraceID(id: String) throws {
+        let tracer = OTLPTracer(sampling: 0.25)
+        let caller = try #require(TraceContext(traceparent: "00-\(id)-\(Self.caller)-01"))
+        let count = TraceContext.$current.withValue(caller) {
+            (0..<4_000).count { _ in
+                tracer.startSpan("request", context: .topLevel, ofKind: .server).isRecording
+            }
         }
         // More than six standard deviations on both sides.
         #expect((800...1_200).contains(count), "\(count)")
