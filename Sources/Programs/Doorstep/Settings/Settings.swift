@@ -259,7 +259,7 @@ enum Settings {
     ) -> Setting<RateLimit, RateLimit> {
         Setting(
             flag, variable, default: api.limits[keyPath: path] ?? .off, value: "rate[:burst]",
-            range: "a rate, a rate and a burst such as 50:1000, or 'off' for none", help)
+            range: "RATE, or RATE:BURST such as 50:1000, or 'off' for no limit", help)
     }
 
     // MARK: Receipts
@@ -320,8 +320,8 @@ enum Settings {
     static let domainCheckInterval = Setting(
         "domain-check-interval", "DOORSTEP_DOMAIN_CHECK_INTERVAL", default: 24, in: 0...8_760,
         """
-        Hours between two checks of a domain's proof. With 0, the server checks only domains that a second tenant has \
-        proved too
+        Hours between two checks of a domain's proof. With 0, the server checks only domains for which a second tenant \
+        has published a proof
         """)
 
     // MARK: Logs and secrets
