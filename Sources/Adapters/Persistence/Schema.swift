@@ -3,10 +3,11 @@ public import PostgreSQL
 /// The migrations of `sql/migrations`, which are part of the binary.
 public enum Schema {
     /// All migrations in order.
-    /// From 16 on, a migration that only adds something has `compatibleFrom`: the oldest version whose programs still work with it.
+    /// From 16 on, a migration has `compatibleFrom` if older programs still work with it: the oldest version of these programs.
+    /// A migration that only adds something can break them, too: see "A field of locations" in `Sources/README.md`.
     /// 15 has no `compatibleFrom`, because older programs cannot read the webhook event that it adds.
     ///
-    /// SwiftPM names the constant of `0034_x.sql` `_034_x_sql`: it replaces the first digit by an underscore.
+    /// The constant for the file `0034_x.sql` is called `_034_x_sql`, because SwiftPM replaces the first digit by an underscore.
     public static let migrations = [
         Migration(version: 1, name: "schema", sql: text(PackageResources._001_schema_sql)),
         Migration(version: 2, name: "management", sql: text(PackageResources._002_management_sql)),

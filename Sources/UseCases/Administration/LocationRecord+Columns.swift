@@ -23,7 +23,7 @@ extension LocationRecord {
                     "metadata",
                     fieldColumns.contains(column)
                         ? "\(column) is the name of a field; set the field instead"
-                        : "a name must not be empty, must not begin with \"details.\", and must not contain NUL")
+                        : "a name must not be empty, begin with \"details.\" or contain NUL")
             }
             guard let text = value.stringValue, !text.isEmpty, !text.utf8.contains(0) else {
                 throw RowRefusal("metadata", "each value must be a text of 1 or more characters without NUL")

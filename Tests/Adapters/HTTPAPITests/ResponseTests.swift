@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    /// The location has details. `ReceiptEndpointTests` lists the claims.
+    /// The location has details: lookup and confirmation return them. (`ReceiptEndpointTests` tests the claims of receipts.)
     @Test func responseIncludesLocationDetails() async throws {
         try await TestAPI().test { client in
             let url = "https://example.com/restaurants/restaurant_b"

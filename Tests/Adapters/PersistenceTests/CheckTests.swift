@@ -9,7 +9,8 @@ import Testing
 
 /// Violates every CHECK of the schema, with valid rows that have one wrong value.
 @Suite struct CheckTests {
-    /// For each constraint: the table, and changes to a valid row that violate the constraint. A change is SQL by column.
+    /// For each constraint: the table, and changes to a valid row that violate the constraint. A change maps the name
+    /// of a column to the SQL of its wrong value.
     static let cases: [String: (table: String, changes: [[String: String]])] = [
         "tenants_slug_form": (
             "tenants",

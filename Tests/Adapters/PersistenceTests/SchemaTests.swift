@@ -196,8 +196,8 @@ import Testing
         }
     }
 
-    /// The router may read exactly the declared columns of a relation and the columns in `others`. A change is recorded with the key, unless no
-    /// role may make changes.
+    /// The router may read exactly the declared columns of a relation and the columns in `others`. If a role may change rows of the relation,
+    /// the triggers record each change with the row's primary key.
     @Test(arguments: IndexRelation.allCases)
     func grantsAndTriggersMatchTheRoutingRelation(relation: IndexRelation) async throws {
         let names = relation.columns.map(\.columnName)

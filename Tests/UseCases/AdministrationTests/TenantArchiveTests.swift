@@ -133,10 +133,7 @@ import Testing
             (5, "\"latitude\":", "\"latitude\":91,\"x\":", "latitude: "),
             (5, "\"note\":", "\"name\":", "metadata: name is the name of a field; set the field instead"),
             (5, "\"note\":\"", "\"list\":[],\"note\":\"", "metadata: each value must be a text"),
-            (
-                5, "\"note\":", "\"details.x\":",
-                "metadata: a name must not be empty, must not begin with \"details.\""
-            ),
+            (5, "\"note\":", "\"details.x\":", "metadata: a name must not be empty, begin with \"details.\""),
             (6, "\"phone\":\"", "\"list\":[],\"phone\":\"", "details: details are an object of texts"),
             (6, "\"phone\":\"", "\"x\":\"\",\"phone\":\"", "details: details are an object of texts"),
             (20, "https:", "http:", "url: "),
