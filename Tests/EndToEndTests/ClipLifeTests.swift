@@ -299,7 +299,7 @@ private final class Road: HTTPTransport {
     }
 }
 
-/// A clock that advances only while somebody waits.
+/// A clock that advances only during a pause.
 private final class WaitingClock: SessionClock {
     private let state: Mutex<(now: Date, waited: Duration)>
     private let change: @Sendable (Duration) -> Void

@@ -21,7 +21,7 @@ final class FastClock: SyncClock {
     }
 }
 
-/// A clock that calls a closure each time that somebody waits.
+/// A clock that calls a closure at each pause.
 struct InterruptedClock: SyncClock {
     private let clock: FastClock
     private let interrupt: @Sendable (Duration) async throws -> Void

@@ -326,7 +326,7 @@ import Testing
             #expect(outcome.created == 25 && outcome.hasSucceeded, "\(outcome.text)")
             #expect(Set(tenant.simulator.experiences.map(\.imageID)).count == 25)
             #expect(try await tenant.plan().isInStep)
-            // The next run does not repeat what was refused before.
+            // The next run does not repeat the refused requests.
             let refusals = tenant.simulator.counters.refusals.values.reduce(0, +)
             try await tenant.add(["more"], image: tenant.addImage())
             #expect(try await tenant.apply().created == 1)
@@ -615,7 +615,7 @@ import Testing
                 $0.grace = 0
             }
             #expect(try await tenant.registrar().apply(saved, limit: 1).removed == 1)
-            // Somebody removes another experience by hand.
+            // Another experience is removed by hand.
             try await tenant.clock.sleep(for: .seconds(61))
             var edit = RemoteEdit()
             edit.isRemoved = true

@@ -1,8 +1,8 @@
 import HTTPSyntax
 import Lookups
 
-/// The entity tag of a response's content (RFC 9110 §8.8.3). The same bytes have the same tag on every server. 64 bits are enough,
-/// because nobody gains from content that collides.
+/// The entity tag of a response's content (RFC 9110 §8.8.3). The same bytes have the same tag on every server. 64 bits are enough:
+/// a tag protects no secret, so a collision is of no use to an attacker.
 struct EntityTag {
     private let hash: UInt64
     private let isCompressed: Bool

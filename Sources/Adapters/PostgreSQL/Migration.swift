@@ -10,7 +10,7 @@ public struct Migration: Sendable, Hashable {
     /// The oldest version whose programs work with a database that has this migration. Old servers run during an upgrade, and again
     /// after a rollback.
     ///
-    /// If the migration removes something, or nobody has tested older servers with it, this is the migration's own version.
+    /// If the migration removes something, or was not tested with older servers, this is the migration's own version.
     public let compatibleFrom: Int
 
     /// - Parameter compatibleFrom: Nil for the migration's own version.

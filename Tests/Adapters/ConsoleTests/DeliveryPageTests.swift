@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    /// An expired delivery is not sent, because nobody could see it in time.
+    /// An expired delivery is not sent, because it would arrive too late.
     @Test func expiredDeliveryIsNotRetried() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()

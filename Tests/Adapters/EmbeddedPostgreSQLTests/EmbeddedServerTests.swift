@@ -123,7 +123,8 @@ import Testing
         }
     }
 
-    /// After a container's restart, the process ID may belong to another program. Its arguments do not prove what it is.
+    /// After a container's restart, the process ID may belong to another program, even if that program's arguments
+    /// contain "postgres".
     @Test(arguments: ["exec sleep 60", "exec -a postgres sleep 60", "sleep 60; exit # postgres"])
     func staleProcessIDOfAnotherProgramIsIgnored(_ script: String) async throws {
         try await withDirectory { directory in

@@ -13,7 +13,8 @@ import Testing
 
 @testable import Persistence
 
-/// Keys that are restricted to locations: their storage, and what they can read, write and send.
+/// Keys that are restricted to locations: how they are stored, which rows they can read
+/// and write, and which instances they can notify.
 @Suite struct RestrictedKeyTests {
     private static func locations(_ names: String...) throws -> Set<LocationIdentifier> {
         Set(try names.map { try LocationIdentifier($0) })

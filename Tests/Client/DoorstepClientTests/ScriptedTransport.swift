@@ -53,7 +53,7 @@ extension Result<TransportResponse, TransportFailure> {
     }
 }
 
-/// A clock that advances only while somebody waits.
+/// A clock that advances only during a pause.
 final class ManualClock: SessionClock {
     private let state: Mutex<(now: Date, pauses: [Duration])>
 
