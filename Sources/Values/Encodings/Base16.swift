@@ -9,10 +9,10 @@ public enum Base16 {
 
     /// From digits in either case; nil for anything else.
     public static func bytes(_ text: String) -> [UInt8]? {
-        let digits = text.utf8.map { Character(Unicode.Scalar($0)).hexDigitValue }
-        guard digits.count.isMultiple(of: 2), !digits.contains(nil) else { return nil }
-        return stride(from: 0, to: digits.count, by: 2).map {
-            UInt8((digits[$0] ?? 0) << 4 | (digits[$0 + 1] ?? 0))
+        let digits = text.utf8.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+        guard digits.count == text.utf8.count, digits.count.isMultiple(of: 2) else { return nil }
+        return stride(from: 0, to: digits.count, by: 2).map { (index: Int) -> UInt8 in
+            UInt8(digits[index] << 4 | digits[index + 1])
         }
     }
 }

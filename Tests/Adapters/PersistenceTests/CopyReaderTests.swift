@@ -91,7 +91,9 @@ import Testing
 
     private static func bytes(_ hex: String) -> [UInt8] {
         let digits = hex.filter { !$0.isWhitespace }.compactMap(\.hexDigitValue)
-        return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] * 16 + digits[$0 + 1]) }
+        return stride(from: 0, to: digits.count, by: 2).map { (index: Int) -> UInt8 in
+            UInt8(digits[index] * 16 + digits[index + 1])
+        }
     }
 
     /// The rows in the format of the fuzzer's target `table`: each relation ends with the trailer, and there are no headers.
