@@ -258,8 +258,10 @@ let package = Package(
         Layer.programs.program(
             "Doorstep",
             [
-                "APNsClient", "APNsPayload", "APNsSimulator", "Administration", "AppAttest", "AppClipCodes",
-                "AppSiteAssociation", "AppStoreConnect", "AppStoreConnectSimulator", "Attestation", "Cards",
+                "APNsClient", "APNsPayload", "APNsSimulator", "Administration", "AppAttest",
+                "AppAttestSimulator",
+                "AppClipCodes", "AppSiteAssociation", "AppStoreConnect", "AppStoreConnectSimulator",
+                "Attestation", "Cards",
                 "Console", "DNSClient", "DomainProof", "EmbeddedPostgreSQL", "Encodings", "Geodesy", "HTML",
                 "HTTPAPI", "HTTPServer",
                 "IPAddresses", "Invocation", "JSON", "LandingPages", "Locations", "Notifications",

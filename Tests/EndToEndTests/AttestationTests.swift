@@ -247,6 +247,73 @@ import Testing
         }
     }
 
+    /// The commands of the simulator, and a server that requires attestation.
+    @Test func simulatedDeviceIsAttestedAndSigns() async throws {
+        try await Installation.lend { installation in
+            let folder = try TemporaryDirectory()
+            let (device, root) = (folder.path("device.json"), folder.path("attest-root.pem"))
+            var binary = installation.binary
+            let create = ["attest-simulator", "create", "--app-id", "ABCDE12345.com.example.MyApp"]
+            // In the current folder, as in the guide.
+            let inFolder = [
+                "-c", #"cd "$0" && exec "$@""#, folder.path("."), try DoorstepBinary.executable().path,
+            ]
+            let shell = URL(fileURLWithPath: "/bin/sh")
+            let rootless = try await binary.run(
+                inFolder + create + ["device.json", "--root-file", "none/root.pem"], of: shell)
+            #expect(rootless.status == 1 && !FileManager.default.fileExists(atPath: device))
+            let created = try await binary.run(inFolder + create + ["device.json"], of: shell)
+            #expect(created.status == 0, "\(created)")
+            let attributes = try FileManager.default.attributesOfItem(atPath: device)
+            #expect(attributes[.posixPermissions] as? Int == 0o600)
+            let again = try await binary.run(create + [device])
+            #expect(again.status == 1 && again.errors.contains("exists"))
+
+            binary.environment["DOORSTEP_ATTEST_ROOT"] = root
+            binary.environment["DOORSTEP_SIGNING_SECRET"] = String(repeating: "s", count: 32)
+            try await binary.succeed(
+                "clip", "attest", "--tenant", Installation.tenant, Self.clip, "--confirm", "require_signed",
+                "--lookup", "require", "--yes")
+            let management = binary
+            binary.environment["DOORSTEP_KEY"] = installation.publishable
+            let publishable = binary
+            _ = try await RunningServer.lend(management) { server in
+                let options = ["--clip", Self.clip, "--server", server.address]
+                func token(_ more: String...) async throws -> String {
+                    try await publishable.succeed(["attest-simulator", "token", device] + options + more)
+                        .output.trimmingCharacters(in: .newlines)
+                }
+                func keyCount() async throws -> Int? {
+                    try await management.succeed(
+                        "attest-key", "list", "--tenant", Installation.tenant, "--format", "json"
+                    ).json().arrayValue?.count
+                }
+                let key = installation.publishable
+                #expect(try await server.lookUp(MainPathTests.order, key: key).status == 403)
+                for _ in 1...2 {
+                    let fields = ["Doorstep-Attestation": try await token()]
+                    #expect(
+                        try await server.lookUp(MainPathTests.order, key: key, fields: fields).status == 200)
+                }
+                #expect(try await keyCount() == 1)
+                _ = try await token("--new-key")
+                #expect(try await keyCount() == 2)
+
+                let signed = try await publishable.run(
+                    ["attest-simulator", "sign", device, "-"] + options, input: Self.body.text)
+                let field = signed.output.trimmingCharacters(in: .newlines).split(
+                    separator: ": ", maxSplits: 1)
+                try #require(field.first == "Doorstep-Assertion")
+                let fields = ["Doorstep-Assertion": String(field[1])]
+                let confirmed = try await Self.confirm(server, key: key, fields)
+                #expect(confirmed.status == 200 && confirmed["outcome"] == "inRegion")
+                // A signature is used once, and for this body.
+                let repeated = try await Self.confirm(server, key: key, fields)
+                #expect(repeated.status == 409)
+            }
+        }
+    }
+
     @Test func inspectCommandReportsEachStep() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("doorstep-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

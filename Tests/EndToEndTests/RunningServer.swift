@@ -76,8 +76,12 @@ final class RunningServer: Sendable {
         subscript(key: String) -> JSONValue? { json?.objectValue?[key] }
     }
 
-    func get(_ path: String, key: String? = nil) async throws -> Answer {
-        try await send(HTTPClientRequest(url: address + path), key: key)
+    func get(
+        _ path: String, key: String? = nil, fields: [String: String] = [:]
+    ) async throws -> Answer {
+        var request = HTTPClientRequest(url: address + path)
+        for (name, value) in fields { request.headers.add(name: name, value: value) }
+        return try await send(request, key: key)
     }
 
     /// The body of a response as text.
@@ -109,11 +113,13 @@ final class RunningServer: Sendable {
         }
     }
 
-    func lookUp(_ url: String, key: String) async throws -> Answer {
+    func lookUp(
+        _ url: String, key: String, fields: [String: String] = [:]
+    ) async throws -> Answer {
         var allowed = CharacterSet.alphanumerics
         allowed.insert(charactersIn: "-._~")
         let encoded = url.addingPercentEncoding(withAllowedCharacters: allowed) ?? ""
-        return try await get("/v1/lookup?url=\(encoded)", key: key)
+        return try await get("/v1/lookup?url=\(encoded)", key: key, fields: fields)
     }
 
     /// Repeats a lookup until it has this status. A server sees a change within a second of its commit.

@@ -27,8 +27,7 @@ struct DoorstepCommand: AsyncParsableCommand {
             LookupCommand.self, ConfirmCommand.self, PayloadCommand.self, InstanceCommand.self,
             SendCommand.self, DeliveryCommand.self, WebhookCommand.self, DiagnoseCommand.self,
             ConfirmationCommand.self, AuditCommand.self, APNsSimulatorCommand.self,
-            AppStoreSimulatorCommand.self,
-            PostgresCommand.self,
+            AppStoreSimulatorCommand.self, AttestSimulatorCommand.self, PostgresCommand.self,
         ])
 
     static func main() async {

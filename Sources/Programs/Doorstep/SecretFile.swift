@@ -57,9 +57,11 @@ struct SecretFile {
     }
 
     private func makeFolder() throws {
+        let folder = (path as NSString).deletingLastPathComponent
+        // The current folder exists.
+        guard !folder.isEmpty else { return }
         try FileManager.default.createDirectory(
-            atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700])
+            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     }
 
     /// The current content of the file.

@@ -45,10 +45,34 @@ public struct SoftwareAuthenticator: Sendable {
     }
 
     /// Makes a key and returns its ID, like `generateKey`: the SHA-256 of its public key, 32 bytes.
-    public mutating func generateKey() -> [UInt8] {
-        let key = P256.Signing.PrivateKey()
-        let id = Array(SHA256.hash(data: key.publicKey.x963Representation))
-        keys[id] = Key(key: key)
+    public mutating func generateKey() -> [UInt8] { add(Key(key: P256.Signing.PrivateKey())) }
+
+    /// A key of the authenticator, so that another process can use it later.
+    public struct StoredKey: Sendable {
+        public let pem: String
+        /// The counter of the last assertion.
+        public let counter: UInt32
+
+        public init(pem: String, counter: UInt32) {
+            self.pem = pem
+            self.counter = counter
+        }
+    }
+
+    /// Returns a key to store; nil if it is unknown.
+    public func storedKey(_ keyID: [UInt8]) -> StoredKey? {
+        keys[keyID].map { StoredKey(pem: $0.key.pemRepresentation, counter: $0.counter) }
+    }
+
+    /// Adds a stored key, and returns its ID.
+    /// - Throws: an error of the library for text that is not a private key of P-256.
+    public mutating func add(_ stored: StoredKey) throws -> [UInt8] {
+        add(Key(key: try P256.Signing.PrivateKey(pemRepresentation: stored.pem), counter: stored.counter))
+    }
+
+    private mutating func add(_ key: Key) -> [UInt8] {
+        let id = Array(SHA256.hash(data: key.key.publicKey.x963Representation))
+        keys[id] = key
         return id
     }
 
