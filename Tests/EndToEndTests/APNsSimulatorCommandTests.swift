@@ -33,7 +33,7 @@ import Testing
         }
         try process.start()
         defer { process.terminate() }
-        try await log.line(saying: "}\n")
+        try await log.line(saying: "}")
         let ready = try #require(try JSONValue(parsing: Array(log.text.utf8)).objectValue)
         let port = try #require(ready["port"]?.numberValue?.int)
         let controlPort = try #require(ready["controlPort"]?.numberValue?.int)

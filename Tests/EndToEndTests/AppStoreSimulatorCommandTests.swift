@@ -31,7 +31,7 @@ import Testing
         }
         try process.start()
         defer { process.terminate() }
-        try await log.line(saying: "}\n")
+        try await log.line(saying: "}")
         let ready = try #require(try JSONValue(parsing: Array(log.text.utf8)).objectValue)
         func text(_ name: String) throws -> String { try #require(ready[name]?.stringValue) }
         let mode = try FileManager.default.attributesOfItem(atPath: keyFile)[.posixPermissions] as? Int

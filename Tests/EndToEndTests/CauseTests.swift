@@ -17,11 +17,13 @@ import Testing
         return try #require(made.objectValue?["key"]?.stringValue)
     }
 
-    private static func expect(_ cause: String, in response: RunningServer.Answer, _ log: ServerLog) throws {
+    private static func expect(
+        _ cause: String, in response: RunningServer.Answer, _ log: ServerLog
+    ) async throws {
         #expect(response.status == 503 && response["code"] == "unavailable", "\(response)")
         #expect(response["cause"] == .string(cause), "\(response)")
         let id = try #require(response["requestID"]?.stringValue)
-        let line = try #require(log.text.split(separator: "\n").first { $0.contains(id) })
+        let line = try await log.line(saying: id)
         #expect(line.contains("cause=\(cause) ") && line.contains(" warning "), "\(line)")
     }
 
@@ -45,7 +47,7 @@ import Testing
             _ = try await RunningServer.lend(installation.binary) { server in
                 let response = try await server.patch(
                     "/v1/locations/restaurant_a", key: key, ["name": "Other"])
-                try Self.expect("statement_timeout", in: response, server.log)
+                try await Self.expect("statement_timeout", in: response, server.log)
             }
         }
     }
@@ -116,7 +118,7 @@ import Testing
                 number += 1
                 response = try await create(number)
             } while response.status < 300 && number < 1_000
-            try expect("disk_full", in: response, server.log)
+            try await expect("disk_full", in: response, server.log)
             let metrics = try await server.text("/metrics")
             #expect(metrics.contains("method=\"PUT\",status=\"503\"} 1\n"))
 

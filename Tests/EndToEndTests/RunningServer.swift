@@ -207,9 +207,13 @@ final class ServerLog: Sendable {
         }
     }
 
-    /// Waits for a line with these words.
-    func line(saying words: String) async throws {
-        try await first { $0.contains(words) ? () : nil }
+    /// Waits for a whole line with these words. A response can arrive before its line.
+    @discardableResult
+    func line(saying words: String) async throws -> String {
+        try await first { text in
+            text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+                .first { $0.contains(words) }.map(String.init)
+        }
     }
 
     /// Waits until the closure finds a value in the text.

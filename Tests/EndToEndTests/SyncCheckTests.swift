@@ -491,7 +491,7 @@ import Testing
                                 && $0.hasSuffix(" 1")
                         }
                     }
-                    #expect(server.log.text.contains("App Store Connect could not be checked"))
+                    try await server.log.line(saying: "App Store Connect could not be checked")
                     try await tenant.expectSilence(of: [server.log.text])
                     try await command.binary.succeed([
                         "appstore", "disconnect", "--tenant", "acme", "--clip", StoreFixture.clipBundleID,
