@@ -10,7 +10,8 @@ import NIOCore
 import Tenancy
 import Tracing
 
-/// Responses from tasks. A request passes these steps in order: observation, problems, landing pages, hidden paths, and its endpoint.
+/// Responses from tasks. A request tries, in order: a landing page, the refusal of a hidden path, its endpoint. An error becomes a problem, and
+/// each response is recorded.
 extension APIResponder {
     /// The facts about a request for the log and the metrics.
     private struct Observed {

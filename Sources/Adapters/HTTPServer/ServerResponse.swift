@@ -7,7 +7,7 @@ package struct ServerResponse: Sendable {
     package var status: HTTPResponse.Status
     /// Without `Content-Length`, `Transfer-Encoding` and `Connection`, which the server writes.
     package var fields: HTTPFields
-    /// Writes more fields behind `fields`. It costs less than building them.
+    /// Writes more fields after `fields`. This costs less than to build an `HTTPFields`.
     package var writeFields: (@Sendable (inout FieldWriter) -> Void)?
     package var body: Body
     /// How long the server waits before it sends a response of an event loop.
@@ -80,7 +80,7 @@ package struct FieldWriter {
 
     package mutating func append(_ name: HTTPField.Name, _ value: String) {
         if headers == nil { return bytes.writeField(name.rawName, value) }
-        // HPACK sends a value again as one byte only if it stays the same.
+        // HPACK sends a repeated field as one byte. Only fields with few different values are worth its table.
         let indexing: HPACKIndexing = Self.constants.contains(name) ? .indexable : .nonIndexable
         headers?.add(name: name.canonicalName, value: value, indexing: indexing)
     }

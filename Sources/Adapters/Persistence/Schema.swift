@@ -3,7 +3,7 @@ public import PostgreSQL
 /// The migrations of `sql/migrations`, which are part of the binary.
 public enum Schema {
     /// All migrations in order.
-    /// From 16 on, a migration has `compatibleFrom` if older programs still work with it: the oldest version of these programs.
+    /// From 16 on: if older programs still work with a migration, `compatibleFrom` is the oldest schema version of these programs.
     /// A migration that only adds something can break them, too: see "A field of locations" in `Sources/README.md`.
     /// 15 has no `compatibleFrom`, because older programs cannot read the webhook event that it adds.
     ///

@@ -2,7 +2,7 @@ public import Foundation
 
 /// The App Attest functions that a session uses: `DCAppAttestService`, or a test's.
 public protocol AppAttester: Sendable {
-    /// False on simulators, and if the app may not use App Attest [documented].
+    /// False on simulators, and if the app may not use App Attest [Apple].
     var isSupported: Bool { get }
     /// Creates a key in the Secure Enclave.
     ///
@@ -16,9 +16,9 @@ public protocol AppAttester: Sendable {
 
 /// The reason why the device returned no attestation or assertion.
 public enum AttesterFailure: Error, Sendable, Hashable {
-    /// Apple's server did not respond: try the same key again later [documented:
+    /// Apple's server did not respond: try the same key again later [Apple:
     /// `DCError.serverUnavailable`].
     case serverUnavailable
-    /// Any other error: a new key is needed [documented].
+    /// Any other error: a new key is needed [Apple].
     case other
 }

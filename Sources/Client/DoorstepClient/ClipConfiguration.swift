@@ -3,7 +3,7 @@ public import Foundation
 /// The server that an app calls, and the app's description of itself.
 public struct ClipConfiguration: Sendable {
     /// The running app: App Clip or full app. The full app replaces the App Clip when it is installed
-    /// [documented: Apple, "Sharing data between your App Clip and your full app"].
+    /// [Apple: "Sharing data between your App Clip and your full app"].
     public enum RunningApp: String, Sendable, Codable {
         case clip
         case full

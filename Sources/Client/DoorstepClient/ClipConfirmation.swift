@@ -3,7 +3,7 @@ public enum PresenceEvidence: Sendable, Hashable {
     /// The result of `confirmAcquired(in:)`: the system's own verdict, without a coordinate.
     case device(DeviceResult)
     /// A fix, for apps where the system gives no verdict: the full app has no `confirmAcquired(in:)`
-    /// [documented].
+    /// [Apple].
     case coordinate(ClipLocation.Coordinate)
     /// No evidence: the outcome is undetermined, unless the launch is disallowed.
     case none
@@ -13,7 +13,7 @@ public enum PresenceEvidence: Sendable, Hashable {
 public enum DeviceResult: Sendable, Hashable {
     /// The system's verdict.
     case inRegion(Bool)
-    /// An error of `APActivationPayloadErrorDomain`: 1 disallowed, 2 does not match [documented].
+    /// An error of `APActivationPayloadErrorDomain`: 1 disallowed, 2 does not match [Apple].
     case failed(code: Int)
 }
 
@@ -43,7 +43,7 @@ public enum LocationAccess: String, Sendable, Codable {
 
 /// The server's response to a confirmation.
 public struct ClipConfirmation: Sendable, Hashable, Codable {
-    /// The outcome, as `confirmAcquired(in:)` would give it. No outcome is an error.
+    /// The outcome, as `confirmAcquired(in:)` would give it. Each of them is a result, for which nothing is thrown.
     public enum Outcome: String, Sendable, Codable, CaseIterable {
         /// At the location.
         case inRegion

@@ -15,7 +15,7 @@ public struct ClipInvocation: Sendable, Hashable {
         /// Creates an invocation from the scene's activity; nil if the activity is no invocation.
         ///
         /// The system launches an App Clip with an activity of the type `NSUserActivityTypeBrowsingWeb`,
-        /// whose `webpageURL` is the invocation URL [documented: Apple, "Responding to invocations"].
+        /// whose `webpageURL` is the invocation URL [Apple: "Responding to invocations"].
         public init?(_ activity: NSUserActivity) {
             guard activity.activityType == NSUserActivityTypeBrowsingWeb else { return nil }
             self.init(url: activity.webpageURL)

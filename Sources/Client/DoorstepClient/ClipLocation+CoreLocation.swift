@@ -11,10 +11,10 @@
     }
 
     extension ClipLocation.Coordinate {
-        /// Creates a coordinate with the system's information about the source of the fix [documented:
-        /// Apple, `CLLocationSourceInformation`].
+        /// Creates a coordinate with the system's information about the source of the fix [Apple:
+        /// `CLLocationSourceInformation`].
         ///
-        /// - Returns: Nil if the fix is invalid: its accuracy is below zero [documented].
+        /// - Returns: Nil if the fix is invalid: its accuracy is below zero [Apple].
         public init?(_ location: CLLocation) {
             guard location.horizontalAccuracy >= 0 else { return nil }
             self.init(

@@ -4,7 +4,7 @@ public struct ClipLocation: Sendable, Hashable, Codable {
     public struct Region: Sendable, Hashable, Codable {
         /// The center.
         public var center: Coordinate
-        /// In metres, above 0 and at most 500 [documented: Apple, "Responding to invocations"].
+        /// In metres, above 0 and at most 500 [Apple: "Responding to invocations"].
         public var radius: Double
         /// The location's identifier, so that a region can be matched to its location.
         public var identifier: String

@@ -6,7 +6,7 @@ extension ClipSession {
     ///
     /// Apple attests one key for each install, and the full app continues with the App Clip's key. If Apple
     /// does not respond, the session tries the same key again later, at growing intervals. After any other
-    /// error it creates a new key [documented: Apple, "Establishing your app's integrity"].
+    /// error it creates a new key [Apple: "Establishing your app's integrity"].
     ///
     /// - Returns: Whether requests carry a token now. False if the device does not support App Attest, if
     ///   the server does not require it, or if it is too soon to try again.

@@ -11,7 +11,7 @@ extension ClipSession {
     /// launch, after the first screen is shown and after ``attest()``.
     ///
     /// An ephemeral permission begins anew with each launch. This includes a launch without a URL, such as
-    /// one from a notification or the App Switcher [documented: Apple, "Enabling notifications in App
+    /// one from a notification or the App Switcher [Apple: "Enabling notifications in App
     /// Clips"].
     ///
     /// - Parameters:

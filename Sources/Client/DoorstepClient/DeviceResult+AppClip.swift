@@ -4,7 +4,7 @@
 
     extension APActivationPayload {
         /// Asks the system whether the person is in a location's region, without a coordinate. The App Clip
-        /// needs `NSAppClipRequestLocationConfirmation` in its Info.plist [documented].
+        /// needs `NSAppClipRequestLocationConfirmation` in its Info.plist [Apple].
         ///
         /// It stays on the caller's actor, because the payload must not leave it.
         ///

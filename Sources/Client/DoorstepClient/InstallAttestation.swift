@@ -26,7 +26,7 @@ struct InstallAttestation: Codable, Equatable {
     }
 
     /// The pause in seconds after the server rejected a key: at most one attestation a day, since Apple
-    /// counts each [documented: the risk metric].
+    /// counts each [Apple: the risk metric].
     static let pauseAfterRefusal: TimeInterval = 86_400
 
     mutating func fail(at now: Date) {

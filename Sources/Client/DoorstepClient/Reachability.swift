@@ -3,7 +3,7 @@ public import Foundation
 /// The notifications that the app may receive, and the tokens to send them to.
 public struct Reachability: Sendable, Hashable, CustomStringConvertible {
     /// The permission, named as in `UNAuthorizationStatus`. An App Clip has `ephemeral` for 8 hours after
-    /// each launch, without a prompt [documented: Apple, "Enabling notifications in App Clips"].
+    /// each launch, without a prompt [Apple: "Enabling notifications in App Clips"].
     public enum Permission: String, Sendable, Codable, CaseIterable {
         case notDetermined
         case denied

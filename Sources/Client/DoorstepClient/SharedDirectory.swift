@@ -3,7 +3,7 @@ public import Foundation
 /// A container that is a directory: one file for each item.
 ///
 /// It uses no lock, because the system ends an app that is suspended while it holds a lock in an App
-/// Group's container [documented: Apple, TN2408 and the termination reason `0xdead10cc`]. A file is written
+/// Group's container [Apple: TN2408 and the termination reason `0xdead10cc`]. A file is written
 /// beside its final name and then moved or linked there, which is atomic (POSIX `rename` and `link`).
 public struct SharedDirectory: SharedContainer {
     private let directory: URL

@@ -48,7 +48,7 @@ public struct Confirmation: Sendable, Hashable {
             evidence: .coordinate, location: location)
     }
 
-    /// The system has decided already, and knows how the clip was launched.
+    /// Adopts the decision of iOS, which knows how the clip was launched: the request's source and access are not checked.
     private static func decide(
         _ result: ConfirmationRequest.DeviceResult, at location: Location
     ) -> Confirmation {

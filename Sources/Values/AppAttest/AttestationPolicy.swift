@@ -2,7 +2,7 @@ public import AppSiteAssociation
 
 /// The accepted apps and builds.
 public struct AttestationPolicy: Sendable, Hashable {
-    /// The App IDs of full apps: an attestation from an App Clip contains its app's ID [documented].
+    /// The App IDs of full apps: an attestation from an App Clip contains its app's ID [Apple].
     public var appIDs: [AppID]
     public var environments: Set<AttestationEnvironment>
     public var categories: Set<ValidationCategory>

@@ -4,7 +4,7 @@ public import Tenancy
 /// An App Clip that requires attestation.
 public struct AttestedClip: Sendable, Hashable {
     public let clip: BundleID
-    /// The App ID of the full app, which attestations from the clip contain [documented].
+    /// The App ID of the full app, which attestations from the clip contain [Apple].
     public let appID: AppID
     public let attestation: ClipAttestation
 

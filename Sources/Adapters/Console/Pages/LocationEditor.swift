@@ -28,7 +28,7 @@ struct LocationEditor: Sendable {
     private struct Draft {
         static let fields = LocationRecord.fields.filter { $0.isCell && $0.kind != .key }
 
-        /// Special: the errors of numbers.
+        /// Errors that replace those of the field's type, because they show an example.
         private static let errors = [
             "latitude": "Enter degrees from −90 to 90 with a decimal point, for example 51.5142.",
             "longitude": "Enter degrees from −180 to 180 with a decimal point, for example -0.1312.",
@@ -191,7 +191,7 @@ struct LocationEditor: Sendable {
             switch field.name {
             case "latitude":
                 "Centre, in degrees. Click the map, or paste a pair such as \u{201C}51.5142, -0.1312\u{201D}."
-            // Says no more than the label and the latitude's hint.
+            // The documentation of these fields repeats the label, or the hint of the latitude.
             case "name", "longitude": String?.none
             default: field.documentation
             }

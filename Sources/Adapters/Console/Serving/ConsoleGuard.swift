@@ -6,8 +6,8 @@ import IPAddresses
 ///
 /// `SameSite` alone does not exclude another origin of the same site, such as a page on another port of this machine. For a
 /// request that changes data, `Sec-Fetch-Site` decides (Fetch Metadata Request Headers §2.3), or `Origin` if that field is
-/// missing. A request with neither field is refused. An `Origin` with another scheme or host is always refused: a proxy may
-/// stand between that `Host` does not show.
+/// missing. A request with neither field is refused. An `Origin` with another scheme or host is always refused, even if
+/// `Sec-Fetch-Site` allows the request.
 struct ConsoleGuard: Sendable {
     let names: ConsoleNames
     let proxies: TrustedProxies
