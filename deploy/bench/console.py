@@ -61,7 +61,7 @@ class Size:
 
 
 class Console:
-    """The console's process, and a connection of somebody who has signed in."""
+    """The console's process, and a connection with a session."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.port = options.port
@@ -118,7 +118,7 @@ def psql(*arguments: str) -> None:
 
 
 def place(number: int) -> list[str]:
-    """Half of them spread over the world, half around six cities; some with what a lint finds."""
+    """Half of the locations all over the world, half around six cities; the lint has findings for some."""
     if number % 2 == 0:
         latitude, longitude = number * 7919 % 1_600_000_000 / 1e7 - 80, number * 104_729 % 3_600_000_000 / 1e7 - 180
     else:
@@ -149,7 +149,7 @@ def make(options: argparse.Namespace, tenant: str, places: int) -> None:
                 "com.example.Places.Clip", f"https://{tenant}.example.com/city{number % 100}/{identifier}", "advanced", identifier, "",
                 f"Place {number}", "Open"])
     output(options, "experience", "import", "--tenant", tenant, str(scratch / "experiences.csv"))
-    # Days that are over, of which nothing can be confirmed by a request any more.
+    # Past days: no request can record a confirmation for them.
     psql("-c", f"""
         DO $$
         DECLARE t uuid := (SELECT tenant_id FROM doorstep.tenants WHERE slug = '{tenant}');
@@ -169,14 +169,14 @@ def make(options: argparse.Namespace, tenant: str, places: int) -> None:
     output(options, "webhook", "create", "--tenant", tenant, f"https://hooks.example.com/{tenant}")
     # Responses of APNs, App Store Connect and receivers: no request is sent here.
     psql("-c", "SET session_replication_role = replica", "-c", SENT.replace("TENANT", tenant))
-    # What a server does in time, some days at each call: each its partition, and those that are over their index.
+    # As a server does, some days at each call: makes the partition of each day, and the index of past days.
     for _ in range(40):
         psql("-c", "SELECT doorstep.add_confirmation_days()", "-c", "SELECT doorstep.index_confirmation_days()")
     # As autovacuum would in time.
     psql("-c", "VACUUM (ANALYZE)")
 
 
-# Of a tenant with many deliveries, messages and planned registrations.
+# Rows of a tenant with many deliveries, messages and planned registrations.
 SENT = f"""
     DO $$
     DECLARE
@@ -277,7 +277,7 @@ def pages(tenant: str, places: int) -> list[Page]:
 
 
 def cursor(name: str) -> str:
-    """As the list's own links have it."""
+    """The parameter that the list's own links have."""
     import base64
 
     return base64.urlsafe_b64encode(name.encode()).decode().rstrip("=")
@@ -290,7 +290,7 @@ def measure(options: argparse.Namespace, places: int) -> Size:
     average = load()
     console = Console(options)
     try:
-        # The warnings are looked for once, which the first page does not wait for.
+        # The warnings are searched once, and the first page does not wait for them.
         start = time.monotonic()
         problems = Page("problems", f"/t/{tenant}/problems")
         while b"null_island" not in console.ask(problems)[2]:

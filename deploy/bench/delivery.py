@@ -25,7 +25,7 @@ URL = "https://example.com/restaurants/restaurant_a/order/1234"
 APS = {"alert": {"title": "Order Status", "subtitle": "Restaurant A", "body": "Your order is ready."},
        "category": "order_status"}
 REGISTERING = 32
-# Requests that the Go program has under way.
+# Running requests of the Go program.
 CONCURRENT = 1_000
 
 
@@ -38,7 +38,7 @@ def processor_time(*processes: subprocess.Popen) -> float:
 
 
 def database_processor_time(directory: pathlib.Path) -> float:
-    """Of PostgreSQL: the postmaster, the processes that it has waited for, and those that live."""
+    """Processor time of PostgreSQL: of the postmaster, of its ended processes and of the running ones."""
     postmaster = int(next(directory.rglob("postmaster.pid")).read_text().split()[0])
     ticks = 0
     for process in pathlib.Path("/proc").glob("[0-9]*"):
@@ -168,14 +168,14 @@ async def register(port: int, key: str, tokens: list[str]) -> float:
 
 
 async def send_by_doorstep(port: int, key: str, control: int, instances: int, count: int) -> tuple[float, float]:
-    """The rates of taking in, and of all until the last is answered for and written down."""
+    """The rate of accepting notifications, and the rate until the last response is recorded."""
     goal = accepted_count(control) + instances * count
     connection = Connection(port, key)
     start = time.perf_counter()
     for _ in range(count):
         status, body = await connection.send("POST", "/v1/notifications", {
             "url": URL, "aps": APS, "audience": {"business": True}})
-        # Of a large audience the rest follows.
+        # The rest of a large audience follows later.
         while status in (200, 201) and not json.loads(body)["complete"]:
             await asyncio.sleep(0.2)
             status, body = await connection.send(
@@ -213,7 +213,7 @@ async def send_by_aioapns(port: int, control: int, scratch: pathlib.Path, tokens
         if not result.is_successful:
             raise SystemExit(f"delivery: aioapns was refused: {result.description}")
 
-    # The first opens the connection, which has room for one until it has shown its token.
+    # The first request opens the connection, which accepts only one until it has seen a token.
     await send(tokens[0])
     start = time.perf_counter()
     for first in range(1, len(tokens), 1_000):

@@ -1,4 +1,4 @@
-"""Asks for one tenant at a steady rate, alone and beside a flood by another tenant, in turns.
+"""Sends requests of one tenant at a steady rate, alone and beside a flood by another tenant, in turns.
 
 The other floods with requests for the same, registers instances from ever more connections, or does one of these (`--attack`):
 searches that reach the limit of their work (nearby), a document that needs no key (document), imports of line feeds (lines), and
@@ -163,7 +163,7 @@ def attack(kind: str, port: int, bearer: str, seconds: int) -> subprocess.Popen 
 
 
 def registrations(options: argparse.Namespace) -> None:
-    """Has one client register from ever more connections, beside another tenant that asks for what the database knows."""
+    """Registers from more and more connections of one client, beside another tenant's requests that need the database."""
     target, quiet = (options.port, options.path), (options.status, key(options.quiet))
     flooding = key(options.flooding)
     register(options.port, flooding, 8, 2).communicate()

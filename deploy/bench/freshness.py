@@ -141,7 +141,7 @@ def suspend(is_suspension: bool, place: Place, key: str) -> Change:
 
 
 def make_changes(places: list[Place], keys: Keys, numbers: range) -> Iterator[Change]:
-    """One kind after the other, a suspension and a resumption by turns."""
+    """The kinds in turns; every second turn of a suspension is a resumption."""
     generator = random.Random(SEED + numbers.start)
     for number in numbers:
         place, turn = generator.choice(places), number // 4
@@ -187,7 +187,7 @@ class Administration:
             fail(f"{change.kind}: the statement ended with {status}, not with one row")
 
     async def commit(self, change: Change) -> float:
-        """Gives the time at which COMMIT has returned."""
+        """Returns the time at which COMMIT returned."""
         async with self.connection.transaction():
             await self.execute(change)
         return time.monotonic()
@@ -209,7 +209,7 @@ class Node:
         return change.is_visible(response.status, json.loads(response.read()))
 
     def time_of_showing(self, change: Change) -> float:
-        """Asks over and over; gives when the answer was there."""
+        """Repeats a request; returns the time of the first expected response."""
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
             if self.shows(change):
@@ -224,7 +224,7 @@ def require_hidden(nodes: list[Node], change: Change) -> None:
 
 
 async def time_until_visible(nodes: list[Node], change: Change, committed: float) -> float:
-    """Milliseconds until the last node shows it."""
+    """Milliseconds until the last node shows the change."""
     # The connections are read by threads: asyncio is left to PostgreSQL's.
     times = await asyncio.gather(*(asyncio.to_thread(node.time_of_showing, change) for node in nodes))
     return (max(times) - committed) * 1e3
@@ -303,7 +303,7 @@ async def measure_changes(
     times: dict[str, list[float]] = {}
     generator = random.Random(SEED)
     for change in changes:
-        # At any point of a node's own rhythm.
+        # At a random point between two reads of a node.
         await asyncio.sleep(generator.uniform(0, LONGEST_PAUSE))
         await asyncio.to_thread(require_hidden, nodes, change)
         committed = await administration.commit(change)
@@ -315,7 +315,7 @@ async def measure_changes(
 async def measure(
     nodes: list[Node], places: list[Place], keys: Keys, options: argparse.Namespace
 ) -> list[Figure]:
-    # What the open transaction moves is moved by nothing else: its row is locked.
+    # Only the open transaction moves this location: its row is locked.
     reserved, *others = places
     count = options.changes
     async with Administration.connect() as administration, Administration.connect() as other:

@@ -1,14 +1,14 @@
-# Sourced by the benchmarks: what all of them do. Each has a `usage` and a `main`, and ends with `run "$@"`.
+# Functions of all benchmarks, which source this file. Each has a `usage` and a `main`, and ends with `run "$@"`.
 # shellcheck shell=bash disable=SC2034
 
 readonly caller=$PWD bench=${0##*/}
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
-# The figures are those of the settings that everyone gets.
+# Measure with the default settings.
 unset DATABASE_URL "${!DOORSTEP_@}"
 
 doorstep=
 scratch=
-# The process that is to end with the benchmark, and the results while they are not whole.
+# The process that ends with the benchmark, and the file of incomplete results.
 started=
 unfinished=
 
@@ -22,7 +22,7 @@ refuse_arguments() {
     exit 64
 }
 
-# The path of a binary that the caller named.
+# The path of the caller's binary.
 given_binary() {
     [[ -n ${1-} ]] || refuse_arguments
     (cd "$caller" && realpath -- "$1") || exit
@@ -36,7 +36,7 @@ clean_up() {
     rm -rf "$scratch" "$unfinished"
 }
 
-# A folder that is gone at the end, whatever the end is.
+# A folder that is removed at the end, also after an error.
 make_scratch() {
     scratch=$(mktemp -d)
     trap clean_up EXIT
@@ -52,7 +52,7 @@ as_root() {
     fi
 }
 
-# Programs that start no service, each as `name:package`: installed like any other.
+# Programs without a service, each as `name:package`, are installed.
 install_missing() {
     local pair missing=()
     for pair in "$@"; do
@@ -68,7 +68,7 @@ install_missing() {
     fi
 }
 
-# In the background, so that a signal to the script is not kept waiting.
+# In the background, so that the script handles signals at once.
 interruptibly() {
     "$@" &
     started=$!
@@ -87,8 +87,8 @@ print_circumstances() {
     python3 deploy/bench/http-peers/reporting.py "$doorstep"
 }
 
-# Takes the options that every benchmark has, and runs `main` with the others. With --results, what that prints is written
-# to a file below the command; paths of binaries say nothing to a reader.
+# Reads the options of all benchmarks, and runs `main` with the others. With --results, the output of `main` is also written to a file, below
+# the command without paths of binaries.
 run() {
     local arguments=() is_kept=false results=deploy/bench/results/$bench.md
     while (($# > 0)); do

@@ -44,7 +44,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Served:
-    """A server while rows come: how long that took, until lookups knew of the last, its most memory, lookups' p99."""
+    """A server during an import: the time of the import, until lookups find the last row, the peak of its memory, lookups' p99."""
 
     seconds: float
     seen_seconds: float
@@ -70,7 +70,7 @@ class Result:
 
 
 def run(command: list[str], environment: dict[str, str] | None = None) -> Run:
-    """Runs a command to its end; how long it took, and the most memory it had at once."""
+    """Runs a command to its end; returns its time and the peak of its memory."""
     start = time.monotonic()
     process = subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=os.environ | (environment or {})
@@ -103,7 +103,7 @@ class Database:
     def copy(self, file: pathlib.Path) -> Run:
         columns = ", ".join(("tenant_id", *COLUMNS, "metadata"))
         command = f"\\copy doorstep.locations ({columns}) FROM '{file}' (FORMAT csv)"
-        # The triggers write as the owner, who sees one tenant.
+        # The triggers write as the owner, which can read one tenant.
         settings = {"PGOPTIONS": f"-c doorstep.tenant_id={self.tenant}"}
         return succeed([self.psql, "-Xq", "-v", "ON_ERROR_STOP=1", "-c", command, self.url], settings)
 
@@ -111,22 +111,22 @@ class Database:
         return int(self.ask(f"SELECT count(*) FROM doorstep.locations WHERE tenant_id = '{self.tenant}'"))
 
     def empty(self) -> None:
-        """As it was before the first run, so that no run finds the table of another."""
+        """Restores the state before the first run, so that no run finds rows of another."""
         self.ask("TRUNCATE doorstep.locations, doorstep.experiences, doorstep.audit_log, doorstep.changes")
-        # TRUNCATE fires no trigger that counts.
+        # TRUNCATE fires no counting trigger.
         self.ask("UPDATE doorstep.tenant_usage SET row_count = 0, byte_count = 0"
                  " WHERE kind IN ('audit_log', 'experiences', 'locations', 'total')")
         self.ask("CHECKPOINT")
 
 
 def write_files(rows: int, tenant: str, scratch: pathlib.Path) -> tuple[pathlib.Path, pathlib.Path, pathlib.Path]:
-    """The same places for an import, with a bad row at the end, and for a copy."""
+    """The same locations for an import, with an invalid row at the end, and for a copy."""
     good, bad, copied = (scratch / f"{name}.csv" for name in ("good", "bad", "copied"))
     with good.open("w", newline="") as file, copied.open("w", newline="") as copy:
         writer, copier = csv.writer(file), csv.writer(copy)
         writer.writerow([*COLUMNS, "city"])
         for number in range(rows):
-            # Spread over the world; seven digits, which are about a centimetre.
+            # All over the world; seven digits are about a centimetre.
             latitude = f"{number * 7919 % 1_600_000_000 / 1e7 - 80:.7f}"
             longitude = f"{number * 104_729 % 3_600_000_000 / 1e7 - 180:.7f}"
             place = [f"place-{number}", f"Place {number}", latitude, longitude, str(50 + number % 450)]
@@ -175,12 +175,12 @@ def measure(options: argparse.Namespace) -> Result:
 
 
 class Server:
-    """`doorstep serve` on a port of its own, with a key that manages the tenant, and a place whose lookups are timed."""
+    """`doorstep serve` on a port of its own, with a key that manages the tenant, and a location whose lookups are timed."""
 
     def __init__(self, doorstep: str, rows: int) -> None:
         tenant = ["--tenant", TENANT]
         clip = "com.example.Places.Clip"
-        # The clip outlives the rounds, and the server's key is made anew in each.
+        # The clip remains between the rounds; each round creates a key.
         run([doorstep, "clip", "create", *tenant, "--team-id", "ABCDE12345", "--bundle-id", clip])
         succeed([doorstep, "experience", "create", *tenant, "--clip", clip, "--url", PROBE, "--identifier-rule", "path:1"])
         scopes = [word for scope in ("lookup", "read", "manage") for word in ("--scope", scope)]
@@ -232,7 +232,7 @@ class Server:
         return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM:")) * 1024 / 1e6
 
     def serve(self, work: Callable[[], object]) -> Served:
-        """Times lookups, at a steady pace, while rows come, and until the last is found."""
+        """Times lookups at a steady rate during the import, until they find the last row."""
         done = threading.Event()
         milliseconds: list[float] = []
 
@@ -240,7 +240,7 @@ class Server:
             connection = http.client.HTTPConnection("127.0.0.1", self.port)
             due = time.monotonic()
             while not done.is_set():
-                # From when it was due: one that waits for those before it is late.
+                # From the time when it was due: a lookup that waits for earlier ones is late.
                 if self.lookup(connection, PROBE + "/nowhere") != 404:
                     fail("a lookup was not answered")
                 milliseconds.append((time.monotonic() - due) * 1_000)

@@ -1,4 +1,4 @@
-"""What a process has in use, as /proc tells it; memory in MiB."""
+"""Memory in MiB and descriptors of a process, from /proc."""
 
 import pathlib
 import re
@@ -9,7 +9,7 @@ def now(process):
 
 
 def most(process):
-    """Since it began, or was forgotten."""
+    """The peak since the start of the process, or since the last reset."""
     return of_status(process, "VmHWM")
 
 

@@ -1,4 +1,4 @@
-"""Sends requests over HTTP/1.1 when their time has come, whether those before were answered or not, on so many connections.
+"""Sends requests over HTTP/1.1 at their due time, without waiting for earlier responses, on a number of connections.
 
 Where every connection waits for an answer a request is not sent: it is one that a client would have given up. In a process of its
 own, so that what it does is in nobody else's way, and from addresses of its own (127.0.1.1 and on), as many clients would.
@@ -20,7 +20,7 @@ ADDRESSES = 200
 
 @dataclass(frozen=True)
 class Requests:
-    """Requests of one kind; in path and body `%(n)d` is a number below `count`, and `%(unique)d` another one each time."""
+    """Requests of one kind. In path and body, `%(n)d` is a number below `count`, and `%(unique)d` a new number each time."""
 
     port: int
     method: str
@@ -40,7 +40,7 @@ class Requests:
 
 @dataclass
 class Figures:
-    """Times are from when a request was due to its answer, in seconds; of answers that came within the limit."""
+    """Times in seconds from the due time of a request to its response, of responses within the limit."""
 
     seconds: float = 0
     due: int = 0
@@ -160,7 +160,7 @@ class Sender:
 
 
 def work(pipe):
-    # A real attacker has its own machines: here the attacking process has the lowest priority.
+    # A real attacker has other machines, so the attacking process has the lowest priority.
     os.nice(10)
     while (order := pipe.recv()) is not None:
         requests, rate, seconds, connections, limit, seed = order
@@ -169,7 +169,7 @@ def work(pipe):
 
 
 class Flood:
-    """A process that sends what it is told to."""
+    """A process that sends requests."""
 
     def __init__(self):
         context = multiprocessing.get_context("spawn")
@@ -184,7 +184,7 @@ class Flood:
         self.pipe.send((requests, rate, seconds, connections, limit, self.seed))
 
     def wait(self):
-        """Until it sends no more."""
+        """Waits until the process sends no more."""
         self.pipe.recv()
 
     def figures(self):

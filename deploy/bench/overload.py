@@ -1,4 +1,4 @@
-"""Finds the load that a server bears, sends ten times as much, and looks at what is left; then slows down what it stands on.
+"""Finds a server's capacity, sends ten times as many requests, and measures the responses; then slows down its dependencies.
 
 usage: overload.py --doorstep PATH --scratch DIR [--seconds N] [--only NAME]... [--soak MINUTES] [--break PROMISE]
 
@@ -24,18 +24,18 @@ from soak import Soak
 # Later responses count as missing: the client has given up.
 LIMIT = 5.0
 KEPT, NEIGHBOURS, RECOVERY = 0.8, 2.0, 5.0
-# Of what another tenant is to ask, and asks.
+# Requests per second of another tenant: planned and sent.
 SENT = 0.95
 # Responses within this time are always on time [ours].
 ON_TIME = 0.010
-# What a server may need more than before, in MiB: what waits of each tenant and of all is limited.
+# Additional memory of a server in MiB: the waiting requests of each tenant and of all are limited.
 MEMORY = 256
 PLACES = 200
 PROMISES = ("goodput", "memory", "neighbours", "recovery", "slow", "growth")
 
 
 class Site(Installation):
-    """With the limits that everyone gets."""
+    """A server with the default limits."""
 
     limits = ()
 
@@ -49,7 +49,7 @@ class Tenant:
                        for kind in ("place", "guest") for number in range(PLACES))
         site.on_database("location", "import", "--tenant", name, "-",
                          text=f"identifier,name,latitude,longitude,radius\n{rows}")
-        # A notification goes to those of one business.
+        # A notification goes to the instances of one business.
         guests = "".join(f"{CLIP},{SITE}/guests/{number},guest-{number},\n" for number in range(PLACES))
         site.on_database("experience", "import", "--tenant", name, "-",
                          text=f"clip,url,location,identifier_rule\n{CLIP},{SITE}/places,,path:1\n{guests}")
@@ -65,7 +65,7 @@ class Tenant:
         return ("a" if self.name == "flooding" else "b") + number
 
     def requests(self, kind):
-        """What a client of the kind asks for."""
+        """A request of a client of this kind."""
         clip = {"Authorization": f"Bearer {self.publishable}", "Content-Type": "application/json"}
         office = clip | {"Authorization": f"Bearer {self.secret}"}
         port = self.site.port
@@ -90,7 +90,7 @@ class Bench:
         self.options, self.scratch = options, pathlib.Path(options.scratch)
         self.site, self.flood = Site(options.doorstep, options.scratch), Flood()
         if options.soak:
-            # From one address comes what many clients ask.
+            # One address sends the requests of many clients.
             self.site.limits = Installation.limits
         self.console, self.problems = None, []
         self.neighbours, self.recovery, self.on_time, self.memory = NEIGHBOURS, RECOVERY, ON_TIME, MEMORY
@@ -108,21 +108,21 @@ class Bench:
         self.flooding, self.quiet = Tenant(self.site, "flooding"), Tenant(self.site, "quiet")
         self.site.conninfo = self.site.run(
             "postgres", str(self.site.postgres), "--", "printenv", "DATABASE_URL").strip()
-        # As many a second as everyone's keys may ask, and at once no more than that: what it saves up would blur the figures.
+        # The default rate of keys, and a burst of the same size: a larger burst would blur the figures.
         self.site.on_database("tenant", "limit", "flooding", "--key", "5000:5000")
         client = Client(self.site, self.quiet.secret)
         while (await client.insist("GET", "/v1/tenant"))[0] == 401:
             await asyncio.sleep(0.05)
         client.close()
         for tenant in (self.flooding, self.quiet):
-            # All are known, and warm: each has a connection, so that each is sent.
+            # All keys are known, and each has a connection.
             figures = await Sender(tenant.requests("registrations"), PLACES, 60, 0).run(PLACES, 1.1)
             if figures.good < PLACES:
                 raise Failure(f"{figures.good} of {PLACES} instances are registered: {figures.statuses}")
             await Sender(tenant.requests("lookups"), 4, 60, 0).run(PLACES, 1)
 
     async def start_console(self):
-        """And signs in; what its places' list is asked with."""
+        """Starts the console and signs in; returns the header fields for the list of locations."""
         port = free_port()
         with open(self.scratch / "console.log", "w") as log:
             self.console = subprocess.Popen(
@@ -186,14 +186,14 @@ class Bench:
                 f"{before:.0f}", f"{most:.0f}", f"{back:.1f}")
 
     def expect_answers(self, figures, words):
-        """Everything that was sent is answered well, and nearly everything that was due was sent: the sender may stand still."""
+        """All requests were answered in time, and nearly all due requests were sent: the sender can stall, too."""
         self.expect(
             figures.good == figures.sent >= SENT * figures.due,
             f"{words} {figures.good} of {figures.sent} are answered well, of {figures.due} that were due ({figures.statuses},"
             f" {figures.late + figures.lost} late or lost)")
 
     async def find_best(self, requests, rate):
-        """Raises the rate until less than four fifths of it are answered well; the most that were."""
+        """Raises the rate until fewer than four fifths of the requests are answered in time; returns the highest rate of such responses."""
         best, misses = 0, 0
         while misses < 2:
             self.flood.start(requests, rate, 2)
@@ -202,13 +202,13 @@ class Bench:
             best = max(best, figures.goodput)
             say(f"overload: {rate:,.0f}/s: {figures.goodput:,.0f}/s, p99 {figures.quantile(0.99) * 1000:.0f} ms,"
                 f" {figures.statuses}")
-            # Twice, since once may be the machine's.
+            # Twice, because the machine may be the cause once.
             misses = misses + 1 if figures.goodput < KEPT * rate else 0
             rate *= 2
         await self.settle()
         if best == 0:
             raise Failure(f"no request is answered well: {figures.statuses}")
-        # As long as it is going to be measured, since a burst may pass that is no load.
+        # As long as a measurement, because a server can handle a short burst above its capacity.
         self.flood.start(requests, best, self.options.seconds)
         await asyncio.to_thread(self.flood.wait)
         sustained = (await asyncio.to_thread(self.flood.figures)).goodput
@@ -216,12 +216,12 @@ class Bench:
         return sustained
 
     async def ask(self, requests, rate, seconds=None):
-        # Which of the places each request is about.
+        # The location of each request.
         self.site.seed = getattr(self.site, "seed", self.options.seed % 100_000) + 100_000
         return await Sender(requests, 32, LIMIT, self.site.seed).run(rate, seconds or self.options.seconds)
 
     async def time_back(self, requests, alone):
-        """Until ten requests in a row, each after the other, are answered as soon as on a quiet machine."""
+        """Waits until ten requests in a row are answered as fast as on a quiet machine."""
         if self.options.broken == "recovery":
             Flood().start(requests, 100_000, 30)
         start, limit, in_a_row = time.perf_counter(), NEIGHBOURS * max(alone.quantile(0.99), ON_TIME), 0
@@ -240,7 +240,7 @@ class Bench:
         return float("inf")
 
     async def settle(self):
-        """What is to be sent is sent: it would be in the way of what is measured next."""
+        """Waits until all queued notifications are sent, because they would disturb the next measurement."""
         deadline = time.monotonic() + 120
         while time.monotonic() < deadline:
             due, = (await asyncio.to_thread(
@@ -251,7 +251,7 @@ class Bench:
         say(f"overload: {due} deliveries are still to be sent")
 
     def import_much(self):
-        """500 MB that every server keeps in memory."""
+        """500 MB that every server holds in memory."""
         text = "x" * 2_500
         rows = "".join(f"more-{number},more,37.3,-122,100,{text}\n" for number in range(200_000))
         self.site.on_database("location", "import", "--tenant", "flooding", "-",
@@ -287,7 +287,7 @@ class Bench:
 
 
 async def answer_of(requests, number):
-    """The status of one request on a connection of its own; None where it is not answered in time."""
+    """The status of one request on a new connection; None if there is no response in time."""
     writer = None
     try:
         async with asyncio.timeout(LIMIT):

@@ -25,8 +25,7 @@ MATCH_GOAL = 400  # nanoseconds, p50
 MEMORY_GOAL = 400  # bytes for an experience and its location
 LOAD_GOAL = 1.5  # times what psql takes to read the same rows
 
-# The statements by which RoutingFeed reads nearly all that it reads (RoutingRelation+SQL.swift), as text and for
-# a reader that throws it away.
+# The statements with which the index feed reads most rows (IndexRelation+SQL.swift), as text, for a reader that discards it.
 COPIES = [
     f"\\copy (SELECT {fields} FROM doorstep.{relation} r) TO '/dev/null'"
     for relation, fields in (
@@ -73,7 +72,7 @@ class Size:
     load_average: str
 
     def median(self, *path: str) -> float:
-        """Of the rounds' figures of a name."""
+        """The median of a figure over the rounds."""
 
         def figure(value: Round) -> float:
             for name in path:
@@ -110,8 +109,8 @@ def psql(options: argparse.Namespace, *arguments: str) -> str:
 
 
 def seconds_of_psql(options: argparse.Namespace) -> float:
-    """What psql says that the statements took, its start and its connecting aside."""
-    # As the role that the feed works as, whose rows pass row-level security.
+    """The time of the statements that psql prints, without its start and its connection."""
+    # As the role of the feed, with row-level security.
     statements = ["SET ROLE doorstep_router", "\\timing on", *COPIES]
     printed = psql(options, *(f"--command={statement}" for statement in statements))
     times = [float(time) / 1e3 for time in re.findall(r"^Time: ([\d.]+) ms", printed, re.MULTILINE)]

@@ -1,4 +1,4 @@
-"""Slows down what a server stands on, or has clients that are slow, and looks whether anybody else waits for it."""
+"""Slows down a server's dependencies or clients, and measures whether others wait."""
 
 import asyncio
 import base64
@@ -17,7 +17,7 @@ import memory
 from installation import SITE, Client, free_port
 from load import Ledger, Receiver
 
-# The delays: of each direction to the database, and of a response of APNs.
+# The delays: to and from the database, and of a response of APNs.
 DATABASE_DELAY, APNS_DELAY = 0.25, 3.0
 # Deliveries within this time are on time [ours].
 SENT_ON_TIME = 1.0
@@ -25,7 +25,7 @@ READERS = 500
 
 
 class SlowProxy:
-    """Before PostgreSQL: passes on what comes after a delay, which can change."""
+    """A proxy before PostgreSQL that forwards bytes after a delay, which can change."""
 
     def __init__(self, conninfo, folder):
         self.host, self.port = (re.search(rf"\b{name}='?([^\s']+)", conninfo)[1] for name in ("host", "port"))
@@ -61,7 +61,7 @@ class SlowThings:
             "slow readers": self.readers}
 
     def row(self, name, asked, noticed, alone, beside, before, most, back, on_time):
-        """All in seconds and MiB."""
+        """In seconds and MiB."""
         bench = self.bench
         limit = bench.neighbours * max(alone, on_time / bench.neighbours)
         bench.expect(beside <= limit, f"{name}: {noticed}: {beside * 1000:.0f} ms, {alone * 1000:.0f} without")
@@ -73,7 +73,7 @@ class SlowThings:
     # The database
 
     async def database(self):
-        """Registrations wait for it, and lookups do not."""
+        """A slow database delays registrations, and not lookups."""
         bench = self.bench
         proxy = SlowProxy(self.site.conninfo, bench.scratch)
         await proxy.start()
@@ -110,7 +110,7 @@ class SlowThings:
     # APNs
 
     async def apns(self):
-        """One tenant's devices are slow to be answered for, another's are not."""
+        """APNs responds slowly for one tenant's devices, and fast for another's."""
         bench, process = self.bench, self.site.server.pid
         device = bench.quiet.token(f"{0:063x}")
         client = Client(self.site, bench.quiet.secret)
@@ -160,7 +160,7 @@ class SlowThings:
     # Webhooks
 
     async def webhooks(self):
-        """One tenant's receiver never answers, another's does."""
+        """One tenant's receiver never responds, and another's does."""
         bench, process = self.bench, self.site.server.pid
         never = await asyncio.start_server(self.take_and_say_nothing, "127.0.0.1", 0)
         receiver = Receiver(Ledger())
@@ -228,7 +228,7 @@ class SlowThings:
         memory.forget_most(process)
         request = (f"GET /v1/locations?limit=100 HTTP/1.1\r\nHost: 127.0.0.1\r\n"
                    f"Authorization: Bearer {bench.flooding.secret}\r\n\r\n").encode() * 50
-        # In their own process, so that they delay nothing else.
+        # In another process, so that they delay nothing here.
         context = multiprocessing.get_context("spawn")
         pipe, other = context.Pipe()
         readers = context.Process(target=never_read, args=(other, self.site.port, request), daemon=True)
@@ -248,8 +248,7 @@ class SlowThings:
 
 
 def never_read(pipe, port, request):
-    """Asks on many connections as often as they take it, until it is told to end; tells when all are open, and in the end how many
-    still are."""
+    """Sends requests on many connections without reading, until it is stopped. Reports when all are open, and at the end how many still are."""
     os.nice(10)
     sockets = []
     for number in range(READERS):
@@ -267,6 +266,6 @@ def never_read(pipe, port, request):
             except BlockingIOError:
                 pass
             except OSError:
-                # Cut: it has not read for too long.
+                # The server closed it, because it did not read for too long.
                 sockets.remove(reader)
     pipe.send(len(sockets))

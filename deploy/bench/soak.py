@@ -1,4 +1,4 @@
-"""Mixed load for long, and whether memory and descriptors stay as they are.
+"""Sends mixed load for a long time, and measures whether memory and descriptors grow.
 
 A line is laid through what is sampled, by least squares, after a first quarter in which caches fill: what it rises by, from its
 first to its last sample, is what grows.
@@ -12,12 +12,12 @@ from installation import say, table
 from load import AUDIENCES, EXPERIENCES, Ledger, Load, Receiver
 from openloop import Sender
 
-# Of the measured time, in all: MiB, or a share of what there is; descriptors [ours].
+# The growth that is allowed during the measurement: MiB or a share of the memory; descriptors [ours].
 GROWTH, SHARE, DESCRIPTORS = 16, 0.05, 8
 SAMPLES = 240
 RATES = {"lookups": 100, "console pages": 2}
-# A tenant is filled and emptied so often, with so many locations of so many bytes [ours]. Memory is read after two looks of the
-# servers at what they can return.
+# How often a tenant is filled and emptied, with how many locations of how many bytes [ours]. Memory is read after the servers have
+# returned unused memory twice.
 CYCLES, PLACES, DETAIL, SETTLE = 5, 20_000, 2_000, 35
 
 
@@ -62,7 +62,7 @@ class Soak:
                 samples.setdefault((name, "memory, MiB"), []).append((now, memory.now(process)))
                 samples.setdefault((name, "descriptors"), []).append((now, memory.descriptors(process)))
             if self.is_broken:
-                # A leak of both, which must be noticed.
+                # A leak of both, which the measurement must find.
                 kept.append(await asyncio.open_connection("127.0.0.1", self.bench.site.port))
                 await asyncio.to_thread(self.add_places, len(kept))
             await asyncio.sleep(pause)
@@ -113,7 +113,7 @@ class Soak:
 
 
 def slope(points):
-    """Of the line through them, by least squares."""
+    """The slope of the line through the points, by least squares."""
     middle = sum(x for x, _ in points) / len(points), sum(y for _, y in points) / len(points)
     spread = sum((x - middle[0]) ** 2 for x, _ in points)
     return sum((x - middle[0]) * (y - middle[1]) for x, y in points) / spread if spread else 0.0

@@ -1,4 +1,4 @@
-"""Has many writers change few locations over HTTP, each only what it has read (If-Match), and counts whether a change is lost.
+"""Many writers change few locations over HTTP, each with the ETag that it read (If-Match). Counts lost changes.
 
 Each change adds one to a number in a location's metadata; in the end the numbers are together as many as the changes that
 were answered. Started by the command `writers`, with DATABASE_URL naming a private PostgreSQL that is empty. Progress goes to
@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass
 from reporting import circumstances, fail, print_facts, say
 
 TENANT = "places"
-# For all writers together; refusals by limits are not measured.
+# Limits for all writers together, so that none is refused.
 LIMIT = "1000000:1000000"
 
 
@@ -91,7 +91,7 @@ def count_of(location: dict) -> int:
 
 
 def write(server: Server, number: int, locations: int, end: float) -> collections.Counter:
-    """Changes locations at random until the end; what was answered how often."""
+    """Changes random locations until the end; returns the number of responses by status."""
     choose = random.Random(number)
     connection = server.connect()
     answers: collections.Counter = collections.Counter()
@@ -101,7 +101,7 @@ def write(server: Server, number: int, locations: int, end: float) -> collection
         if status == 200:
             change = {"metadata": {"count": str(count_of(location) + 1)}}
             status, _, _ = server.ask(connection, "PATCH", place, change, **{"If-Match": tag or ""})
-            # 202: it is done, and lookups do not know of it yet.
+            # 202: the change is stored, and lookups do not use it yet.
             status = 200 if status == 202 else status
             answers[status] += 1
         else:
