@@ -1,4 +1,4 @@
-"""Sends bodies, right and wrong, to the simulator of App Store Connect, and compares what it says of their shape with a
+"""Sends valid and invalid bodies to the simulator of App Store Connect, and compares its verdict on their structure with a
 validator of JSON Schema.
 
 usage: appstore.py SIMULATOR_FILE SPECIFICATION COUNT SEED
@@ -26,7 +26,7 @@ def closed(properties, required=()):
 
 
 class Specification:
-    """Apple's specification, as JSON Schema and as a source of bodies that are right."""
+    """Apple's specification, as JSON Schema and as a source of valid bodies."""
 
     def __init__(self, path):
         self.json = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
@@ -77,7 +77,7 @@ class Specification:
             {key: self.schema(value) for key, value in shape["attributes"].items()}, shape.get("attributesRequired", []))
 
     def value(self, shape, chance):
-        """A value of a shape."""
+        """A value of a structure."""
         if isinstance(shape, dict) and shape.get("nullable") and chance.random() < 0.1:
             return None
         if isinstance(shape, dict) and "type" in shape:
@@ -97,7 +97,7 @@ class Specification:
         return {key: self.value(value, chance) for key, value in fields.items() if chance.random() < 0.7}
 
     def body(self, kind, name, resource_id, chance):
-        """A body of the right shape, whatever else may be wrong with it."""
+        """A body of the right structure; its values may be invalid."""
         shape = self.json["resources"][kind][name]
 
         def attributes(shape):
@@ -134,7 +134,7 @@ def places(value, path=()):
 
 
 def spoiled(body, chance):
-    """The body with one thing changed, which may well be right still."""
+    """The body with one change, which may leave it valid."""
     body = copy.deepcopy(body)
     path = chance.choice(list(places(body)) or [()])
     if not path:
@@ -185,7 +185,7 @@ class Simulator:
         return answer["data"]["id"]
 
     def frozen_experience(self, image):
-        """An experience whose changes are refused once their shape is found right."""
+        """An experience whose changes are refused only after the check of their structure."""
         local = {"type": "appClipAdvancedExperienceLocalizations", "id": "${EN}"}
         status, answer = self.ask(self.api, "POST", f"/v1/{EXPERIENCES}", {
             "data": {
@@ -201,7 +201,7 @@ class Simulator:
         return answer["data"]["id"]
 
     def takes(self, kind, name, resource_id, body):
-        """Whether the simulator finds the shape right, whatever it then refuses."""
+        """Whether the simulator accepts the structure, even if it refuses the values."""
         before = self.attempts() if (kind, name) == (EXPERIENCES, "create") else 0
         path = f"/v1/{kind}" + (f"/{resource_id}" if resource_id else "")
         status, answer = self.ask(self.api, "PATCH" if resource_id else "POST", path, body)
@@ -229,7 +229,7 @@ def main():
         body = specification.body(kind, name, resource_id, chance)
         for _ in range(chance.randrange(3)):
             body = spoiled(body, chance)
-        # Further rules of reservations are not about the shape.
+        # Further rules of reservations are not about the structure.
         attributes = body["data"].get("attributes") if isinstance(body.get("data"), dict) else None
         if (kind, name) == (IMAGES, "create") and isinstance(attributes, dict) and attributes.get("fileName") == "":
             continue

@@ -1,4 +1,4 @@
-"""Builds, uses, changes and takes down a catalogue with the client that deploy/checks/client has generated.
+"""Creates, uses, changes and deletes a catalogue with the client that deploy/checks/client generated.
 
 usage: client.py SERVER KEY-FILE
 """
@@ -29,7 +29,7 @@ BUNDLE_ID = "com.example.Walk.Clip"
 
 
 def expect(answer, status, what):
-    """The answer as the client's own type, after a look at its status."""
+    """The response as the client's type, after a check of its status."""
     if answer.status_code != status:
         sys.exit(f"client: {what}: status {answer.status_code}, not {status}: {answer.content.decode()}")
     return answer.parsed

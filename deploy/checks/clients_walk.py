@@ -1,4 +1,4 @@
-"""Uses the client that deploy/checks/clients has generated.
+"""Uses the client that deploy/checks/clients generated.
 
 usage: clients_walk.py SERVER KEY NAME
 """

@@ -1,4 +1,4 @@
-"""What deploy/checks/console looks at in browsers, two at a time.
+"""The tasks of deploy/checks/console, in two browsers at a time.
 
 usage: console.py PORT SCREENSHOTS --tiles-port PORT --database URL --doorstep PATH --scratch FOLDER [--picture FILE]
 """
@@ -21,7 +21,7 @@ def look(options):
     origin = f"http://127.0.0.1:{options.port}"
     start = time.monotonic()
 
-    # A link is good once, and the audit log has the names of those who walk.
+    # Each link works once. The audit log shows the names in these links.
     def person(name):
         return link(options, options.port, name)
 

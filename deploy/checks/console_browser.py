@@ -1,20 +1,20 @@
-"""Browsers on the console, and what they must not see there."""
+"""Browsers for the console, and the faults that fail the check in every page."""
 
 import collections
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-# A page keeps one core busy; continuous integration has two.
+# A page uses one core; CI has two.
 BROWSERS = 2
 AXE = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}}
-# Of a page's colours these rules alone ask (axe's category cat.color, but for AAA): the others are the same in the dark.
-# Whether something is shown at all depends on the width: no rule is the same at each.
+# The rules about colours (axe's category cat.color, without AAA). In the dark theme, only they can have other results.
+# The width decides which elements are visible, so all rules run at each width.
 AXE_IN_THE_DARK = {"runOnly": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}}
 
 
 def in_browsers(*tasks):
-    """Does each task by a browser, of which each takes the next as soon as it has done one; returns what they return."""
+    """Runs the tasks with several browsers. Each takes the next task when it has finished one. Returns the results."""
     from playwright.sync_api import sync_playwright
 
     waiting = collections.deque(enumerate(tasks))
@@ -50,11 +50,11 @@ class Failures:
 
 
 def watch(page, origin, failures, what, status=lambda: 200):
-    """A page says nothing on its console, opens no dialog, and asks no other origin.
+    """A page that writes nothing to its console, opens no dialog, and sends requests to no other origin.
 
     Its own status, where it is to be another than 200, a browser tells there; of none of its files it has to say anything.
     """
-    # A machine that has much else to do is slow, and not wrong.
+    # A busy machine is slow; that is no fault of the page.
     page.set_default_timeout(120_000)
 
     def said(message):
@@ -78,7 +78,7 @@ def watch(page, origin, failures, what, status=lambda: 200):
 
 
 def violations(page, rules=AXE):
-    """What axe finds in a page. What it finds in order is most of its answer, and stays in the browser."""
+    """The violations that axe finds. The passed rules, which are most of its result, stay in the browser."""
     from axe_playwright_python.base import AXE_SCRIPT
 
     if not page.evaluate("'axe' in window"):
@@ -91,12 +91,12 @@ def violations(page, rules=AXE):
 
 
 def wider_than_screen(page):
-    """By how many pixels."""
+    """The overflow in pixels."""
     return page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
 
 
 def link(options, port, name, *arguments):
-    """One that signs somebody in, made when it is used: it is good for ten minutes, and a machine may be slow."""
+    """A sign-in link. It is made when it is used, because it is valid for ten minutes and the machine may be slow."""
     command = [options.doorstep, "console", "link", "--console-port", str(port), "--as", name, *arguments]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 

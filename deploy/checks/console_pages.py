@@ -1,4 +1,4 @@
-"""The console's pages as deploy/checks/console looks at them, and the commands that they print."""
+"""The pages that deploy/checks/console opens, and the commands that they print."""
 
 import os
 import subprocess
@@ -8,13 +8,13 @@ from console_browser import AXE, AXE_IN_THE_DARK, sign_in, violations, watch, wi
 WIDTHS = (320, 1280)
 SCHEMES = {"light": AXE, "dark": AXE_IN_THE_DARK}
 
-# The stored parts of a page: pictures take long, so that one is made only after an error.
+# The parts of a page that are stored. Screenshots take long, so one is made only after an error.
 SCREENSHOTS = {(320, "light"), (1280, "dark")}
 
-# Behind a path: the page to which the first row of its list leads.
+# After a path: the page that the first row of its list links to.
 FIRST = " first"
 
-# By the name of its screenshots.
+# By the name of the screenshots.
 PAGES = {
     "tenants": "/",
     "places": "/t/many/places",
@@ -75,7 +75,7 @@ PAGES = {
     "nothing": "/t/nobody/places",
 }
 
-# Of pages that are not answered 200.
+# Statuses of pages that are not 200.
 STATUSES = {"nothing": 404, "import-refused": 422, "hostile-import-refused": 422}
 
 
@@ -92,7 +92,7 @@ javascript:alert(1),\U0001D54F\u0335\u0336\u0337,10,20,100
 
 
 def pages(browser, origin, cookies):
-    """Those whose addresses are not known before."""
+    """Pages with IDs in their addresses."""
     context = browser.new_context(storage_state=cookies)
     page = context.new_page()
     page.set_default_timeout(120_000)
@@ -135,7 +135,7 @@ def take_picture(browser, origin, cookies, path):
 
 
 def find_pages(browser, origin, link, picture):
-    """The cookies of who has signed in by the link, and the addresses of all pages by their names."""
+    """The cookies after a sign-in with the link, and the addresses of all pages by name."""
     state = browser.new_context()
     sign_in(state, link)
     cookies = state.storage_state()
@@ -145,7 +145,7 @@ def find_pages(browser, origin, link, picture):
 
 
 def look_at_pages(browser, origin, cookies, looked_at, width, screenshots, failures):
-    """Returns the commands that the pages say do the same, each with the name of such a page."""
+    """Returns the commands that pages show as equivalent, each with the name of a page."""
     from playwright.sync_api import expect
 
     context = browser.new_context(
@@ -188,13 +188,13 @@ def look_at_pages(browser, origin, cookies, looked_at, width, screenshots, failu
 
 
 def parse_commands(commands, doorstep, folder, failures):
-    """Has a shell and the program itself read what pages print: each is a command with its options, and quoted as it has to be.
+    """Parses the printed commands with a shell and the program: each must be a command with valid options and quoting.
 
     Nothing is done: there is no such database.
     """
     environment = os.environ | {"DOORSTEP": doorstep, "DATABASE_URL": "postgresql://127.0.0.1:1/none?connect_timeout=1"}
     for line, name in commands.items():
-        # It asks the site itself, and no database; what somebody has typed and is told to be wrong is so for the command, too.
+        # This command opens the site and no database. The page shows it with an invalid value, which the command refuses too.
         if line.startswith("doorstep domain check ") or name.endswith("edit-errors"):
             continue
         outcome = subprocess.run(

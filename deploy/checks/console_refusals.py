@@ -1,4 +1,4 @@
-"""What the console must refuse, asked over sockets and in a browser."""
+"""Requests that the console must refuse, over sockets and in a browser."""
 
 import http.client
 import subprocess
@@ -30,7 +30,7 @@ def refuse(browser, origin, port, options, failures):
     sign_in(reader, reading)
     sign_in(keeper, link(options, port, "Kim", "--tenant", "many"))
 
-    # A link is good once.
+    # A link works once.
     page = reader.new_page()
     page.goto(f"{origin}/login")
     again = browser.new_context().new_page()
@@ -38,7 +38,7 @@ def refuse(browser, origin, port, options, failures):
     again.wait_for_load_state()
     failures.expect("was already used" in again.locator("main").inner_text(), "used link", "it signs in again")
 
-    # A name that leads here by another's DNS.
+    # A foreign name whose DNS record has this address.
     for host in ("evil.example.com", f"evil.example.com:{port}", f"{here}.evil.example.com", "localhost.evil.example.com"):
         status = ask(port, "GET", "/", {"Host": host}).status
         failures.expect(status == 421, "rebound host", f"{host} is answered {status}")
@@ -56,7 +56,7 @@ def refuse(browser, origin, port, options, failures):
         failures.expect(status == 403, "another origin", f"{fields} is answered {status}")
     same_site(keeper, origin, port, failures)
 
-    # What may only be read, and another tenant's.
+    # Changes by a session that may only read, and another tenant's pages.
     own = {"Host": here, "Content-Type": FORM, "Sec-Fetch-Site": "same-origin"}
     read = "; ".join(f"{c['name']}={c['value']}" for c in reader.cookies())
     version = reader.new_page()
@@ -77,14 +77,14 @@ def refuse(browser, origin, port, options, failures):
         status = ask(port, "GET", path, {"Host": here, "Cookie": cookie}).status
         failures.expect(status == 404, "one tenant", f"{path} is answered {status}")
 
-    # A proxy that is not named, and one that does not pass Host on.
+    # An unknown proxy, and a proxy that does not forward Host.
     for fields in ({"X-Forwarded-For": "192.0.2.1"}, {"Forwarded": "for=192.0.2.1"}, {"Via": "1.1 proxy"}):
         status = ask(port, "GET", "/login", {"Host": here, **fields}).status
         failures.expect(status == 421, "unnamed proxy", f"{fields} is answered {status}")
     status = ask(port, "POST", "/login", {**own, "Origin": "https://console.example.com"}, "token=x").status
     failures.expect(status == 403, "proxy without Host", f"signing in is answered {status}")
 
-    # A session that is over.
+    # An expired session.
     late = browser.new_context()
     sign_in(late, link(options, port, "Eve"))
     page = late.new_page()

@@ -1,4 +1,4 @@
-"""What deploy/checks/console puts into the database: a tenant as most are, one with many places, and one with hostile names.
+"""The data of deploy/checks/console: a usual tenant, one with many locations, and one with hostile names.
 
 usage: console_seed.py FOLDER PLACES
 """
@@ -151,7 +151,7 @@ def seed(folder, count):
     write_csv(folder / "hostile.experiences.csv", experiences, [
         (clip, "https://hostile.example.com/h", "advanced", "", "path:1", "<b>&\"'", "</title>"),
     ])
-    # Confirmations of days that are over cannot be asked for.
+    # No request can record confirmations of past days.
     (folder / "confirmations.sql").write_text("""
         DO $$
         DECLARE t uuid;

@@ -1,4 +1,4 @@
-"""What somebody does in the console, step by step, as deploy/checks/console tries it."""
+"""Tasks of a person in the console, step by step, for deploy/checks/console."""
 
 import gzip
 import time
@@ -23,7 +23,7 @@ def tab_to(page, wanted, failures, what, limit=80):
 
 
 def arrive(page, pattern):
-    """Waits until a page is there and shown: keys that are pressed before Chromium has painted it are lost."""
+    """Waits until a page is loaded and painted: Chromium ignores keys that are pressed earlier."""
     page.wait_for_url(pattern)
     page.evaluate("() => new Promise((shown) => requestAnimationFrame(() => requestAnimationFrame(shown)))")
 
@@ -46,7 +46,7 @@ def walk_by_keys(browser, origin, link, failures):
     tab_to(page, "name", failures, what)
     page.keyboard.press("Control+a")
     page.keyboard.type("Renamed by keys")
-    # A letter that is written does nothing else.
+    # A typed letter is no shortcut.
     failures.expect(page.url.endswith("/edit"), what, "a letter in a field leads elsewhere")
     tab_to(page, "Review changes", failures, what)
     page.keyboard.press("Enter")
@@ -79,7 +79,7 @@ def walk_by_keys(browser, origin, link, failures):
 
 
 def walk_without_scripts(browser, origin, link, failures):
-    """The same, by a pasted link."""
+    """The same with a pasted link."""
     what = "without JavaScript"
     context = browser.new_context(java_script_enabled=False, viewport={"width": 320, "height": 700})
     page = context.new_page()
@@ -130,7 +130,7 @@ def walk_without_scripts(browser, origin, link, failures):
 
 
 def send_files(browser, origin, link, failures):
-    """What the console's own module sends: a picture, and rows."""
+    """Requests of the console's script: an image, and rows."""
     what = "files"
     context = browser.new_context()
     sign_in(context, link)
@@ -152,7 +152,7 @@ def send_files(browser, origin, link, failures):
 
 
 def look_at_tiles(browser, link, failures):
-    """A console whose maps are drawn on somebody else's tiles asks for these and nothing else elsewhere."""
+    """With a foreign tile server, a page sends requests for tiles to it, and no other foreign request."""
     from playwright.sync_api import expect
 
     what = "tiles"
@@ -257,7 +257,7 @@ def edit_on_map(browser, origin, link, failures):
 
 
 def show_keys_once(browser, origin, link, failures):
-    """A key and a webhook's secret: in the page that answers the form, in no address, and not once more."""
+    """A new key and a webhook's secret are shown once, in the page after the form, and in no address."""
     what = "shown once"
     context = browser.new_context(viewport={"width": 320, "height": 800}, reduced_motion="reduce")
     sign_in(context, link)
@@ -284,7 +284,7 @@ def show_keys_once(browser, origin, link, failures):
             failures.add(what, f"{path}: {violation}")
         wide = wider_than_screen(page)
         failures.expect(wide <= 0, what, f"{path} is {wide} px wider than the screen")
-        # The form comes again, and makes nothing.
+        # A repeated form creates nothing.
         again = context.request.post(
             origin + path, headers={"Sec-Fetch-Site": "same-origin"},
             form=dict(urllib.parse.parse_qsl(answer.request.post_data, keep_blank_values=True)))
@@ -295,7 +295,7 @@ def show_keys_once(browser, origin, link, failures):
 
 
 def ask_first(browser, origin, link, other, failures):
-    """What a browser sends after a form alone: another person's link, and a request to a tenant's site."""
+    """Actions that need a form: a link of another person, and a request to a tenant's site."""
     what = "asks first"
     context = browser.new_context(viewport={"width": 320, "height": 800}, reduced_motion="reduce")
     sign_in(context, link)
@@ -329,7 +329,7 @@ def ask_first(browser, origin, link, other, failures):
 
 
 def measure(browser, origin, link, failures):
-    """The design's budgets, as far as a browser tells them: weights as they are sent, and requests."""
+    """The budgets of the design: transferred bytes and requests."""
     context = browser.new_context(viewport={"width": 1280, "height": 800})
     sign_in(context, link)
     page = context.new_page()

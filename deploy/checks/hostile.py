@@ -1,4 +1,4 @@
-"""Opens connections that say nothing or read nothing, and sends queries that once took the processor for long.
+"""Opens connections that send or read nothing, and sends queries that took much processor time in earlier versions.
 
 usage: hostile.py --key FILE --plain PORT:PID --tls PORT:PID …
 
@@ -21,15 +21,15 @@ import urllib.parse
 
 LOOKUP = "/v1/lookup?url=" + urllib.parse.quote(
     "https://example.com/restaurants/restaurant_a/order/1234", safe="")
-# As long as the line of a request may be, and each name another one.
+# The longest request line, with different names.
 NAMES = "/v1/lookup?" + "&".join(f"{number:x}" for number in range(4_096))[:15_900]
-# What the server's limits leave to a machine that is busy with other things.
+# Times with a reserve for a busy machine.
 HANDSHAKE_LIMIT, ANSWER_LIMIT, MARGIN = 10, 35, 30
-# A query of names may take so many times what a lookup does; it is a hundred times as long, and once took thousands.
+# The most processor time of a query of names, in lookups. It is a hundred times as long; in earlier versions it took thousands.
 MOST_LOOKUPS = 100
 STREAMS = 100
-# Clients that pipeline and never read. What is read of each and not answered takes no more than PIPELINE_MEMORY; GROWTH is what
-# the server takes once.
+# Clients that pipeline and never read. The unanswered requests of each take at most PIPELINE_MEMORY. GROWTH is the fixed growth of the
+# server.
 PIPELINES, PIPELINE_MEMORY, GROWTH = 100, 256 * 2**10, 16 * 2**20
 
 
@@ -56,7 +56,7 @@ def connect_tls(port, protocol="http/1.1"):
 
 
 class Client:
-    """One connection on which each request is answered before the next is sent."""
+    """A connection with one request at a time."""
 
     def __init__(self, connection, key):
         self.connection, self.key, self.received = connection, key, b""
@@ -82,7 +82,7 @@ class Client:
 
 
 def processor_time(pid):
-    """The seconds for which processors have worked for a process."""
+    """The processor time of a process in seconds."""
     fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -92,7 +92,7 @@ def resident_memory(pid):
 
 
 def cost(client, path, status, count, pid):
-    """The seconds of the processor that one request takes."""
+    """The processor time of one request in seconds."""
     # One-time work is done before the measurement.
     for _ in range(10):
         client.get(path)
@@ -106,7 +106,7 @@ def cost(client, path, status, count, pid):
 
 def queries_cost_little(port, pid, key, count, milliseconds):
     client = Client(connect(port), key)
-    # Many: the system counts the time in hundredths of a second.
+    # Many requests, because the system counts hundredths of a second.
     lookup = cost(client, LOOKUP, 200, 20 * count, pid)
     names = cost(client, NAMES, 400, count, pid)
     words = f"a query of {len(NAMES)} bytes of names takes {1e3 * names:.3f} ms of the processor, a lookup {1e3 * lookup:.3f}"
@@ -116,22 +116,22 @@ def queries_cost_little(port, pid, key, count, milliseconds):
 
 
 def pipelines_take_little(port, pid):
-    """Requests that come faster than their answers are read wait in the system's buffers, not in the server's memory."""
+    """If a client does not read its responses, its further requests wait in the system's buffers, not in the server's memory."""
     request = b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n"
     before = resident_memory(pid)
     opened = [connect(port) for _ in range(PIPELINES)]
     sent = [0] * PIPELINES
     for connection in opened:
         connection.setblocking(False)
-    # Small answers, so that the server reads much of each before the buffers between the two are full. Until they are, and
-    # nobody can send more, or a while before unread answers are given up.
+    # Small responses, so that the server reads many requests before the buffers of both sides are full. Sends until the buffers are full,
+    # or until shortly before the server closes connections with unread responses.
     blocked, deadline = 0, time.monotonic() + ANSWER_LIMIT / 2
     while blocked < 20 and time.monotonic() < deadline:
         earlier = sum(sent)
         for index, connection in enumerate(opened):
             with contextlib.suppress(BlockingIOError):
                 while True:
-                    # From where the last part of a request was cut off.
+                    # Continue after the part of the request that was sent.
                     sent[index] += connection.send((request * 1_000)[sent[index] % len(request):])
         blocked = blocked + 1 if sum(sent) == earlier else 0
         time.sleep(0.05)
@@ -160,7 +160,7 @@ def open_connections(client):
 
 
 def wait_until_open(client, count, words):
-    """Waits until the server has accepted what was opened."""
+    """Waits until the server has accepted all connections."""
     deadline = time.monotonic() + MARGIN
     while (opened := open_connections(client) - 1) < count and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -169,7 +169,7 @@ def wait_until_open(client, count, words):
 
 def ask_without_reading(port):
     connection = connect_tls(port)
-    # More than all buffers between the two hold: each response is a document of 150 KB.
+    # More than all buffers of both sides: each response has 150 KB.
     connection.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n" * 200)
     return connection
 
@@ -179,11 +179,11 @@ def frame(kind, flags, stream, payload=b""):
 
 
 def ask_with_a_closed_window(port):
-    """HTTP/2 (RFC 9113) with a window of 0 for each stream: nothing of a body may be sent."""
+    """HTTP/2 (RFC 9113) with a window of 0 for each stream: the server may send no byte of a body."""
     connection = connect_tls(port, "h2")
     if connection.selected_alpn_protocol() != "h2":
         raise Failure("the server did not agree to HTTP/2")
-    # GET and https from the static table, path and authority as they are (RFC 7541, section 6.2.2).
+    # GET and https from the static table, path and authority as literals (RFC 7541, section 6.2.2).
     path, authority = b"/openapi.json", b"localhost"
     headers = (bytes([0x82, 0x87, 0x04, len(path)]) + path + bytes([0x01, len(authority)]) + authority)
     settings = (4).to_bytes(2, "big") + (0).to_bytes(4, "big")
@@ -194,7 +194,7 @@ def ask_with_a_closed_window(port):
 
 
 def resets(connection, seconds):
-    """How many streams the server resets within a time; what else it sends is passed over."""
+    """The number of streams that the server resets within a time; other frames are ignored."""
     received, count, deadline = b"", 0, time.monotonic() + seconds
     connection.setblocking(False)
     while count < STREAMS and time.monotonic() < deadline:
@@ -214,7 +214,7 @@ def resets(connection, seconds):
 
 
 def wait_until_gone(client, key, seconds, words):
-    """Waits until the one connection that asks is alone, and looks up meanwhile."""
+    """Waits until the connection that sends lookups is the only one, and sends lookups meanwhile."""
     start, lookups = time.monotonic(), 0
     while True:
         status, _ = client.get(LOOKUP)
@@ -264,7 +264,7 @@ def connections_end(port, pid, key, silent, unread):
 
 def ends(port, pid, seconds, silent, unread):
     opened = [connect(port) for _ in range(silent)] + [ask_without_reading(port) for _ in range(unread)]
-    # That they are read from before the signal.
+    # So that the server reads them before the signal.
     time.sleep(1)
     start = time.monotonic()
     os.kill(pid, signal.SIGTERM)
@@ -273,12 +273,12 @@ def ends(port, pid, seconds, silent, unread):
             state = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
         except FileNotFoundError:
             break
-        # Ended, and who started it has not been told yet.
+        # It has ended, and its parent has not collected its status yet.
         if state == "Z":
             break
         time.sleep(0.05)
     elapsed = time.monotonic() - start
-    # Well before the server gives up unread responses anyway.
+    # Well before the server closes connections with unread responses.
     check(elapsed < seconds + 15, f"the server ended {elapsed:.1f} s after SIGTERM, of which requests have {seconds} s")
     for connection in opened:
         connection.close()
