@@ -1,4 +1,4 @@
-"""Compares QR codes with segno's, module by module, and has zbarimg read them.
+"""Compares QR codes with segno's, module by module, and reads them with zbarimg.
 
 usage: qr.py PROGRAM FOLDER
 """
@@ -28,7 +28,7 @@ RUN = re.compile(r"M(\d+) (\d+)h(\d+)v1h-(\d+)z")
 
 
 def write_padding_bits(buffer, _, length):
-    """Segno's own of 1.6.6 adds eight bits where the data end with a codeword; the standard adds none there (7.4.10)."""
+    """Replaces segno's function: if the data end with a codeword, segno 1.6.6 adds eight bits, and the standard none (7.4.10)."""
     buffer.extend([0] * (-length % 8))
 
 
@@ -40,7 +40,7 @@ def fail(problem):
 
 
 def random_url(random, length):
-    """A URL of so many bytes, of what a canonical one may have."""
+    """A URL with this number of bytes, of the characters of canonical URLs."""
     characters = string.ascii_letters + string.digits + "-._~/?&=%:@!$'()*+,;"
     start = "https://a.example/"
     return (start + "".join(random.choices(characters, k=max(0, length - len(start)))))[:length]
@@ -59,7 +59,7 @@ def cases():
 
 
 def read(image):
-    """Returns the rows of an SVG image with the quiet zone, a byte a module, 1 for dark."""
+    """Returns the rows of an SVG image with the quiet zone: a byte for each module, 1 for dark."""
     match = IMAGE.fullmatch(image)
     if not match:
         fail(f"no image of ours: {image[:200]!r}")
@@ -73,7 +73,7 @@ def read(image):
 
 
 def check_text(mask, text, rows):
-    """Compares with segno's modules; without a mask with its choice of one, by the standard's penalty."""
+    """Compares the modules with segno's. Without a mask, segno chooses it by the standard's penalty."""
     version = next(v for v, capacity in zip(VERSIONS, CAPACITIES) if capacity >= len(text))
     other = segno.make(text, error="m", mode="byte", version=version, mask=mask, boost_error=False)
     if [bytes(row) for row in rows] != [bytes(row) for row in other.matrix_iter(border=4)]:

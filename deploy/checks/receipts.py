@@ -1,4 +1,4 @@
-"""Verifies a receipt as an ordering system does, and tries what such a system must refuse.
+"""Verifies a receipt as an ordering system does, and tries receipts that such a system must refuse.
 
 usage: receipts.py ADDRESS KEY_FILE TENANTS
 """
@@ -17,20 +17,20 @@ ISSUER = "https://doorstep.example"
 
 
 def verify(receipt, keys, tenant, issuer=ISSUER):
-    """Returns the claims of a receipt; raises jwt.InvalidTokenError for what is none."""
+    """Returns the claims of a receipt; raises jwt.InvalidTokenError for an invalid one."""
     return jwt.decode(
         receipt, keys.get_signing_key_from_jwt(receipt).key, algorithms=["ES256"], issuer=issuer, audience=tenant,
         options={"require": ["exp", "iat", "iss", "aud", "sub", "jti"]})
 
 
 def is_there(claims, location, evidence=("device", "coordinate")):
-    """Whether the claims say that the person was there for certain, by evidence that is to count."""
+    """Whether the claims state with certainty, and by accepted evidence, that the person was at the location."""
     return (claims["outcome"] == "inRegion" and claims["location"] == location
             and claims.get("evidence") in evidence and claims.get("certain") is True)
 
 
 def verify_later(seconds, *arguments):
-    """Verifies a receipt with a clock that stands in the future."""
+    """Verifies a receipt with a clock in the future."""
     with unittest.mock.patch("jwt.api_jwt.datetime") as clock:
         clock.now.return_value = datetime.now(timezone.utc) + timedelta(seconds=seconds)
         return verify(*arguments)

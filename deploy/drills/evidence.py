@@ -1,16 +1,16 @@
-"""Holds what there is after a drill to what was acknowledged, and tries whether a breach would be noticed."""
+"""Compares the state after a drill with the acknowledged writes, and checks that a broken promise would be found."""
 
 import collections
 
 from frozen import REVOCATION_LIMIT
 
-# Of those of an audience who cannot be reached the first thousand have a delivery each (the guide on notifications).
+# The first thousand unreachable instances of an audience have a delivery each (guide on notifications).
 OWN_DELIVERIES = 1_000
 REVOCATIONS = f"a revoked key is refused within {REVOCATION_LIMIT} s while another tenant cannot be read"
 
 
 class Found:
-    """What there is after all cycles, in the database and at the other side."""
+    """The state after all cycles, in the database and at APNs and the webhook receiver."""
 
     def __init__(self, installation, receiver):
         query = installation.query
@@ -41,7 +41,7 @@ class Found:
 
 
 def judge(ledger, found):
-    """Each promise with how many things were held to it, and what breaks it."""
+    """Each promise with the number of checked items, and the violations."""
     broken = collections.defaultdict(list)
 
     def hold(promise, things, is_kept):
@@ -123,10 +123,10 @@ SPOILERS = {
 
 
 def spoil(ledger, installation, receiver):
-    """Returns the promises whose breach went unnoticed."""
+    """Returns the promises whose violation was not found."""
     names = {"written": next(place for place, count in ledger.written.items() if count > 0),
              "notification": next(iter(ledger.notifications))}
-    # Triggers and the server would only be in the way.
+    # Without triggers and the server, which would prevent the faults.
     installation.query("SET session_replication_role = replica;" + ";".join(
         sql.format_map(names) for sql in SPOILERS.values()))
     found = Found(installation, receiver)
@@ -138,7 +138,7 @@ def spoil(ledger, installation, receiver):
     if ledger.revocations is not None:
         ledger.revocations["admitted"] = 2 * REVOCATION_LIMIT
     counts, broken = judge(ledger, found)
-    # Of the same place, perhaps, as the one that was taken away.
+    # Perhaps of the same location as the deleted one.
     place = next(iter(ledger.asked))
     found.confirmations[place] = ledger.asked[place] + 1
     broken |= {"none is there twice": judge(ledger, found)[1]["none is there twice"]}

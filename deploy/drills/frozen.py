@@ -10,14 +10,14 @@ from installation import SITE, Client, Failure
 TENANT = "frozen"
 # One statement that changes more than 1,000 rows makes the server copy the tenant.
 ROWS = 1_200
-# For how long each row is read while the tenant is frozen: a page of the copy takes longer than a statement may.
+# The time to read a row while the tenant is frozen: a page of the copy takes longer than the statement timeout.
 SECONDS_PER_ROW = 0.05
 REVOCATION_LIMIT = 1
 START_LIMIT = 60
 
 
 class FrozenTenant:
-    """Freezes a tenant for the lookup index alone: other roles read its rows as fast as any."""
+    """Freezes a tenant for the lookup index only: other roles read its rows at the usual speed."""
 
     def __init__(self, installation, ledger):
         self.installation, self.ledger, self.is_set_up = installation, ledger, False

@@ -1,5 +1,4 @@
-"""An installation of which each part is there more than once: three nodes, and two servers, each with a way of its own to the
-primary."""
+"""A highly available installation: three database nodes, and two servers with separate paths to the primary."""
 
 import contextlib
 import os
@@ -162,7 +161,7 @@ listen servers
 
     @property
     def whole(self):
-        """The primary and the synchronous standby of a cluster that lacks nothing; of any other, nothing."""
+        """The primary and the synchronous standby of a complete cluster; nothing for any other."""
         primaries = [node for node in self.nodes if node.reign]
         if len(primaries) != 1 or not all(node.is_well for node in self.nodes):
             return None
@@ -175,14 +174,14 @@ listen servers
         kill(self.servers[way].process.pid)
 
     def log_tail(self):
-        """Errors first: what a request failed by. Then what became of the nodes. All of it is kept, and where is said."""
+        """Prints the errors of requests, then the states of the nodes. Stores all of it, and prints where."""
         kept = pathlib.Path(tempfile.mkdtemp(prefix="doorstep-cluster-"))
         logs = {path.name: path.read_text(errors="replace").splitlines() for path in sorted(self.scratch.glob("serve-*.log"))}
         said = [f"{name}: {line}" for name, lines in logs.items()
                 for line in [*[line for line in lines if " error doorstep" in line][-8:], *lines[-4:]]]
         for node in self.nodes:
             shutil.copytree(node.logs, kept / node.name)
-            # Without Patroni's messages about clients that stopped waiting.
+            # Without Patroni's messages about clients that closed their connections.
             lines = [line for line in (node.logs / "patroni.log").read_text(errors="replace").splitlines()
                      if re.match(r"\d{4}-", line) and "Traceback" not in line]
             said += [f"{node.name}: {line}" for line in lines[-25:] + node.running("postgres")]

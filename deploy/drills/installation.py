@@ -1,4 +1,4 @@
-"""An installation of Doorstep that a drill may harm: a private PostgreSQL, an APNs simulator, a server, and one tenant."""
+"""An installation of Doorstep for a drill: an embedded PostgreSQL, an APNs simulator, a server, and one tenant."""
 
 import argparse
 import asyncio
@@ -19,14 +19,14 @@ import urllib.request
 
 TENANT, TEAM, KEY_ID, CLIP = "drill", "ABCDE12345", "DRILLKEY01", "com.example.MyApp.Clip"
 SITE = "https://example.com"
-# A machine that is busy with other things starts a server of the debug build in seconds.
+# A busy machine starts a server of the debug build in seconds.
 START_LIMIT = 300
 # The status of a server without a lookup index or a database, and of a proxy without a server.
 UNAVAILABLE = (502, 503, 504)
 
 
 class Arguments(argparse.ArgumentParser):
-    """Those that every drill has; what it does not know is a wrong usage (64)."""
+    """The options of every drill; an unknown option is a wrong usage (64)."""
 
     def __init__(self, description):
         super().__init__(usage=description.split("usage: ")[1])
@@ -40,7 +40,7 @@ class Arguments(argparse.ArgumentParser):
 
 
 class Failure(Exception):
-    """The drill itself cannot go on: neither kept nor broken."""
+    """The drill cannot continue; no promise is kept or broken."""
 
 
 def free_port():
@@ -74,15 +74,15 @@ def query(conninfo, sql):
 
 
 class Installation:
-    # Clients of one address ask for everything.
+    # All clients have one address.
     limits = ("--key-limit", "off", "--client-limit", "off", "--new-instance-limit", "off", "--client-new-instance-limit", "off")
 
     def __init__(self, binary, scratch):
-        # Its children end with it; a shell makes background processes ignore SIGINT.
+        # Its children end with it. A shell makes background processes ignore SIGINT.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
         self.binary, self.scratch = binary, pathlib.Path(scratch)
         self.postgres = self.scratch / "postgres"
-        # Which database the commands and the server work on, and what the server alone has in its environment.
+        # The database of the commands and the server, and the additional environment of the server.
         self.database, self.serving = ["--embedded-postgres", str(self.postgres)], {}
         self.environment = {
             name: value for name, value in os.environ.items() if name != "DATABASE_URL" and not name.startswith("DOORSTEP_")
@@ -93,7 +93,7 @@ class Installation:
     # Commands and the database
 
     def run(self, *words, text=None):
-        """What a command prints."""
+        """Runs a command; returns its output."""
         done = subprocess.run(
             [self.binary, *words], input=text, text=True, capture_output=True, env=self.environment, check=False)
         if done.returncode != 0:
@@ -109,7 +109,7 @@ class Installation:
     # Set-up
 
     def set_up(self, locations, experiences):
-        """One tenant with a clip of many businesses, and its keys; the server must run."""
+        """Creates a tenant with a clip of several businesses, and its keys; the server must run."""
         self.on_database("tenant", "create", TENANT, "--name", "Drill")
         self.on_database(
             "clip", "create", "--tenant", TENANT, "--team-id", TEAM, "--bundle-id", CLIP, "--multi-business")
@@ -132,7 +132,7 @@ class Installation:
                                            "--format", "json"))["key"]
 
     def start_simulator(self, public_keys=None, private_key=None):
-        """With a key that it makes itself, or with those of the team that are named by their IDs."""
+        """Starts the simulator with a key that it makes, or with keys of the team by their IDs."""
         if public_keys:
             keys = [word for name, path in public_keys.items() for word in ("--key-id", name, "--public-key", str(path))]
         else:
@@ -151,7 +151,7 @@ class Installation:
             "DOORSTEP_APNS_KEYS": str(self.scratch / "keys.json"),
             "DOORSTEP_APNS_CA_FILE": str(self.scratch / "ca.pem"),
             "DOORSTEP_APNS_PRODUCTION": f"127.0.0.1:{ports['port']}",
-            # A delivery's lease lasts for two of them.
+            # The lease of a delivery lasts for two timeouts.
             "DOORSTEP_APNS_TIMEOUT": "3"}
 
     def simulated(self, path, method="GET"):
@@ -160,7 +160,7 @@ class Installation:
             return json.loads(answer.read() or "null")
 
     def collect_requests(self):
-        """What APNs was sent. The simulator remembers 100,000; to be called while nothing is sent."""
+        """The requests to APNs; the simulator keeps 100,000. Call it while nothing is sent."""
         self.requests += self.simulated("/requests")
         self.simulated("/requests", "DELETE")
 
@@ -174,7 +174,7 @@ class Installation:
                 env=self.environment | self.serving, stdout=log, stderr=log, start_new_session=True)
 
     def start_server(self):
-        """Starts it again, as a service manager does, until it is ready; returns how long that took."""
+        """Starts the server again, as a service manager does, and waits until it is ready; returns the time."""
         start = time.monotonic()
         self.start_server_once()
         while not self.is_ready():
@@ -203,7 +203,7 @@ class Installation:
     # PostgreSQL
 
     def postmaster(self):
-        """Its process and those that it has started; none where it does not run."""
+        """The process and its children; none if it does not run."""
         try:
             leader = int((self.postgres / "data/postmaster.pid").read_text().split("\n", 1)[0])
             if not pathlib.Path(f"/proc/{leader}").exists():
@@ -213,7 +213,7 @@ class Installation:
         return leader, children(leader)
 
     def start_postgres(self):
-        """What a command that joins does; returns how long it took."""
+        """Starts PostgreSQL as a joining command does; returns the time."""
         start = time.monotonic()
         while True:
             try:
@@ -225,7 +225,7 @@ class Installation:
                 time.sleep(0.05)
 
     def close(self):
-        """Ends what was started, PostgreSQL last."""
+        """Ends all started processes, PostgreSQL last."""
         for process in (self.server, self.simulator):
             if process and process.poll() is None:
                 process.terminate()
@@ -234,7 +234,7 @@ class Installation:
                 except subprocess.TimeoutExpired:
                     process.kill()
                     process.wait()
-        # What a killed server has left running: joined and left, it stops.
+        # A killed server leaves PostgreSQL running. It stops after a command has joined and left.
         if self.database and self.postgres.exists():
             with contextlib.suppress(Failure):
                 self.run("postgres", str(self.postgres), "--", "true")
@@ -251,14 +251,14 @@ def children(parent):
 
 
 def kill(*processes):
-    """Ends them as a lack of memory does; one that is gone already is no matter."""
+    """Kills the processes, as a lack of memory does; ended processes are ignored."""
     for process in processes:
         with contextlib.suppress(ProcessLookupError):
             os.kill(process, signal.SIGKILL)
 
 
 class Unanswered(Exception):
-    """Whether it was done is not known."""
+    """It is unknown whether the request took effect."""
 
 
 class Client:
@@ -270,7 +270,7 @@ class Client:
         self.unanswered = self.unavailable = 0
 
     async def send(self, method, path, body=None, **headers):
-        """The status and the JSON; `Unanswered` where no whole answer came."""
+        """Returns the status and the JSON; raises `Unanswered` without a complete response."""
         content = b"" if body is None else json.dumps(body).encode()
         lines = [f"{method} {path} HTTP/1.1", "Host: localhost", f"Authorization: Bearer {self.key}",
                  "Content-Type: application/json", f"Content-Length: {len(content)}",
@@ -291,7 +291,7 @@ class Client:
         return int(head.split()[1]), json.loads(text) if text else None
 
     async def insist(self, method, path, body=None, **headers):
-        """Sends the same until it is answered, by whatever server: as a client does that must know."""
+        """Repeats the request until any server responds, as a client does that must know the result."""
         deadline = time.monotonic() + 2 * START_LIMIT
         while time.monotonic() < deadline:
             try:

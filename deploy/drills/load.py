@@ -1,4 +1,4 @@
-"""What clients ask of an installation under drill, and what it has acknowledged to them."""
+"""The clients of an installation in a drill, and the writes that it acknowledged."""
 
 import asyncio
 import base64
@@ -15,16 +15,16 @@ from installation import CLIP, SITE, UNAVAILABLE, Client, Failure, Unanswered
 
 WRITERS, PLACES, DEVICES, CROWD_DEVICES = 2, 6, 20, 5
 AUDIENCES = ("table", "guests", "crowd")
-# A location for the visits to each server that there will be, and one for each audience.
+# A location for the visits to each server of the drill, and one for each audience.
 EXPERIENCES = [("/places", "", "path:1"), *((f"/restaurants/{name}", name, "") for name in AUDIENCES)]
-# A killed server's lease of a message lasts for a minute.
+# The lease of a message by a killed server lasts for a minute.
 SETTLING_LIMIT = 300
-# Confirmations are written some 50 ms after they were answered; a busy machine has other things to do.
+# Confirmations are stored about 50 ms after their response; later on a busy machine.
 WRITING_LIMIT = 60
 
 
 class Ledger:
-    """What the installation has acknowledged."""
+    """The acknowledged writes."""
 
     def __init__(self):
         self.places = {}          # location: its version, or None where it was deleted last
@@ -43,10 +43,10 @@ class Ledger:
 
 
 class Receiver:
-    """Takes webhook messages, and holds their signatures to the secret."""
+    """Receives webhook messages, and verifies their signatures."""
 
     def __init__(self, ledger):
-        # The newest first, and how many messages were signed by that.
+        # The secrets, newest first, and the number of messages signed with the newest.
         self.ledger, self.secrets, self.by_newest = ledger, [], 0
         self.changes, self.outcomes, self.count = collections.defaultdict(set), set(), 0
 
@@ -64,7 +64,7 @@ class Receiver:
                 writer.write(b"HTTP/1.1 204 No Content\r\n\r\n")
                 await writer.drain()
         except (asyncio.IncompleteReadError, OSError, asyncio.CancelledError):
-            # The server is gone, or the drill is over.
+            # The server has ended, or the drill has.
             pass
         finally:
             writer.close()
@@ -82,7 +82,7 @@ class Receiver:
 
 
 class Load:
-    """Clients that go on until they are told to stop, each with what it has begun acknowledged by then."""
+    """Clients that run until they are stopped. Each finishes its begun request first."""
 
     def __init__(self, installation, ledger, receiver, seed):
         self.installation, self.ledger, self.receiver, self.seed = installation, ledger, receiver, seed
@@ -96,7 +96,7 @@ class Load:
         self.pace, self.lag_limit = 1, 0
 
     async def set_up(self, crowd):
-        """Registers a webhook, and those who notifications go to; of a crowd so many cannot be reached."""
+        """Registers a webhook, and the instances that get notifications; `crowd` instances are unreachable."""
         client = Client(self.installation, self.installation.secret)
         # A new key is known within a second.
         while (await client.insist("GET", "/v1/tenant"))[0] == 401:
@@ -146,7 +146,7 @@ class Load:
                 group.create_task(task())
 
     async def write(self, number):
-        """Changes locations of its own, and before each change looks whether the last one is still there."""
+        """Changes locations of this client, and checks before each change that the last one is still stored."""
         random_ = random.Random(f"{self.seed}/writer/{number}")
         client, ledger = self.client(self.installation.secret), self.ledger
         while not self.is_stopping:
@@ -208,7 +208,7 @@ class Load:
         return token
 
     async def confirm(self):
-        """At a location of the present server's own: by it is known which server has answered."""
+        """Confirms at a location of the current server: the location shows which server responded."""
         client, ledger = self.client(self.installation.publishable), self.ledger
         while not self.is_stopping:
             if not self.is_visiting:
@@ -218,7 +218,7 @@ class Load:
             location = f"visit-{self.visit}"
             ledger.asked[location] += 1
             try:
-                # Once: a repeated request would be counted again.
+                # Not repeated: a second request would be counted, too.
                 status, answer = await client.send("POST", "/v1/confirmations", {
                     "url": f"{SITE}/places/{location}", "deviceResult": {"inRegion": True}})
                 ledger.expect(
@@ -254,14 +254,14 @@ class Load:
             self.ledger.notifications[answer["id"]] = (tokens, unreachable)
 
     async def notify_guests(self):
-        """All who were registered, by one notification: so each token is read again."""
+        """Notifies all registered instances, so that each token is read again."""
         client = Client(self.installation, self.installation.secret)
         await self.notify_of(
             client, "guests", "/restaurants/guests", frozenset(self.ledger.instances.values()), 0)
         client.close()
 
     async def settle_confirmations(self):
-        """While the database answers, what was answered is written down soon."""
+        """Waits until acknowledged confirmations are stored; the database must be available."""
         location = f"visit-{self.visit}"
         self.visitors_rest.clear()
         self.is_visiting = False
@@ -271,7 +271,7 @@ class Load:
             try:
                 found = await asyncio.to_thread(self.confirmations_at, location)
             except Failure:
-                # It recovers from having lost a session.
+                # The server recovers from a lost session.
                 found = -1
             if found >= self.ledger.answered[location] or time.monotonic() > deadline:
                 break
@@ -287,7 +287,7 @@ class Load:
             f"SELECT count(*) FROM doorstep.confirmations WHERE location_identifier = '{location}'")[0][0])
 
     async def collect_requests(self):
-        """Those that APNs was sent, while nothing is sent."""
+        """The instances that APNs got requests for; call it while nothing is sent."""
         self.notifier_rests.clear()
         self.is_notifying = False
         await self.notifier_rests.wait()

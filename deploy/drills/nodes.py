@@ -1,4 +1,4 @@
-"""Machines on one machine: each has networks, a small disk and a clock of its own, and runs etcd, Patroni and PostgreSQL."""
+"""Simulated machines: each has its own networks, small disk and clock, and runs etcd, Patroni and PostgreSQL."""
 
 import contextlib
 import json
@@ -16,18 +16,18 @@ import urllib.request
 from backup import REPOSITORY, find_binaries
 from installation import Failure, kill
 
-# The servers reach PostgreSQL by one network, and the nodes each other by the other.
+# The servers reach PostgreSQL over the first network, and the nodes each other over the second.
 CLIENTS, MEMBERS = "clients", "members"
 SUBNETS = {CLIENTS: "10.77.0", MEMBERS: "10.78.0"}
 DISK = "1g"
 FAKETIME = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1"
-# What each needs, and Debian's package that has it.
+# The needed programs, and their Debian packages.
 PROGRAMS = {"etcd": "etcd-server", "patroni": "patroni", "pgbouncer": "pgbouncer", "haproxy": "haproxy", "ip": "iproute2",
             "unshare": "util-linux", "psql": "postgresql-client"}
 
 
 def enclose():
-    """Starts this program again with networks and mounts that are its own, and end with it."""
+    """Starts this program again in new namespaces for networks and mounts, which end with it."""
     os.environ["PATH"] += ":/usr/sbin:/sbin"
     missing = [package for program, package in PROGRAMS.items() if not shutil.which(program)]
     if not pathlib.Path(FAKETIME).exists():
@@ -59,7 +59,7 @@ def make_networks():
 
 
 class Process:
-    """A program that a service manager starts again whenever it ends, but for while its machine is down."""
+    """A program that is started again whenever it ends, except while its machine is down."""
 
     def __init__(self, log, *words, **environment):
         self.log, self.words, self.environment = log, [str(word) for word in words], os.environ | environment
@@ -113,7 +113,7 @@ class Node:
         return f"{SUBNETS[network]}.{10 + self.number}"
 
     def port(self, network):
-        """The end of its cable that is in the switch."""
+        """The interface of its cable at the switch."""
         return f"{network}{self.number}"
 
     def join_networks(self):
@@ -134,10 +134,10 @@ class Node:
             "--listen-client-urls", f"http://{members}:2379", "--advertise-client-urls", f"http://{members}:2379",
             "--listen-peer-urls", f"http://{members}:2380", "--initial-advertise-peer-urls", f"http://{members}:2380",
             "--initial-cluster", peers,
-            # The API that Patroni 3.0.2, Debian 12's, holds the leader's key by safely; by the other it overwrites another's
-            # [observed; mended in 3.0.3].
+            # With this API, Patroni 3.0.2 of Debian 12 holds the leader's key safely; with the other it overwrites another's
+            # [observed; corrected in 3.0.3].
             "--enable-v2",
-            # A busy machine is no reason for an election.
+            # A busy machine must not cause an election.
             "--heartbeat-interval", "250", "--election-timeout", "2500")
         self.make_programs()
         settings = self.directory / "patroni.yml"
@@ -149,7 +149,7 @@ class Node:
         threading.Thread(target=self.watch, args=(f"http://{clients}:8008/patroni",), daemon=True).start()
 
     def make_programs(self):
-        """PostgreSQL's, of which the server goes by the node's clock; and what Patroni does so by."""
+        """The configuration of PostgreSQL, which uses the node's clock, and of Patroni."""
         programs = self.directory / "bin"
         programs.mkdir()
         for program in pathlib.Path(find_binaries()).iterdir():
@@ -174,7 +174,7 @@ class Node:
             "bootstrap": {
                 "dcs": {
                     "ttl": 15, "loop_wait": 2, "retry_timeout": 5, "synchronous_mode": is_synchronous,
-                    # A crashed primary hands over, instead of making all wait for its recovery.
+                    # After a crash of the primary, a standby takes over at once, without waiting for its recovery.
                     "primary_start_timeout": 0, "master_start_timeout": 0,
                     "postgresql": {
                         "use_pg_rewind": True, "use_slots": False,
@@ -183,7 +183,7 @@ class Node:
                             "max_wal_size": "128MB", "min_wal_size": "80MB", "wal_keep_size": "256MB",
                             # Maximum time that an unresponsive standby delays a commit.
                             "wal_sender_timeout": "5s", "wal_receiver_timeout": "5s"}}},
-                # Each promotion begins a segment, and wal_keep_size keeps those of all timelines: a small disk has small ones.
+                # Each promotion begins a segment, and wal_keep_size keeps the segments of all timelines, so they are small.
                 "initdb": [{"encoding": "UTF8"}, {"locale": "C.UTF-8"}, {"wal-segsize": "1"}, "data-checksums"]},
             "postgresql": {
                 "listen": "0.0.0.0:5432", "connect_address": f"{members}:5432", "data_dir": str(self.disk / "data"),
@@ -208,7 +208,7 @@ class Node:
 
     @property
     def reign(self):
-        """The node, and since when it is the primary without a break; nothing where it is none."""
+        """The node, and the time since when it has been the primary; nothing if it is not."""
         state = self.latest
         if state.get("role") in ("master", "primary") and state.get("state") == "running" and "timeline" in state:
             return self.name, state["timeline"], state.get("postmaster_start_time")
@@ -225,10 +225,10 @@ class Node:
     # Faults
 
     def processes(self, program=None):
-        """All that run in it, or those of one program."""
+        """All processes of the node, or those of one program."""
         network, found = os.stat(f"/run/netns/{self.name}").st_ino, []
         for entry in pathlib.Path("/proc").iterdir():
-            # Some end meanwhile.
+            # Some processes end meanwhile.
             with contextlib.suppress(OSError):
                 if entry.name.isdigit() and os.stat(entry / "ns/net").st_ino == network and (
                         program is None or os.readlink(entry / "exe").endswith(f"/{program}")):
@@ -236,7 +236,7 @@ class Node:
         return found
 
     def running(self, program):
-        """Of each, its state, what it waits in, and how it calls itself."""
+        """State, kernel wait and title of each process."""
         found = []
         for process in self.processes(program):
             with contextlib.suppress(OSError):
@@ -247,10 +247,10 @@ class Node:
         return found
 
     def crash(self, seconds_down):
-        """It loses its power, and starts again."""
+        """Turns the node off, and on again."""
         for process in (self.etcd, self.patroni):
             process.down_until = time.monotonic() + seconds_down
-        # Some may start others meanwhile.
+        # Some processes may start others meanwhile.
         while processes := self.processes():
             kill(*processes)
 
@@ -274,7 +274,7 @@ class Node:
             order("ip", "link", "set", self.port(network), "master", network)
 
     def fill_disk(self):
-        """To the last page."""
+        """Fills the disk to the last page."""
         with open(self.disk / "ballast", "wb") as ballast:
             place, size = 0, os.statvfs(self.disk).f_bavail * os.statvfs(self.disk).f_frsize
             while size >= 4096:
@@ -282,14 +282,14 @@ class Node:
                     os.posix_fallocate(ballast.fileno(), place, size)
                     place += size
                 except OSError:
-                    # Another process has used some of it.
+                    # Another process used some of the space.
                     size //= 2
 
     def free_disk(self):
         (self.disk / "ballast").unlink(missing_ok=True)
 
     def set_clock(self, seconds):
-        """So many seconds ahead of the right time, or behind it; what is at work reads it within a second."""
+        """Sets the clock this number of seconds ahead or behind. Running programs read it within a second."""
         new = self.directory / "clock.new"
         new.write_text(f"{seconds:+d}\n")
         new.rename(self.clock)
@@ -299,5 +299,5 @@ class Node:
         for process in (self.etcd, self.patroni):
             if process:
                 process.is_wanted = False
-        # PostgreSQL, too, which outlives Patroni.
+        # Also PostgreSQL, which runs longer than Patroni.
         kill(*self.processes())

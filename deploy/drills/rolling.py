@@ -25,14 +25,14 @@ import uuid
 from installation import SITE, START_LIMIT, Arguments, Client, Failure, Installation, Unanswered, free_port, say, table
 
 LOCATIONS = [f"table-{number}" for number in range(20)]
-# A server sends its last response within the drain's limit, and an idle HAProxy needs two checks to take it back.
+# A server sends its last response within the limit of the drain. HAProxy uses it again after two checks.
 STOP_LIMIT, RETURN_LIMIT = 60, 30
 # HAProxy's checks of a server that count as its state after a restart: the first response may not be evaluated yet.
 CHECKS = 2
 
 
 class Proxy:
-    """HAProxy before the servers. It has a port and passes for an installation."""
+    """HAProxy before the servers. It has a port, like an installation."""
 
     def __init__(self, scratch, ports):
         program = shutil.which("haproxy", path="/usr/sbin:/sbin:/usr/bin")
@@ -62,7 +62,7 @@ listen servers
             self.process = subprocess.Popen([program, "-db", "-f", path], stdout=log, stderr=log)
 
     def states(self):
-        """Each server's state, as HAProxy knows it."""
+        """The state of each server in HAProxy."""
         with socket.socket(socket.AF_UNIX) as connection:
             connection.connect(str(self.socket))
             connection.sendall(b"show stat\n")
@@ -199,7 +199,7 @@ class Drill:
             self.problems.append(f"a server that is told to end ends with {status}")
         ended = time.monotonic()
         await asyncio.to_thread(server.start_server)
-        # Until HAProxy's next check it may still have the server's state of before.
+        # Until its next check, HAProxy may still have the earlier state of the server.
         await self.wait_for_checks(server)
         await self.proxy.wait_until_up()
         self.rows.append((number + 1, index + 1, f"{ended - start:.1f}", f"{time.monotonic() - ended:.1f}",

@@ -1,4 +1,4 @@
-"""Replaces every secret of an installation under load, and looks whether anybody notices, and whether the old one is done with.
+"""Replaces every secret of an installation under load. No request may fail, and the old secrets must become invalid.
 
 usage: rotation.py --doorstep PATH --scratch DIR [--seed S] [--break]
 
@@ -23,7 +23,7 @@ from evidence import Found, judge
 from installation import KEY_ID, SITE, TEAM, TENANT, Arguments, Client, Failure, Installation, free_port, say, table
 from load import AUDIENCES, EXPERIENCES, Ledger, Load, Receiver
 
-# How soon each server must know: keys within a second (the guide on the API), files within ten; and a busy machine's share.
+# Time until each server must use a change: a second for keys (guide on the API), ten for files, and a reserve for a busy machine.
 MARGIN = 20
 OTHER_KEY_ID = "DRILLKEY02"
 
@@ -58,7 +58,7 @@ class Drill:
         return sum(client.unanswered + client.unavailable for client in self.load.clients)
 
     async def until(self, condition, words):
-        """Waits for what must come soon."""
+        """Waits for a condition that must become true soon."""
         start = time.monotonic()
         while not await condition():
             if time.monotonic() > start + MARGIN:
@@ -78,7 +78,7 @@ class Drill:
                 start, problems = time.monotonic(), len(self.problems) + len(self.ledger.problems)
                 refused, restarts = self.refusals(), self.restarts
                 changes = sum(self.ledger.changes.values())
-                # By it is known who has answered, and so what must be written.
+                # It shows which server responded, and so which row must be stored.
                 self.load.visit += 1
                 await rotate()
                 await asyncio.sleep(1)
@@ -86,7 +86,7 @@ class Drill:
                     await load
                 await self.load.settle_confirmations()
                 refused = self.refusals() - refused
-                # One server that is started anew is away meanwhile; what ends its sessions ends what they were at.
+                # A restarted server is not available meanwhile; ending its sessions ends their statements.
                 if self.restarts == restarts and rotate != self.rotate_password:
                     self.expect(refused == 0, f"{secret}: {refused} requests were refused, or not answered")
                 self.rows.append((
@@ -113,13 +113,13 @@ class Drill:
         installation.start_simulator(
             {KEY_ID: self.scratch / "apns-1.pem", OTHER_KEY_ID: self.scratch / "apns-2.pem"}, self.scratch / "apns-1.p8")
         prepare(self.cluster, installation, self.passwords)
-        # The password is in a file, which each new connection reads.
+        # Each new connection reads the password from a file.
         self.passfile = self.scratch / "passfile"
         self.write_passfile(self.passwords["SERVE_PASSWORD"])
         installation.serving = {
             "PGPASSFILE": str(self.passfile),
             "DATABASE_URL": f"host=127.0.0.1 port={self.cluster.port} user=doorstep_serve_login dbname=doorstep"}
-        # One for the visits during each rotation, and one before.
+        # A location for the visits during each rotation, and one for those before.
         visits = [f"visit-{number}" for number in range(len(self.secrets) + 1)]
         installation.set_up([*AUDIENCES, *visits], [*EXPERIENCES, ("/signed", "", "\"coordinates:lat,lon,r\"")])
         second = copy.copy(installation)
@@ -135,7 +135,7 @@ class Drill:
         path.rename(self.passfile)
 
     async def restart(self):
-        """As a service manager does: what is under way is answered, and clients come again."""
+        """Restarts a server as a service manager does: it finishes running requests, and clients connect again."""
         self.restarts += 1
         for each in self.servers:
             await self.stop(each)
@@ -155,7 +155,7 @@ class Drill:
         self.cluster.stop()
 
     async def replace(self, name, old, new):
-        """Every server knows the new secret before any uses it."""
+        """Gives every server the new secret before any server uses it."""
         for value in (f"{old},{new}", f"{new},{old}"):
             self.installation.environment[name] = value
             await self.restart()
@@ -174,12 +174,12 @@ class Drill:
             return (await new.insist("GET", "/v1/tenant"))[0] == 200
 
         await self.until(is_known, "the new key is good")
-        # Both are: the load goes over to the new one while it runs.
+        # Both secrets are valid: the load uses the new one from now on.
         self.installation.secret = new.key
         for client in self.load.clients:
             if client.key == old:
                 client.key = new.key
-        # Requests with the old one have their responses by now.
+        # All requests with the old one have responses by now.
         await asyncio.sleep(1)
         status, _ = await new.insist("DELETE", f"/v1/keys/{identifier}")
         self.expect(status in (202, 204), f"the old key is revoked ({status})")
@@ -282,7 +282,7 @@ class Drill:
         query, password = self.installation.query, secrets.token_hex(16)
         query(f"ALTER ROLE doorstep_serve_login PASSWORD '{password}'")
         self.write_passfile(password)
-        # Sessions stay open by themselves; the new password is for new ones.
+        # Open sessions remain; the new password is for new sessions.
         count = query("""
             SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = 'doorstep_serve_login'""")[0][0]
 

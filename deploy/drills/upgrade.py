@@ -1,4 +1,4 @@
-"""Upgrades an installation under load, old and new servers side by side on one database, and takes the upgrade back.
+"""Upgrades an installation under load, with old and new servers on one database, and then returns to the old version.
 
 usage: upgrade.py --doorstep PATH --scratch DIR [--old PATH | --revision R] [--seconds N] [--seed S] [--break]
 
@@ -28,12 +28,12 @@ from load import AUDIENCES, EXPERIENCES, SITE, Ledger, Load, Receiver
 
 # Maximum wait of a write for migrations: their wait for a lock, their duration, and a margin for a busy machine.
 LONGEST_WRITE = 5
-# By then a server has another server's changes (a second), on a busy machine.
+# Time until a server has another server's changes: a second, and a reserve for a busy machine.
 SEEING_LIMIT = 20
 
 
 class MovingClient(Client):
-    """Sends to the server that it is told to, from its next request on, and keeps how long each takes."""
+    """Sends requests to the selected server, and stores the time of each."""
 
     def __init__(self, drill, key):
         super().__init__(drill.installation, key)
@@ -77,7 +77,7 @@ class MovingLoad(Load):
         await super().look(client, location)
 
     async def wait_until_seen(self, client, location):
-        """What the other server acknowledged, which is visible at this one within a second."""
+        """Waits until a write that the other server acknowledged is visible at this one."""
         version = self.ledger.places.get(location)
         deadline = time.monotonic() + SEEING_LIMIT
         while time.monotonic() < deadline:
@@ -199,7 +199,7 @@ class Drill:
         await self.wait()
 
     async def start_again(self, old, new):
-        """It must serve, or say that it cannot."""
+        """A server must start, or refuse with a reason."""
         again = self.beside(old.binary)
         self.can_go_back = await self.starts(again)
         if self.can_go_back:
@@ -212,7 +212,7 @@ class Drill:
             await self.wait()
 
     async def serve_later(self, new):
-        """The next release's migration, as the server sees it that was there before."""
+        """A migration of the next release, for the servers of this one."""
         needed = self.new_version
         self.installation.query(f"""
             INSERT INTO doorstep.schema_migrations (version, name, checksum, compatible_from)
@@ -241,7 +241,7 @@ class Drill:
             if time.monotonic() > deadline:
                 return self.expect(False, "each client goes over to another server")
             await asyncio.sleep(0.02)
-        # Requests to the other one have their responses.
+        # All requests to the other server have responses.
         await asyncio.sleep(1)
 
     async def stop(self, server):
@@ -259,7 +259,7 @@ class Drill:
         return False
 
     def refuses(self, server, words, name):
-        """Ends at once, and says why by name."""
+        """A server that must end at once, with a named error."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             done = subprocess.run(
                 [server.binary, "serve", "--host", "127.0.0.1", "--port", "0"], capture_output=True, text=True, check=False,
@@ -279,14 +279,14 @@ class Drill:
 
 
 def of_checkout(binary):
-    """The revision of the checkout that a binary lies in."""
+    """The revision of the checkout of a binary."""
     told = subprocess.run([str(REPOSITORY / "deploy/revision"), str(pathlib.Path(binary).parent)],
                           stdout=subprocess.PIPE, text=True)
     return told.stdout.strip() if told.returncode == 0 else "unknown"
 
 
 def build(revision):
-    """The binary of a revision, in a clone of its own that stays for the next time."""
+    """The binary of a revision, in a clone that is kept for the next run."""
     folder = REPOSITORY / ".build-checks/upgrade" / revision
     if not folder.exists():
         subprocess.run(["git", "clone", "--quiet", "--no-checkout", str(REPOSITORY), str(folder)], check=True)
@@ -336,7 +336,7 @@ def main():
 
 
 def report(drill, counts, broken):
-    """Prints what there is to say, and returns what is wrong with it."""
+    """Prints the results, and returns the violations."""
     rows, problems = [], []
     for phase in drill.phases:
         rows.append((
