@@ -1,15 +1,13 @@
--- The roles Doorstep works as. None can log in: a login is made a member of the one it needs, and of no other
--- (deploy/postgres/create-logins.sql shows how). Roles belong to the whole cluster, so this file creates only what is missing; and the
--- owner's schema belongs to the database.
+-- The roles of Doorstep. None can log in. Give each login only the roles that it needs: see deploy/postgres/create-logins.sql. Roles
+-- belong to the whole cluster and the schema to the database, so this file creates only what is missing.
 --
---   doorstep_owner   owns the schema; only `doorstep migrate` becomes it
---   doorstep_app     the server: reads the catalogue of one tenant at a time, records confirmations
---   doorstep_admin   the administration commands
---   doorstep_router  reads the routing columns of every tenant and the log of changes, which it may prune;
---                   sees no confirmation and no entry of the audit log, and looks after the partitions of the
---                   one's days and the retention of the other
---   doorstep_manager writes the catalogue of one tenant at a time for the server, reads its audit log and
---                   confirmations; lists no tenants
+--   doorstep_owner    owns the schema; only `doorstep migrate` uses it
+--   doorstep_app      the server: reads the catalogue of one tenant at a time, and records confirmations
+--   doorstep_admin    the administration commands
+--   doorstep_router   reads the routing columns of all tenants; reads the log of changes, and deletes from it. It manages the partitions of
+--                     confirmations and the retention of the audit log, and can read neither
+--   doorstep_manager  the server: writes the catalogue of one tenant at a time, and reads its audit log and confirmations; it cannot
+--                     list tenants
 
 DO $$
 DECLARE
@@ -22,14 +20,14 @@ BEGIN
             BEGIN
                 EXECUTE format('CREATE ROLE %I NOLOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOBYPASSRLS', name);
             EXCEPTION
-                -- Two processes that migrate two databases of one cluster may both come here first.
+                -- Two processes that migrate two databases of one cluster may create a role at the same time.
                 WHEN duplicate_object OR unique_violation THEN NULL;
             END;
         END IF;
     END LOOP;
 
-    -- Who migrates must be able to become the owner. From PostgreSQL 16 on, who creates a role is a member of it but
-    -- may not become it.
+    -- The migrating login must be able to use the owner's role. From PostgreSQL 16 on, the creator of a role is a member of it, but
+    -- may not use it.
     IF NOT pg_catalog.pg_has_role(current_user, 'doorstep_owner',
         CASE WHEN current_setting('server_version_num')::integer < 160000 THEN 'MEMBER' ELSE 'SET' END) THEN
         EXECUTE format('GRANT doorstep_owner TO %I', current_user);
