@@ -1,3 +1,39 @@
+-- SHA-256 of the merged migrations, which never change:
+-- 6a747da674ee64529d679f3eaca64b43efe302b12419dcf62d1618eb905fd95d  sql/migrations/0001_schema.sql
+-- b0e3768e28e456b63bc43a70bdec21a656038b15aa83c8500287fe0c4c76d476  sql/migrations/0002_management.sql
+-- 0ca7a3fa7fde8ad2a24b1dc3afbd9a0737e42f8b161f77057b69a09a9eddc8f8  sql/migrations/0003_location_details.sql
+-- 43e1b01deb3de133349812d75d715046f69914e79fa0bc814c9d5d00b63360b2  sql/migrations/0004_restricted_keys.sql
+-- 446731e05fb55ba669ac306cb6b0d7842f4a438996573acdc60e56052981453c  sql/migrations/0005_webhooks.sql
+-- 6ec28c5b996a745c2a7e09883812d5c67fb220b2190a3ea6f04d5b6319fb8fe2  sql/migrations/0006_events.sql
+-- 865e45a69212757c67fe7335404bf451154fe2d4e186a71782b57d8c42c4f1f7  sql/migrations/0007_attestation.sql
+-- 53eb61e22f41e29894da612888b41564c7f246f7119deb7bfa6696117d94d45b  sql/migrations/0008_cards.sql
+-- ddd6411542065bf3deae10ffaf63081833f1424a99a19a8c04c741fa7df17469  sql/migrations/0009_app_store_connections.sql
+-- ceadd9093cae155a11a69e02597e8f89b957ad11598fef13add71cbc11788a4a  sql/migrations/0010_revoked_keys.sql
+-- e018307bc60edc110f678f529b5dc3d07088355de4c24a75b93cec830237a488  sql/migrations/0011_landing_pages.sql
+-- ee4ecc719b5a9955c63e17310ae373b52b648f27a6079c9571bcc843360b3f97  sql/migrations/0012_attestation_upkeep.sql
+-- 3263841d2cade8dd26e37b14c1c75ee2eff5eb2e3d96093a2e357ffc8864d0ce  sql/migrations/0013_app_store.sql
+-- 75235f05d1a7e8d1ea834f043e6338d3b3051080377731a56f4c9ec6123788b5  sql/migrations/0014_console.sql
+-- 7b7a3cb267be9717220c3d77087ae88f7713223307c4d798537c6ddd8ba92a4d  sql/migrations/0015_app_store_checks.sql
+-- ad2caab64f7809ac5e849a968334b46d3fc1693abd6021bdf0050249d76b5ef0  sql/migrations/0016_console_events.sql
+-- d13103ae191623c26e88d14decf94f8cca505ed8281ed1b1163ca14c68c342d2  sql/migrations/0017_days_over.sql
+-- 56f3a7f6ca3d6eefdf674dc36509559c796c94e4f4eda0b4b1e45c7b506ed21d  sql/migrations/0018_domain_checks.sql
+-- 0c6885ddd56c55542a463000914a13fe622c0bc1080817bbc61a5e74ceea3562  sql/migrations/0019_delivery_retry.sql
+-- 845570d9cff366bec14c783bc224e8da325f77e3cd81a829ef66f6874210042c  sql/migrations/0020_dead_letters.sql
+-- 68d639374ebf1d7bd37f03cdfeab1ac05b81a03bc62b2c790d92fac799b9e0ba  sql/migrations/0021_console_key.sql
+-- 7aa1f3fd0255e6ed5aa9c375d1ddf61a397b429b05d6922417514e2a11037b0b  sql/migrations/0022_idempotent_requests.sql
+-- e95db5463fe24c3741de1e2370580c770ca9d036b0a5d79633baece684f669df  sql/migrations/0023_quotas.sql
+-- 72e968861996493f04ad32b0f08f5eef385a433e02d66e0c4f6c1838a18df29d  sql/migrations/0024_contested_checks.sql
+-- 2b7dd58636ac0fd8565d9d16f0179a98c46a6c883a05a2f9a68c0f0c786c3986  sql/migrations/0025_public_names.sql
+-- 397de638bd9ba2c23e0bb260af79fc8caf7165ffd913f3884173dffa7d4bee50  sql/migrations/0026_default_byte_quotas.sql
+-- 1dfbb1af601aee198d08083f081e4b43526658a08a5ed161de7e92b4219bab1f  sql/migrations/0027_settlements_on_standbys.sql
+-- ec7def6a11905f5367527d341348e012d15ed7305f39077dffaa8bbda741b7b0  sql/migrations/0028_trace_contexts.sql
+-- 3f58943bf5c59ea8b021a22919247f8637a69223bb0f6450852dce6ff1de712c  sql/migrations/0029_cors_origins.sql
+-- 18da230223ac8b92a3de2b87aa97c20f4c45f72e1ba3034509639093820ab50f  sql/migrations/0030_webhook_overlaps.sql
+-- 78ce63caa13e344ca4c4ebc90fe03f61a2c99bb9b03d52d2ac6c050772d8a0ad  sql/migrations/0031_webhook_responses.sql
+-- de983ca64e1fa0f50d65a986e1bb7806c15efdc7229fd6b435127beecaf4d46b  sql/migrations/0032_event_log.sql
+-- e122780c33876d5017c9f2dc6b87f36956c4b2488809be5f0dbede6de1bf687b  sql/migrations/0033_token_secrets.sql
+-- 9cb9aff2e9d1573de179118dc10c1ffe4b0b6631b8f2fe013dc0c69a03078b2f  sql/migrations/0034_more_quotas.sql
+
 --
 -- PostgreSQL database dump
 --
