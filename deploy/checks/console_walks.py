@@ -212,9 +212,12 @@ def edit_on_map(browser, origin, link, failures):
     context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
     page = context.new_page()
     watch(page, origin, failures, lambda: what)
+    # The sign-in returns to the page that was wanted first, also in another tab.
+    page.goto(f"{origin}/t/restaurants/places")
+    page.wait_for_url(f"{origin}/login?next=*")
     page.goto(f"{origin}/login")
     page.goto(link)
-    page.wait_for_url(f"{origin}/")
+    page.wait_for_url(f"{origin}/t/restaurants/places")
 
     with page.expect_response(lambda response: response.url.endswith("world.json")) as loaded:
         page.goto(f"{origin}/t/restaurants/places")

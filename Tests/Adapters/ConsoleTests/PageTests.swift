@@ -85,6 +85,27 @@ import Testing
         }
     }
 
+    /// A person who followed a wrong link goes on from the error's page.
+    @Test func errorPageKeepsNavigationAndSearch() async throws {
+        try await TestConsole.withConsole { console in
+            let (search, nav) = (#"role="search""#, #"href="/t/acme/places""#)
+            let cookie = try await console.signIn()
+            let key = try await console.get("/t/acme/keys/\(UUID().uuidString.lowercased())", cookie)
+            #expect(key.status == .notFound && key.text.contains(search) && key.text.contains(nav))
+            let unknown = try await console.get("/nothing", cookie)
+            #expect(unknown.status == .notFound && unknown.text.contains(search))
+            let signedOut = try await console.get("/nothing")
+            #expect(signedOut.status == .notFound && !signedOut.text.contains(search))
+
+            let restricted = try await console.signIn(tenant: console.acme.id)
+            for path in ["/t/other/places", "/t/nobody/places"] {
+                let page = try await console.get(path, restricted)
+                #expect(page.status == .notFound && page.text.contains(search), "\(path)")
+                #expect(!page.text.contains(#"aria-label="Tenant""#), "\(path)")
+            }
+        }
+    }
+
     @Test func sessionOfOneTenantSeesNoOtherTenant() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn(tenant: console.acme.id)

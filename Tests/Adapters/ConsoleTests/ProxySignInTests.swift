@@ -27,7 +27,7 @@ import Testing
             headers.append(HTTPField(name: try #require(HTTPField.Name(name)), value: value))
         }
         return ReceivedRequest(
-            method: .get, fields: headers, query: "", body: ServerRequestBody(), client: nil,
+            method: .get, path: "/", fields: headers, query: "", body: ServerRequestBody(), client: nil,
             isBehindProxy: true, isSecure: false)
     }
 

@@ -49,14 +49,50 @@ import Testing
 
     @Test func requestWithoutSessionIsRedirectedToLogin() async throws {
         try await TestConsole.withConsole { console in
-            for path in ["/", "/sessions", "/t/acme/places", "/t/acme/places/door", "/t/acme/audit"] {
+            for (path, login) in [
+                ("/", "/login"), ("/sessions", "/login?next=%2Fsessions"),
+                ("/t/acme/places?q=a%20b", "/login?next=%2Ft%2Facme%2Fplaces%3Fq%3Da%2520b"),
+                ("/t/acme/places/door", "/login?next=%2Ft%2Facme%2Fplaces%2Fdoor"),
+            ] {
                 for cookie in [nil, "doorstep_console=x", "doorstep_console="] {
                     let response = try await console.get(path, cookie)
                     #expect(
-                        response.status == .seeOther && response.headers[.location] == "/login", "\(path)")
+                        response.status == .seeOther && response.headers[.location] == login, "\(path)")
                 }
             }
             #expect(try await console.get("/login").status == .ok)
+            // A form is not sent again.
+            let posted = try await console.post("/t/acme/keys", [:])
+            #expect(posted.status == .seeOther && posted.headers[.location] == "/login")
+        }
+    }
+
+    @Test func signInReturnsToTheWantedPage() async throws {
+        try await TestConsole.withConsole { console in
+            let page = "/t/acme/places?q=a%20b"
+            let login = try #require(try await console.get(page).headers[.location])
+            let field = #"name="next" value="\#(page)""#
+            #expect(try await console.get(login).text.contains(field))
+            // A wrong link does not lose it.
+            let wrong = try await console.post("/login", ["token": "x", "next": page])
+            #expect(wrong.status == .forbidden && wrong.text.contains(field))
+            let link = try await console.link()
+            let signedIn = try await console.post("/login", ["token": link.text, "next": page])
+            #expect(signedIn.status == .seeOther && signedIn.headers[.location] == page)
+        }
+    }
+
+    /// Nobody can send a person to another site with a link to the console.
+    @Test(arguments: [
+        "https://other.example/", "//other.example", "/\\other.example", "other", "/a\nb",
+        "javascript:alert(1)",
+    ]) func otherSiteIsNoWantedPage(_ next: String) async throws {
+        try await TestConsole.withConsole { console in
+            let encoded = next.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+            #expect(try await !console.get("/login?next=\(encoded)").text.contains(#"name="next""#))
+            let link = try await console.link()
+            let response = try await console.post("/login", ["token": link.text, "next": next])
+            #expect(response.status == .seeOther && response.headers[.location] == "/")
         }
     }
 

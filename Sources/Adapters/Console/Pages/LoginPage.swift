@@ -4,7 +4,20 @@ import HTTPTypes
 
 /// The page that turns a link into a session.
 enum LoginPage {
-    static func page(hasFailed: Bool = false) -> Page {
+    /// The parameter and form field with the page to show after the sign-in.
+    static let next = "next"
+
+    /// The sign-in page for a request without a session. After the sign-in, the browser returns to a page that it requested.
+    static func link(backTo request: ReceivedRequest) -> HTMLLink {
+        guard request.method == .get || request.method == .head, request.path != "/" else {
+            return HTMLLink("/login")
+        }
+        let target = request.query.isEmpty ? request.path : "\(request.path)?\(request.query)"
+        return HTMLLink(to: "login", query: [(next, target)])
+    }
+
+    /// - Parameter next: the page to show after the sign-in. Anything but a path of the console is ignored.
+    static func page(next: String? = nil, hasFailed: Bool = false) -> Page {
         Page(title: "Sign in", status: hasFailed ? .forbidden : .ok, commands: ["doorstep console link"]) {
             main in
             if hasFailed {
@@ -20,6 +33,7 @@ enum LoginPage {
                     "Run the command below on the server, and open the link within ten minutes. Each link works once."
             )
             main.element(.form, .id("login"), .class("stack"), .post, .action(HTMLLink("/login"))) { form in
+                if let next, HTMLLink(path: next) != nil { form.hiddenField(Self.next, next) }
                 form.element(.div, .class("field")) { div in
                     div.element(.label, .for("token"), text: "Link, or its token (the part after #)")
                     div.void(
@@ -32,12 +46,14 @@ enum LoginPage {
         }
     }
 
-    /// The form field that confirms ``question(_:_:_:)``.
+    /// The form field that confirms ``question(_:_:_:next:)``.
     static let confirmation = "confirmed"
 
     /// Asks before a link replaces the session of another person, or one with other rights, because anyone can send a link.
     /// Asking does not use the link.
-    static func question(_ current: ConsoleAccess, _ next: ConsoleAccess, _ link: ConsoleSecret) -> Page {
+    static func question(
+        _ current: ConsoleAccess, _ new: ConsoleAccess, _ link: ConsoleSecret, next: String?
+    ) -> Page {
         Page(title: "Continue as another person?", commands: ["doorstep console link"]) { main in
             main.facts([
                 (
@@ -50,8 +66,8 @@ enum LoginPage {
                 (
                     "The link",
                     { dd in
-                        dd.name(next.name.text)
-                        dd.text(", \(next.rights)")
+                        dd.name(new.name.text)
+                        dd.text(", \(new.rights)")
                     }
                 ),
             ])
@@ -63,10 +79,11 @@ enum LoginPage {
             main.element(.form, .id("continue"), .post, .action(HTMLLink("/login"))) { form in
                 form.hiddenField("token", link.text)
                 form.hiddenField(confirmation, "1")
+                if let next, HTMLLink(path: next) != nil { form.hiddenField(Self.next, next) }
                 form.element(.p) { p in
                     p.element(.button, .class("main")) { button in
                         button.text("Continue as ")
-                        button.name(next.name.text)
+                        button.name(new.name.text)
                     }
                 }
             }

@@ -62,7 +62,9 @@ struct ConsoleEndpoints: Sendable {
                 try assets.response(request.parameters, acceptEncoding: request.fields[.acceptEncoding])
             },
             // A signed-in user may sign in as another one. A redirect would forward the link's secret.
-            ConsoleEndpoint(method: .get, path: "/login") { _ in html(LoginPage.page()) },
+            ConsoleEndpoint(method: .get, path: "/login") { request in
+                html(LoginPage.page(next: FormFields(request.query)[LoginPage.next]))
+            },
             ConsoleEndpoint(method: .post, path: "/login", respond: signIn),
             ConsoleEndpoint(method: .post, path: "/logout", respond: signOut),
 
@@ -136,13 +138,32 @@ struct ConsoleEndpoints: Sendable {
     var failures: FailurePages { FailurePages(layout: layout, logger: logger) }
 
     private func get(_ path: String, _ handler: @escaping Handler) -> ConsoleEndpoint {
-        ConsoleEndpoint(method: .get, path: path) { try await response($0, by: handler) }
+        ConsoleEndpoint(method: .get, path: path) { try await page($0, by: handler) }
     }
 
     private func post(_ path: String, _ handler: @escaping Handler) -> ConsoleEndpoint {
         ConsoleEndpoint(method: .post, path: path) { request in
-            try await response(request, by: handler) { $0.form = try await form(of: request) }
+            try await page(request, by: handler) { $0.form = try await form(of: request) }
         }
+    }
+
+    /// The page of a refusal or an error has the navigation and the search of the session.
+    private func page(
+        _ request: ReceivedRequest, by handler: Handler,
+        reading read: (inout ConsoleRequest) async throws -> Void = { _ in }
+    ) async throws -> ServerResponse {
+        try await response(request, by: handler, reading: read) { error, asked in
+            let refusal = failures.refusal(for: error, request.method)
+            // After an unexpected error, the database may be unavailable.
+            let tenant = refusal.status.code < 500 ? try? await asked.tenant() : nil
+            return failures.page(of: refusal, for: asked.session, tenant: tenant)
+        }
+    }
+
+    /// The page of a path that does not exist.
+    func unknownPath(_ request: ReceivedRequest) async -> ServerResponse {
+        let session = try? await person(of: request)
+        return failures.page(of: .notFound, for: session ?? nil)
     }
 
     /// Receives a file from the console's own script. The JSON response contains the next address or the error.
@@ -183,13 +204,16 @@ struct ConsoleEndpoints: Sendable {
         }
     }
 
-    /// - Parameter read: reads the body of a signed-in user's request.
+    /// - Parameters:
+    ///   - read: reads the body of a signed-in user's request.
+    ///   - failed: makes the response to an error of a signed-in user's request, or throws the error.
     private func response(
         _ request: ReceivedRequest, by handler: Handler,
-        reading read: (inout ConsoleRequest) async throws -> Void = { _ in }
+        reading read: (inout ConsoleRequest) async throws -> Void,
+        failed: (any Error, ConsoleRequest) async throws -> ServerResponse = { error, _ in throw error }
     ) async throws -> ServerResponse {
         guard let session = try await person(of: request) else {
-            return ConsoleResponse.redirect(to: HTMLLink("/login"))
+            return ConsoleResponse.redirect(to: LoginPage.link(backTo: request))
         }
         var path: [String: String] = [:]
         for (name, value) in request.parameters {
@@ -199,18 +223,22 @@ struct ConsoleEndpoints: Sendable {
         var asked = ConsoleRequest(
             path: path, query: FormFields(request.query), session: session,
             stores: dependencies.stores(session.access), now: Date())
-        try await read(&asked)
-        switch try await handler(asked) {
-        case .page(let page):
-            return html(page, for: session)
-        case .seeOther(let link):
-            return ConsoleResponse.redirect(to: link)
-        case .image(let bytes, let type):
-            return ServerResponse(
-                .ok, [.contentType: type, .cacheControl: "private, max-age=86400, immutable"],
-                body: .bytes(bytes))
-        case .json(let bytes):
-            return ServerResponse(.ok, [.contentType: "application/json"], body: .bytes(bytes))
+        do {
+            try await read(&asked)
+            switch try await handler(asked) {
+            case .page(let page):
+                return html(page, for: session)
+            case .seeOther(let link):
+                return ConsoleResponse.redirect(to: link)
+            case .image(let bytes, let type):
+                return ServerResponse(
+                    .ok, [.contentType: type, .cacheControl: "private, max-age=86400, immutable"],
+                    body: .bytes(bytes))
+            case .json(let bytes):
+                return ServerResponse(.ok, [.contentType: "application/json"], body: .bytes(bytes))
+            }
+        } catch {
+            return try await failed(error, asked)
         }
     }
 
@@ -269,22 +297,23 @@ struct ConsoleEndpoints: Sendable {
     private func signIn(_ request: ReceivedRequest) async throws -> ServerResponse {
         let form = try await form(of: request)
         let now = Date()
+        let next = form[LoginPage.next]
         guard let link = try await entrance.link(form["token"], from: request.client) else {
-            return html(LoginPage.page(hasFailed: true))
+            return html(LoginPage.page(next: next, hasFailed: true))
         }
         if form[LoginPage.confirmation] == nil, let current = try await person(of: request),
-            let next = try await dependencies.sessions.access(by: link, at: now), next != current.access
+            let access = try await dependencies.sessions.access(by: link, at: now), access != current.access
         {
             guard !current.isByProxy else { throw ConsoleRefusal.signedInByProxy(current.access.name) }
-            return html(LoginPage.question(current.access, next, link))
+            return html(LoginPage.question(current.access, access, link, next: next))
         }
         guard
             let (session, cookie) = try await entrance.signIn(
                 by: link, insteadOf: Entrance.secret(of: request),
                 isSecure: request.isSecure, at: now)
-        else { return html(LoginPage.page(hasFailed: true)) }
+        else { return html(LoginPage.page(next: next, hasFailed: true)) }
         logger.notice("signed in", metadata: ["name": "\(session.access.name)"])
-        var response = ConsoleResponse.redirect(to: HTMLLink("/"))
+        var response = ConsoleResponse.redirect(to: next.flatMap(HTMLLink.init(path:)) ?? .home)
         response.fields[.setCookie] = cookie
         return response
     }

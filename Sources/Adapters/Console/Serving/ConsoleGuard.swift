@@ -28,7 +28,8 @@ struct ConsoleGuard: Sendable {
         }
         let isBehindProxy = proxies.contains(request.peer)
         let received = ReceivedRequest(
-            method: method, fields: fields, query: String(request.query), body: body,
+            method: method, path: String(request.path), fields: fields, query: String(request.query),
+            body: body,
             client: isBehindProxy
                 ? proxies.address(behind: request.peer, forwardedFor: fields[.forwardedFor]) : request.peer,
             isBehindProxy: isBehindProxy, isSecure: origin.isSecure)

@@ -13,12 +13,12 @@ struct ConsoleEndpoint: Sendable {
 struct ConsoleResponder: ServerResponder {
     private let endpoints: PathTree<ConsoleEndpoint>
     private let requestGuard: ConsoleGuard
-    private let failures: FailurePages
+    private let all: ConsoleEndpoints
 
-    init(_ endpoints: [ConsoleEndpoint], _ requestGuard: ConsoleGuard, _ failures: FailurePages) {
-        self.endpoints = PathTree(endpoints, path: \.path)
+    init(_ endpoints: ConsoleEndpoints, _ requestGuard: ConsoleGuard) {
+        self.endpoints = PathTree(endpoints.list, path: \.path)
         self.requestGuard = requestGuard
-        self.failures = failures
+        all = endpoints
     }
 
     func reply(to request: ServerRequest, on connection: ConnectionMemory) -> ServerReply { .later }
@@ -29,7 +29,7 @@ struct ConsoleResponder: ServerResponder {
             do {
                 return try await response(to: received, at: request.path)
             } catch {
-                return failures.page(for: error, method)
+                return all.failures.page(of: all.failures.refusal(for: error, method))
             }
         }
     }
@@ -39,7 +39,7 @@ struct ConsoleResponder: ServerResponder {
         let method = request.method == .head ? .get : request.method
         guard let match = endpoints.match(path),
             let endpoint = match.elements.first(where: { $0.method == method })
-        else { throw ConsoleRefusal.notFound }
+        else { return await all.unknownPath(request) }
         var request = request
         request.parameters = match.parameters(in: endpoint.path)
         return try await endpoint.respond(request)

@@ -147,13 +147,11 @@ public struct ConsoleServer: Service {
     private static let shutdownTimeout = Duration.seconds(25)
 
     func responder() -> ConsoleResponder {
-        let endpoints = ConsoleEndpoints(settings, dependencies, logger: logger)
-        return ConsoleResponder(
-            endpoints.list,
+        ConsoleResponder(
+            ConsoleEndpoints(settings, dependencies, logger: logger),
             ConsoleGuard(
                 names: ConsoleNames(origins: settings.origins), proxies: TrustedProxies(settings.proxies),
-                proxySignIn: settings.proxySignIn),
-            endpoints.failures)
+                proxySignIn: settings.proxySignIn))
     }
 }
 

@@ -13,15 +13,22 @@ struct FailurePages: Sendable {
     let layout: Layout
     let logger: Logger
 
-    func page(for error: any Error, _ method: HTTPRequest.Method) -> ServerResponse {
-        let refusal = refusal(for: error, method)
-        let page = Page(title: refusal.title, status: refusal.status) { main in
+    /// - Parameters:
+    ///   - session: nil for a user who has not signed in, and for one who is unknown.
+    ///   - tenant: the tenant in the request's path, if the session may see it.
+    func page(
+        of refusal: ConsoleRefusal, for session: ConsoleSession? = nil, tenant: Tenant? = nil
+    ) -> ServerResponse {
+        let page = Page(title: refusal.title, tenant: tenant, status: refusal.status) { main in
             main.element(.p, text: refusal.text)
-            main.element(.p) { $0.element(.a, .href(.home), text: "Go to the tenants") }
+            if tenant == nil {
+                main.element(.p) { $0.element(.a, .href(.home), text: "Go to the tenants") }
+            }
         }
-        return ConsoleResponse.html(layout.html(page, for: nil), refusal.status, hasMap: false)
+        return ConsoleResponse.html(layout.html(page, for: session), refusal.status, hasMap: false)
     }
 
+    /// Logs an unexpected error.
     func refusal(for error: any Error, _ method: HTTPRequest.Method) -> ConsoleRefusal {
         switch error {
         case let refusal as ConsoleRefusal:

@@ -5,6 +5,8 @@ import IPAddresses
 /// A request on its way to an endpoint.
 struct ReceivedRequest: Sendable {
     let method: HTTPRequest.Method
+    /// As in the request, without the query.
+    let path: String
     let fields: HTTPFields
     let query: String
     let body: ServerRequestBody
