@@ -68,6 +68,29 @@ import Testing
         }
     }
 
+    /// A check that is older than the last change at Apple contradicts the numbers beside it.
+    @Test func checkOlderThanTheLastChangeIsOutOfDate() async throws {
+        try await TestConsole.withConsole { console in
+            try await Self.connect(console, rows: 1)
+            let cookie = try await console.signIn()
+            func areOutOfDate() async throws -> [Bool] {
+                let list = try await console.get("/t/acme/appstore", cookie).text
+                let plan = try await console.get(Self.path, cookie).text
+                return [list, plan].map { $0.contains("out of date") }
+            }
+            for (sent, expected) in [("2026-11-24T07:59:59Z", false), ("2026-11-24T08:00:01Z", true)] {
+                try await console.execute(
+                    """
+                    INSERT INTO doorstep.app_store_experiences
+                        (tenant_id, bundle_id, url, phase, remote_id, content, sent_at)
+                    VALUES (\(console.acme.id.uuid), \(Self.clip), \("https://example.com/" + sent), 'created', \(sent), '{}',
+                        \(sent)::text::timestamptz)
+                    """)
+                #expect(try await areOutOfDate() == [expected, expected], "\(sent)")
+            }
+        }
+    }
+
     @Test func uncheckedClipSaysSoAndUnknownClipIsNotFound() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()

@@ -8,7 +8,7 @@ import Tenancy
 /// A tenant's stored App Store Connect state and its last check. No page sends requests to Apple.
 enum AppStorePage {
     /// The maximum number of refusals, and of runs, on the page. [ours]
-    private static let limit = 50
+    static let limit = 50
 
     @Sendable static func response(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
@@ -29,7 +29,7 @@ enum AppStorePage {
                         "Last known state. Run a command to ask Apple now."
                 )
                 connections(tenant, stored.connections, &main)
-                self.checks(tenant, checks, &main)
+                self.checks(tenant, checks, stored, &main)
                 clips(stored.clips, &main)
                 refusals(tenant, stored.refusals, &main)
                 runs(stored.runs, &main)
@@ -68,7 +68,9 @@ enum AppStorePage {
         }
     }
 
-    private static func checks(_ tenant: Tenant, _ checks: [LatestCheck], _ html: inout HTMLWriter) {
+    private static func checks(
+        _ tenant: Tenant, _ checks: [LatestCheck], _ stored: StoredSyncs, _ html: inout HTMLWriter
+    ) {
         guard !checks.isEmpty else { return }
         html.element(.h2, text: "Plans and drift")
         html.table("Last check by clip", columns: ["Clip", "Checked", "Result", "In sync"]) { rows in
@@ -81,6 +83,9 @@ enum AppStorePage {
                     }
                     row.element(.td) { td in
                         if let at = check.checkedAt { td.time(at) } else { td.text("never") }
+                        guard check.isOutOfDate(stored) else { return }
+                        td.text(" ")
+                        td.badge("out of date", "warning")
                     }
                     row.element(.td) { $0.outcome(of: check) }
                     row.element(
@@ -157,5 +162,15 @@ enum AppStorePage {
                 }
             }
         }
+    }
+}
+
+extension LatestCheck {
+    /// Whether the check is older than the clip's last run, or than something that was sent to Apple.
+    func isOutOfDate(_ stored: StoredSyncs) -> Bool {
+        guard let checkedAt else { return false }
+        let sent = stored.clips.filter { $0.clip == clip }.compactMap(\.sentAt)
+        let runs = stored.runs.filter { $0.clip == clip }.map(\.startedAt)
+        return (sent + runs).contains { $0 > checkedAt }
     }
 }

@@ -3,6 +3,7 @@ import AppStoreSync
 import HTML
 import HTTPSyntax
 import JSON
+import Persistence
 import Tenancy
 
 /// The result of a clip's last App Store Connect check: planned steps and drift.
@@ -21,11 +22,14 @@ enum AppStorePlanPage {
         let after = request.query["after"]
         let rows = try await checks.rows(
             of: check.clip, of: tenant.id, within: nil, after: after, limit: pageLength + 1)
-        return .page(page(tenant, check, rows, isFirst: after == nil))
+        let stored = try await request.stores.syncs.overview(of: tenant.id, limit: AppStorePage.limit)
+        return .page(
+            page(tenant, check, rows, isFirst: after == nil, isOutOfDate: check.isOutOfDate(stored)))
     }
 
     private static func page(
-        _ tenant: Tenant, _ check: LatestCheck, _ rows: [SyncCheck.Row], isFirst: Bool
+        _ tenant: Tenant, _ check: LatestCheck, _ rows: [SyncCheck.Row], isFirst: Bool,
+        isOutOfDate: Bool
     ) -> Page {
         Page(
             title: "Plan of \(check.clip.text)", tenant: tenant, section: .appstore,
@@ -38,6 +42,13 @@ enum AppStorePlanPage {
                 .p, .class("hint"),
                 text:
                     "Result of the last check. Run a command to ask App Store Connect now.")
+            if isOutOfDate {
+                main.element(
+                    .p, .class("finding"), .role("status"),
+                    text:
+                        "This result is out of date: a run began after the check. Run a command to check again."
+                )
+            }
             main.facts([
                 ("Checked", { dd in if let at = check.checkedAt { dd.time(at) } else { dd.text("never") } }),
                 ("Result", { $0.outcome(of: check) }),
