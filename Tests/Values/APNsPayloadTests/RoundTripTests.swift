@@ -19,7 +19,7 @@ import Testing
 
     @Test func alertNotificationsRoundTrip() throws {
         var random = RandomAPS(seed: 4_096)
-        for _ in 0..<10_000 {
+        for _ in 0..<2_000 {
             let aps = random.alertNotification()
             if aps.alert != nil || aps.badge != nil || aps.sound != nil {
                 try roundTrip(aps, as: .alert)
@@ -29,7 +29,7 @@ import Testing
 
     @Test func liveActivityNotificationsRoundTrip() throws {
         var random = RandomAPS(seed: 5_120)
-        for _ in 0..<10_000 {
+        for _ in 0..<2_000 {
             try roundTrip(random.liveActivityNotification(), as: .liveActivity)
         }
     }

@@ -71,7 +71,8 @@ struct DomainCommand: AsyncParsableCommand {
                 Example: doorstep domain verify shop.example.com
                 """)
 
-        @OptionGroup var installation: InstallationOptions
+        @OptionGroup var database: DatabaseOptions
+        @Option(Settings.server) var server: ServerURL?
         @OptionGroup var output: OutputOptions
         @OptionGroup var proof: ProofOptions
         @Option(
@@ -89,8 +90,13 @@ struct DomainCommand: AsyncParsableCommand {
         var connectTo: String?
         @Argument(help: "Domain.") var host: DomainName?
 
+        private var installation: InstallationOptions {
+            InstallationOptions(database: database, server: server)
+        }
+
         func validate() throws {
             if all {
+                try installation.validate()
                 guard host == nil, connectTo == nil else {
                     throw ValidationError("--all excludes a domain and --connect-to")
                 }

@@ -10,10 +10,14 @@ import ServerClient
 import Tenancy
 
 /// The deployment that a command uses: a database, or a server over HTTP.
-struct InstallationOptions: ParsableArguments {
-    @OptionGroup var database: DatabaseOptions
-    @Option(Settings.server) var server: ServerURL?
+///
+/// No group of options, so that groups are nested less deeply. In debug builds, ArgumentParser validates each group four times within
+/// the group around it.
+struct InstallationOptions {
+    let database: DatabaseOptions
+    let server: ServerURL?
 
+    /// Refuses two deployments.
     func validate() throws {
         guard server == nil || !database.isNamed else {
             throw ValidationError("--server excludes --database-url and --embedded-postgres")
@@ -38,6 +42,7 @@ struct InstallationOptions: ParsableArguments {
 
     /// Checks that a command has either a server, whose key determines the tenant, or a database and a tenant.
     func require(_ slug: TenantSlug?) throws {
+        try validate()
         do {
             if try login(of: slug) == nil { _ = try slug.named }
         } catch let error as CommandError where error.isUsage {

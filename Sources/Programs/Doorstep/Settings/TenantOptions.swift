@@ -10,8 +10,11 @@ import Tenancy
 
 /// The tenant that a command works on, in a database or at a server.
 struct TenantOptions: ParsableArguments {
-    @OptionGroup var installation: InstallationOptions
+    @OptionGroup var database: DatabaseOptions
+    @Option(Settings.server) var server: ServerURL?
     @Option(Settings.tenant) var tenant: TenantSlug?
+
+    var installation: InstallationOptions { InstallationOptions(database: database, server: server) }
 
     func validate() throws {
         try installation.require(slug())
@@ -84,8 +87,11 @@ extension TenantSlug? {
 
 /// A tenant, as an argument of a command.
 struct TenantArgument: ParsableArguments {
-    @OptionGroup var installation: InstallationOptions
+    @OptionGroup var database: DatabaseOptions
+    @Option(Settings.server) var server: ServerURL?
     @Argument(help: "Slug of the tenant. At a server, the key decides the tenant.") var slug: TenantSlug?
+
+    var installation: InstallationOptions { InstallationOptions(database: database, server: server) }
 
     func validate() throws { try installation.require(named()) }
 
