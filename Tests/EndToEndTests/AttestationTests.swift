@@ -307,7 +307,7 @@ import Testing
                 let fields = ["Doorstep-Assertion": String(field[1])]
                 let confirmed = try await Self.confirm(server, key: key, fields)
                 #expect(confirmed.status == 200 && confirmed["outcome"] == "inRegion")
-                // A signature is used once, and for this body.
+                // A signature is used once.
                 let repeated = try await Self.confirm(server, key: key, fields)
                 #expect(repeated.status == 409)
             }

@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    /// Nobody can send a person to another site with a link to the console.
+    /// A link to the console does not lead to another site after the sign-in.
     @Test(arguments: [
         "https://other.example/", "//other.example", "/\\other.example", "other", "/a\nb",
         "javascript:alert(1)",

@@ -1,5 +1,6 @@
 import Administration
 import HTML
+import HTTPSyntax
 import HTTPTypes
 
 /// The page that turns a link into a session.
@@ -16,8 +17,11 @@ enum LoginPage {
         return HTMLLink(to: "login", query: [(next, target)])
     }
 
-    /// - Parameter next: the page to show after the sign-in. Anything but a path of the console is ignored.
-    static func page(next: String? = nil, hasFailed: Bool = false) -> Page {
+    /// The page to show after the sign-in; nil for anything but a path of the console.
+    static func nextPage(of fields: FormFields) -> HTMLLink? { fields[next].flatMap(HTMLLink.init(path:)) }
+
+    /// - Parameter next: the page to show after the sign-in.
+    static func page(next: HTMLLink? = nil, hasFailed: Bool = false) -> Page {
         Page(title: "Sign in", status: hasFailed ? .forbidden : .ok, commands: ["doorstep console link"]) {
             main in
             if hasFailed {
@@ -33,7 +37,7 @@ enum LoginPage {
                     "Run the command below on the server, and open the link within ten minutes. Each link works once."
             )
             main.element(.form, .id("login"), .class("stack"), .post, .action(HTMLLink("/login"))) { form in
-                if let next, HTMLLink(path: next) != nil { form.hiddenField(Self.next, next) }
+                if let next { form.hiddenField(Self.next, next.text) }
                 form.element(.div, .class("field")) { div in
                     div.element(.label, .for("token"), text: "Link, or its token (the part after #)")
                     div.void(
@@ -52,7 +56,7 @@ enum LoginPage {
     /// Asks before a link replaces the session of another person, or one with other rights, because anyone can send a link.
     /// Asking does not use the link.
     static func question(
-        _ current: ConsoleAccess, _ new: ConsoleAccess, _ link: ConsoleSecret, next: String?
+        _ current: ConsoleAccess, _ new: ConsoleAccess, _ link: ConsoleSecret, next: HTMLLink?
     ) -> Page {
         Page(title: "Continue as another person?", commands: ["doorstep console link"]) { main in
             main.facts([
@@ -79,7 +83,7 @@ enum LoginPage {
             main.element(.form, .id("continue"), .post, .action(HTMLLink("/login"))) { form in
                 form.hiddenField("token", link.text)
                 form.hiddenField(confirmation, "1")
-                if let next, HTMLLink(path: next) != nil { form.hiddenField(Self.next, next) }
+                if let next { form.hiddenField(Self.next, next.text) }
                 form.element(.p) { p in
                     p.element(.button, .class("main")) { button in
                         button.text("Continue as ")

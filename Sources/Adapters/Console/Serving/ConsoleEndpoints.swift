@@ -63,7 +63,7 @@ struct ConsoleEndpoints: Sendable {
             },
             // A signed-in user may sign in as another one. A redirect would forward the link's secret.
             ConsoleEndpoint(method: .get, path: "/login") { request in
-                html(LoginPage.page(next: FormFields(request.query)[LoginPage.next]))
+                html(LoginPage.page(next: LoginPage.nextPage(of: FormFields(request.query))))
             },
             ConsoleEndpoint(method: .post, path: "/login", respond: signIn),
             ConsoleEndpoint(method: .post, path: "/logout", respond: signOut),
@@ -163,7 +163,7 @@ struct ConsoleEndpoints: Sendable {
     /// The page of a path that does not exist.
     func unknownPath(_ request: ReceivedRequest) async -> ServerResponse {
         let session = try? await person(of: request)
-        return failures.page(of: .notFound, for: session ?? nil)
+        return failures.page(of: .notFound, for: session)
     }
 
     /// Receives a file from the console's own script. The JSON response contains the next address or the error.
@@ -297,7 +297,7 @@ struct ConsoleEndpoints: Sendable {
     private func signIn(_ request: ReceivedRequest) async throws -> ServerResponse {
         let form = try await form(of: request)
         let now = Date()
-        let next = form[LoginPage.next]
+        let next = LoginPage.nextPage(of: form)
         guard let link = try await entrance.link(form["token"], from: request.client) else {
             return html(LoginPage.page(next: next, hasFailed: true))
         }
@@ -313,7 +313,7 @@ struct ConsoleEndpoints: Sendable {
                 isSecure: request.isSecure, at: now)
         else { return html(LoginPage.page(next: next, hasFailed: true)) }
         logger.notice("signed in", metadata: ["name": "\(session.access.name)"])
-        var response = ConsoleResponse.redirect(to: next.flatMap(HTMLLink.init(path:)) ?? .home)
+        var response = ConsoleResponse.redirect(to: next ?? .home)
         response.fields[.setCookie] = cookie
         return response
     }
